@@ -4,7 +4,7 @@
 |---|---|
 | `durable`, in RQ's Redis | the note: empty while the matches' server keeps what it accepts, else why not; it lives 30 s |
 | `durable:<run id>`, there too | the settings of a server of the matches, for an hour |
-| `{beats}:barrier`, and `{beats:5}:barrier` on other nodes of a cluster | time of the last trial write, in ms |
+| `b`, and `b:5` on other nodes of a cluster | an empty text, set by a trial write and deleted by the next |
 
 The scheduler verifies the server, or each primary of a cluster, every 10 s, by its settings and by a write
 that has to be synced, and writes the note. A drain reads the note with each renewal of its lease, and decides nothing while the note
@@ -38,9 +38,10 @@ from infra.durability import (
     verify_server,
 )
 from infra.durability_notes import DurabilityNotes
+from infra.intervals import every
 from infra.metrics import TRIAL_WRITE_SECONDS
 from infra.redis import keys
-from infra.redis.clients import info_of, settings_of, time_ms
+from infra.redis.clients import info_of, settings_of
 from infra.redis.cluster import in_cluster, slots_of
 from infra.redis.node_names import node_name, under_sentinels
 from infra.redis.slot_map import slot_of_key
@@ -73,9 +74,6 @@ PAUSE_SECONDS: Final = 0.5
 """How long a check that fails takes, because the next drain would be there at once."""
 
 
-_TRIAL_SECONDS: Final = 3600
-"""How long a trial write is kept, because slots may move to other nodes."""
-
 _MOST_TRIES: Final = 10_000
 """Keys that are tried to find one in the slots of a node; one with fewer than ten slots may be left out."""
 
@@ -100,10 +98,12 @@ class DurabilityWatch:
         self._notes = DurabilityNotes(queue)
         self._mode = mode
         self._replicas = replicas
-        self._timer = timer
         self._pause = pause
-        self._due = timer()
+        self.tick = every(VERIFY_SECONDS, self._verify_and_log, timer)
+        """For the scheduler, which calls it each second."""
         self._logged = ""
+        self._written: set[str] = set()
+        """The keys of trial writes that are there now."""
         self._alone = not (in_cluster(data) or under_sentinels(data))
         self._verified: set[tuple[Any, Any]] = set()
         """The servers that were verified when a connection was made; one that is promoted becomes another."""
@@ -174,13 +174,10 @@ class DurabilityWatch:
         except ResponseError:  # without enough replicas the server takes no write
             return False
 
-    def tick(self) -> None:
-        """Verify the server if it is due; for the scheduler, which calls it each second."""
-        if not self._mode.durable or self._timer() < self._due:
-            return
-        fault = self.verify()
+    def _verify_and_log(self) -> float:
+        fault = self.verify() if self._mode.durable else ""
         self._log(fault)
-        self._due = self._timer() + (FAULT_SECONDS if fault else VERIFY_SECONDS)
+        return FAULT_SECONDS if fault else VERIFY_SECONDS
 
     def look(self) -> list[str]:
         """Return the faults of all servers by their state and settings; nothing is written."""
@@ -207,12 +204,18 @@ class DurabilityWatch:
 
     def _write(self, *names: str) -> bool:
         """Write durably, because settings alone don't show that the disk works."""
-        now = time_ms(self._data)
         with self._data.pipeline(transaction=False) as pipe:
             for name in names:
-                pipe.set(name, now, ex=_TRIAL_SECONDS)
+                # the shortest writes that there are, because an idle server writes little else
+                if name in self._written:
+                    pipe.delete(name)
+                else:
+                    pipe.set(name, "")
             append_barrier(pipe, self._mode, replicas=self._replicas)
             replies = pipe.execute()
+        self._written.symmetric_difference_update(names)
+        if 0 in replies[: len(names)]:
+            return self._write(*names)  # another process has deleted it, so nothing was written
         return not self._mode.verified or check_barrier(replies[-1], self._mode, self._replicas)
 
     def _log(self, fault: str) -> None:

@@ -4,8 +4,11 @@
 |---|---|
 | `{beats}` | hash: `<role>/<host>/<process id>` -> packed `HeartbeatRecord`; it expires a day after the last |
 
+They are on the server of the queue, because a sign of life needs no disk: there a heartbeat is neither a write of the
+append-only file nor a sync. Its time is that of the Redis of the matches, which a process asks each time.
+
 A process writes its field every few seconds and removes it when it ends normally. So a silent process
-was killed, hangs, or can't reach the Redis of the matches.
+was killed, hangs, or can't reach one of the two servers.
 """
 
 import logging
@@ -30,7 +33,6 @@ from infra.valkey.server import NotRunningError
 logger = logging.getLogger(__name__)
 
 EVERY_SECONDS: Final = 10.0
-"""Each heartbeat is one more sync of the Redis server."""
 
 SILENT_MS: Final = 30_000
 """Age of a heartbeat after which its process counts as silent."""
@@ -103,9 +105,9 @@ _ENCODER: Final = msgspec.msgpack.Encoder()
 _RECORDS: Final = msgspec.msgpack.Decoder(HeartbeatRecord)
 
 
-def read_heartbeats(client: redis.Redis) -> list[HeartbeatRecord]:
+def read_heartbeats(queue: redis.Redis) -> list[HeartbeatRecord]:
     """Return the heartbeats of all processes that did not end normally."""
-    found: Any = client.hvals(keys.HEARTBEATS)
+    found: Any = queue.hvals(keys.HEARTBEATS)
     return parse_heartbeats(found)
 
 
@@ -114,10 +116,10 @@ def parse_heartbeats(found: Iterable[bytes]) -> list[HeartbeatRecord]:
     return [_RECORDS.decode(data) for data in found]
 
 
-def forget_ended(client: redis.Redis) -> None:
+def forget_ended(queue: redis.Redis) -> None:
     """Forget the processes of this machine that were cut off."""
-    if ended := [beat.field for beat in read_heartbeats(client) if beat.is_gone]:
-        client.hdel(keys.HEARTBEATS, *ended)
+    if ended := [beat.field for beat in read_heartbeats(queue) if beat.is_gone]:
+        queue.hdel(keys.HEARTBEATS, *ended)
 
 
 def lost_by_all(workers: Sequence[HeartbeatRecord]) -> list[int]:
@@ -143,43 +145,48 @@ class Heartbeat:
         self._lost_shards = lost
         self._written = 0
 
-    def write(self, client: redis.Redis) -> None:
+    def write(self, data: redis.Redis, queue: redis.Redis) -> None:
         """Write a heartbeat. The first removes those of processes that this one replaces."""
-        now = time_ms(client)
+        now = time_ms(data)
         if not self._beat.started:
             self._beat = replace(self._beat, started=now)
-            self._forget_others(client, now)
+            self._forget_others(queue, now)
         rare = self._written % _RARELY == 0
         lost = tuple(self._lost_shards()) if rare else self._beat.lost_shards
         self._beat = replace(self._beat, at=now, lost_shards=lost)
-        client.hset(keys.HEARTBEATS, self._beat.field, _ENCODER.encode(self._beat))
+        queue.hset(keys.HEARTBEATS, self._beat.field, _ENCODER.encode(self._beat))
         if rare:
-            client.expire(keys.HEARTBEATS, FORGOTTEN_SECONDS)
+            queue.expire(keys.HEARTBEATS, FORGOTTEN_SECONDS)
         self._written += 1
 
-    def _forget_others(self, client: redis.Redis, now: int) -> None:
+    def _forget_others(self, queue: redis.Redis, now: int) -> None:
         gone = [
             other.field
-            for other in read_heartbeats(client)
+            for other in read_heartbeats(queue)
             if now - other.at > FORGOTTEN_SECONDS * 1000
             or (other.role == self._beat.role and other.is_gone)
         ]
         if gone:
-            client.hdel(keys.HEARTBEATS, *gone)
+            queue.hdel(keys.HEARTBEATS, *gone)
 
-    def remove(self, client: redis.Redis) -> None:
+    def remove(self, queue: redis.Redis) -> None:
         """Remove the heartbeat: the process ends normally."""
-        client.hdel(keys.HEARTBEATS, self._beat.field)
+        queue.hdel(keys.HEARTBEATS, self._beat.field)
 
 
 class HeartbeatThread:
     """Writes heartbeats from another thread while entered.
 
-    `connect` returns a client, and is called again when the server was lost.
+    Each of `connect` returns a client, of the server of the matches and of the queue's, and is called again when a
+    server was lost.
     """
 
-    def __init__(self, connect: Callable[[], redis.Redis], heartbeat: Heartbeat) -> None:
-        self._connect = connect
+    def __init__(
+        self,
+        connect: tuple[Callable[[], redis.Redis], Callable[[], redis.Redis]],
+        heartbeat: Heartbeat,
+    ) -> None:
+        self._connect_data, self._connect_queue = connect
         self._heartbeat = heartbeat
         self._stop = Event()
         self._begun = Event()
@@ -199,14 +206,15 @@ class HeartbeatThread:
             # the process is silent then, which the doctor shows
             with (
                 suppress(RedisError, OSError, LookupError, NotRunningError),
-                self._connect() as client,
+                self._connect_data() as data,
+                self._connect_queue() as queue,
             ):
-                self._go_on(client)
+                self._go_on(data, queue)
             self._stop.wait(EVERY_SECONDS)
 
-    def _go_on(self, client: redis.Redis) -> None:
+    def _go_on(self, data: redis.Redis, queue: redis.Redis) -> None:
         while not self._stop.is_set():
-            self._heartbeat.write(client)
+            self._heartbeat.write(data, queue)
             self._begun.set()
             self._stop.wait(EVERY_SECONDS)
-        self._heartbeat.remove(client)
+        self._heartbeat.remove(queue)

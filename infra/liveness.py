@@ -136,7 +136,8 @@ class LivenessPipe:
         self._seen = False
         self._silent = 0.0
         self._looked_at = time.monotonic()
-        self._used = 0.0  # seconds of the processor until then
+        self._used: float | None = 0.0
+        """Seconds of the processor until then; None if it was heard then, and nothing else was looked at."""
         self.is_serving = False
         """Whether the process has given the sign that it does its work, as of the last look at its silence."""
 
@@ -146,12 +147,16 @@ class LivenessPipe:
 
     def is_silent(self, pid: int) -> bool:
         """Return whether that process could run for too long without a sign; one that starts may take longer."""
-        now, (is_ready, used) = time.monotonic(), _processor_use(pid)
-        passed = min(now - self._looked_at, _COUNTED_SECONDS)
-        self._silent += min(passed, used - self._used) if is_ready else passed
-        self._looked_at, self._used = now, used
+        now = time.monotonic()
+        passed, self._looked_at = min(now - self._looked_at, _COUNTED_SECONDS), now
         if self._read():
-            self._silent, self._seen = 0.0, True
+            self._silent, self._seen, self._used = 0.0, True, None
+            return False
+        is_ready, used = _processor_use(pid)
+        # a child that was heard at the last look had at most the time since then
+        before, self._used = self._used, used
+        ran = passed if before is None else used - before
+        self._silent += min(passed, ran) if is_ready else passed
         return self._silent > (SILENCE_SECONDS if self._seen else START_SECONDS)
 
     def _read(self) -> bool:

@@ -7,6 +7,7 @@ import redis
 from infra.heartbeats import Heartbeat, HeartbeatThread, Role
 from infra.redis.clients import make_client
 from infra.settings import Settings
+from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url
 from services import __version__
 
@@ -20,7 +21,11 @@ def heartbeating(
 ) -> HeartbeatThread:
     """Return a context manager that writes this process's heartbeat; see `HeartbeatRecord`."""
 
-    def connect() -> redis.Redis:
+    def data() -> redis.Redis:
         return make_client(settings.redis_url or socket_url(settings.data))
 
-    return HeartbeatThread(connect, Heartbeat(role, __version__, mail_key=mail_key, lost=lost))
+    def queue() -> redis.Redis:
+        return make_client(queue_url(settings))
+
+    beat = Heartbeat(role, __version__, mail_key=mail_key, lost=lost)
+    return HeartbeatThread((data, queue), beat)

@@ -40,10 +40,11 @@ from workers import evidence_job, retire_job
 from workers.commands import limits
 from workers.commands.worker import DrainJob
 from workers.job_report import JobProgress
-from workers.log.job import PublisherRun, make_publisher, publish_leases
+from workers.log import job as log_job
+from workers.log.job import make_publisher
 from workers.mail.mailer import Mailer, MailRun, MailTask, mail_tasks, push_tasks
+from workers.projections import job as projections_job
 from workers.projections import maintenance
-from workers.projections.job import ProjectionRun, project_leases
 from workers.projections.rebuild import StuckError
 from workers.projections.worker import ProjectionWorker
 from workers.scrub import job as scrub_job
@@ -138,7 +139,7 @@ def project() -> None:
     """Keep lists, notices and ratings up with the logs for a minute."""
     with App(load()) as parts:
         worker = ProjectionWorker(parts.store, parts.data, queue=parts.queue)
-        ProjectionRun(worker, project_leases(parts.queue)).run()
+        projections_job.project(worker, parts.queue)
 
 
 def retire(shard: int) -> None:
@@ -169,7 +170,7 @@ def publish() -> None:
     """Publish the logs for a minute."""
     with App(load()) as parts:
         publisher = make_publisher(parts.settings, parts.data, parts.queue)
-        PublisherRun(publisher, publish_leases(parts.queue)).run()
+        log_job.publish(publisher, parts.queue)
 
 
 def rebuild(*names: str, buckets: int | None = None) -> int:

@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from infra.draw_texts import DrawTexts
+from infra.intervals import every
 from infra.people.challenges import Challenge, ChallengeStore
 from infra.people.challenges.start import challenge_start
 from infra.store.gateway import check_digest, outcome_of, submission_of
@@ -46,17 +47,14 @@ class ChallengeStarter:
         self._challenges = challenges
         self._words = words
         self._timer = timer
-        self._next_sweep = timer()
+        self.tick = every(SWEEP_SECONDS, self._sweep, timer)
         self._next_submit: dict[str, float] = {}
         """When a start that was submitted may be submitted again, by challenge."""
         self._failed: set[str] = set()
         """Challenges whose failure is in the log."""
 
-    def tick(self) -> None:
-        """Start the matches of full challenges, if a sweep is due."""
-        if self._timer() < self._next_sweep:
-            return
-        self._next_sweep = self._timer() + SWEEP_SECONDS
+    def _sweep(self) -> None:
+        """Start the matches of full challenges."""
         full = {one.id: one for one in self._challenges.full()}
         self._next_submit = {id_: at for id_, at in self._next_submit.items() if id_ in full}
         self._failed &= full.keys()

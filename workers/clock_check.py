@@ -18,8 +18,8 @@ logger = logging.getLogger(__name__)
 STEP_MS: Final = 60_000
 """More than NTP corrects by slewing, and more than a busy machine delays an answer."""
 
-NOTE_MS: Final = 30_000
-"""How often the time seen last is stored; each time is a sync of the server."""
+NOTE_MS: Final = 300_000
+"""How often the time seen last is stored while the check goes on; each time is a sync of the server."""
 
 
 class ClockCheck:
@@ -54,6 +54,11 @@ class ClockCheck:
         self._distrusted = distrusted
         return not distrusted
 
+    def close(self) -> None:
+        """Store the time seen last, so that a step is found by it however long nobody looks."""
+        if self._clock and self._before:
+            self._notes.note_seen(self._before[0])
+
     def _step(self, clock: ServerClock, now: int) -> int:
         """Return by how many ms the clock was set since the last tick; 0 if it was not."""
         timer = self._timer()
@@ -72,7 +77,10 @@ class ClockCheck:
             clock = self._notes.read()
         if stepped or not _is_recent(clock, now):
             clock = ServerClock(now, clock.step, clock.since)
-            self._notes.write(clock)
+            if stepped:
+                self._notes.write(clock)
+            else:
+                self._notes.note_seen(now)
         self._clock = clock
 
 

@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 
 from domain.errors import Refusal
 from infra.evidence.frozen import FrozenEvidence
+from infra.intervals import every
 from infra.projections.cases import OpenCase, OpenCases
 from infra.rq_jobs import FREEZE, MAINTENANCE
 from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup
@@ -47,16 +48,13 @@ class EvidenceWakeup:
     def __init__(self, cases: OpenCases, queue: redis.Redis) -> None:
         self._cases = cases
         self._queue = queue
-        self._due = 0.0
+        self.tick = every(LOOK_SECONDS, self._look)
         self._again = 0.0
         self._known: frozenset[OpenCase] = frozenset()
 
-    def tick(self) -> None:
+    def _look(self) -> None:
         """Request a run for new cases, and every five minutes for all."""
         now = time.monotonic()
-        if now < self._due:
-            return
-        self._due = now + LOOK_SECONDS
         try:
             waiting = self._cases.count()
             start = max(0, waiting - _NEWEST)

@@ -1,10 +1,10 @@
 """Reports of a job about its work, in RQ's `meta`, for `Job.fetch` and other tools of RQ."""
 
-import time
 from typing import Final
 
 from rq import get_current_job
 
+from infra.intervals import every
 from infra.rq_jobs import RESULT_SECONDS
 
 _EVERY_SECONDS: Final = 0.5
@@ -25,16 +25,14 @@ class JobProgress:
 
     def __init__(self) -> None:
         self._job = get_current_job()
-        self._due = 0.0
+        self._save_at_times = every(_EVERY_SECONDS, self._save)
         if self._job is not None:  # one that is repeated begins again
             self._job.meta.update(about="", done=0, total=0, lines=[])
 
     def progress(self, about: str, done: int, total: int) -> None:
         """Write how far the work is."""
         self._update(about=about, done=done, total=total)
-        if time.monotonic() >= self._due:
-            self._due = time.monotonic() + _EVERY_SECONDS
-            self._save()
+        self._save_at_times()
 
     def line(self, text: str) -> None:
         """Write a result."""

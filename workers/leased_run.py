@@ -18,6 +18,12 @@ RUN_SECONDS: Final = 5.0
 MOST_SECONDS: Final = 30.0
 """How long it goes on at most, so that RQ can do its own business."""
 
+ENDLESS_SECONDS: Final = 60.0
+"""The same for a run that requests the next one, because the end of each costs RQ dozens of commands."""
+
+REQUEST_SECONDS: Final = 3.0
+"""Between two looks of the scheduler whether such a run goes on."""
+
 CAUTIOUS_SECONDS: Final = 2.0
 """How long the run goes on that follows one which was cut off."""
 
@@ -32,11 +38,11 @@ _SLICE_SECONDS: Final = 0.25
 
 
 class LeasedWork(Protocol):
-    """The work of a run."""
+    """The work of a run. Unless it says otherwise, its steps may be repeated, and it leaves no mark."""
 
-    def recover(self, mark: bytes) -> None:
+    def recover(self, mark: bytes) -> None:  # noqa: ARG002 - for work that leaves one
         """Prepare to follow a run that was cut off, or that left a mark of this value."""
-        ...
+        return
 
     def step(self) -> int | None:
         """Do some work and return how much; None if nothing waits."""
@@ -44,7 +50,7 @@ class LeasedWork(Protocol):
 
     def finish(self) -> bytes:
         """Finish before the lease is released, and return a mark for the next run, or nothing."""
-        ...
+        return b""
 
     def has_more(self) -> bool:
         """Return whether work waits, after the lease was released."""

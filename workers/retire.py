@@ -29,6 +29,7 @@ from infra.failpoints import failpoint
 from infra.store import locators
 from infra.store.port import Store
 from workers.archived_rows import ArchivedRows
+from workers.leased_run import LeasedWork
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ READ_TOGETHER: Final = 10_000
 """Boards that are looked at together, so that those of a page are written together."""
 
 
-class Retirement:
+class Retirement(LeasedWork):
     """The retirement of a shard's matches, as the work of a run under a lease.
 
     `limit` returns below which index the leaves of the shard are published and read by all who read them;
@@ -67,9 +68,6 @@ class Retirement:
         """Boards that this run has looked at, and that stay in Redis."""
         self.retired = 0
 
-    def recover(self, mark: bytes) -> None:
-        """Do nothing, because a match that is in the page and in Redis is retired again."""
-
     def step(self) -> int | None:
         """Retire the matches of one page, or take out rows that were left; None if nothing is left to look at."""
         if not self._by_page:
@@ -82,10 +80,6 @@ class Retirement:
         self.kept |= set(boards) - done
         self.retired += len(done)
         return len(boards)
-
-    def finish(self) -> bytes:
-        """Return no mark."""
-        return b""
 
     def has_more(self) -> bool:
         """Return whether boards are left that this run has not looked at."""

@@ -1,6 +1,5 @@
 """The job that retires the matches of a shard, and its hourly request by the scheduler."""
 
-import time
 from collections.abc import Callable
 from typing import Final
 
@@ -8,13 +7,13 @@ import redis
 
 from domain.clocks.calendar import DAY
 from infra.archive.limits import retirement_limits
-from infra.archive.retire_notes import note_retire_run
+from infra.intervals import every
 from infra.rq_jobs import MAINTENANCE, RETIRE
 from infra.settings import Settings
-from infra.store.leases import Leases
+from infra.store.last_runs import note_retire_run
 from infra.store.port import Store
 from infra.store.published_sizes import read_published_sizes
-from infra.store.rq_wakeup import WakeupJob, job_leases
+from infra.store.rq_wakeup import LeasedJob, WakeupJob
 from workers.archived_rows import ArchivedRows, has_leftovers
 from workers.job_report import report
 from workers.leased_run import LeasedRun
@@ -33,15 +32,11 @@ JOB_SECONDS: Final = 600
 """A run that takes so long is stuck."""
 
 
-def _lease(shard: int) -> str:
-    """Return the name of a shard's lease."""
-    return f"retire/{shard}"
-
-
-def retire_leases(queue: redis.Redis, shard: int) -> Leases[str]:
-    """Return the leases of which the retirement of a shard has one; `queue` is a client of RQ's Redis."""
-    job = WakeupJob(MAINTENANCE, RETIRE, JOB_SECONDS, f"retire matches of shard {shard}", [shard])
-    return job_leases(queue, job, LEASE_MS)
+def retire_job(shard: int) -> LeasedJob:
+    """Return the job that retires matches of a shard."""
+    about = f"retire matches of shard {shard}"
+    job = WakeupJob(MAINTENANCE, RETIRE, JOB_SECONDS, about, [shard])
+    return LeasedJob(job, f"retire/{shard}", LEASE_MS)
 
 
 class RetireWakeup:
@@ -56,25 +51,24 @@ class RetireWakeup:
         self._data = data
         self._queue = queue
         self._after_ms = days * DAY
-        self._due = 0.0
+        self.tick = every(HOUR_SECONDS, self._look)
 
-    def tick(self) -> None:
-        """Request it once an hour, and each minute while a match is due whose log is not published yet."""
-        if time.monotonic() < self._due:
-            return
-        self._due = time.monotonic() + HOUR_SECONDS
+    def _look(self) -> float:
+        """Request what is due; return when to look again: sooner while the log of a match is not published yet."""
+        again = HOUR_SECONDS
         until = self._store.now() - self._after_ms
         shards = self._store.layout().shards
         if has_leftovers(self._data, shards):
-            retire_leases(self._queue, 0).request(_lease(0))
+            retire_job(0).request(self._queue)
         published = read_published_sizes(self._data, shards)
         for shard, record in enumerate(published):
             if not self._store.ended_boards(shard, until, 1):
                 continue
             if record.size:
-                retire_leases(self._queue, shard).request(_lease(shard))
+                retire_job(shard).request(self._queue)
             else:
-                self._due = time.monotonic() + MINUTE_SECONDS
+                again = MINUTE_SECONDS
+        return again
 
 
 def run(
@@ -103,7 +97,8 @@ def run(
         after_ms=settings.archive_after * DAY,
         rows=ArchivedRows(data, shards),
     )
-    leased = LeasedRun("retire", retire_leases(queue, shard), _lease(shard), stopping)
+    job = retire_job(shard)
+    leased = LeasedRun("retire", job.leases(queue), job.lease, stopping)
     leased.run(work)
     kept = len(work.kept)
     if work.retired or kept:

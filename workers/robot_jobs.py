@@ -17,6 +17,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
+from infra.intervals import every
 from infra.projections.robot_turns import RobotTurn, RobotTurns
 from infra.rq_jobs import ROBOT_MOVE, ROBOTS, SUSPENDED, queue_key
 from infra.store.robot_failures import RobotFailures
@@ -78,7 +79,7 @@ class RobotWakeup:
         self._requests: dict[RobotTurn, _RequestedMove] = {}
         self._held = 0
         """Slow moves that waited for their turn at the last tick."""
-        self._clean_at = 0.0
+        self._clean = every(_CLEAN_SECONDS, self._forget_failures, timer)
         self._look_at = 0.0
         """Until then no move is due, because none waited at the last look."""
 
@@ -100,9 +101,7 @@ class RobotWakeup:
         self._requests = {one: self._requests[one] for one in due if one in self._requests}
         if due:
             self._request(due)
-        if timer >= self._clean_at:
-            self._clean_at = timer + _CLEAN_SECONDS
-            self._forget_failures()
+        self._clean()
 
     def _request(self, due: Sequence[RobotTurn]) -> None:
         timer = self._timer()

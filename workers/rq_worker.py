@@ -12,6 +12,7 @@ from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker, WorkerStatus
 
 from infra.liveness import LIVENESS
+from infra.store.rq_wakeup import LeasedJob
 
 logger = logging.getLogger(__name__)
 
@@ -159,6 +160,22 @@ class ListedWorker(_LockedWorker, SimpleWorker):
     def stopping(self) -> bool:
         """Whether the process has been asked to end after the current job."""
         return bool(self._stop_requested)
+
+
+def run_endless(
+    queue: redis.Redis, job: LeasedJob, run: Callable[[Callable[[], bool]], object]
+) -> None:
+    """Request a job and run it, again and again until SIGTERM or SIGINT, or until Redis goes away.
+
+    `run` is called with a function that returns whether it should end.
+    """
+    worker = ListedWorker(queue, job.wakeup.queue, {job.wakeup.function: lambda: run(stopping)})
+
+    def stopping() -> bool:
+        return worker.stopping
+
+    job.request(queue)
+    worker.work(logging_level="WARNING")
 
 
 class ForkingWorker(_LockedWorker, Worker):

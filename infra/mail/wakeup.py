@@ -15,23 +15,16 @@ from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
 from infra.push.push_queue import PushQueue
 from infra.rq_jobs import MAIL, SEND_MAIL
-from infra.store.leases import Leases
 from infra.store.port import Store
-from infra.store.rq_wakeup import WakeupJob, job_leases
+from infra.store.rq_wakeup import LeasedJob, WakeupJob
 
-LEASE: Final = "mail"
-"""The name of the mailer's lease."""
-
-LEASE_MS: Final = 15_000
-"""How long it lasts: a killed mailer is replaced after this, and a step of its work may take as long."""
-
-JOB: Final = WakeupJob(MAIL, SEND_MAIL, 300, "build and send e-mails")
-"""A run ends after a minute; one that takes as long as the job may is stuck."""
-
-
-def mail_leases(queue: redis.Redis) -> Leases[str]:
-    """Return the leases of which the mailer has one; `queue` is a client of RQ's Redis."""
-    return job_leases(queue, JOB, LEASE_MS)
+JOB: Final = LeasedJob(
+    # a run ends after a minute; one that takes as long as the job may is stuck
+    WakeupJob(MAIL, SEND_MAIL, 300, "build and send e-mails"),
+    "mail",
+    # a step of the mailer's work may take as long
+    15_000,
+)
 
 
 class MailerWakeup:
@@ -51,7 +44,7 @@ class MailerWakeup:
         self._sends_push = push
         self._store = store
         self._data = data
-        self.leases = mail_leases(queue)
+        self.leases = JOB.leases(queue)
         self._outbox = outbox or Outbox(data)
         self._mailer_progress = MailerProgress(data)
         self._chats = ChatMailQueue(data)
@@ -64,7 +57,7 @@ class MailerWakeup:
     def tick(self) -> None:
         """Request the mailer if there is work, or wake it if it waits for some."""
         if self.has_work():
-            self.leases.request(LEASE)
+            self.leases.request(JOB.lease)
 
     def has_work(self) -> bool:
         """Return whether there are events to tell, or e-mails or notifications to send."""

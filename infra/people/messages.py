@@ -24,8 +24,8 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
+from infra.people.account_lists import MUTED, AccountList
 from infra.people.message_notices import BORN_MARK, MessageNotice, MessageNotices
-from infra.people.muted_chats import MutedChats
 from infra.people.stranger_messages import count_strangers
 from infra.people.texts import read_text
 from infra.projections.notices import NoticeKind
@@ -101,7 +101,7 @@ class MessageStore:
         self._shards = shards
         self._clock = clock
         self.notices = MessageNotices(client, clock)
-        self.muted = MutedChats(client)
+        self.muted = AccountList(client, MUTED)
 
     # writing
 

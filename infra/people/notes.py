@@ -4,8 +4,8 @@
 |---|---|
 | `{a:<hex>}:notes` | hash: board -> text |
 
-A note is personal data. It is in no event, log or hash; it is stored beside its account's record, and
-written only while that exists: see `infra.people.account_index`.
+A note is personal data. It is in no event, log or hash; the notes of an account are a list as in
+`infra.people.account_lists`, with a text for each item.
 
 Durable as `infra.people.messages` is.
 """
@@ -14,13 +14,11 @@ from typing import Any, Final
 
 import redis
 
-from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.people.account_index import index_under_account
+from infra.people.account_lists import AccountList, ListKind
 from infra.people.texts import read_text
 from infra.redis import keys
 from infra.redis.reads import Read, read_one
-from infra.sentences import SAY
 
 MOST_NOTES: Final = 1_000
 """Notes of one account."""
@@ -31,17 +29,20 @@ def notes_key(account: AccountId) -> str:
     return f"{keys.account(account)}:notes"
 
 
-class Notes:
+_NOTED: Final = ListKind[int](notes_key, MOST_NOTES, "notes", str, int)
+
+
+class Notes(AccountList[int]):
     """The notes on a server. Errors of the server pass through; thread-safe."""
 
     def __init__(self, client: redis.Redis) -> None:
-        self._client = client
+        super().__init__(client, _NOTED)
 
     def get(self, account: AccountId, board: int) -> str:
         """Return the account's note about a match; empty for none."""
-        return read_one(self._client, self.read(account, board))
+        return read_one(self._client, self.read_note(account, board))
 
-    def read(self, account: AccountId, board: int) -> Read[str]:
+    def read_note(self, account: AccountId, board: int) -> Read[str]:
         """Return the read of `get`."""
         return Read(
             lambda pipe: pipe.hget(notes_key(account), str(board)),
@@ -58,16 +59,7 @@ class Notes:
 
         Refused as `read_text` does, as `too-many`, and as `unknown-user` for a deleted account.
         """
-        if not text.strip():
-            self._client.hdel(notes_key(account), str(board))
-            return
-        name, value = notes_key(account), read_text(text)
-        if not index_under_account(self._client, account, name, str(board), value, MOST_NOTES):
-            raise Refusal(
-                Code.TOO_MANY,
-                SAY("notes", most=MOST_NOTES),
-            )
-
-    def forget(self, account: AccountId) -> None:
-        """Erase all notes of an account; safe to repeat, see `Accounts.delete`."""
-        self._client.delete(notes_key(account))
+        if text.strip():
+            self.add(account, board, read_text(text))
+        else:
+            self.remove(account, [board])

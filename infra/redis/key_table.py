@@ -3,7 +3,7 @@
 A server is meant to run for decades, so a key has an end, or a reason why it has none. `infra.redis.access` makes the
 rights of each role of this table, and the scrubber knows from it the keys that this program writes.
 
-`<...>` stands for any text, and a shard, a node, a lane and a retire job for all of them: `{s07.a1y}`, `{beats:5}`,
+`<...>` stands for any text, and a shard, a node, a lane and a retire job for all of them: `{s07.a1y}`, `b:5`,
 `{lease:0/3}`, `{lease:retire/7}`. A shard's keys carry its tag, so they are in one slot of a cluster; those of mail are
 in one slot, too. Leaf 0 has the stream id `0-1` because Redis refuses `0-0`.
 """
@@ -52,7 +52,7 @@ class Key(NamedTuple):
 
 _EXAMPLES: Final = (
     ("{s07.a1y}", "{s[0-9]*}"),
-    ("{beats:5}", "{beats:*}"),
+    ("b:5", "b:*"),
     ("{lease:retire/7}", "{lease:retire/*}"),
     ("{lease:0/3}", "{lease:*}"),
 )
@@ -148,10 +148,10 @@ KEYS: Final = (
     Key("{a:<hex>}:networks", "sorted set: hash of a network the account has logged in from -> when, in s; kept 90 days", "infra.people.password_attempts", "expires", "networks", _ACCOUNT),
     Key("{a:<hex>}:opened", "hash: ids of the challenges the account has opened, while they wait", "infra.people.challenges.challenges", "they start", "challenges", _CHALLENGER),
     Key("{a:<hex>}:joined", "hash: ids of the challenges the account has joined, while they wait", "infra.people.challenges.challenges", "they start", "challenges", _CHALLENGER),
-    Key("{a:<hex>}:blocked", "hash: id of a blocked account -> nothing", "infra.people.blocks", "the account is deleted", "blocked players, 500", _ACCOUNT),
-    Key("{a:<hex>}:watched", "hash: board of a watched match -> nothing", "infra.people.follows", "the account is deleted", "watched matches, 200", _ACCOUNT),
-    Key("{a:<hex>}:followed", "hash: id of a followed account -> nothing", "infra.people.follows", "the account is deleted", "followed players, 100", _ACCOUNT),
-    Key("{a:<hex>}:muted", "hash: board whose chat is muted -> nothing", "infra.people.muted_chats", "the account is deleted", "muted chats, 500", _ACCOUNT),
+    Key("{a:<hex>}:blocked", "hash: id of a blocked account -> nothing", "infra.people.account_lists", "the account is deleted", "blocked players, 500", _ACCOUNT),
+    Key("{a:<hex>}:watched", "hash: board of a watched match -> nothing", "infra.people.account_lists", "the account is deleted", "watched matches, 200", _ACCOUNT),
+    Key("{a:<hex>}:followed", "hash: id of a followed account -> nothing", "infra.people.account_lists", "the account is deleted", "followed players, 100", _ACCOUNT),
+    Key("{a:<hex>}:muted", "hash: board whose chat is muted -> nothing", "infra.people.account_lists", "the account is deleted", "muted chats, 500", _ACCOUNT),
     Key("{a:<hex>}:seen", "sorted set: board -> when a browser with the account's text for its deal was last seen", "infra.people.seen_texts", "expires after 90 days", "matches, 500", _PLAYER),
     Key("{a:<hex>}:starts", "hash: id of a command that starts a match by name -> against whom", "infra.people.pending_starts", "they are taken up", "starts, 50", _ACCOUNT),
     Key("{a:<hex>}:robots", "hash: id of a command that starts a match with a robot -> when", "infra.people.pending_starts", "they are over", "matches, 20", _ACCOUNT),
@@ -209,9 +209,9 @@ KEYS: Final = (
     Key("answers:sent/<hash>/<most>/1/hour", "replies to an address within an hour", "infra.rate_limits", "expires", "addresses", _RATES),
     Key("answers:unproven/<hash>/<most>/1/day", "replies within a day to senders of whom nothing is known", "infra.rate_limits", "expires", "addresses", _RATES),
     # the server and its care
-    Key("{beats}", "hash: role, host and process id -> last sign of life, until a day after the last", "infra.heartbeats", "expires after a day", "processes", EVERY_ROLE, on_queue=True),
-    Key("{beats}:barrier", "time of the last trial write, in ms", "infra.durability_watch", "expires after an hour", "one", EVERY_ROLE, on_queue=True),
-    Key("{beats:5}:barrier", "the same, on another node of a cluster", "infra.durability_watch", "expires after an hour", "nodes", EVERY_ROLE),
+    Key("{beats}", "hash: role, host and process id -> last sign of life, until a day after the last", "infra.heartbeats", "expires after a day", "processes", _QUEUE, on_queue=True),
+    Key("b", "an empty text, set by a trial write and deleted by the next", "infra.durability_watch", Never("it proves that a server writes"), "one", EVERY_ROLE),
+    Key("b:5", "the same, on another node of a cluster", "infra.durability_watch", Never("it proves that a server writes"), "nodes", EVERY_ROLE),
     Key("{damaged}", "hash: board -> why the match can't be read", "infra.store.damaged_matches", "the match holds again", "damaged matches", _DAMAGE),
     Key("{robots}:failed", "hash: board -> why a robot could not act there", "infra.store.robot_failures", "the match has gone on", "stuck matches", _ROBOTS),
     Key("{scrub}", "hash: how far the scrubber is, and its last whole round", "infra.store.scrub_notes", Never("the next round begins there"), "one", _SCRUB),
@@ -221,8 +221,8 @@ KEYS: Final = (
     Key("{lease:0/3}", "token of the drain that works lane 0 of 3; `{lease:mail}`, `{lease:project}`, `{lease:publish}`, `{lease:scrub}` and `{lease:retire/7}` likewise", "infra.store.leases", "expires after 3 s", "lanes", _QUEUE, on_queue=True),
     Key("{lease:0/3}:held", "mark of a lease that was not released, which tells an expired one from a released one; its value is for the next holder", "infra.store.leases", "the drain releases the lane", "lanes", _QUEUE, on_queue=True),
     Key("{lease:0/3}:wake", "list with one entry if the holder of the lease was woken", "infra.store.leases", "it is read, or expires", "one", _QUEUE, on_queue=True),
-    Key("{lease:0/3}:last", "hash: figures of the lane's last turn", "infra.store.turn_notes", "expires after a day", "lanes", _QUEUE, on_queue=True),
-    Key("{lease:retire/7}:last", "hash: figures of the last run of the shard's retire job", "infra.archive.retire_notes", "expires after 30 days", "shards", _QUEUE, on_queue=True),
+    Key("{lease:0/3}:last", "hash: figures of the lane's last turn", "infra.store.last_runs", "expires after a day", "lanes", _QUEUE, on_queue=True),
+    Key("{lease:retire/7}:last", "hash: figures of the last run of the shard's retire job", "infra.store.last_runs", "expires after 30 days", "shards", _QUEUE, on_queue=True),
     Key("durable", "why moves can't be accepted, empty if they can; for 30 s", "infra.durability_notes", "expires after 30 s", "one", _QUEUE, on_queue=True),
     Key("durable:<run id>", "the settings of a server of the data, for an hour", "infra.durability_notes", "expires after an hour", "nodes", _QUEUE, on_queue=True),
 )

@@ -5,7 +5,8 @@ from functools import cache
 from typing import Final, NamedTuple
 
 HEARTBEATS: Final = "{beats}"
-BARRIER: Final = f"{HEARTBEATS}:barrier"
+BARRIER: Final = "b"
+"""The key of trial writes: a short one, because each is written to the append-only file."""
 DURABILITY: Final = "durable"
 BOARDS: Final = "{boards}"
 ALLOCATED_IDS: Final = "{boards}:ids"
@@ -94,7 +95,7 @@ def noted_settings(server: str) -> str:
 
 def barrier(number: int) -> str:
     """Return one of the keys of trial writes, which are spread over all slots."""
-    return f"{{beats:{number}}}:barrier" if number else BARRIER
+    return f"b:{number}" if number else BARRIER
 
 
 def slot_of(shard: int) -> int:

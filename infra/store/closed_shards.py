@@ -11,13 +11,14 @@ Matches of a closed shard can be read. `submit.lua` refuses their commands, and 
 import logging
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Final
 
 import msgspec
 import redis
 
 from infra.redis import keys, scripts
 from infra.redis.cluster import in_cluster
+from infra.redis.hash_record import HashRecord
 from infra.redis.reads import in_one_command
 
 logger = logging.getLogger(__name__)
@@ -39,6 +40,9 @@ class ClosedShard(msgspec.Struct, frozen=True):
     reason: str
 
 
+_CLOSED: Final = HashRecord(ClosedShard)
+
+
 class ClosedShards:
     """Closes and opens shards; `data` is a client of the matches' Redis."""
 
@@ -50,8 +54,7 @@ class ClosedShards:
         before = self.read([shard]).get(shard)
         if before and before.kind in (why.kind, ClosedKind.FORKED):
             return
-        fields = {"kind": why.kind, "reason": why.reason}
-        scripts.set_fields(self._data, keys.closed(shard), fields)
+        scripts.set_fields(self._data, keys.closed(shard), _CLOSED.fields(why))
         logger.error("ALARM: %s", why.reason)
 
     def open(self, shard: int) -> None:
@@ -68,14 +71,8 @@ class ClosedShards:
                 pipe.exists(*group)
             if not any(pipe.execute()):
                 return {}
-            for shard in shards:
-                pipe.hmget(keys.closed(shard), "kind", "reason")
-            rows: list[Any] = pipe.execute()
-        return {
-            shard: ClosedShard(ClosedKind(kind.decode()), reason.decode())
-            for shard, (kind, reason) in zip(shards, rows, strict=True)
-            if kind is not None
-        }
+        found = _CLOSED.read_all(self._data, names)
+        return {shard: why for shard, why in zip(shards, found, strict=True) if why}
 
 
 def rolled_back(shard: int, published: int, end: int | None) -> ClosedShard:

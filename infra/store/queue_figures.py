@@ -21,9 +21,9 @@ from infra.rq_jobs import (
     PUBLISHED_LOG,
     ROBOTS,
 )
+from infra.store.last_runs import LaneTurn, last_turns
 from infra.store.layout import Layout
 from infra.store.leases import REQUESTED
-from infra.store.turn_notes import LaneTurn, last_turns
 
 _OURS: Final = (COMMANDS, PROJECTIONS, PUBLISHED_LOG, MAIL, MAINTENANCE, ROBOTS, ANALYSIS)
 

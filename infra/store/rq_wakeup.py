@@ -1,6 +1,7 @@
 """Wake-ups: RQ jobs that start runs. The scheduler's sweep repeats one that is lost."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final, NamedTuple
 from uuid import uuid4
 
@@ -55,9 +56,23 @@ def enqueue_wakeup(client: redis.Redis, job: WakeupJob) -> None:
         pipe.execute()
 
 
-def job_leases(client: redis.Redis, job: WakeupJob, lease_ms: int) -> Leases[str]:
-    """Return the leases whose runs are all of one job; each request enqueues it."""
-    return Leases(client, lambda _: enqueue_wakeup(client, job), queue=job.queue, lease_ms=lease_ms)
+class LeasedJob(NamedTuple):
+    """A job of which one run goes on at a time, under a lease."""
+
+    wakeup: WakeupJob
+    lease: str
+    """The name of the lease."""
+    lease_ms: int
+    """How long it lasts unless renewed: a run that was killed is replaced after this."""
+
+    def leases(self, queue: redis.Redis) -> Leases[str]:
+        """Return the leases; each request enqueues the job."""
+        wake = partial(enqueue_wakeup, queue, self.wakeup)
+        return Leases(queue, lambda _: wake(), queue=self.wakeup.queue, lease_ms=self.lease_ms)
+
+    def request(self, queue: redis.Redis) -> None:
+        """Wake the run that goes on, or request one."""
+        self.leases(queue).request(self.lease)
 
 
 def enqueue_drain(client: redis.Redis, lane: Lane) -> None:

@@ -13,6 +13,7 @@ import msgspec
 import redis
 
 from infra.redis import keys, scripts
+from infra.redis.hash_record import HashRecord
 
 MOST_FAULTS: Final = 1_000
 """Faults that are kept: where there are more, nobody reads them one by one."""
@@ -56,6 +57,9 @@ class ScrubNotes(msgspec.Struct, frozen=True):
         return max(0, now - since) if since else 0
 
 
+_NOTES: Final = HashRecord(ScrubNotes)
+
+
 class NotedFault(msgspec.Struct, frozen=True, array_like=True):
     """A fault that the scrubber has found."""
 
@@ -74,20 +78,22 @@ class ScrubRecord:
     def __init__(self, client: redis.Redis) -> None:
         # redis-py types no answer precisely
         self._client: Any = client
+        self._stored: ScrubNotes | None = None
+        """The notes that were read or written last: only one process writes at a time."""
 
     def read(self) -> ScrubNotes:
         """Return the notes; empty ones before the first round, and in place of damaged ones."""
-        found = self._client.hgetall(keys.SCRUB)
-        fields = {name.decode(): value.decode(errors="replace") for name, value in found.items()}
         try:
-            return msgspec.convert(fields, ScrubNotes, strict=False)
+            (self._stored,) = _NOTES.read_all(self._client, [keys.SCRUB])
         except msgspec.ValidationError:
-            return ScrubNotes()
+            self._stored = None
+        return self._stored or ScrubNotes()
 
     def write(self, notes: ScrubNotes) -> None:
-        """Write the notes."""
-        fields = {name: str(value) for name, value in msgspec.structs.asdict(notes).items()}
-        scripts.set_fields(self._client, keys.SCRUB, fields)
+        """Write what is new in the notes since they were read or written here."""
+        if fields := _NOTES.fields(notes, self._stored):
+            scripts.set_fields(self._client, keys.SCRUB, fields)
+        self._stored = notes
 
     def all_have_macs(self) -> bool:
         """Return whether every account had a MAC before: see `infra.people.account_macs`."""

@@ -14,6 +14,7 @@ import msgspec
 import redis
 
 from infra.redis import keys
+from infra.redis.hash_record import HashRecord
 
 HOLD_MS: Final = 3_600_000
 """How long the clock is distrusted after a step: time for the operator, less than any deadline."""
@@ -35,6 +36,9 @@ class ServerClock(msgspec.Struct, frozen=True):
         return max(0, HOLD_MS - max(0, now - self.since)) if self.step else 0
 
 
+_NOTES: Final = HashRecord(ServerClock)
+
+
 class ServerClockRecord:
     """Stores the notes. Errors of the server pass through."""
 
@@ -43,10 +47,14 @@ class ServerClockRecord:
 
     def read(self) -> ServerClock:
         """Return the notes."""
-        found: Any = self._client.hgetall(keys.CLOCK)
-        return ServerClock(**{name.decode(): int(value) for name, value in found.items()})
+        (found,) = _NOTES.read_all(self._client, [keys.CLOCK])
+        return found or ServerClock()
 
     def write(self, clock: ServerClock) -> None:
         """Replace the notes."""
-        known: Any = msgspec.structs.asdict(clock)
-        self._client.hset(keys.CLOCK, mapping=known)
+        fields: Any = _NOTES.fields(clock)
+        self._client.hset(keys.CLOCK, mapping=fields)
+
+    def note_seen(self, now: int) -> None:
+        """Note the last time that was read."""
+        self._client.hset(keys.CLOCK, "seen", now)

@@ -11,11 +11,12 @@ queue/        the same for the server of the queue, which keeps nothing (`infra.
 """
 
 import os
-import socket
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
+
+from infra.valkey.unix_socket import is_listening
 
 _SOCKET_LIMIT: Final = 100  # bytes; the kernels' own limits are 104 and 108, with an end mark
 _LOG_LIMIT: Final = 8 << 20  # bytes; a longer log is put aside when the server starts
@@ -142,14 +143,3 @@ class DataDirectory:
                 f"close it with `chmod 700 {self.path}`, or choose another with MATCHPOST_DATA"
             )
         self.path.chmod(0o700)
-
-
-def is_listening(place: Path) -> bool:
-    """Return whether a process accepts connections on the socket at `place`."""
-    try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-            probe.settimeout(1.0)
-            probe.connect(os.fspath(place))
-    except OSError:
-        return False
-    return True

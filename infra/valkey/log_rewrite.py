@@ -9,6 +9,8 @@ from typing import Final
 from redis import Redis
 from redis.exceptions import RedisError
 
+from infra.intervals import every
+
 REWRITE_SECONDS: Final = 24 * 3600
 """How long what was erased may stay in the file."""
 
@@ -26,14 +28,11 @@ class DailyRewrite:
         self._data = data
         self._folder = folder
         self._now = now
-        self._look_at = 0.0
+        self.tick = every(_LOOK_SECONDS, self._look, now)
 
-    def tick(self) -> None:
+    def _look(self) -> None:
         """Ask if it is time; a server that does not answer is asked later."""
         now = self._now()
-        if now < self._look_at:
-            return
-        self._look_at = now + _LOOK_SECONDS
         # a rewrite makes another file of this name, and nothing writes to it after that
         bases = [one.stat().st_mtime for one in self._folder.glob("appendonlydir/*.base.*")]
         if bases and now - max(bases) >= REWRITE_SECONDS:

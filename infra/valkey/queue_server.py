@@ -28,6 +28,8 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "maxmemory": "128mb",
     # a job or a lease that is dropped is repeated, and a refused write would stop all drains
     "maxmemory-policy": "allkeys-lru",
+    # so that a run that lingers looks on time whether other jobs wait
+    "hz": "4",
 }
 
 

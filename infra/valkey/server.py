@@ -12,7 +12,6 @@ answered; so can one whose log a power loss has torn at its end (`infra.valkey.a
 import logging
 import os
 import re
-import socket
 import subprocess
 import time
 from collections.abc import Mapping
@@ -25,9 +24,10 @@ from infra.redis.addresses import unix_url
 from infra.redis.clients import make_client
 from infra.valkey.aof_repair import DamagedError, SyncMark, newest_log, repair_tail
 from infra.valkey.binary import BinaryError, ServerBinary, find_binary
-from infra.valkey.directory import DataDirectory, DirectoryError, is_listening
+from infra.valkey.directory import DataDirectory, DirectoryError
 from infra.valkey.disk_guard import free_bytes, release
 from infra.valkey.process import DirectoryLock, LockedError, describe_exit, is_alive, spawn
+from infra.valkey.unix_socket import ask, is_listening, send
 
 logger = logging.getLogger(__name__)
 
@@ -69,6 +69,8 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "stream-node-max-bytes": "4096",
     "stream-node-max-entries": "100",
     "latency-monitor-threshold": "100",  # milliseconds; LATENCY shows slower events
+    # turns of its own a second: only the end of a long timeout waits for one
+    "hz": "2",
 }
 
 
@@ -191,6 +193,9 @@ class EmbeddedServer:
     def terminate(self) -> None:
         """Ask the server to end; it syncs its log first. Returns at once."""
         if self._process is not None:
+            if self._socket is not None:
+                # it looks for signals only in its next turn; the signal is for one that takes no command now
+                send(self._socket, b"SHUTDOWN FORCE\r\n")
             self._process.terminate()
 
     def kill(self) -> None:
@@ -201,7 +206,7 @@ class EmbeddedServer:
     def stop(self, deadline: float = STOP_DEADLINE) -> None:
         """End the server, with SIGKILL after `deadline` seconds, and release the directory."""
         if self._process is not None:
-            self._process.terminate()
+            self.terminate()
             try:
                 self._process.wait(deadline)
             except subprocess.TimeoutExpired:
@@ -295,7 +300,7 @@ class EmbeddedServer:
         if now < self._mark_due or size == self._mark.read(log):
             return
         # the server's setting may have been changed since it was started
-        if b"always" in _ask(self._socket, b"CONFIG GET appendfsync\r\n"):
+        if b"always" in ask(self._socket, b"CONFIG GET appendfsync\r\n"):
             self._mark.write(log, size)
             self._mark_due = now + _MARK_EVERY
 
@@ -383,17 +388,5 @@ def _wait_until_ready(
 
 def _ping(place: Path) -> str:
     """Return the state of the server: `ready`, `loading`, or `` if it does not answer."""
-    answer = _ask(place, b"PING\r\n")
+    answer = ask(place, b"PING\r\n")
     return "" if not answer else "ready" if answer.startswith(b"+PONG") else "loading"
-
-
-def _ask(place: Path, question: bytes) -> bytes:
-    """Return the server's short answer; empty if there is none."""
-    try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-            probe.settimeout(1.0)
-            probe.connect(str(place))
-            probe.sendall(question)
-            return probe.recv(128)
-    except OSError:
-        return b""

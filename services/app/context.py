@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import redis
 
+from domain.match.events import AccountId
 from infra.archive.archive import Archive
 from infra.archive.store import StoreWithArchive
 from infra.confirmed_writes import ConfirmingRedis
@@ -25,13 +26,12 @@ from infra.mail.outbox import Outbox
 from infra.mail.verification_codes import VerificationCodes
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectStore
+from infra.people.account_lists import BLOCKED, AccountList, Follows
 from infra.people.account_macs import KEYS_FOLDER, AccountMacs
 from infra.people.account_notices import AccountNotices
 from infra.people.accounts import Accounts
-from infra.people.blocks import BlockList
 from infra.people.challenges import ChallengeStore
 from infra.people.drafts import Drafts
-from infra.people.follows import Follows
 from infra.people.messages import MessageStore
 from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
@@ -269,9 +269,9 @@ class App:
         return ChallengeStore(self.people)
 
     @cached_property
-    def blocks(self) -> BlockList:
+    def blocks(self) -> AccountList[AccountId]:
         """Players whom others have blocked."""
-        return BlockList(self.people)
+        return AccountList(self.people, BLOCKED)
 
     @cached_property
     def follows(self) -> Follows:

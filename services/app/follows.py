@@ -7,7 +7,7 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.people.follows import MOST_WATCHED, FollowList
+from infra.people.account_lists import WATCHED, FollowList
 from infra.projections.match_lists import MatchListRow
 from infra.redis.reads import read_all
 from services.app.contact import check_follow
@@ -27,12 +27,12 @@ def watch_match(app: App, account: AccountId, board: int) -> None:
     seats = load_state(app, board).seats
     if account not in seats:
         check_follow(app, account, seats)
-    app.follows.watch(account, board)
+    app.follows.boards.add(account, board)
 
 
 def unwatch_match(app: App, account: AccountId, board: int) -> None:
     """Stop watching a match, which need not be watched or exist."""
-    app.follows.unwatch(account, board)
+    app.follows.boards.remove(account, [board])
 
 
 def follow_player(app: App, account: AccountId, userid: str) -> None:
@@ -41,21 +41,21 @@ def follow_player(app: App, account: AccountId, userid: str) -> None:
     if other == account:
         raise Refusal(Code.BAD_OPTION, SAY("follow-self"))
     check_follow(app, account, [other])
-    app.follows.follow(account, other)
+    app.follows.accounts.add(account, other)
 
 
 def unfollow_player(app: App, account: AccountId, userid: str) -> None:
     """Stop following a player, who need not be followed; `unknown-user`."""
-    app.follows.unfollow(account, [app.accounts.id_of(userid)])
+    app.follows.accounts.remove(account, [app.accounts.id_of(userid)])
 
 
 def end_follows(app: App, account: AccountId, other: AccountId) -> None:
     """Have an account stop following another, and watching the matches of the other with third players."""
-    app.follows.unfollow(account, [other])
+    app.follows.accounts.remove(account, [other])
     boards = app.follows.of(account).boards
     for row in app.lists.rows(boards):
         if row is not None and other in row.seats and account not in row.seats:
-            app.follows.unwatch(account, row.board)
+            app.follows.boards.remove(account, [row.board])
 
 
 def followed_userids(app: App, account: AccountId, followed: FollowList) -> list[str]:
@@ -64,12 +64,12 @@ def followed_userids(app: App, account: AccountId, followed: FollowList) -> list
     Those whose accounts were erased are dropped.
     """
     userids = userids_of(app, followed.accounts)
-    app.follows.unfollow(account, [other for other, name in userids.items() if name is None])
+    app.follows.accounts.remove(account, [other for other, name in userids.items() if name is None])
     return sorted(name for name in userids.values() if name is not None)
 
 
 def watched_matches(
-    app: App, followed: FollowList, start: int = 0, count: int = MOST_WATCHED
+    app: App, followed: FollowList, start: int = 0, count: int = WATCHED.most
 ) -> list[MatchListRow]:
     """Return some of the watched matches: first those that go on, the newest turn first, then the others.
 

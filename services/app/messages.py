@@ -90,13 +90,13 @@ def mute_chat(app: App, board: int, account: AccountId) -> None:
     The account still reads the chat and writes in it, and the other players do not learn of it.
     """
     seat_of(account, load_state(app, board))
-    app.messages.muted.mute(account, board)
+    app.messages.muted.add(account, board)
 
 
 def unmute_chat(app: App, board: int, account: AccountId) -> None:
     """End the muting of a match's chat, which need not be muted; `not-a-player`."""
     seat_of(account, load_state(app, board))
-    app.messages.muted.unmute(account, board)
+    app.messages.muted.remove(account, [board])
 
 
 def write_note(app: App, account: AccountId, board: int, text: str) -> None:

@@ -111,7 +111,7 @@ def read_monitoring_figures(parts: App) -> MonitoringFigures:
     """Return the figures; errors of the two servers pass through."""
     settings, data, now = parts.settings, parts.data, parts.store.now()
     shards = range(parts.store.layout().shards)
-    beats = read_heartbeats(data)
+    beats = read_heartbeats(parts.queue)
     with data.pipeline(transaction=False) as pipe:
         for shard in shards:
             pipe.zcount(keys.due(shard), 0, now - OVERDUE_MS)

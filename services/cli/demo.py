@@ -100,17 +100,17 @@ def fill_server(settings: Settings, password: str) -> FillReport:
         queue = stack.enter_context(make_client(settings.queue_url or url))
         if settings.durability.durable:
             verify(data, settings.durability, settings.replicas)
-        _check_empty(data, settings)
+        _check_empty(data, queue, settings)
         make_accounts_key(settings, data)
         with PastApp(settings, data, queue, time_ms(data)) as app:
             app.store.create(initial_layout(data, settings.shards, settings.workers))
             return fill(app, password)
 
 
-def _check_empty(data: redis.Redis, settings: Settings) -> None:
+def _check_empty(data: redis.Redis, queue: redis.Redis, settings: Settings) -> None:
     """Raise `NotEmptyError` if the server has an account or a match, or if a process of it runs."""
     now = time_ms(data)
-    for beat in read_heartbeats(data):
+    for beat in read_heartbeats(queue):
         if now - beat.at < SILENT_MS and not beat.is_gone:
             raise NotEmptyError(
                 f"process {beat.pid} on {beat.host} runs ({beat.role}); a server is filled while nothing else "

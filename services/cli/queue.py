@@ -5,12 +5,11 @@ from typing import Final
 
 import msgspec
 
-from infra.archive.retire_notes import RetireRun
 from infra.log.log_figures import LogFigures
 from infra.projections.robot_figures import RobotFigures
 from infra.settings import Settings
+from infra.store.last_runs import LaneTurn, RetireRun
 from infra.store.queue_figures import LaneFigures, QueueFigures
-from infra.store.turn_notes import LaneTurn
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
 from services.app.operator_figures import (

@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 
 from infra.draw_texts import DrawTexts
 from infra.heartbeats import EVERY_SECONDS, Heartbeat, Role
+from infra.intervals import every
 from infra.liveness import LIVENESS
 from infra.settings import Settings
 from infra.store.server_clock import ServerClockRecord
@@ -30,13 +31,14 @@ from services.serve.ticks import Tick, call_all
 from workers.challenge_starter import ChallengeStarter
 from workers.clock_check import ClockCheck
 from workers.evidence_job import EvidenceWakeup
-from workers.log.job import PublisherWakeup
+from workers.leased_run import REQUEST_SECONDS
+from workers.log import job as log_job
 from workers.log.loss_check import LossCheck
-from workers.projections.job import ProjectionWakeup
+from workers.projections import job as projections_job
 from workers.retire_job import RetireWakeup
 from workers.robot_jobs import RobotWakeup
 from workers.scheduler import Scheduler
-from workers.scrub.wakeup import ScrubWakeup
+from workers.scrub.wakeup import scrub_wakeup
 
 TICK_SECONDS: Final = 1.0
 
@@ -64,31 +66,33 @@ def _run(settings: Settings, name: str, stopping: Event) -> None:
 
 def _tick_until(parts: App, stopping: Event) -> None:
     heartbeat = Heartbeat(Role.SCHEDULER, __version__)
-    tick = Tick(partial(call_all, _ticks(parts, heartbeat)), TICK_SECONDS)
+    check = ClockCheck(ServerClockRecord(parts.data))
+    tick = Tick(partial(call_all, _ticks(parts, heartbeat, check)), TICK_SECONDS)
     while not stopping.is_set():
         tick.call_if_due()
         LIVENESS.step()
         LIVENESS.serving()
         stopping.wait(min(TICK_SECONDS, max(0.0, tick.due - time.monotonic())))
     # a server that is gone is reported by others
-    with suppress(RedisError):
-        heartbeat.remove(parts.data)
+    for end in (check.close, partial(heartbeat.remove, parts.queue)):
+        with suppress(RedisError):
+            end()
 
 
-def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
+def _ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Callable[[], None]]:
     """Return all that a tick does, in order."""
     data, store, lanes = parts.data, parts.store, parts.lanes
-    check = ClockCheck(ServerClockRecord(data))
     repair = partial(repair_due, data, store.layout().shards)
+    publish = every(REQUEST_SECONDS, partial(log_job.JOB.request, parts.queue))
     ticks = [
         # the first, because a tick that fails keeps those after it from being called
         parts.durability_watch().tick,
         Scheduler(store, lanes, clock_check=check, repair=repair).tick,
-        ProjectionWakeup(parts.queue).tick,
+        every(REQUEST_SECONDS, partial(projections_job.JOB.request, parts.queue)),
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
         EvidenceWakeup(parts.cases, parts.queue).tick,
-        *([ScrubWakeup(data, parts.queue).tick] if parts.settings.scrub_percent else []),
-        *([PublisherWakeup(parts.queue).tick] if parts.settings.durability.durable else []),
+        *([scrub_wakeup(data, parts.queue)] if parts.settings.scrub_percent else []),
+        *([publish] if parts.settings.durability.durable else []),
         LossCheck(data, parts.queue, store.layout().shards).tick,
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
     ]
@@ -100,20 +104,16 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
     if parts.settings.has_mailer:
         ticks.append(wakeup.tick)
     # the last tick: if one before it fails no heartbeat is sent, and the doctor reports that
-    ticks.append(_sign_of_life(heartbeat, data))
+    ticks.append(_sign_of_life(heartbeat, data, parts.queue))
     return ticks
 
 
-def _sign_of_life(heartbeat: Heartbeat, data: Redis) -> Callable[[], None]:
+def _sign_of_life(heartbeat: Heartbeat, data: Redis, queue: Redis) -> Callable[[], None]:
     """Return the tick that sends the scheduler's heartbeat."""
-    due = 0.0
 
-    def tick() -> None:
-        nonlocal due
-        if time.monotonic() >= due:
-            due = time.monotonic() + EVERY_SECONDS
-            # if nothing can be written the scheduler goes on; the doctor reports its silence
-            with suppress(RedisError):
-                heartbeat.write(data)
+    def write() -> None:
+        # if nothing can be written the scheduler goes on; the doctor reports its silence
+        with suppress(RedisError):
+            heartbeat.write(data, queue)
 
-    return tick
+    return every(EVERY_SECONDS, write)

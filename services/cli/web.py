@@ -7,7 +7,6 @@ import socket
 import sys
 from typing import Final
 
-import uvicorn
 from redis.exceptions import RedisError
 
 from infra.durability import DurabilityError
@@ -22,7 +21,7 @@ from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
 from services.cli import errors
 from services.heartbeating import heartbeating
 from services.http.app import make_app
-from services.http.connections import limits_for, server_config
+from services.http.connections import QuietServer, limits_for, server_config
 from services.metrics.collector import server_figures
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
@@ -76,7 +75,7 @@ def run(settings: Settings, fd: int | None, name: str) -> int:
     return EXIT_OK
 
 
-class _ReportedServer(uvicorn.Server):
+class _ReportedServer(QuietServer):
     """A server that reports when it answers."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

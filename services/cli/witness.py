@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 import httpx
-import uvicorn
 
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.objects.bounded_http import read_answer
@@ -25,7 +24,7 @@ from infra.synced_files import sync_folder, write_synced
 from infra.witness.follower import LogFollower
 from infra.witness.witness import Witness, WitnessFolderError
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
-from services.http.connections import limits_for, server_config
+from services.http.connections import QuietServer, limits_for, server_config
 from services.serve.logging import log_to_stderr
 from services.serve.sockets import address_of, listen
 from services.witness.app import make_witness_app
@@ -143,7 +142,7 @@ def _serve(witness: Witness, address: str) -> int:
         print(f"listening on {address_of(listening)}", flush=True)
         bounds = limits_for(raise_limit())
         config = server_config(make_witness_app(witness), bounds, behind_proxy=False)
-        uvicorn.Server(config).run(sockets=[listening])
+        QuietServer(config).run(sockets=[listening])
     return EXIT_OK
 
 

@@ -107,7 +107,7 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """Why there is no shape; empty if there is one."""
     shards: tuple[ShardFacts, ...] = ()
     beats: tuple[HeartbeatRecord, ...] = ()
-    """Signs of life of all processes."""
+    """Signs of life of all processes, which are on the server of the queue."""
     gone: frozenset[str] = frozenset()
     """The fields of heartbeats whose process on this machine has ended."""
     outbox: OutboxFacts = OutboxFacts()
@@ -190,10 +190,17 @@ def gather(settings: Settings, clock: Callable[[], int] = now) -> Facts:
         try:
             with make_client(place) as client:
                 queue = read_queue(client, server.shape if server else None)
+                server = server and _with_beats(server, read_heartbeats(client))
         except RedisError as error:
             queue_why = _reason(place, error)
     left = tuple(abandoned_chains(settings.seeds or settings.data / "seeds"))
     return Facts(settings, when, directory, server, why, queue, queue_why, most_open_files(), left)
+
+
+def _with_beats(server: ServerFacts, beats: Sequence[HeartbeatRecord]) -> ServerFacts:
+    beats = sorted(beats, key=lambda beat: beat.field)
+    gone = frozenset(beat.field for beat in beats if beat.is_gone)
+    return msgspec.structs.replace(server, beats=tuple(beats), gone=gone)
 
 
 def _reason(url: str | None, error: Exception) -> str:
@@ -209,7 +216,6 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
     infos: list[Mapping[str, Any]] = [node.info() for node in nodes]
     used, limit = max(map(_memory, infos), key=_share)
     shape, no_shape = _shape(client, settings)
-    beats = sorted(read_heartbeats(client), key=lambda beat: beat.field)
     return ServerFacts(
         name=_name(infos[0]),
         clock=clock,
@@ -222,8 +228,6 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         shape=shape,
         no_shape=no_shape,
         shards=_shards(client, shape, clock) if shape else (),
-        beats=tuple(beats),
-        gone=frozenset(beat.field for beat in beats if beat.is_gone),
         outbox=_outbox(client, clock),
         projections=_projections(client, settings) if shape else (),
         damaged=tuple(DamagedMatches(client).all()),

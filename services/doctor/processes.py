@@ -42,7 +42,8 @@ _WITHOUT: Final[Mapping[Role, str]] = {
 def check_processes(facts: Facts) -> Iterator[Finding]:
     """Report processes that are missing or silent, or contradict each other."""
     server = facts.server
-    if server is None or server.shape is None:
+    # without the server of the queue nobody knows of them, and that server is reported
+    if server is None or server.shape is None or facts.queue is None:
         return
     there = [beat for beat in server.beats if beat.field not in server.gone]
     alive = [beat for beat in there if not beat.is_silent(server.clock)]

@@ -8,8 +8,10 @@ because each of them is a file that another client needs.
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
+from types import FrameType
 from typing import Any, Final, cast
 
 import msgspec
@@ -27,6 +29,9 @@ from services.http.client_network import network_of
 
 _GRACE_SECONDS: Final = 1
 """How long answers under way may take when the process is to end: less than `serve` waits for it."""
+
+_TICK_SECONDS: Final = 1.0
+"""Between two looks whether the process should end, and how often the date of answers is set."""
 
 _RESERVED_FILES: Final = 200
 """Files that a process needs beside its connections: to Valkey, for logs and for modules."""
@@ -334,6 +339,31 @@ class LimitedProtocol(HttpToolsProtocol):
         length = b"content-length: %d\r\n" % len(body)
         self.transport.write(b"".join([STATUS_LINE[status], kind, length, retry, _CLOSING, body]))
         self.transport.close()
+
+
+class QuietServer(uvicorn.Server):
+    """uvicorn's server, which looks once a second whether to end, and at once after a signal.
+
+    uvicorn itself looks ten times a second, which is most of what an idle process does.
+    """
+
+    _wake: Callable[[], object] | None = None
+
+    async def main_loop(self) -> None:
+        """Wait until the process should end."""
+        ending = asyncio.Event()
+        # a signal interrupts no wait of the loop by itself
+        self._wake = partial(asyncio.get_running_loop().call_soon_threadsafe, ending.set)
+        # uvicorn counts tenths of a second, and does at each tenth what is due once a second
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(ending.wait(), _TICK_SECONDS)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Note that a signal asks to end."""
+        super().handle_exit(sig, frame)
+        if self._wake is not None:
+            self._wake()
 
 
 def server_config(app: Any, bounds: ConnectionLimits, *, behind_proxy: bool) -> uvicorn.Config:

@@ -101,7 +101,8 @@ class HealthCheck:
             self._looking = asyncio.create_task(asyncio.to_thread(self._watch.look))
         # a look that hangs goes on, and the next check waits for the same
         faults = await asyncio.shield(self._looking)
-        now, beats = raise_errors(await self._pipe.send([("TIME",), ("HVALS", keys.HEARTBEATS)]))
+        (now,) = raise_errors(await self._pipe.send([("TIME",)]))
+        (beats,) = raise_errors(await self._queue.send([("HVALS", keys.HEARTBEATS)]))
         return " ".join(faults) or _seeds_fault(beats, to_ms(now))
 
     async def _verified_fault(self) -> str:

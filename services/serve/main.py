@@ -20,7 +20,6 @@ from infra.objects.port import ObjectStoreError
 from infra.open_files import raise_limit
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
-from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.secret_record import SecretMismatchError
 from infra.settings import Settings
@@ -29,7 +28,7 @@ from infra.store.redis_store import RedisStore
 from infra.valkey.directory import DataDirectory
 from infra.valkey.disk_guard import DiskGuard
 from infra.valkey.log_rewrite import DailyRewrite
-from infra.valkey.queue_server import queue_server
+from infra.valkey.queue_server import queue_server, queue_url
 from infra.valkey.server import EmbeddedError, EmbeddedServer
 from services.lane_texts import idle_workers
 from services.secret_checks import accept_secrets, check_secrets
@@ -104,9 +103,6 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     verify(data, settings.durability, settings.replicas)
     store = RedisStore(data, settings.durability, settings.queue_cap)
     shape = store.create(initial_layout(data, settings.shards, settings.workers))
-    if settings.redis_url is None:
-        # a copy of the data knows processes of the machine that it comes from
-        data.delete(keys.HEARTBEATS)
     if idle := idle_workers(settings.workers, shape):
         logger.warning(idle)
     _settle_secrets(settings, data)
@@ -120,8 +116,8 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     children += numbered_children("robots", settings.robots, each, url)
     if settings.durability.durable:
         make_first_keys(settings, data, shape)
-        queue = stack.enter_context(make_client(for_children.queue_url or url))
-        record_published_sizes(settings, data, queue, shape)
+        with make_client(for_children.queue_url or url) as queue:
+            record_published_sizes(settings, data, queue, shape)
         children.append(role_child("publisher", next(each), url))
     listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
     if listener is not None:
@@ -135,9 +131,10 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     ticks = [*(server.note_synced for server in servers), *(one.tick for one in duties)]
     supervisor = Supervisor(children, tick=partial(call_all, ticks), depends_on=servers)
     supervisor.run(started=lambda: _started(settings, url, listener))
-    if settings.redis_url is not None:
-        with suppress(RedisError):  # the doctor names them then
-            forget_ended(data)
+    if settings.redis_url or settings.queue_url:
+        # the doctor names them if they can't be forgotten
+        with suppress(RedisError), make_client(queue_url(settings)) as queue:
+            forget_ended(queue)
 
 
 def _settle_secrets(settings: Settings, data: Redis) -> None:

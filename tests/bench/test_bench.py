@@ -4,20 +4,15 @@ import json
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench.harness import open_environment
-from bench.lone import CommandCounts, cost_of_moves, count_commands
-from bench.served import serving
+from bench.lone import CommandCounts, cost_of_moves
 from bench.workload import games, moves, starts
 from domain.match.decide import Decision, decide
 from domain.match.history import EMPTY_SNAPSHOT, Snapshot, chain_events
-from infra.settings import Settings
-from services.app.context import App
 
 ROOT = Path(__file__).parents[2]
 BENCH = (sys.executable, "-m", "bench")
@@ -122,21 +117,6 @@ def test_a_lone_move_is_measured_on_two_disks_and_its_commands_are_counted() -> 
     # which is subtracted, comes every ten seconds, so once in three of these windows
     assert 0 < found["by command"]["waitaof"] < 4
     assert found["aof_bytes"] > 100
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_an_idle_server_is_asked_fewer_than_eight_commands_a_second(tmp_path: Path) -> None:
-    with (
-        open_environment(tmp_path, 0) as environment,
-        serving(environment, "idle", MATCHPOST_SCRUB_PERCENT="0") as (_, data, _),
-        App(Settings(data=data)) as app,
-    ):
-        time.sleep(15)  # what follows a start is done then
-        before = count_commands(app.data)
-        time.sleep(60)  # a run of the publisher, which begins with some fifty commands
-        after = count_commands(app.data)
-    assert cost_of_moves(before, after, after, 1).idle < 8
 
 
 def test_what_an_idle_server_does_is_no_cost_of_a_move() -> None:

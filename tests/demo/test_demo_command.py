@@ -143,7 +143,7 @@ def test_the_accounts_of_robots_do_not_count(
 def test_a_server_that_runs_is_not_filled(
     valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path
 ):
-    Heartbeat(Role.WORKER, "1").write(redis_client)
+    Heartbeat(Role.WORKER, "1").write(redis_client, redis_client)
     assert _is_refused(valkey, redis_client, tmp_path, "runs \\(worker\\)")
 
 

@@ -13,11 +13,10 @@ from infra.log.receipt_signer import ReceiptSigner
 from infra.mail.address_status import AddressStatus
 from infra.mail.outbox import Outbox
 from infra.mail.verification_codes import VerificationCodes
+from infra.people.account_lists import BLOCKED, AccountList, Follows
 from infra.people.accounts import Accounts
-from infra.people.blocks import BlockList
 from infra.people.challenges import ChallengeStore
 from infra.people.drafts import Drafts
-from infra.people.follows import Follows
 from infra.people.messages import MessageStore
 from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
@@ -75,7 +74,7 @@ class FakeApp:
         self.pace = CommandRateLimit(1_000_000)
         self.messages = MessageStore(self.client, lambda: 4)
         self.drafts = Drafts(self.client, lambda: 4)
-        self.blocks = BlockList(self.client)
+        self.blocks = AccountList(self.client, BLOCKED)
         self.follows = Follows(self.client)
         self.starts = PendingStarts(self.client)
         self.challenges = ChallengeStore(self.client)

@@ -212,10 +212,11 @@ def web_url(machine: Machine) -> str:
     return f"http://{machine.environment('web')['MATCHPOST_HTTP']}"
 
 
-def wait_for_roles(client: Redis, machines_: Sequence[Machine]) -> None:
+def wait_for_roles(servers: Servers, machines_: Sequence[Machine]) -> None:
     """Wait until each process that was started sends heartbeats."""
     wanted = {process.pid for one in machines_ for process in one.processes.values()}
-    until(lambda: wanted <= {beat.pid for beat in read_heartbeats(client)}, 120)
+    with servers.queue.client() as queue:
+        until(lambda: wanted <= {beat.pid for beat in read_heartbeats(queue)}, 120)
 
 
 def data_client(servers: Servers) -> Redis:

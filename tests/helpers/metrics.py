@@ -2,14 +2,13 @@
 
 from prometheus_client.core import Metric
 
-from infra.archive.retire_notes import RetireRun
 from infra.heartbeats import Role
 from infra.log.log_figures import LogFigures
 from infra.metrics import REGISTRY
 from infra.projections.robot_figures import RobotFigures
 from infra.redis.server_info import ServerFigures
+from infra.store.last_runs import LaneTurn, RetireRun
 from infra.store.queue_figures import LaneFigures, QueueFigures
-from infra.store.turn_notes import LaneTurn
 from services.app.monitoring import (
     MailFigures,
     MonitoringFigures,

@@ -66,6 +66,21 @@ def test_the_scheduler_notes_that_the_server_is_durable(watched: Watched, server
     assert server.pttl(keys.DURABILITY) > 0
 
 
+def test_each_verification_writes_even_where_another_process_has_deleted_the_key(
+    watched: Watched, server: Redis
+) -> None:
+    changes = lambda: server.info("persistence")["rdb_changes_since_last_save"]  # noqa: E731
+    there = []
+    for delete in (False, False, False, True):
+        if delete:
+            server.delete(keys.BARRIER)
+        before = changes()
+        assert watched.watch.verify() == ""
+        assert changes() == before + 3, "the trial, the note and the noted settings"
+        there.append(server.exists(keys.BARRIER))
+    assert there == [1, 0, 1, 1]
+
+
 def test_the_scheduler_verifies_every_ten_seconds_and_a_fault_sooner(
     watched: Watched, server: Redis
 ) -> None:

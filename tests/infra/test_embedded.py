@@ -115,6 +115,8 @@ def test_data_survives_a_stop(tmp_path: Path):
     with server, server.client() as client:
         client.set("key", "value")
     assert server.pid is None
+    log = (tmp_path / "valkey.log").read_text()
+    assert "User requested shutdown" in log, "by a command, because a signal is noticed later"
     with server, server.client() as client:
         assert client.get("key") == b"value"
 

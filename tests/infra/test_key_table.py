@@ -43,6 +43,8 @@ def test_only_the_record_counters_and_what_describes_the_data_never_end() -> Non
         "{boards}:shape",
         "{boards}:secrets",
         "{scrub}",
+        "b",
+        "b:5",
         "{clock}",
         "{p:<name>}:live",
         "{p:<name>}:last",

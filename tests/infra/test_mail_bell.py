@@ -14,7 +14,7 @@ from infra.mail.email import Email
 from infra.mail.message_queue import MailingMessageStore
 from infra.mail.outbox import RelayBackoff
 from infra.mail.progress import DigestItem, MailerProgress
-from infra.mail.wakeup import JOB, LEASE, LEASE_MS, MailerWakeup
+from infra.mail.wakeup import JOB, MailerWakeup
 from infra.redis.keys import lease
 from infra.rq_jobs import queue_key
 from infra.store.leases import REQUESTED
@@ -37,7 +37,7 @@ def wakeup(mailing: Mailing) -> MailerWakeup:
 
 
 def jobs(mailing: Mailing) -> list[str]:
-    queue = Queue(JOB.queue, connection=mailing.client, serializer=JSONSerializer)
+    queue = Queue(JOB.wakeup.queue, connection=mailing.client, serializer=JSONSerializer)
     return [job.func_name for job in queue.get_jobs()]
 
 
@@ -51,34 +51,34 @@ def test_the_mailer_is_asked_for_once_until_it_came(mailing: Mailing, wakeup: Ma
     mailing.outbox.enqueue(ANSWER)
     for _ in range(3):
         wakeup.tick()
-    assert jobs(mailing) == [JOB.function]
-    mailing.client.delete(queue_key(JOB.queue))  # taken by a mailer
-    wakeup.leases.acquire(LEASE, "a mailer")
+    assert jobs(mailing) == [JOB.wakeup.function]
+    mailing.client.delete(queue_key(JOB.wakeup.queue))  # taken by a mailer
+    wakeup.leases.acquire(JOB.lease, "a mailer")
     wakeup.tick()
     assert jobs(mailing) == []
-    wakeup.leases.release(LEASE, "a mailer")
+    wakeup.leases.release(JOB.lease, "a mailer")
     wakeup.tick()
-    assert jobs(mailing) == [JOB.function]
+    assert jobs(mailing) == [JOB.wakeup.function]
 
 
 def test_a_mailer_that_was_killed_is_asked_for_again_when_its_lease_has_ended(
     mailing: Mailing, wakeup: MailerWakeup
 ):
     mailing.outbox.enqueue(ANSWER)
-    wakeup.leases.acquire(LEASE, "a mailer that is killed")
-    assert 0 < mailing.client.pttl(lease(LEASE)) <= LEASE_MS
+    wakeup.leases.acquire(JOB.lease, "a mailer that is killed")
+    assert 0 < mailing.client.pttl(lease(JOB.lease)) <= JOB.lease_ms
     wakeup.tick()
     assert jobs(mailing) == []
-    mailing.client.delete(lease(LEASE))
+    mailing.client.delete(lease(JOB.lease))
     wakeup.tick()
-    assert jobs(mailing) == [JOB.function]
+    assert jobs(mailing) == [JOB.wakeup.function]
 
 
 def test_a_mailer_that_waits_is_woken(mailing: Mailing, wakeup: MailerWakeup):
-    wakeup.leases.acquire(LEASE, "a mailer")
+    wakeup.leases.acquire(JOB.lease, "a mailer")
     mailing.outbox.enqueue(ANSWER)
     wakeup.tick()
-    assert wakeup.leases.wait(LEASE, 5) == (True, False)
+    assert wakeup.leases.wait(JOB.lease, 5) == (True, False)
 
 
 def test_a_run_sends_what_waits_and_asks_for_another_when_it_must_end(
@@ -95,9 +95,9 @@ def test_a_run_sends_what_waits_and_asks_for_another_when_it_must_end(
     assert len(mailing.sink.messages) == 1
     assert jobs(mailing) == []
     resume(mailing.client)
-    mailing.client.delete(lease(LEASE))
+    mailing.client.delete(lease(JOB.lease))
     wakeup.tick()
-    assert jobs(mailing) == [JOB.function]
+    assert jobs(mailing) == [JOB.wakeup.function]
 
 
 def test_what_happens_in_a_match_is_work(mailing: Mailing, wakeup: MailerWakeup):
@@ -146,13 +146,13 @@ def test_a_digest_is_work_when_it_is_due(mailing: Mailing, wakeup: MailerWakeup)
 
 
 def test_what_waits_by_a_clock_that_ran_ahead_is_work(mailing: Mailing, wakeup: MailerWakeup):
-    mailing.client.set(lease(LEASE), REQUESTED, px=3_600_000)
+    mailing.client.set(lease(JOB.lease), REQUESTED, px=3_600_000)
     now = mailing.outbox.now()
     MailerProgress(mailing.client).add_digest_items(
         ALICE, [DigestItem(1, 1, "turn", now)], now + 40 * DAY
     )
     wakeup.tick()
-    assert jobs(mailing) == [JOB.function]
+    assert jobs(mailing) == [JOB.wakeup.function]
     assert [account for account, _ in MailerProgress(mailing.client).digests_due(now, 10)] == [
         ALICE
     ]

@@ -22,7 +22,7 @@ from services.cli import queue as queue_command
 from services.doctor import Level, gather, judge
 from tests.helpers.scrubbing import ScrubbedServer
 from workers.scrub import job, wakeup
-from workers.scrub.wakeup import LEASE, ScrubWakeup, scrub_leases
+from workers.scrub.wakeup import JOB, scrub_wakeup
 
 POINTS = [point for point in FAILPOINTS if point.startswith("scrub.")]
 
@@ -42,7 +42,7 @@ def test_a_run_checks_everything_and_releases_its_lease(server: ScrubbedServer) 
     notes = ScrubRecord(server.client).read()
     assert (notes.round, notes.section) == (1, "")
     assert notes.last_matches > 12
-    assert not server.queue.exists(keys.lease(LEASE))
+    assert not server.queue.exists(keys.lease(JOB.lease))
     assert run(server) == 0  # the next round is not due yet
 
 
@@ -57,7 +57,7 @@ def test_with_0_percent_nothing_is_checked(server: ScrubbedServer) -> None:
 
 def test_only_one_run_goes_on_at_a_time(server: ScrubbedServer) -> None:
     fresh(server)
-    scrub_leases(server.queue).acquire(LEASE, "another")
+    JOB.leases(server.queue).acquire(JOB.lease, "another")
     assert run(server) == 0
     assert not server.client.exists(keys.SCRUB)
 
@@ -84,7 +84,7 @@ def test_a_run_that_is_killed_at_any_point_is_ended_by_the_next(server: Scrubbed
             command, env=environment | {"MATCHPOST_FAULT": f"{point}:1"}, check=False
         )
         assert killed.returncode == -signal.SIGKILL, point
-        server.queue.delete(keys.lease(LEASE))
+        server.queue.delete(keys.lease(JOB.lease))
         record = ScrubRecord(server.client)
         record.write(replace(record.read(), began=0))
     assert subprocess.run(command, env=environment, check=False).returncode == 0
@@ -98,13 +98,13 @@ def test_the_scheduler_requests_a_run_when_a_round_is_due(
     fresh(server)
     monkeypatch.setattr(wakeup, "LOOK_SECONDS", 0.0)
     jobs = Queue(MAINTENANCE, connection=server.queue, serializer=JSONSerializer)
-    ticks = ScrubWakeup(server.client, server.queue)
-    ticks.tick()
+    tick = scrub_wakeup(server.client, server.queue)
+    tick()
     assert [one.func_name for one in jobs.jobs] == [SCRUB]
     server.queue.flushdb()
     run(server)
     server.queue.flushdb()
-    ticks.tick()
+    tick()
     assert jobs.jobs == []
 
 

@@ -11,6 +11,7 @@ from infra.rq_jobs import COMMANDS, queue_key
 from infra.settings import Settings
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
+from infra.store.server_clock import ServerClockRecord
 from infra.valkey.server import EmbeddedServer, NotRunningError
 from services.app.context import App
 from services.cli.scheduler import _ticks
@@ -19,6 +20,7 @@ from tests.fakes.app import CHEAP, FakeApp
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
 from tests.helpers.served import until
+from workers.clock_check import ClockCheck
 
 START = sent(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)))
 
@@ -79,7 +81,9 @@ def test_what_the_scheduler_asks_for_does_not_grow_with_the_boards_ever(
     with App(settings) as parts:
         parts.store.create(Layout(shards=4, lanes=1))
         redis_client.set(keys.BOARDS, 30_000_000)
-        ticks = _ticks(parts, Heartbeat(Role.SCHEDULER, "1"))
+        ticks = _ticks(
+            parts, Heartbeat(Role.SCHEDULER, "1"), ClockCheck(ServerClockRecord(parts.data))
+        )
         before = redis_client.info("stats")["total_commands_processed"]
         for tick in ticks * 2:
             tick()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code, Refusal
-from infra.people.blocks import MOST_BLOCKS
+from infra.people.account_lists import BLOCKED
 from infra.people.challenges import Proposal
 from services.app.actor import Actor
 from services.app.challenges import take
@@ -137,7 +137,7 @@ def test_what_can_t_be_blocked(terminal):
 
 def test_there_are_only_so_many_blocks(terminal):
     blocks, bob = terminal.app.blocks, of(terminal, "bob")
-    for number in range(MOST_BLOCKS):
+    for number in range(BLOCKED.most):
         blocks.add(bob, number.to_bytes(8, "big"))
     assert terminal.do(f"block {BOB} alice").code == Code.TOO_MANY
     blocks.add(bob, bytes(8))

@@ -16,14 +16,13 @@ from rq.suspension import suspend
 
 from domain.match.commands import PlayMove
 from infra.durability import Mode
-from infra.heartbeats import Heartbeat, HeartbeatRecord, Role
+from infra.heartbeats import Heartbeat, Role
 from infra.projections.buckets import ProjectionFailure
 from infra.projections.generations import Generations
 from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.redis.access import ROLES as ACCESS
 from infra.redis.access import acl_lines
-from infra.redis.clients import time_ms
 from infra.rq_jobs import COMMANDS
 from infra.settings import Settings
 from infra.store.layout import Layout
@@ -74,7 +73,7 @@ def worker(settings: Settings, redis_client: Redis) -> None:
 def living(client: Redis, *roles: Role) -> None:
     """Signs of life of these roles, all of this process."""
     for role in roles:
-        Heartbeat(role, "1").write(client)
+        Heartbeat(role, "1").write(client, client)
 
 
 def found(settings: Settings, clock: Callable[[], int] | None = None) -> list[Finding]:
@@ -89,11 +88,6 @@ def found(settings: Settings, clock: Callable[[], int] | None = None) -> list[Fi
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     data = tmp_path_factory.mktemp("doctor") / "data"
-    with EmbeddedServer(data) as before, before.client() as client:
-        # as a copy of the data of another machine has it
-        at = time_ms(client) - 60_000
-        gone = HeartbeatRecord(Role.MAINTENANCE, "elsewhere", 4711, "1", at, at)
-        client.hset(keys.HEARTBEATS, gone.field, msgspec.msgpack.encode(gone))
     env = {"MATCHPOST_ROBOTS": "1", "MATCHPOST_HTTP": "127.0.0.1:0"}
     with Served(data, env) as server:
         # at once, because all processes serve when `ready` is printed

@@ -191,6 +191,15 @@ def test_a_directory_that_nobody_serves_is_no_alarm_by_itself() -> None:
     assert exit_code(facts, findings) == 2
 
 
+def test_without_the_queue_nothing_is_said_of_processes_whose_signs_of_life_are_there() -> None:
+    lost = with_("server", beats=())
+    assert "processes" in {finding.about for finding in judge(lost)}
+    facts = msgspec.structs.replace(lost, queue=None, queue_unreachable="it does not answer")
+    found = {finding.about: finding.level for finding in judge(facts)}
+    assert "processes" not in found
+    assert found["workers"] is Level.BAD
+
+
 LAG = Lag(RATINGS, RATINGS.version, 0, None, (), late=False, building=False)
 
 

@@ -212,7 +212,7 @@ def test_what_waits_is_read_from_the_outbox(facts: Facts, redis_client: Redis) -
 
 def test_a_sign_of_life_stands_until_the_process_ends_in_good_order(redis_client: Redis) -> None:
     heartbeat = Heartbeat(Role.WEB, "1", lost=lambda: [2])
-    heartbeat.write(redis_client)
+    heartbeat.write(redis_client, redis_client)
     (beat,) = read_heartbeats(redis_client)
     assert (beat.role, beat.host, beat.pid) == (Role.WEB, socket.gethostname(), os.getpid())
     assert (beat.version, beat.lost_shards) == ("1", (2,))
@@ -231,7 +231,7 @@ def test_who_begins_takes_away_those_that_were_killed_here(redis_client: Redis) 
     ]
     for beat in (*mine, *others):
         redis_client.hset(keys.HEARTBEATS, beat.field, msgspec.msgpack.encode(beat))
-    Heartbeat(Role.WEB, "1").write(redis_client)
+    Heartbeat(Role.WEB, "1").write(redis_client, redis_client)
     assert {beat.field for beat in read_heartbeats(redis_client)} == {
         *(beat.field for beat in others),
         f"web/{socket.gethostname()}/{os.getpid()}",
@@ -242,7 +242,7 @@ def test_a_thread_beats_until_it_is_left(valkey: EmbeddedServer, redis_client: R
     def connect() -> Redis:
         return Redis.from_url(valkey.url)
 
-    with HeartbeatThread(connect, Heartbeat(Role.WEB, "1")):
+    with HeartbeatThread((connect, connect), Heartbeat(Role.WEB, "1")):
         until(lambda: read_heartbeats(redis_client))
     assert read_heartbeats(redis_client) == []
 
@@ -307,9 +307,9 @@ def test_all_processes_of_a_server_give_signs_of_life_and_take_them_away(
 
 
 def test_the_scheduler_goes_on_where_nothing_can_be_written(redis_client: Redis) -> None:
-    tick = _sign_of_life(Heartbeat(Role.SCHEDULER, "1"), redis_client)
+    tick = _sign_of_life(Heartbeat(Role.SCHEDULER, "1"), redis_client, redis_client)
     redis_client.set(keys.HEARTBEATS, "no hash")  # any write to it fails
     tick()
     redis_client.delete(keys.HEARTBEATS)
-    _sign_of_life(Heartbeat(Role.SCHEDULER, "1"), redis_client)()
+    _sign_of_life(Heartbeat(Role.SCHEDULER, "1"), redis_client, redis_client)()
     assert [beat.role for beat in read_heartbeats(redis_client)] == [Role.SCHEDULER]

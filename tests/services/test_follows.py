@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from infra.people.follows import MOST_FOLLOWED, MOST_WATCHED
+from infra.people.account_lists import FOLLOWED, WATCHED
 from infra.redis import keys
 from services.app.follows import watched_matches
 from tests.helpers.api import PASSWORD, Api, Player, code_of
@@ -124,10 +124,10 @@ def test_both_lists_have_an_end(api):
     board = api.match(one, other)
     client = api.parts.data
     client.hset(
-        keys.watched(fan.account), mapping={str(10**9 + n): "" for n in range(MOST_WATCHED)}
+        keys.watched(fan.account), mapping={str(10**9 + n): "" for n in range(WATCHED.most)}
     )
     client.hset(
-        keys.followed(fan.account), mapping={f"{n:032x}": "" for n in range(1, MOST_FOLLOWED + 1)}
+        keys.followed(fan.account), mapping={f"{n:032x}": "" for n in range(1, FOLLOWED.most + 1)}
     )
     full = fan.put(f"/api/account/following/matches/{board}", None)
     assert code_of(full) == "too-many"

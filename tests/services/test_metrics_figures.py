@@ -57,11 +57,11 @@ class Scrape:
 def beat(parts: App, role: Role, host: str, pid: int, ago_ms: int) -> None:
     now = parts.store.now()
     record = HeartbeatRecord(role, host, pid, "1", started=now - ago_ms, at=now - ago_ms)
-    parts.data.hset(keys.HEARTBEATS, record.field, msgspec.msgpack.encode(record))
+    parts.queue.hset(keys.HEARTBEATS, record.field, msgspec.msgpack.encode(record))
 
 
 def test_processes_are_counted_by_role_and_host(parts: App) -> None:
-    Heartbeat(Role.SCHEDULER, "1").write(parts.data)
+    Heartbeat(Role.SCHEDULER, "1").write(parts.data, parts.queue)
     beat(parts, Role.WORKER, "one", 1, 1_000)
     beat(parts, Role.WORKER, "one", 2, 9_000)
     beat(parts, Role.WORKER, "two", 3, 1_000)

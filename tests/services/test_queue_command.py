@@ -12,20 +12,19 @@ from redis import Redis
 
 from domain.clocks.calendar import DAY
 from domain.match.commands import ResignMatch
-from infra.archive.retire_notes import note_retire_run
 from infra.durability import Mode
 from infra.redis import keys
 from infra.redis.keys import Lane
 from infra.rq_jobs import COMMANDS, MAIL
 from infra.settings import Settings
 from infra.store.closed_shards import ClosedShards, rolled_back
+from infra.store.last_runs import LaneTurn, last_turns, note_retire_run, note_turn
 from infra.store.layout import Layout
 from infra.store.leases import REQUESTED
 from infra.store.published_sizes import PublishedSizes
 from infra.store.queue_figures import LaneFigures, QueueFigures, read_figures
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
-from infra.store.turn_notes import LaneTurn, last_turns, note_turn
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
 from services.app.operator_figures import RetirementFigures, read_operator_figures

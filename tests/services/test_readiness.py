@@ -16,7 +16,7 @@ from infra.store.lost_leaves import LossRecord
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.api import Api
 from tests.helpers.replicas import COUNTED, Pair, enlist
-from tests.helpers.served import Served, until
+from tests.helpers.served import Served, queue_of, until
 
 
 @pytest.fixture
@@ -135,9 +135,10 @@ def test_a_server_that_hangs_is_not_ready(api: Api, redis: Redis) -> None:
 
 def test_a_server_without_seeds_is_not_ready(api: Api, redis: Redis) -> None:
     beat = Heartbeat(Role.WORKER, "1", lost=lambda: [2])
-    beat.write(redis)
+    queue = queue_of(redis)
+    beat.write(redis, queue)
     assert "no command worker has the seeds of shards 2" in unready(api)
-    beat.remove(redis)
+    beat.remove(queue)
     until(lambda: is_ready(api))
 
 

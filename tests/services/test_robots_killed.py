@@ -107,7 +107,7 @@ def test_without_robot_processes_no_robot_moves_and_the_doctor_says_so(tmp_path:
         assert served.children("matchpost robots") == []
         with served.client() as client:
             assert state_of(client, BOARD).ply == 0
-            assert Role.ROBOTS not in {beat.role for beat in read_heartbeats(client)}
+            assert Role.ROBOTS not in {beat.role for beat in read_heartbeats(served.queue())}
 
 
 def doctor(served: Served) -> str:

@@ -50,7 +50,7 @@ def another(served: Served) -> Iterator[subprocess.Popen[bytes]]:
 
 def schedulers(client: Redis) -> set[int]:
     """The schedulers that send heartbeats."""
-    return {beat.pid for beat in read_heartbeats(client) if beat.role is Role.SCHEDULER}
+    return {beat.pid for beat in read_heartbeats(queue_of(client)) if beat.role is Role.SCHEDULER}
 
 
 def begin(client: Redis, board: int, days: float, nag: float, forfeit: int) -> None:

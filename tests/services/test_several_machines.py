@@ -86,7 +86,7 @@ def test_whole_games_are_played_while_every_role_is_killed_and_started(
     with machines(tmp_path, servers, ("one", "two"), more) as both, data_client(servers) as client:
         for machine in both:
             machine.start(*ROLES)
-        wait_for_roles(client, both)
+        wait_for_roles(servers, both)
         games = [PlayedGame([web_url(one) for one in both], number) for number in range(3)]
         for game in games:
             enrol(game, client, tmp_path / "shared" / "keys")
@@ -100,7 +100,7 @@ def test_whole_games_are_played_while_every_role_is_killed_and_started(
         for game in games:
             game.thread.join(240)
             assert game.failure is None, game.failure
-        wait_for_roles(client, both)
+        wait_for_roles(servers, both)
         for game in games:
             until(lambda game=game: is_mailed(sink, game), 120)
         check_all(both)
@@ -112,7 +112,7 @@ def test_whole_games_are_played_while_every_role_is_killed_and_started(
             len(ROLES) - 1
         )
         assert servers.denials() == []
-        left = {beat.role for beat in read_heartbeats(client)}
+        left = {beat.role for beat in read_heartbeats(servers.queue.client())}
         assert left <= {Role.MAINTENANCE}, (
             "a process removes the heartbeats of those that it replaces"
         )

@@ -136,7 +136,7 @@ def test_a_long_rest_is_no_step(wall: Wall, caplog: pytest.LogCaptureFixture) ->
 def test_what_was_seen_is_not_written_with_each_tick(wall: Wall) -> None:
     seen = set()
     for _ in range(60):
-        wall.pass_time(SECOND)
+        wall.pass_time(10 * SECOND)
         seen.add(wall.client.hget(keys.CLOCK, "seen"))
     assert len(seen) == 2
 
@@ -157,7 +157,7 @@ def test_two_schedulers_store_the_time_once(redis_client: Redis) -> None:
     notes, seconds = ServerClockRecord(redis_client), 0.0
     checks = [ClockCheck(notes, lambda: seconds) for _ in range(2)]
     seen = set()
-    for second in range(60):
+    for second in range(0, 600, 10):
         seconds = float(second)
         assert all(check.is_steady(BEGIN + second * SECOND) for check in checks)
         seen.add(notes.read().seen)
@@ -171,3 +171,17 @@ def test_a_start_is_repeated_though_the_clock_ran_ahead(wall: Wall) -> None:
     assert wall.store.allocate(b"i" * 16) == number
     # nothing of it expires by any clock
     assert wall.client.ttl(keys.allocated(b"i" * 16)) == -1
+
+
+def test_a_check_that_ends_stores_the_time_seen_last_and_keeps_a_step(redis_client: Redis) -> None:
+    notes, seconds = ServerClockRecord(redis_client), 0.0
+    check = ClockCheck(notes, lambda: seconds)
+    check.close()
+    assert notes.read() == ServerClock(), "it has seen nothing"
+    assert check.is_steady(BEGIN)
+    notes.write(ServerClock(BEGIN, AHEAD, BEGIN))
+    seconds = 20.0
+    check.is_steady(BEGIN + 20 * SECOND)
+    check.close()
+    assert notes.read() == ServerClock(BEGIN + 20 * SECOND, AHEAD, BEGIN)
+    assert not ClockCheck(notes, lambda: seconds).is_steady(BEGIN - 60 * SECOND), "set back by 80 s"

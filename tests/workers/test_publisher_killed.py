@@ -23,7 +23,7 @@ from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from tests.fakes.memory_objects import MemoryObjects
 from tests.helpers.served import SCRIPT
-from workers.log.job import LEASE
+from workers.log.job import JOB
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +49,7 @@ class PublisherProcess:
 
     def start(self, fault: str = "") -> subprocess.Popen[bytes]:
         # as if it had expired
-        self.client.delete(keys.lease(LEASE), keys.lease_mark(LEASE))
+        self.client.delete(keys.lease(JOB.lease), keys.lease_mark(JOB.lease))
         self.process = subprocess.Popen([SCRIPT, "publisher"], env={**self._env, VARIABLE: fault})
         return self.process
 

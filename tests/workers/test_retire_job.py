@@ -21,7 +21,6 @@ from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch, StartM
 from infra.archive.archive import Archive
 from infra.archive.limits import ArchiveFigures, archive_figures, retirement_limits
 from infra.archive.objects import open_archive
-from infra.archive.retire_notes import last_retire_run
 from infra.archive.store import StoreWithArchive
 from infra.durability import Mode
 from infra.failpoints import FAILPOINTS
@@ -30,6 +29,7 @@ from infra.mail.progress import MailerProgress
 from infra.rq_jobs import MAINTENANCE, RETIRE, queue_key
 from infra.settings import Settings
 from infra.store.gateway import submission_of
+from infra.store.last_runs import last_retire_run
 from infra.store.port import AlreadyDecided, Store
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer

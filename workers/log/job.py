@@ -1,6 +1,5 @@
 """The job of the publisher: a long run under a lease, which requests the next one."""
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -13,32 +12,19 @@ from infra.objects.location import is_local, open_objects
 from infra.rq_jobs import PUBLISH, PUBLISHED_LOG
 from infra.settings import Settings
 from infra.store.closed_shards import ClosedShards
-from infra.store.leases import Leases
 from infra.store.log_channel import LogListener
 from infra.store.published_sizes import PublishedSizes
 from infra.store.redis_store import RedisStore
 from infra.store.restored_leaves import RestoredLeaves
-from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup
+from infra.store.rq_wakeup import LeasedJob, WakeupJob
 from infra.witness.client import read_witnesses
-from workers.leased_run import LeasedRun
+from workers.leased_run import ENDLESS_SECONDS, LeasedRun, LeasedWork
 from workers.log.publisher import Publisher
 from workers.log.recovery import LogRecovery
 from workers.log.restore import ShardRestorer
 from workers.log.trim import trim
 from workers.log.witnessing import Witnessing
-from workers.rq_worker import ListedWorker
-
-LEASE: Final = "publish"
-"""The name of the publisher's lease."""
-
-LEASE_MS: Final = 10_000
-"""How long it lasts: a publisher that was killed is replaced after this."""
-
-RUN_SECONDS: Final = 60.0
-"""How long a run goes on, because the end of each costs RQ dozens of commands."""
-
-REQUEST_SECONDS: Final = 3.0
-"""Between two looks whether a run goes on."""
+from workers.rq_worker import run_endless
 
 INTERVAL_SECONDS: Final = 1.0
 """Between two checkpoints in files."""
@@ -46,14 +32,12 @@ INTERVAL_SECONDS: Final = 1.0
 CLOUD_INTERVAL_SECONDS: Final = 15.0
 """Between two checkpoints at a cloud, which asks money for each write."""
 
-JOB: Final = WakeupJob(PUBLISHED_LOG, PUBLISH, 600, "publish the logs")
-"""A run that takes so long is stuck."""
-
-
-def publish_leases(queue: redis.Redis) -> Leases[str]:
-    """Return the leases of which the publisher has one; `queue` is a client of RQ's Redis."""
-    wake = partial(enqueue_wakeup, queue, JOB)
-    return Leases(queue, lambda _: wake(), queue=PUBLISHED_LOG, lease_ms=LEASE_MS)
+JOB: Final = LeasedJob(
+    # a run that takes so long is stuck
+    WakeupJob(PUBLISHED_LOG, PUBLISH, 600, "publish the logs"),
+    "publish",
+    10_000,
+)
 
 
 def make_publisher(settings: Settings, data: redis.Redis, queue: redis.Redis) -> Publisher:
@@ -90,39 +74,12 @@ def make_witnessing(settings: Settings, data: redis.Redis) -> Witnessing:
     )
 
 
-class PublisherWakeup:
-    """Requests the publisher where a wake-up was lost; call `tick` once a second."""
+class _Publishing(LeasedWork):
+    """The work of a run: the same leaves give the same objects, so nothing has to be recovered."""
 
-    def __init__(self, queue: redis.Redis) -> None:
-        self._leases = publish_leases(queue)
-        self._due = 0.0
-
-    def tick(self) -> None:
-        """Request a run, unless one goes on."""
-        if time.monotonic() >= self._due:
-            self._due = time.monotonic() + REQUEST_SECONDS
-            self._leases.request(LEASE)
-
-
-class PublisherRun:
-    """A run of the publisher under its lease."""
-
-    def __init__(
-        self,
-        publisher: Publisher,
-        leases: Leases[str],
-        stopping: Callable[[], bool] = lambda: False,
-    ) -> None:
+    def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
-        self._run = LeasedRun("publish", leases, LEASE, stopping, most=RUN_SECONDS)
         self._begun = False
-
-    def run(self) -> None:
-        """Publish for a while."""
-        self._run.run(self)
-
-    def recover(self, mark: bytes) -> None:
-        """Do nothing, because the same leaves give the same objects."""
 
     def step(self) -> int:
         """Publish what is new."""
@@ -131,13 +88,17 @@ class PublisherRun:
             self._begun = True
         return self._publisher.round()
 
-    def finish(self) -> bytes:
-        """Return no mark."""
-        return b""
-
     def has_more(self) -> bool:
         """Return that there is always more to come."""
         return True
+
+
+def publish(
+    publisher: Publisher, queue: redis.Redis, stopping: Callable[[], bool] = lambda: False
+) -> None:
+    """Publish for a while."""
+    run = LeasedRun("publish", JOB.leases(queue), JOB.lease, stopping, most=ENDLESS_SECONDS)
+    run.run(_Publishing(publisher))
 
 
 def run(publisher: Publisher, queue: redis.Redis) -> None:
@@ -145,11 +106,4 @@ def run(publisher: Publisher, queue: redis.Redis) -> None:
 
     `queue` must wait `IDLE_SECONDS` for an answer, because the worker listens with a blocking command.
     """
-    leases = publish_leases(queue)
-
-    def publish() -> None:
-        PublisherRun(publisher, leases, lambda: rq_worker.stopping).run()
-
-    rq_worker = ListedWorker(queue, PUBLISHED_LOG, {PUBLISH: publish})
-    leases.request(LEASE)
-    rq_worker.work(logging_level="WARNING")
+    run_endless(queue, JOB, lambda stopping: publish(publisher, queue, stopping))

@@ -6,6 +6,7 @@ from typing import Final
 
 import redis
 
+from infra.intervals import every
 from infra.redis import keys
 from infra.store.log_gate import read_ends
 from infra.store.log_streams import log_streams, read_log_streams, read_streams
@@ -28,14 +29,9 @@ class LossCheck:
         self._queue = queue
         self._shards = range(shards)
         self._losses = LossRecord(data)
-        self._timer = timer
-        self._due = timer()
+        self.tick = every(EVERY_SECONDS, self._look, timer)
 
-    def tick(self) -> None:
-        """Look, if it is time to."""
-        if self._timer() < self._due:
-            return
-        self._due = self._timer() + EVERY_SECONDS
+    def _look(self) -> None:
         with self._queue.pipeline(transaction=False) as pipe:
             for shard in self._shards:
                 pipe.hmget(keys.published(shard), "size", "end")

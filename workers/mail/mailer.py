@@ -1,7 +1,7 @@
 """The mailer: one process that tells players what the logs have, by e-mail and web push, job by job."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
 import redis
 
@@ -17,7 +17,7 @@ from infra.mail.progress import MailerProgress
 from infra.mail.sent_emails import SentEmails
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.verification_codes import VerificationCodes
-from infra.mail.wakeup import LEASE, MailerWakeup
+from infra.mail.wakeup import JOB, MailerWakeup
 from infra.people.accounts import Accounts
 from infra.people.accounts.address_owners import AddressOwners
 from infra.people.messages import MessageStore
@@ -28,7 +28,7 @@ from infra.push.push_queue import PushQueue
 from infra.rq_jobs import MAIL, SEND_MAIL
 from infra.store.port import Store
 from workers.job_report import report
-from workers.leased_run import LINGER_SECONDS, LeasedRun
+from workers.leased_run import ENDLESS_SECONDS, LINGER_SECONDS, LeasedRun, LeasedWork
 from workers.mail.build import EmailBuilder
 from workers.mail.chat import ChatMailer
 from workers.mail.codes import CodeMailer
@@ -42,9 +42,6 @@ from workers.mail.resets import ResetMailer
 from workers.rq_worker import IDLE_SECONDS, ListedWorker
 
 __all__ = ["IDLE_SECONDS", "MailRun", "Mailer", "run"]
-
-RUN_SECONDS: Final = 60.0
-"""How long a run goes on at most, so that RQ can do its own business."""
 
 
 class MailTask(Protocol):
@@ -121,8 +118,8 @@ def push_tasks(
     ]
 
 
-class MailRun:
-    """A run of the mailer under its lease."""
+class MailRun(LeasedWork):
+    """A run of the mailer under its lease; whatever is done twice has the same id."""
 
     def __init__(
         self, mailer: Mailer, wakeup: MailerWakeup, stopping: Callable[[], bool] = lambda: False
@@ -130,7 +127,7 @@ class MailRun:
         self._mailer = mailer
         self._wakeup = wakeup
         self._run = LeasedRun(
-            "mail", wakeup.leases, LEASE, stopping, most=RUN_SECONDS, linger=LINGER_SECONDS
+            "mail", wakeup.leases, JOB.lease, stopping, most=ENDLESS_SECONDS, linger=LINGER_SECONDS
         )
 
     def run(self) -> None:
@@ -138,16 +135,9 @@ class MailRun:
         if done := self._run.run(self):
             report(done=done, seconds=round(self._run.seconds, 3))
 
-    def recover(self, mark: bytes) -> None:
-        """Do nothing, because whatever is done twice has the same id."""
-
     def step(self) -> int | None:
         """Do some of everything."""
         return self._mailer.round() or None
-
-    def finish(self) -> bytes:
-        """Return no mark."""
-        return b""
 
     def has_more(self) -> bool:
         """Return whether there are events to mail or e-mails to send."""

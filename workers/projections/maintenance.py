@@ -10,6 +10,7 @@ from typing import Protocol
 import redis
 
 from infra.projections.projection import Projection
+from infra.store.log_gate import read_ends
 from infra.store.port import Store
 from infra.store.scrub_notes import ScrubRecord
 from workers.projections import PROJECTIONS
@@ -98,7 +99,7 @@ def _check(
     report: WorkReport,
 ) -> bool:
     name = projection.spec.name
-    goal = sum(store.watermark().ends)
+    goal = sum(read_ends(client, range(store.layout().shards)))
 
     def progress(leaves: int, keys: int) -> None:
         about = f"{name}: {keys:,} keys compared" if keys else name

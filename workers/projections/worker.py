@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 import redis
 
+from infra.intervals import every
 from infra.metrics import PROJECTED
 from infra.projections.buckets import BUCKETS, Bucket, Checkpoint
 from infra.projections.generations import BusyError, Generation, Generations
@@ -78,7 +79,7 @@ class ProjectionWorker:
         self._store = store
         self._client = client
         self._losses = ""
-        self._losses_due = 0.0
+        self._look_for_losses = every(LOSSES_SECONDS, self._read_losses)
         self._news = LogListener(client if queue is None else queue)
         self._feed = Feed(store, client)
         self._slots = [
@@ -104,14 +105,15 @@ class ProjectionWorker:
 
     def round(self) -> int:
         """Read some leaves for each projection; return how many, 0 if none are left."""
-        if time.monotonic() >= self._losses_due:
-            self._losses_due = time.monotonic() + LOSSES_SECONDS
-            self._losses = losses_text(self._client, self._store.layout().shards)
+        self._look_for_losses()
         for slot in self._slots:
             slot.ensure_live(self._losses)
         rebuilt = [track for slot in self._slots if slot.rebuild for track in slot.rebuild.tracks]
         done = self._feed.round([*self._live, *rebuilt])
         return done + sum(slot.promote(self._feed) for slot in self._slots)
+
+    def _read_losses(self) -> None:
+        self._losses = losses_text(self._client, self._store.layout().shards)
 
     def save(self) -> None:
         """Store the positions of all buckets; a killed worker's successor reads some leaves again."""

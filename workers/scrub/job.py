@@ -13,7 +13,7 @@ from infra.store.damaged_matches import DamagedMatches
 from infra.store.port import Store
 from infra.store.scrub_notes import ScrubRecord
 from workers.job_report import report
-from workers.leased_run import LeasedRun
+from workers.leased_run import LeasedRun, LeasedWork
 from workers.scrub.lists_of_boards import BoardLists
 from workers.scrub.pages import ArchivePages
 from workers.scrub.published import PublishedLeavesCheck
@@ -22,7 +22,7 @@ from workers.scrub.section import ScrubParts, ScrubStoppedError, Section, make_p
 from workers.scrub.server import ServerCheck
 from workers.scrub.stored_keys import StoredKeys
 from workers.scrub.tables import TableCheck
-from workers.scrub.wakeup import LEASE, scrub_leases
+from workers.scrub.wakeup import JOB
 
 RUN_SECONDS: Final = 300.0
 """How long a run goes on; it ends within seconds where another job waits for the worker."""
@@ -52,7 +52,7 @@ def make_scrubber(parts: ScrubParts, wait: Callable[[float], None] = time.sleep)
     return Scrubber(sections(parts), record, damage, now, wait, is_closed, forget=forget)
 
 
-class ScrubWork:
+class ScrubWork(LeasedWork):
     """The scrubber as the work of a run; `percent` is its share of a core."""
 
     def __init__(self, parts: ScrubParts, run: LeasedRun[str], percent: int) -> None:
@@ -60,9 +60,6 @@ class ScrubWork:
         self._budget = Budget(percent, self._sleep)
         self._scrubber = make_scrubber(replace(parts, pause=self._pause), self._sleep)
         self.steps = 0
-
-    def recover(self, mark: bytes) -> None:
-        """Do nothing, because a step may be repeated."""
 
     def step(self) -> int | None:
         """Check a little, and wait as the budget wants it; None if no round is due."""
@@ -106,7 +103,7 @@ def run(
     """Check for some minutes at most, and return the number of steps."""
     if not settings.scrub_percent:
         return 0
-    leased = LeasedRun("scrub", scrub_leases(queue), LEASE, stopping, most=RUN_SECONDS)
+    leased = LeasedRun("scrub", JOB.leases(queue), JOB.lease, stopping, most=RUN_SECONDS)
     work = ScrubWork(make_parts(settings, store, data, queue), leased, settings.scrub_percent)
     leased.run(work)
     report(steps=work.steps)

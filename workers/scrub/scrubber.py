@@ -29,8 +29,8 @@ LOOK_AGAIN_SECONDS: Final = 1.5
 ATTEMPTS: Final = 3
 """How often a step is tried that can't read the object store, before that is a fault."""
 
-SAVE_SECONDS: Final = 5.0
-"""Between two notes of where it is, each of which is one more sync of the server."""
+SAVE_SECONDS: Final = 300.0
+"""Between two notes of where it is, each of which is one more sync of the server; a step may be repeated."""
 
 
 class Scrubber:
@@ -112,7 +112,6 @@ class Scrubber:
             cut=False,
             keeps=False,
         )
-        self.save()
 
     def _checked(self, section: Section) -> Step:
         """Return the result of a step; what it finds was found twice."""
@@ -151,6 +150,9 @@ class Scrubber:
         faults = [
             NotedFault(section.name, one.about, one.sentence, now, number) for one in step.faults
         ]
+        if faults:
+            # first, so that the round that follows a kill has another number, and forgets what it does not find
+            self.save()
         for one in step.faults:
             if one.mend:
                 one.mend()
@@ -171,8 +173,7 @@ class Scrubber:
         notes = self._notes
         if cursor is not None:
             self._notes = replace(notes, cursor=cursor)
-            if time.monotonic() - self._saved >= SAVE_SECONDS:
-                self.save()
+            self._save_if_due()
             return
         if not notes.keeps:
             self._forget_mended(notes.section)
@@ -180,9 +181,14 @@ class Scrubber:
         place = names.index(notes.section) + 1 if notes.section in names else len(names)
         if place < len(names):
             self._notes = replace(notes, section=names[place], cursor="", keeps=False)
+            self._save_if_due()
         else:
             self._end()
-        self.save()
+            self.save()
+
+    def _save_if_due(self) -> None:
+        if time.monotonic() - self._saved >= SAVE_SECONDS:
+            self.save()
 
     def _end(self) -> None:
         notes = self._notes = replace(self._notes, section="", cursor="")

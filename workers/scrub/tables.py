@@ -8,6 +8,7 @@ from redis.exceptions import ResponseError
 from domain.errors import Refusal
 from infra.projections.generations import BusyError
 from infra.store.closed_shards import ClosedShards
+from infra.store.log_gate import read_ends
 from infra.store.scrub_notes import LISTS
 from workers.projections import PROJECTIONS
 from workers.projections.rebuild import StuckError
@@ -41,7 +42,7 @@ class TableCheck:
         after = str(place + 1) if place + 1 < len(PROJECTIONS) else None
         parts, projection = self._parts, PROJECTIONS[place]
         name = projection.spec.name
-        leaves = sum(parts.store.watermark().ends)
+        leaves = sum(read_ends(parts.data, range(parts.shards)))
         if leaves > MOST_LEAVES:
             return Step(None, keeps=True)
         most = _PAUSES / (1 + leaves / _READ)

@@ -23,7 +23,7 @@ from tests.faults.harness.record import now
 from tests.faults.harness.results import Outcome
 from tests.faults.harness.station import gone, kill, progress, since
 from tests.helpers.served import until
-from workers.retire_job import retire_leases
+from workers.retire_job import retire_job
 
 PUBLISH_POINTS = tuple(p for p in FAILPOINTS if p.startswith("publish."))
 RESTORE_POINTS = tuple(p for p in FAILPOINTS if p.startswith("restore."))
@@ -259,7 +259,7 @@ def _request(station: LogStation, shard: int, done: Callable[[], object]) -> Non
         with station.connect_queue() as queue:
             queue.pexpire(keys.lease(f"retire/{shard}"), 1)
             time.sleep(0.002)
-            retire_leases(queue, shard).request(f"retire/{shard}")
+            retire_job(shard).request(queue)
         try:
             until(done, 5)
         except AssertionError:

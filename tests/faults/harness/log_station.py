@@ -29,7 +29,7 @@ from tests.faults.harness.published import (
 from tests.faults.harness.station import Station
 from tests.helpers.gateways import StoreGateway
 from tests.helpers.served import SCRIPT, queue_of, until
-from workers.log.job import LEASE, publish_leases
+from workers.log.job import JOB
 
 MERGE_SECONDS = 60.0
 """In which every leaf is published, once nothing is killed."""
@@ -94,9 +94,9 @@ class LogStation(Station):
     def wake_publisher(self) -> None:
         """Request a run of the publisher as if the lease of a killed one had expired."""
         with self.connect_queue() as queue:
-            queue.pexpire(keys.lease(LEASE), 1)
+            queue.pexpire(keys.lease(JOB.lease), 1)
             time.sleep(0.002)
-            publish_leases(queue).request(LEASE)
+            JOB.request(queue)
 
     def ends(self) -> list[int]:
         """Return how many leaves each log has."""

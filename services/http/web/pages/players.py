@@ -180,7 +180,7 @@ def show_player(
         going=rated_rows(context, going, visitor.language, account),
         finished=rated_rows(context, finished, visitor.language, account),
         blocked=bool(visitor.account and app.blocks.by([visitor.account], account)),
-        followed=bool(visitor.account and app.follows.follows(visitor.account, account)),
+        followed=bool(visitor.account and app.follows.accounts.has(visitor.account, account)),
         against=head_to_head_of(app, account, opponent or visitor.name),
         refused=app.standings.refused(account),
     )

@@ -6,9 +6,9 @@ from typing import Final
 import msgspec
 
 from domain.match.events import AccountId
+from infra.people.account_lists import FollowList
 from infra.people.account_notices import newest_first
 from infra.people.challenges import Challenge, ChallengesOverview
-from infra.people.follows import FollowList
 from infra.people.unread import UnreadCounts
 from infra.projections.match_lists import MatchListRow, finished_row
 from infra.projections.notices import MOST_NOTICES, newest_text

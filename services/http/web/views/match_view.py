@@ -276,7 +276,7 @@ def own_writing(context: ApiContext, table: MatchView, visitor: Visitor) -> Matc
 def _read_own(app: App, account: AccountId, board: int) -> tuple[Read[Any], ...]:
     """Return the reads of the note, of whether the match is watched, and of whether its chat is muted."""
     return (
-        app.notes.read(account, board),
-        app.follows.read_watches(account, board),
-        app.messages.muted.read(account, board),
+        app.notes.read_note(account, board),
+        app.follows.boards.read_has(account, board),
+        app.messages.muted.read_has(account, board),
     )

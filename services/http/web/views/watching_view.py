@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from domain.match.events import AccountId
-from infra.people.follows import FollowList
+from infra.people.account_lists import FollowList
 from infra.projections.match_lists import MatchListRow
 from services.app.follows import followed_boards, watched_matches
 from services.app.listed_matches import listed_matches
