@@ -26,6 +26,10 @@ from infra.durability import Mode
 from infra.failpoints import FAILPOINTS
 from infra.log.key_files import generate_keys
 from infra.mail.progress import MailerProgress
+from infra.projections.finished_matches import ROWS
+from infra.projections.generations import Generation
+from infra.projections.specs import HISTORY
+from infra.redis import keys
 from infra.rq_jobs import MAINTENANCE, RETIRE, queue_key
 from infra.settings import Settings
 from infra.store.gateway import submission_of
@@ -162,6 +166,19 @@ def test_shards_with_matches_that_are_due_and_published_are_requested_each_hour(
     now[0] += retire_job.HOUR_SECONDS
     wakeup.tick()
     assert waiting(client) == [(RETIRE, [SHARD])]
+
+
+def test_a_run_is_requested_while_rows_of_matches_in_the_archive_are_left(bench):
+    client = bench.client
+    client.set("{p:history}:live", f"{HISTORY.version}:1:1")
+    ended = sum(client.zcard(keys.ended(shard)) for shard in range(4))
+    rows = Generation("history", 1, 1).bucket(0).key(ROWS)
+    client.hset(rows, mapping={str(board): b"row" for board in range(ended)})
+    RetireWakeup(bench.store, client, client, 50).tick()
+    assert waiting(client) == []
+    client.hset(rows, "999", b"row")
+    RetireWakeup(bench.store, client, client, 50).tick()
+    assert waiting(client) == [(RETIRE, [0])]
 
 
 def test_a_shard_that_is_not_published_yet_is_looked_at_again_after_a_minute(
