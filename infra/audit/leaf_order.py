@@ -18,8 +18,8 @@ from domain.match.events import (
     RefusedLeaf,
     Revealed,
     Sealed,
+    decode_leaf,
 )
-from infra.audit.leaf_kinds import decode_leaf
 from infra.redis.keys import shard_of
 
 _MOST_FAULTS: Final = 100

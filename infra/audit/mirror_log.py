@@ -13,8 +13,7 @@ from typing import Final
 
 import msgspec
 
-from domain.match.events import AnchorLeaf, EventEnvelope, RefusedLeaf, leaf_hash
-from infra.audit.leaf_kinds import decode_leaf
+from domain.match.events import AnchorLeaf, EventEnvelope, RefusedLeaf, decode_leaf, leaf_hash
 from infra.audit.leaf_order import LeafOrder
 from infra.audit.mirror_objects import MirrorObjects
 from infra.log.checkpoint import LogCheckpoint

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import redis
 
-from domain.match.events import EventEnvelope, decode_event, decode_refusal, is_event
+from domain.match.events import AnchorLeaf, EventEnvelope, decode_event, decode_leaf, is_event
 from infra.projections.buckets import ProjectionFailure
 from infra.projections.generations import BUFFER, Generation, Generations
 from infra.projections.specs import Spec
@@ -107,9 +107,8 @@ def first_times(store: Store, counts: Sequence[int], mark: Watermark) -> list[in
 
 def time_of_leaf(leaf: bytes) -> int | None:
     """Return the time of a leaf; None for an anchor, and for a damaged leaf."""
-    for read in (decode_event, decode_refusal):
-        try:
-            return read(leaf).at
-        except (msgspec.MsgspecError, TypeError):
-            continue
-    return None
+    try:
+        found = decode_leaf(leaf)
+    except (msgspec.MsgspecError, TypeError):
+        return None
+    return None if isinstance(found, AnchorLeaf) else found.at

@@ -24,9 +24,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import msgspec
 
+from domain.match.events import decode_leaf
 from infra.archive.archived_match import ArchiveError, restore
 from infra.archive.directory_pages import BOARDS, DirectoryPage, PageError
-from infra.audit.leaf_kinds import decode_leaf
 from infra.log import merkle
 from infra.log.checkpoint import InclusionProof, LogCheckpoint, open_checkpoint
 from infra.log.names import LogSecret

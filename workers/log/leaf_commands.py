@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from domain.match.events import AnchorLeaf
-from infra.audit.leaf_kinds import Leaf, decode_leaf
+from domain.match.events import AnchorLeaf, Leaf, decode_leaf
 
 
 def command_of(leaf: Leaf) -> tuple[int, bytes]:

@@ -15,7 +15,14 @@ from domain.errors import Code
 from domain.match.audit import decide_again
 from domain.match.decide import Decision
 from domain.match.dispute_events import SetBack
-from domain.match.events import AnchorLeaf, EventEnvelope, RefusedLeaf, Undone, leaf_hash
+from domain.match.events import (
+    AnchorLeaf,
+    EventEnvelope,
+    RefusedLeaf,
+    Undone,
+    decode_leaf,
+    leaf_hash,
+)
 from domain.match.history import (
     BrokenHistory,
     Snapshot,
@@ -24,7 +31,6 @@ from domain.match.history import (
 )
 from domain.match.refusal_audit import restored_text
 from domain.match.state import MatchState, evolve, next_due
-from infra.audit.leaf_kinds import decode_leaf
 from infra.failpoints import failpoint
 from infra.log.published_log import PublishedLog
 from infra.store import outcomes

@@ -11,10 +11,10 @@ from domain.match.events import (
     EventEnvelope,
     MatchStarted,
     RefusedLeaf,
+    decode_leaf,
 )
 from infra.archive.archived_match import ArchiveError
 from infra.archive.directory_pages import page_number
-from infra.audit.leaf_kinds import decode_leaf
 from infra.log.key_files import LogKeyError
 from infra.log.published_log import LogDamagedError, PublishedLog
 from infra.log.signed_note import NoteError

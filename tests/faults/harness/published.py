@@ -20,7 +20,7 @@ from typing import Self
 
 import msgspec
 
-from infra.audit.leaf_kinds import decode_leaf
+from domain.match.events import decode_leaf
 from infra.log.checkpoint import open_checkpoint
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.store.outcomes import parse
