@@ -1,4 +1,4 @@
-"""The check of one mirrored log: all leaves, the root that was signed, and earlier checkpoints.
+"""The check of one mirrored log: all leaves, the root that was signed, earlier checkpoints, and its matches.
 
 Nothing but bundles and a checkpoint is needed. The root is made again from the leaves; where it is another one, the
 tiles of the mirror, if there are any, say in which bundle the first changed leaf is.
@@ -6,15 +6,18 @@ tiles of the mirror, if there are any, say in which bundle the first changed lea
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from typing import Final
 
 import msgspec
 
-from domain.match.events import AnchorLeaf, EventEnvelope, RefusedLeaf, decode_leaf, leaf_hash
+from domain.match.events import AnchorLeaf, decode_leaf, leaf_hash
+from domain.match.history import BrokenHistory
+from infra.audit.draws import KnownSeeds
 from infra.audit.leaf_order import LeafOrder
+from infra.audit.match import CheckedMatches, audit_leaves
 from infra.audit.mirror_objects import MirrorObjects
 from infra.log.checkpoint import LogCheckpoint
 from infra.log.names import CHECKPOINT, WITNESSED, object_name, shard_key
@@ -222,17 +225,32 @@ class MirrorReader:
                     return f"; the first that does not fit its tile is leaf {index}"
         return ""
 
-    def matches(self, boards: range) -> dict[int, list[tuple[int, bytes]]]:
-        """Return the leaves of matches with their indexes."""
-        found: dict[int, list[tuple[int, bytes]]] = defaultdict(list)
+    def matches(self, boards: range) -> dict[int, dict[int, bytes]]:
+        """Return the leaves of matches by their indexes."""
+        found: dict[int, dict[int, bytes]] = defaultdict(dict)
         for first, rows in self.bundles():
             for index, data in enumerate(rows, first):
                 try:
-                    leaf: EventEnvelope | RefusedLeaf | AnchorLeaf = decode_leaf(data)
+                    leaf = decode_leaf(data)
                 except msgspec.MsgspecError:
                     continue  # it was named when the whole log was read
                 if not isinstance(leaf, AnchorLeaf) and leaf.match in boards:
-                    found[leaf.match].append((index, data))
+                    found[leaf.match][index] = data
+        return found
+
+    def check_matches(self, anchors: Mapping[int, int], boards: range) -> CheckedMatches:
+        """Audit the matches with these boards by their leaves; `anchors` are those that `check` has found."""
+        found, known = CheckedMatches(), KnownSeeds()
+
+        def anchor_of(chain: int) -> tuple[int, bytes] | None:
+            index = anchors.get(chain)
+            return None if index is None else (index, self.leaf(index))
+
+        for board, leaves in self.matches(boards).items():
+            try:
+                found.add_match(audit_leaves(board, self.shard, leaves, anchor_of, known))
+            except BrokenHistory as broken:
+                found.add_fault(board, str(broken))
         return found
 
     def leaf(self, index: int) -> bytes:

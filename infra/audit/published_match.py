@@ -11,7 +11,7 @@ import msgspec
 
 from domain.match.events import SCHEMA, EventEnvelope, RefusedLeaf, leaf_hash
 from domain.match.history import BrokenHistory
-from infra.audit.stored_match import CheckedMatch
+from infra.audit.match import CheckedMatch
 from infra.log.key_files import LogKeyError
 from infra.log.published_log import LogDamagedError, PublishedLog
 from infra.log.signed_note import NoteError

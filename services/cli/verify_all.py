@@ -22,9 +22,9 @@ from rich.progress import (
 )
 
 from domain.match.refused_commands import NotDecidedAgain
-from infra.audit.checked_refusals import describe_refusals
 from infra.audit.leaf_totals import LeafTotals, TotalsSlice, new_secret
-from infra.audit.match_batches import CheckedMatches, MatchBatches
+from infra.audit.match import CheckedMatches, describe_refusals
+from infra.audit.match_batches import MatchBatches
 from infra.audit.published_match import NotCompared, open_published
 from infra.audit.shard_counters import counter_faults
 from infra.audit.shard_scan import ShardScanner

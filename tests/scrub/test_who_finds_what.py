@@ -183,7 +183,7 @@ CHANGES: dict[str, tuple[Change, str, str]] = {
             OUTCOMES, outcome_of(s, refused=False)[0], b"otherone" + outcome_of(s, refused=False)[1][8:]
         ),
         "verify",
-        r"match 1: event \d: the outcome stored for its command is of another command",
+        r"match 1: event \d: the outcome of its command is of another command",
     ),
     "the outcome of an accepted command deleted": (
         lambda s, c: c.hdel(OUTCOMES, outcome_of(s, refused=False)[0]),
@@ -209,7 +209,9 @@ CHANGES: dict[str, tuple[Change, str, str]] = {
         r"log of shard 1 in the data: leaf \d+ is missing there, and it is published",
     ),
     "the same with its outcome": (
-        lambda s, _: refusal_without(s, "leaf", "outcome"), "verify", r"match 1: .*locator",
+        lambda s, _: refusal_without(s, "leaf", "outcome"),
+        "verify",
+        r"match 1: event 2: leaf 4 of shard 1's log is a refusal after it, and no outcome is stored for its command",
     ),
     "the same with its place in the locator": (
         lambda s, _: refusal_without(s, "leaf", "outcome", "locator"),
