@@ -6,14 +6,13 @@ command checked with what it has of it. What is wrong raises `BrokenHistory`; no
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 import msgspec
 
 from domain.match.audit import determines_command, possible_digests, verify
 from domain.match.events import EventEnvelope, RefusedLeaf, decode_refusal, is_event
-from domain.match.history import BrokenHistory
+from domain.match.history import BrokenHistory, events_by_command
 from domain.match.imported import ply_after
 from domain.match.imports import describe_import
 from domain.match.refusal_audit import UnexplainedRefusal, check_refusal, restored_text
@@ -82,8 +81,8 @@ class MatchAudit:
     def commands(self) -> Iterator[AcceptedCommand]:
         """Yield the commands that led to the events, in their order."""
         ply = 0
-        for _, group in groupby(self.events, key=lambda event: event.command):
-            command = AcceptedCommand(list(group), ply)
+        for group in events_by_command(self.events):
+            command = AcceptedCommand(group, ply)
             yield command
             for event in command.events:
                 ply = ply_after(event.body, ply)

@@ -6,9 +6,10 @@ tiles of the mirror, if there are any, say in which bundle the first changed lea
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -20,7 +21,7 @@ from infra.audit.leaf_order import LeafOrder
 from infra.audit.match import CheckedMatches, audit_leaves
 from infra.audit.mirror_objects import MirrorObjects
 from infra.log.checkpoint import LogCheckpoint
-from infra.log.names import CHECKPOINT, WITNESSED, object_name, shard_key
+from infra.log.names import CHECKPOINT, WITNESSED, keys_of_log, object_name
 from infra.log.signed_note import NoteError, SignatureType, VerifierKey, open_note, split_note
 from infra.log.tiles import WIDTH, bundle_path, tile_of, unpack_bundle, unpack_tile
 from infra.log.tree_rebuild import TreeRebuild
@@ -71,16 +72,6 @@ def _is_checkpoint(note: str) -> bool:
     return True
 
 
-def keys_for(origin: str, shard: int, keys: Iterable[VerifierKey]) -> list[VerifierKey]:
-    """Return the keys of a log: those of its name, and those of the server's, which have its beginning."""
-    found = []
-    for key in keys:
-        if key.type is SignatureType.ED25519:
-            named = shard_key(key, shard)
-            found += [one for one in (key, named) if one.name == origin]
-    return found
-
-
 class MirrorReader:
     """Reads the leaves of one shard of a mirror, at the size of its checkpoint."""
 
@@ -90,7 +81,7 @@ class MirrorReader:
         self.note = objects.get(object_name(shard, CHECKPOINT))
         self.checkpoint = LogCheckpoint.parse(split_note(self.note)[0])
         self._witnesses = [key for key in keys if key.type is SignatureType.COSIGNATURE]
-        self._keys = keys_for(self.checkpoint.origin, shard, keys)
+        self._keys = keys_of_log(keys, self.checkpoint.origin)
 
     def bundles(self) -> Iterator[tuple[int, list[bytes]]]:
         """Yield the leaves of each bundle with the index of the first; `MirrorFault` if one can't be read."""
@@ -187,8 +178,11 @@ class MirrorReader:
                 if place is not None:
                     sizes[place] += len(leaf)
             self._compare(tree, wanted.get(tree.size, []), found)
-        found.faults += order.faults[:20]
-        found.leaf_bytes, found.anchors = dict(sizes), order.anchors
+        found.faults += islice(order.sentences(), 20)
+        found.leaf_bytes, found.anchors = (
+            dict(sizes),
+            {chain: index for chain, (index, _) in order.anchors.items()},
+        )
         found.divisor = order.divisor
 
     def _compare(

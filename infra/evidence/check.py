@@ -29,7 +29,7 @@ from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
 from infra.audit.match import AcceptedCommand, MatchAudit, describe_refusals
-from infra.evidence.check_log import check_anchor, check_proofs, keys_of_log, places
+from infra.evidence.check_log import check_anchor, check_proofs, places
 from infra.evidence.check_source import PLACE, check_place, check_source, import_of
 from infra.evidence.faults import (
     EvidenceFault,
@@ -41,6 +41,7 @@ from infra.evidence.faults import (
     require,
 )
 from infra.evidence.match_document import DocumentLeaf, DocumentResult, MatchDocument
+from infra.log.names import keys_of_log
 from infra.log.signed_note import VerifierKey
 from infra.store.outcomes import CommandOutcome, parse
 

@@ -6,10 +6,10 @@ import msgspec
 
 from domain.match.events import AnchorLeaf, EventEnvelope, decode_leaf, leaf_hash
 from infra.evidence.check import EvidenceVerdict, check_document
-from infra.evidence.check_log import keys_of_log
 from infra.evidence.faults import NotCheckableError, count, printable
 from infra.evidence.match_document import DocumentError, read_document
 from infra.log.checkpoint import PROOF_HEADER, InclusionProof, LogCheckpoint
+from infra.log.names import keys_of_log
 from infra.log.receipts import KEY_SUFFIX, Receipt, open_receipt, read_receipt
 from infra.log.signed_note import NoteError, VerifierKey, split_note
 

@@ -19,9 +19,9 @@ from infra.evidence.faults import EvidenceFault, count, fault_at, require
 from infra.evidence.match_document import DocumentAnchor, DocumentLeaf, MatchDocument
 from infra.log.checkpoint import LogCheckpoint, open_checkpoint
 from infra.log.merkle import verify_inclusion
-from infra.log.names import folder
+from infra.log.names import folder, keys_of_log
 from infra.log.receipts import KEY_SUFFIX, Receipt, open_receipt
-from infra.log.signed_note import SignatureType, VerifierKey
+from infra.log.signed_note import VerifierKey
 
 
 class ProofFindings(msgspec.Struct, frozen=True):
@@ -69,21 +69,6 @@ def check_proofs(document: MatchDocument, trusted: Sequence[VerifierKey]) -> Pro
         "nothing is signed by a key that you named",
     )
     return found
-
-
-def keys_of_log(keys: Iterable[VerifierKey], name: str) -> list[VerifierKey]:
-    """Return those keys that sign under a name, such as `play.example.org/log/s07`.
-
-    A key under the common name of a server's logs, `play.example.org/log`, stands for the keys of all shards.
-    """
-    found = []
-    for key in keys:
-        base, _, rest = name.partition("/log/")
-        if key.name == name:
-            found.append(key)
-        elif key.name == f"{base}/log":
-            found.append(VerifierKey(f"{key.name}/{rest}", key.public, key.type))
-    return [key for key in found if key.type is SignatureType.ED25519]
 
 
 def _check_unpublished(document: MatchDocument) -> ProofFindings:

@@ -157,11 +157,3 @@ def _cut_log(pipe: Any, data: redis.Redis, shard: int, first: int) -> None:
         # all of them were trimmed
         pipe.xadd(name, {"l": b""}, id=f"{first - 1}-1")
         pipe.xdel(name, f"{first - 1}-1")
-
-
-def first_difference(store: Store, shard: int, wanted: Sequence[bytes], start: int) -> int | None:
-    """Return the index of the first leaf from `start` on that is not the wanted one; None if all are."""
-    for index, leaf in store.leaves(shard, start, len(wanted)):
-        if index - start < len(wanted) and leaf != wanted[index - start]:
-            return index
-    return None

@@ -31,6 +31,7 @@ from domain.match.history import (
 )
 from domain.match.refusal_audit import restored_text
 from domain.match.state import MatchState, evolve, next_due
+from infra.audit.log import first_difference
 from infra.failpoints import failpoint
 from infra.log.published_log import PublishedLog
 from infra.store import outcomes
@@ -99,13 +100,12 @@ class ShardRestorer:
         """Return whether the last leaves of the data are the published ones; else close the shard."""
         common = min(end, self._log.size)
         first = max(0, common - COMPARED)
-        rows = [row for row in self._store.leaves(self._shard, first, COMPARED) if row[0] < common]
-        published = self._log.leaves(first, common)
-        wanted = dict(enumerate(published, first))
-        for index, data in rows:
-            if wanted[index] != data:
-                self._closed.close(self._shard, forked(self._shard, index))
-                return False
+        published = list(self._log.leaves(first, common))
+        rows = self._store.leaves(self._shard, first, COMPARED)
+        other = first_difference(rows, published, first)
+        if other is not None:
+            self._closed.close(self._shard, forked(self._shard, other))
+            return False
         self._compared = True
         logger.warning(
             "shard %d: leaves %d to %d are restored from the published log",

@@ -7,6 +7,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
+from infra.archive.archive import prove
 from infra.archive.archived_match import ArchivedMatch, ArchiveError, describe, restore
 from infra.archive.directory_pages import BOARDS, DirectoryPage
 from infra.archive.objects import PageStore, PublishedLeaves
@@ -138,9 +139,7 @@ class ArchivePages:
                         about, "its entry in the directory page does not fit its leaves", board
                     )
                 ]
-            last = match.events[-1]
-            # refusals may follow the last event
-            leaves.check(page.shard, indexes[found.index(last)], last)
+            prove(leaves, page.shard, match, found)
             return refusal_faults(self._audited(page.shard, board, match, found, leaves))
         except Refusal as refusal:
             if refusal.code is Code.UNAVAILABLE:
