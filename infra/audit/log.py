@@ -69,11 +69,13 @@ def audit_page(
         first: Any = client.xrange(keys.log(shard), count=1)
         kept = int(first[0][0].split(b"-")[0]) if first else size
         rest = range(max(page.start, min(kept, size)), page.stop)
-        lost = next((index for index in rest if index not in leaves), None)
-        if lost is not None and lost < size:
-            faults.append(f"leaf {lost} is missing in the data, and is published")
-        elif lost is not None:
-            faults.append(f"leaf {lost} is missing")
+        lost = [index for index in rest if index not in leaves]
+        faults += [
+            f"leaf {index} is missing in the data, and is published"
+            for index in lost[:1]
+            if index < size
+        ]
+        faults += [f"leaf {index} is missing" for index in lost if index >= size]
     return PageFindings(leaves, faults)
 
 
@@ -170,7 +172,8 @@ class ShardScan(msgspec.Struct):
 class ShardScanner:
     """Reads the log of one shard up to its present end. `log` is None where nothing is published.
 
-    `refresh` the log before; errors of the data's server pass through.
+    Of a log that can't be read now so many leaves are `recorded` to be published, and may be trimmed. `refresh` the log
+    before; errors of the data's server pass through.
     """
 
     def __init__(
@@ -180,11 +183,15 @@ class ShardScanner:
         shards: int,
         log: PublishedLog | None,
         secret: bytes,
+        recorded: int = 0,
     ) -> None:
         self._client = client
         self._log = log
         self._secret = secret
         self._published = log.size if log else 0
+        self._recorded = log.size if log else recorded
+        self._is_cut = False
+        """Whether leaves can't be read now, so that nobody knows whether the others are in order."""
         (end,) = read_ends(client, [shard])
         self.scan = ShardScan(
             shard,
@@ -204,17 +211,20 @@ class ShardScanner:
             end = min(start + PAGE, self.scan.end)
             published = dict(self._published_page(start, tree))
             page = range(start, end)
-            found = audit_page(self._client, self.scan.shard, page, published, self._published)
+            found = audit_page(self._client, self.scan.shard, page, published, self._recorded)
             for fault in found.faults:
                 self._fault(fault)
             for index in page:
                 leaf = found.leaves.get(index, published.get(index))
                 if leaf is not None:
                     self._leaf(index, leaf)
+                elif self._log is None and index < self._recorded:
+                    self._is_cut = True
             advance(end - start)
         if self._log and tree.size == self._published:
             self._check_root(self._log, tree)
-        self.scan.faults += islice(self.scan.order.sentences(), MOST_FAULTS)
+        if not self._is_cut:
+            self.scan.faults += islice(self.scan.order.sentences(), MOST_FAULTS)
         return self.scan
 
     def _fault(self, sentence: str) -> None:

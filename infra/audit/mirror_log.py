@@ -21,7 +21,7 @@ from infra.audit.leaf_order import LeafOrder
 from infra.audit.match import CheckedMatches, audit_leaves
 from infra.audit.mirror_objects import MirrorObjects
 from infra.log.checkpoint import LogCheckpoint
-from infra.log.names import CHECKPOINT, WITNESSED, keys_of_log, object_name
+from infra.log.names import CHECKPOINT, WITNESSED, keys_of_log, object_name, shard_key
 from infra.log.signed_note import NoteError, SignatureType, VerifierKey, open_note, split_note
 from infra.log.tiles import WIDTH, bundle_path, tile_of, unpack_bundle, unpack_tile
 from infra.log.tree_rebuild import TreeRebuild
@@ -81,7 +81,10 @@ class MirrorReader:
         self.note = objects.get(object_name(shard, CHECKPOINT))
         self.checkpoint = LogCheckpoint.parse(split_note(self.note)[0])
         self._witnesses = [key for key in keys if key.type is SignatureType.COSIGNATURE]
-        self._keys = keys_of_log(keys, self.checkpoint.origin)
+        origin = self.checkpoint.origin
+        self._keys = keys_of_log(
+            (key for key in keys if origin in (key.name, shard_key(key, shard).name)), origin
+        )
 
     def bundles(self) -> Iterator[tuple[int, list[bytes]]]:
         """Yield the leaves of each bundle with the index of the first; `MirrorFault` if one can't be read."""

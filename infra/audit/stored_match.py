@@ -111,7 +111,9 @@ def read_leaves(store: Store, shard: int, indexes: Iterable[int]) -> dict[int, b
 
 
 def _read_alone(store: Store, shard: int, index: int) -> bytes | None:
-    """Return a leaf of those of which one can't be read; None if it is that one."""
+    """Return a leaf by itself; None if it is missing, or can't be read."""
+    if index < 0:
+        return None
     try:
         ((at, data),) = store.leaves(shard, index, 1)
     except (LookupError, ValueError, TypeError, ResponseError):
@@ -124,7 +126,7 @@ def anchors_in(store: Store, shard: int) -> AnchorOf:
 
     def anchor_of(chain: int) -> tuple[int, bytes | None] | None:
         index = store.anchor_index(shard, chain)
-        return None if index is None else (index, read_leaves(store, shard, [index]).get(index))
+        return None if index is None else (index, _read_alone(store, shard, index))
 
     return anchor_of
 

@@ -95,7 +95,7 @@ def scan_shard(shard: int) -> ScannedShard:
         log = open_published(logs.of, shard, recorded)
     except NotCompared as error:
         reason = str(error)
-    scanner = ShardScanner(app.data, shard, layout.shards, log, secret)
+    scanner = ShardScanner(app.data, shard, layout.shards, log, secret, recorded)
     scan = scanner.run()
     counters = counter_faults(app.data, app.store, scan.order)
     faults = [*scan.faults, *(fault.sentence for fault in counters)]

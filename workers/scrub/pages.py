@@ -1,6 +1,5 @@
 """The check of the archive: directory pages, the marks of archived matches, and the matches themselves."""
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -12,7 +11,7 @@ from infra.archive.archived_match import ArchivedMatch, ArchiveError, describe, 
 from infra.archive.directory_pages import BOARDS, DirectoryPage
 from infra.archive.objects import PageStore, PublishedLeaves
 from infra.audit.match import CheckedMatch
-from infra.audit.stored_match import StoredMatch, audit_stored
+from infra.audit.stored_match import StoredMatch, anchors_in, audit_stored, read_leaves
 from infra.log.key_files import LogKeyError
 from infra.objects.port import ObjectNotFoundError
 from infra.redis import keys
@@ -140,7 +139,7 @@ class ArchivePages:
                     )
                 ]
             prove(leaves, page.shard, match, found)
-            return refusal_faults(self._audited(page.shard, board, match, found, leaves))
+            return refusal_faults(self._audited(page.shard, board, match))
         except Refusal as refusal:
             if refusal.code is Code.UNAVAILABLE:
                 raise
@@ -151,22 +150,11 @@ class ArchivePages:
         ) as error:  # fmt: skip
             return [ScrubFault(about, str(error), board)]
 
-    def _audited(
-        self,
-        shard: int,
-        board: int,
-        match: ArchivedMatch,
-        found: Sequence[bytes],
-        leaves: PublishedLeaves,
-    ) -> CheckedMatch:
-        """Audit a match that was made again from these leaves; raises `BrokenHistory`."""
-
-        def anchor_of(chain: int) -> tuple[int, bytes] | None:
-            index = self._parts.store.anchor_index(shard, chain)
-            return None if index is None else (index, leaves.leaves_at(shard, [index])[0])
-
-        stored = StoredMatch(
-            board, shard, match.snapshot, match.events, match.outcomes, match.indexes
+    def _audited(self, shard: int, board: int, match: ArchivedMatch) -> CheckedMatch:
+        """Audit a match that was made again, with the leaves that the data have; raises `BrokenHistory`."""
+        store = self._parts.store
+        return audit_stored(
+            StoredMatch(board, shard, match.snapshot, match.events, match.outcomes, match.indexes),
+            lambda wanted: read_leaves(store, shard, wanted),
+            anchors_in(store, shard),
         )
-        by_index = dict(zip(match.indexes, found, strict=True))
-        return audit_stored(stored, lambda _: by_index, anchor_of)
