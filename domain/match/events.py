@@ -337,16 +337,13 @@ class RefusedLeaf(msgspec.Struct, frozen=True, array_like=True, tag="refused"):
     """For other texts, SHA-256 of a salt and the text, which are stored apart and can be erased."""
 
 
-Leaf = EventEnvelope | RefusedLeaf | AnchorLeaf
-"""A leaf of a log: an event, a refusal, or the anchor of a chain of seeds."""
-
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _EVENTS: Final = RecordDecoder(EventEnvelope)
 _ANCHORS: Final = RecordDecoder(AnchorLeaf)
 _REFUSALS: Final = RecordDecoder(RefusedLeaf)
 
 
-def encode_event(item: Leaf) -> bytes:
+def encode_event(item: EventEnvelope | RefusedLeaf | AnchorLeaf) -> bytes:
     """Return the bytes to store and hash; raises `ValueError` above `EVENT_LIMIT`."""
     data = _ENCODER.encode(item)
     if len(data) > EVENT_LIMIT:
@@ -383,16 +380,6 @@ def decode_refusal(data: bytes) -> RefusedLeaf:
 def decode_anchor(data: bytes) -> AnchorLeaf:
     """Read an anchor's leaf; raises as `decode` does."""
     return _ANCHORS.decode(data)
-
-
-def decode_leaf(data: bytes) -> Leaf:
-    """Read a leaf of any kind; raises as `decode_event` does if it is none."""
-    if is_event(data):
-        return decode_event(data)
-    try:
-        return decode_refusal(data)
-    except msgspec.MsgspecError:
-        return decode_anchor(data)
 
 
 def leaf_hash(data: bytes) -> bytes:

@@ -19,8 +19,8 @@ from domain.match.events import (
     RefusedLeaf,
     Revealed,
     Sealed,
-    decode_leaf,
 )
+from domain.match.leaves import decode_leaf
 from infra.redis.keys import shard_of
 
 _MOST_FAULTS: Final = 100
@@ -33,7 +33,7 @@ _MOST_UNUSED: Final = 16
 
 
 class LeafFacts:
-    """What some leaves of a shard say: whether each can be read and is of the shard, boards, anchors and seeds."""
+    """The facts in some leaves of a shard: boards, anchors and seeds, and leaves that can't be its."""
 
     def __init__(self, shard: int, shards: int) -> None:
         self.shard = shard
@@ -41,7 +41,7 @@ class LeafFacts:
         self._is_any_shard = not shards
         self._highest: int | None = None
         self.faults: list[tuple[int, str]] = []
-        """Indexes of leaves, each with what is wrong, as `can't be read`."""
+        """Indexes of leaves, each with its fault, such as `can't be read`."""
         self.anchors: dict[int, tuple[int, bytes]] = {}
         """Index of the leaf that anchored each chain of seeds, and its anchor."""
         self.used: dict[int, int] = {}

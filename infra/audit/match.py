@@ -1,7 +1,7 @@
 """The audit of one match, wherever its leaves were read: in a store, the archive, a mirror or a match document.
 
 Its events are decided again when the audit is made. Then the caller, who knows where leaves and outcomes are, has each
-command checked with what it has of it. What is wrong raises `BrokenHistory`; nothing here reads anything.
+command checked by them. A fault is a `BrokenHistory`; nothing is read here.
 """
 
 from collections import Counter

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from domain.match.events import AnchorLeaf, EventEnvelope, decode_leaf, leaf_hash
+from domain.match.events import AnchorLeaf, EventEnvelope, leaf_hash
+from domain.match.leaves import decode_leaf
 from infra.evidence.check import EvidenceVerdict, check_document
 from infra.evidence.faults import NotCheckableError, count, printable
 from infra.evidence.match_document import DocumentError, read_document

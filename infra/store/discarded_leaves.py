@@ -16,9 +16,9 @@ from domain.match.events import (
     AnchorLeaf,
     EventEnvelope,
     RefusedLeaf,
-    decode_leaf,
 )
 from domain.match.history import Snapshot, pack_snapshot
+from domain.match.leaves import decode_leaf
 from domain.match.state import MatchState, next_due
 from infra.redis import keys
 from infra.store import locators

@@ -12,7 +12,8 @@ from threading import Thread
 import pytest
 from msgspec.structs import replace
 
-from domain.match.events import EventEnvelope, Moved, RefusedLeaf, decode_leaf, encode_event
+from domain.match.events import EventEnvelope, Moved, RefusedLeaf, encode_event
+from domain.match.leaves import decode_leaf
 from infra.log.key_files import read_keys
 from infra.log.log_writer import LogWriter
 from infra.log.names import shard_key

@@ -20,7 +20,6 @@ from domain.match.events import (
     EventEnvelope,
     RefusedLeaf,
     Undone,
-    decode_leaf,
     leaf_hash,
 )
 from domain.match.history import (
@@ -29,6 +28,7 @@ from domain.match.history import (
     pack_snapshot,
     unpack_snapshot,
 )
+from domain.match.leaves import command_of, decode_leaf, without_last_command
 from domain.match.refusal_audit import restored_text
 from domain.match.state import MatchState, evolve, next_due
 from infra.audit.log import first_difference
@@ -44,7 +44,6 @@ from infra.store.restored_leaves import (
     RestoredCommand,
     RestoredLeaves,
 )
-from workers.log.leaf_commands import command_of, without_last_command
 
 logger = logging.getLogger(__name__)
 
