@@ -51,20 +51,21 @@ def audit_page(
     """
     most = _MOST_ENTRIES * len(page)
     found: Any = client.xrange(keys.log(shard), f"{page.start}-0", f"({page.stop}-0", count=most)
-    rows = dict(found)
     leaves: dict[int, bytes] = {}
     faults = []
-    for index in page:
-        fields = rows.pop(b"%d-1" % index, None)
-        if fields is None:
-            continue
-        if list(fields) != [b"l"]:
+    for id_, fields in found:
+        number, _, part = id_.partition(b"-")
+        index, leaf = int(number), fields.get(b"l")
+        if part != b"1":
+            faults.append(f"the data have an entry {id_.decode()}, which is no leaf")
+        elif leaf is None or len(fields) > 1:
             faults.append(f"leaf {index} in the data can't be read: {fields!r}")
-            continue
-        leaf = leaves[index] = fields[b"l"]
-        if published.get(index, leaf) != leaf:
-            faults.append(f"leaf {index} is another one than the published leaf, which is signed")
-    faults += [f"the data have an entry {id_.decode()}, which is no leaf" for id_ in rows]
+        else:
+            leaves[index] = leaf
+            if published.get(index, leaf) != leaf:
+                faults.append(
+                    f"leaf {index} is another one than the published leaf, which is signed"
+                )
     if len(leaves) < len(page):
         first: Any = client.xrange(keys.log(shard), count=1)
         kept = int(first[0][0].split(b"-")[0]) if first else size

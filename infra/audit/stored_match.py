@@ -77,17 +77,18 @@ def audit_stored(
     found: StoredMatch, leaves_at: LeavesAt, anchor_of: AnchorOf, known: KnownSeeds | None = None
 ) -> CheckedMatch:
     """Audit what is stored of a match, and its leaves in the log; raises `BrokenHistory`."""
-    refused_after = {one.seq for one in _readable(found.outcomes).values() if one.code}
+    outcomes = _readable(found.outcomes)
+    refused_after = {one.seq for one in outcomes.values() if one.code}
     audit = MatchAudit(found.board, found.events, refused_after)
     _check_snapshot(found.snapshot, audit)
     commands = list(audit.commands())
-    log = _Log(found, leaves_at(_wanted(found, commands)))
-    indexes = _check_accepted(audit, log, commands)
+    log = _Log(found, leaves_at(_wanted(found, outcomes, commands)))
+    indexes = _check_accepted(audit, log, outcomes, commands)
     leaves = dict(zip(indexes, found.events, strict=True))
     accepted = {command.events[0].command for command in commands}
-    for command, stored in found.outcomes.items():
+    for command in found.outcomes:
         if command not in accepted:
-            outcome = _parsed(stored, len(indexes))
+            outcome = _outcome(outcomes, command, len(indexes))
             data, leaf = log.refusal(command, outcome, indexes)
             leaves[outcome.index] = data
             audit.check_refused(leaf, outcome, outcome.seq)
@@ -181,15 +182,19 @@ def _check_snapshot(data: PackedSnapshot | None, audit: MatchAudit) -> None:
         )
 
 
-def _wanted(found: StoredMatch, commands: Sequence[AcceptedCommand]) -> dict[int, bytes | None]:
+def _wanted(
+    found: StoredMatch,
+    outcomes: Mapping[CommandId, CommandOutcome],
+    commands: Sequence[AcceptedCommand],
+) -> dict[int, bytes | None]:
     """Return the indexes of all leaves that outcomes and locator name, as `LeavesAt` takes them."""
     wanted: dict[int, bytes | None] = dict.fromkeys(found.indexes)
-    outcomes = _readable(found.outcomes)
+    wanted |= dict.fromkeys(one.index for one in outcomes.values())
     for command in commands:
-        if outcome := outcomes.pop(command.events[0].command, None):
+        if outcome := outcomes.get(command.events[0].command):
             for index, event in enumerate(command.events, outcome.index):
                 wanted[index] = found.events[event.seq - 1]
-    return wanted | dict.fromkeys(outcome.index for outcome in outcomes.values())
+    return wanted
 
 
 def _readable(outcomes: Mapping[CommandId, bytes]) -> dict[CommandId, CommandOutcome]:
@@ -202,16 +207,18 @@ def _readable(outcomes: Mapping[CommandId, bytes]) -> dict[CommandId, CommandOut
 
 
 def _check_accepted(
-    audit: MatchAudit, log: "_Log", commands: Sequence[AcceptedCommand]
+    audit: MatchAudit,
+    log: "_Log",
+    outcomes: Mapping[CommandId, CommandOutcome],
+    commands: Sequence[AcceptedCommand],
 ) -> list[int]:
     """Check the outcome and the leaf of each event, and return the log index of each."""
     indexes: list[int] = []
     for command in commands:
         first = command.events[0]
-        stored = log.match.outcomes.get(first.command)
-        if stored is None:
+        if first.command not in log.match.outcomes:
             raise BrokenHistory(first.seq, "no outcome is stored for the command that led to it")
-        outcome = _parsed(stored, first.seq)
+        outcome = _outcome(outcomes, first.command, first.seq)
         audit.check_accepted(command, outcome)
         for index, event in enumerate(command.events, outcome.index):
             if log.leaf(index, event.seq) != log.match.events[event.seq - 1]:
@@ -223,11 +230,14 @@ def _check_accepted(
     return indexes
 
 
-def _parsed(stored: bytes, seq: int) -> CommandOutcome:
-    try:
-        return parse(stored)
-    except (ValueError, msgspec.MsgspecError) as error:
-        raise BrokenHistory(seq, "an outcome stored for it or after it can't be read") from error
+def _outcome(
+    outcomes: Mapping[CommandId, CommandOutcome], command: CommandId, seq: int
+) -> CommandOutcome:
+    """Return the outcome that is stored for a command; raise `BrokenHistory` at event `seq` if it is damaged."""
+    outcome = outcomes.get(command)
+    if outcome is None:
+        raise BrokenHistory(seq, "an outcome stored for it or after it can't be read")
+    return outcome
 
 
 class _Log:
