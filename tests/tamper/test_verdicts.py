@@ -9,8 +9,8 @@ import pytest
 
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.scrubbing import small_pages
-from tests.tamper.doors import forged_server, forgeries, make
 from tests.tamper.forged_server import ForgedServer
+from tests.tamper.verdicts import forged_server, forgeries, make
 
 SEEN_BY = {
     "match erased": {"verify", "verify --all"},

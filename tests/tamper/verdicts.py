@@ -1,7 +1,7 @@
 """What each door says of a forgery: `verify` in all its forms, import and export, archive, scrubber, publisher.
 
-    .venv/bin/python tests/tamper/doors.py make FOLDER
-    .venv/bin/python tests/tamper/doors.py run FOLDER COUNT [SEED] > verdicts
+    .venv/bin/python tests/tamper/verdicts.py make FOLDER
+    .venv/bin/python tests/tamper/verdicts.py run FOLDER COUNT [SEED] > verdicts
 
 The first makes a server with matches of many kinds and keeps a copy of it. The second makes so many forgeries of it,
 each alone, and prints a line of JSON for each: what was forged, and the verdict of each door. The same copy and the
