@@ -15,7 +15,7 @@ from typing import Final
 from domain.errors import Refusal
 from domain.match.disputes import may_be_ruled_on
 from domain.match.history import unpack_snapshot
-from infra.archive.archive import LeafSource
+from infra.archive.archive import LeafSource, prove
 from infra.archive.archived_match import (
     ArchivedMatch,
     ArchiveError,
@@ -165,9 +165,7 @@ class Retirement(LeasedWork):
             )
             entry = describe(board, match)
             require_same(board, match, restore(entry, leaves))
-            # by the chain, a proof of the last event is one of all
-            last = match.events[-1]
-            self._log.check(self._shard, indexes[leaves.index(last)], last)
+            prove(self._log, self._shard, match, leaves)
             return entry
         return None
 

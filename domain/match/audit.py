@@ -4,8 +4,7 @@ A history is valid if its events are in place and chained, and if deciding each 
 order gives exactly the recorded events.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Collection, Mapping, Sequence
 from typing import assert_never
 
 import msgspec
@@ -75,7 +74,14 @@ from domain.match.events import (
     decode_event,
     leaf_hash,
 )
-from domain.match.history import EMPTY_SNAPSHOT, BrokenHistory, Snapshot, chain_events, check_chain
+from domain.match.history import (
+    EMPTY_SNAPSHOT,
+    BrokenHistory,
+    Snapshot,
+    chain_events,
+    check_chain,
+    events_by_command,
+)
 from domain.match.state import MatchState, Reason
 from domain.rules import Seat, rules_by_id
 
@@ -105,19 +111,13 @@ def verify(board: int, events: Sequence[bytes], wanted: Collection[int] = ()) ->
     snapshot = EMPTY_SNAPSHOT
     envelopes = check_chain(board, events)
     states = {0: snapshot.state}
-    for group in _events_by_command(envelopes):
+    for group in events_by_command(envelopes):
         state = decide_again(board, group, snapshot)[1].state
         if state.seq in wanted:
             states[state.seq] = state
         # hash the stored bytes, because an older version may have encoded them in another way
         snapshot = Snapshot(leaf_hash(events[state.seq - 1]), state)
     return AuditResult(snapshot.state, snapshot.head, envelopes, states)
-
-
-def _events_by_command(envelopes: Sequence[EventEnvelope]) -> Iterator[list[EventEnvelope]]:
-    """Yield the events of each command."""
-    for _, group in groupby(envelopes, key=lambda envelope: envelope.command):
-        yield list(group)
 
 
 def decide_again(

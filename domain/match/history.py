@@ -1,6 +1,7 @@
 """The history of a match: events chained by their hashes, and the snapshot after them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 import msgspec
 from msgspec.structs import replace
@@ -154,6 +155,12 @@ def replay(events: Iterable[bytes]) -> MatchState:
         envelope = decode_event(data)
         state = evolve(state, envelope.body, envelope.at, actor=envelope.actor)
     return state
+
+
+def events_by_command(events: Iterable[EventEnvelope]) -> Iterator[list[EventEnvelope]]:
+    """Yield the events of each command, which stand together."""
+    for _, group in groupby(events, key=lambda event: event.command):
+        yield list(group)
 
 
 class BrokenHistory(Exception):  # noqa: N818 - it names the fault of a history

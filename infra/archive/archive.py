@@ -45,6 +45,15 @@ class LeafSource(Protocol):
         ...
 
 
+def prove(log: LeafSource, shard: int, match: ArchivedMatch, leaves: Sequence[bytes]) -> None:
+    """Raise `ArchiveError` unless a signed checkpoint covers the last event of a match, whose leaves these are.
+
+    By the chain, a proof of the last event is one of all; refusals may follow it.
+    """
+    last = match.events[-1]
+    log.check(shard, match.indexes[leaves.index(last)], last)
+
+
 class Archive:
     """The archive of data with so many shards; thread-safe. Its objects are opened when they are needed.
 
@@ -104,8 +113,7 @@ class Archive:
     def _prove(self, board: int) -> None:
         match, shard = self._match(board), shard_of(board, self._shards())
         _, log = self._objects()
-        leaves, last = log.leaves_at(shard, match.indexes), match.events[-1]
-        log.check(shard, match.indexes[leaves.index(last)], last)
+        prove(log, shard, match, log.leaves_at(shard, match.indexes))
 
     def _read_match(self, board: int) -> ArchivedMatch:
         entry = self._entry(board)

@@ -6,7 +6,6 @@ all that is stored of it, from the leaves of the published log (`require_same`).
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby
 from typing import Final
 
 import msgspec
@@ -26,6 +25,7 @@ from domain.match.history import (
     PackedSnapshot,
     Snapshot,
     check_chain,
+    events_by_command,
     pack_snapshot,
     unpack_snapshot,
 )
@@ -57,7 +57,7 @@ def describe(board: int, match: ArchivedMatch) -> DirectoryEntry:
     state = unpack_snapshot(match.snapshot).state
     if state.result is None:
         raise ArchiveError(f"match {board} is not over")
-    commands = _commands(list(map(decode_event, match.events)))
+    commands = list(events_by_command(map(decode_event, match.events)))
     missing = [group for group in commands if group[0].command not in match.outcomes]
     if missing:
         raise ArchiveError(f"event {missing[0][0].seq} of match {board} has no outcome")
@@ -136,16 +136,11 @@ def _fold(envelopes: Sequence[EventEnvelope]) -> MatchState:
     return state
 
 
-def _commands(envelopes: Sequence[EventEnvelope]) -> list[list[EventEnvelope]]:
-    """Return the events of each accepted command together."""
-    return [list(group) for _, group in groupby(envelopes, key=lambda event: event.command)]
-
-
 def _outcomes(
     entry: DirectoryEntry, envelopes: Sequence[EventEnvelope], places: Sequence[int]
 ) -> dict[CommandId, bytes]:
     """Return all outcomes: those of accepted commands follow from the events and the digests."""
-    commands = _commands(envelopes)
+    commands = list(events_by_command(envelopes))
     if len(entry.digests) != _DIGEST * len(commands):
         raise ArchiveError(f"match {entry.board} has other commands than digests in the archive")
     found = {

@@ -1,8 +1,8 @@
 """The check of a match's draw, and the clauses that say how fair it was."""
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
@@ -65,36 +65,31 @@ class KnownSeeds:
         return True
 
 
-class AnchorSource(Protocol):
-    """The anchors of a shard's seed chains: `ShardLog`, or a match document."""
+AnchorOf = Callable[[int], tuple[int, bytes | None] | None]
+"""Returns index and bytes of the leaf that anchored a shard's chain of seeds.
 
-    @property
-    def shard(self) -> int:
-        """The shard's number."""
-        ...
-
-    def anchor(self, chain: int, seq: int) -> tuple[int, bytes]:
-        """Return index and bytes of the leaf that anchored a chain; raise `BrokenHistory` at event `seq`."""
-        ...
+None if no leaf did; without bytes if the leaf is missing.
+"""
 
 
 def check_draw(
-    log: AnchorSource,
+    shard: int,
     events: Sequence[EventEnvelope],
     indexes: Sequence[int],
-    known: KnownSeeds | None = None,
+    anchor_of: AnchorOf,
+    known: KnownSeeds,
 ) -> str:
     """Check that the seed of a match's draw was fixed before; return clauses for the sentence.
 
     The audit has already checked that it is the sealed seed, and that the texts match the commitments.
+    `indexes` are those of the events in the shard's log.
     """
     sealed = next((event for event in events if isinstance(event.body, Sealed)), None)
     for event in events:
         if isinstance(event.body, MatchStarted) and event.body.draw is not None:
             first = sealed or event
-            index = _check_seed(
-                log, event, event.body.draw, indexes[first.seq - 1], known or KnownSeeds()
-            )
+            anchor = anchor_of(event.body.draw.chain)
+            index = _check_seed(shard, event, anchor, indexes[first.seq - 1], known)
             return (
                 f"{_describe_draw(events, event.body.draw)}; what chance drew follows from seed "
                 f"{event.body.draw.k} of chain {event.body.draw.chain}, anchored before as leaf {index}"
@@ -103,13 +98,26 @@ def check_draw(
 
 
 def _check_seed(
-    log: AnchorSource, event: EventEnvelope, draw: SetupDraw, drawn_at: int, known: KnownSeeds
+    shard: int,
+    event: EventEnvelope,
+    anchor: tuple[int, bytes | None] | None,
+    drawn_at: int,
+    known: KnownSeeds,
 ) -> int:
     """Return the index of the leaf that anchored the chain, which must precede the draw."""
-    index, leaf = log.anchor(draw.chain, event.seq)
+    assert isinstance(event.body, MatchStarted)
+    draw = event.body.draw
+    assert draw is not None
+    if anchor is None:
+        raise BrokenHistory(
+            event.seq, f"chain {draw.chain} of seeds, from which it draws, was never anchored"
+        )
+    index, leaf = anchor
+    if leaf is None:
+        raise BrokenHistory(event.seq, f"leaf {index} of shard {shard}'s log is missing")
     if not 1 <= draw.k <= CHAIN_LENGTH:
         raise BrokenHistory(event.seq, f"no chain has a seed {draw.k}")
-    if not _leads_back(log.shard, draw, leaf, known):
+    if not _leads_back(shard, draw, leaf, known):
         raise BrokenHistory(event.seq, "its seed does not lead back to the chain's anchor")
     if index >= drawn_at:
         raise BrokenHistory(event.seq, "the chain of its seed was anchored only after it")

@@ -4,6 +4,7 @@ The events of a match are numbered from 1 without gaps. Seeds are used one after
 anchored before.
 """
 
+from collections.abc import Iterator
 from math import gcd
 from typing import Final
 
@@ -19,7 +20,7 @@ from domain.match.events import (
     Revealed,
     Sealed,
 )
-from infra.audit.leaf_kinds import decode_leaf
+from domain.match.leaves import decode_leaf
 from infra.redis.keys import shard_of
 
 _MOST_FAULTS: Final = 100
@@ -31,33 +32,30 @@ _MOST_UNUSED: Final = 16
 """How many places a shard may have for each leaf: so a forged number takes no memory."""
 
 
-class LeafOrder:
-    """The leaves of a shard, read in order from the first.
-
-    Without the number of `shards`, 0, a match's place is its board, and boards are of the shard if `divisor` allows it.
-    """
+class LeafFacts:
+    """The facts in some leaves of a shard: boards, anchors and seeds, and leaves that can't be its."""
 
     def __init__(self, shard: int, shards: int) -> None:
-        self._shard = shard
+        self.shard = shard
         self._shards = shards or 1
         self._is_any_shard = not shards
-        self._divisor = 0
-        self._events: dict[int, int] = {}
-        """The number of the last event of the match at each place."""
-        self._sealed: CommandId = b""
-        """The command that has sealed its draw, or revealed a text for it, last."""
-        self.faults: list[str] = []
-        self.anchors: dict[int, int] = {}
-        """The index of the leaf that anchored each chain of seeds."""
+        self._highest: int | None = None
+        self.faults: list[tuple[int, str]] = []
+        """Indexes of leaves, each with its fault, such as `can't be read`."""
+        self.anchors: dict[int, tuple[int, bytes]] = {}
+        """Index of the leaf that anchored each chain of seeds, and its anchor."""
         self.used: dict[int, int] = {}
         """The number of the last seed of each chain that was used."""
-        self.events = 0
-        self.refusals = 0
 
     @property
     def highest_board(self) -> int:
         """Return the highest board that has a leaf; 0 without any."""
-        return max(self._events, default=-1) * self._shards + self._shard if self._events else 0
+        return 0 if self._highest is None else self._highest * self._shards + self.shard
+
+    def sentences(self) -> Iterator[str]:
+        """Yield a sentence for each fault."""
+        for index, fault in self.faults:
+            yield f"the log of shard {self.shard}: leaf {index} {fault}"
 
     def add(self, index: int, data: bytes) -> int | None:
         """Read the next leaf, and return its board's place in the shard; None if it is no match's."""
@@ -69,38 +67,67 @@ class LeafOrder:
         if isinstance(leaf, AnchorLeaf):
             self._anchor(index, leaf)
             return None
-        if self._is_any_shard:
-            self._divisor = gcd(self._divisor, leaf.match - self._shard)
-        elif shard_of(leaf.match, self._shards) != self._shard:
+        if not self._is_any_shard and shard_of(leaf.match, self._shards) != self.shard:
             self._fault(index, f"is of match {leaf.match}, which belongs to another shard")
             return None
         place = leaf.match // self._shards
         if leaf.match < 1 or (not self._is_any_shard and place > _FREE + _MOST_UNUSED * index):
             self._fault(index, f"is of match {leaf.match}, and there can be no such match yet")
             return None
-        if isinstance(leaf, RefusedLeaf):
-            self.refusals += 1
-            self._events.setdefault(place, 0)
-        else:
-            self._event(index, place, leaf)
+        self._highest = place if self._highest is None else max(place, self._highest)
+        self._of_match(index, place, leaf)
         return place
-
-    @property
-    def divisor(self) -> int:
-        """Return the number by which all boards have the shard as their remainder; 0 for any number."""
-        return self._divisor
 
     def _fault(self, index: int, sentence: str) -> None:
         if len(self.faults) < _MOST_FAULTS:
-            self.faults.append(f"the log of shard {self._shard}: leaf {index} {sentence}")
+            self.faults.append((index, sentence))
 
     def _anchor(self, index: int, leaf: AnchorLeaf) -> None:
-        if leaf.shard != self._shard or leaf.chain != len(self.anchors) + 1:
+        self.anchors[leaf.chain] = index, leaf.anchor
+
+    def _of_match(self, index: int, place: int, leaf: EventEnvelope | RefusedLeaf) -> None:
+        """Note what a leaf of a match says."""
+        del place
+        match leaf:
+            case EventEnvelope(body=Sealed(chain=chain, k=k)):
+                self._use_seed(index, chain, k)
+            case EventEnvelope(body=MatchStarted(draw=draw)) if draw is not None:
+                self._use_seed(index, draw.chain, draw.k)
+
+    def _use_seed(self, index: int, chain: int, k: int) -> None:
+        del index
+        self.used[chain] = max(k, self.used.get(chain, 0))
+
+
+class LeafOrder(LeafFacts):
+    """The leaves of a shard, read in order from the first.
+
+    Without the number of `shards`, 0, a match's place is its board, and boards are of the shard if `divisor` allows it.
+    """
+
+    def __init__(self, shard: int, shards: int) -> None:
+        super().__init__(shard, shards)
+        self.divisor = 0
+        """The number by which all boards have the shard as their remainder; 0 for any number."""
+        self._events: dict[int, int] = {}
+        """The number of the last event of the match at each place."""
+        self._sealed: CommandId = b""
+        """The command that has sealed its draw, or revealed a text for it, last."""
+
+    def _anchor(self, index: int, leaf: AnchorLeaf) -> None:
+        if leaf.shard != self.shard or leaf.chain != len(self.anchors) + 1:
             self._fault(index, f"anchors chain {leaf.chain} of shard {leaf.shard} out of turn")
-        self.anchors[leaf.chain] = index
+        super()._anchor(index, leaf)
+
+    def _of_match(self, index: int, place: int, leaf: EventEnvelope | RefusedLeaf) -> None:
+        if self._is_any_shard:
+            self.divisor = gcd(self.divisor, leaf.match - self.shard)
+        if isinstance(leaf, RefusedLeaf):
+            self._events.setdefault(place, 0)
+        else:
+            self._event(index, place, leaf)
 
     def _event(self, index: int, place: int, event: EventEnvelope) -> None:
-        self.events += 1
         self._events[place] = self._events.get(place, 0) + 1
         if event.seq != self._events[place]:
             self._fault(
@@ -127,4 +154,4 @@ class LeafOrder:
                 index,
                 f"draws with seed {k} of chain {chain}, and it is not the next after seed {last}",
             )
-        self.used[chain] = max(k, last)
+        super()._use_seed(index, chain, k)

@@ -1,4 +1,4 @@
-"""The check of one mirrored log: all leaves, the root that was signed, and earlier checkpoints.
+"""The check of one mirrored log: all leaves, the root that was signed, earlier checkpoints, and its matches.
 
 Nothing but bundles and a checkpoint is needed. The root is made again from the leaves; where it is another one, the
 tiles of the mirror, if there are any, say in which bundle the first changed leaf is.
@@ -6,19 +6,23 @@ tiles of the mirror, if there are any, say in which bundle the first changed lea
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
+from itertools import islice
 from typing import Final
 
 import msgspec
 
-from domain.match.events import AnchorLeaf, EventEnvelope, RefusedLeaf, leaf_hash
-from infra.audit.leaf_kinds import decode_leaf
+from domain.match.events import AnchorLeaf, leaf_hash
+from domain.match.history import BrokenHistory
+from domain.match.leaves import decode_leaf
+from infra.audit.draws import KnownSeeds
 from infra.audit.leaf_order import LeafOrder
+from infra.audit.match import CheckedMatches, audit_leaves
 from infra.audit.mirror_objects import MirrorObjects
 from infra.log.checkpoint import LogCheckpoint
-from infra.log.names import CHECKPOINT, WITNESSED, object_name, shard_key
+from infra.log.names import CHECKPOINT, WITNESSED, keys_of_log, object_name, shard_key
 from infra.log.signed_note import NoteError, SignatureType, VerifierKey, open_note, split_note
 from infra.log.tiles import WIDTH, bundle_path, tile_of, unpack_bundle, unpack_tile
 from infra.log.tree_rebuild import TreeRebuild
@@ -69,16 +73,6 @@ def _is_checkpoint(note: str) -> bool:
     return True
 
 
-def keys_for(origin: str, shard: int, keys: Iterable[VerifierKey]) -> list[VerifierKey]:
-    """Return the keys of a log: those of its name, and those of the server's, which have its beginning."""
-    found = []
-    for key in keys:
-        if key.type is SignatureType.ED25519:
-            named = shard_key(key, shard)
-            found += [one for one in (key, named) if one.name == origin]
-    return found
-
-
 class MirrorReader:
     """Reads the leaves of one shard of a mirror, at the size of its checkpoint."""
 
@@ -88,7 +82,10 @@ class MirrorReader:
         self.note = objects.get(object_name(shard, CHECKPOINT))
         self.checkpoint = LogCheckpoint.parse(split_note(self.note)[0])
         self._witnesses = [key for key in keys if key.type is SignatureType.COSIGNATURE]
-        self._keys = keys_for(self.checkpoint.origin, shard, keys)
+        origin = self.checkpoint.origin
+        self._keys = keys_of_log(
+            (key for key in keys if origin in (key.name, shard_key(key, shard).name)), origin
+        )
 
     def bundles(self) -> Iterator[tuple[int, list[bytes]]]:
         """Yield the leaves of each bundle with the index of the first; `MirrorFault` if one can't be read."""
@@ -185,8 +182,11 @@ class MirrorReader:
                 if place is not None:
                     sizes[place] += len(leaf)
             self._compare(tree, wanted.get(tree.size, []), found)
-        found.faults += order.faults[:20]
-        found.leaf_bytes, found.anchors = dict(sizes), order.anchors
+        found.faults += islice(order.sentences(), 20)
+        found.leaf_bytes, found.anchors = (
+            dict(sizes),
+            {chain: index for chain, (index, _) in order.anchors.items()},
+        )
         found.divisor = order.divisor
 
     def _compare(
@@ -223,17 +223,32 @@ class MirrorReader:
                     return f"; the first that does not fit its tile is leaf {index}"
         return ""
 
-    def matches(self, boards: range) -> dict[int, list[tuple[int, bytes]]]:
-        """Return the leaves of matches with their indexes."""
-        found: dict[int, list[tuple[int, bytes]]] = defaultdict(list)
+    def matches(self, boards: range) -> dict[int, dict[int, bytes]]:
+        """Return the leaves of matches by their indexes."""
+        found: dict[int, dict[int, bytes]] = defaultdict(dict)
         for first, rows in self.bundles():
             for index, data in enumerate(rows, first):
                 try:
-                    leaf: EventEnvelope | RefusedLeaf | AnchorLeaf = decode_leaf(data)
+                    leaf = decode_leaf(data)
                 except msgspec.MsgspecError:
                     continue  # it was named when the whole log was read
                 if not isinstance(leaf, AnchorLeaf) and leaf.match in boards:
-                    found[leaf.match].append((index, data))
+                    found[leaf.match][index] = data
+        return found
+
+    def check_matches(self, anchors: Mapping[int, int], boards: range) -> CheckedMatches:
+        """Audit the matches with these boards by their leaves; `anchors` are those that `check` has found."""
+        found, known = CheckedMatches(), KnownSeeds()
+
+        def anchor_of(chain: int) -> tuple[int, bytes] | None:
+            index = anchors.get(chain)
+            return None if index is None else (index, self.leaf(index))
+
+        for board, leaves in self.matches(boards).items():
+            try:
+                found.add_match(audit_leaves(board, self.shard, leaves, anchor_of, known))
+            except BrokenHistory as broken:
+                found.add_fault(board, str(broken))
         return found
 
     def leaf(self, index: int) -> bytes:

@@ -7,10 +7,11 @@ other leaf of the match. So a history that was changed in all that Redis has is 
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from domain.match.events import leaf_hash
+import msgspec
+
+from domain.match.events import SCHEMA, EventEnvelope, RefusedLeaf, leaf_hash
 from domain.match.history import BrokenHistory
-from infra.audit.leaf_kinds import board_prefixes
-from infra.audit.stored_match import CheckedMatch
+from infra.audit.match import CheckedMatch
 from infra.log.key_files import LogKeyError
 from infra.log.published_log import LogDamagedError, PublishedLog
 from infra.log.signed_note import NoteError
@@ -20,6 +21,12 @@ from infra.objects.port import ObjectStoreError
 MOST_SEARCHED: Final = 1 << 20
 """Leaves of a published log that are searched for others of one match, the newest."""
 
+
+_NUMBER: Final = msgspec.msgpack.Encoder()
+_EVENT: Final = bytes([0x90 | len(EventEnvelope.__struct_fields__), SCHEMA])
+_REFUSAL: Final = (
+    bytes([0x90 | len(RefusedLeaf.__struct_fields__) + 1, 0xA7]) + b"refused" + bytes([SCHEMA])
+)
 
 _SOON: Final = ", which takes seconds while a publisher runs"
 
@@ -97,7 +104,7 @@ class PublishedMatches:
         """Look for other leaves of a match; return a clause if not all leaves were searched."""
         size = self._log.size
         first = max(min(leaves, default=0), size - MOST_SEARCHED)
-        prefixes = board_prefixes(board)
+        prefixes = _prefixes(board)
         for index, leaf in enumerate(self._log.leaves(first, size), first):
             if index not in leaves and leaf.startswith(prefixes):
                 raise BrokenHistory(
@@ -110,6 +117,12 @@ class PublishedMatches:
             if first > min(leaves, default=0)
             else ""
         )
+
+
+def _prefixes(board: int) -> tuple[bytes, bytes]:
+    """Return the bytes with which the events and the refusals of a match begin."""
+    number = _NUMBER.encode(board)
+    return _EVENT + number, _REFUSAL + number
 
 
 def _newest(count: int) -> str:

@@ -1,7 +1,7 @@
-"""The check of a stored match: its whole history, from its bytes up.
+"""The audit of a stored match: its whole history, from its bytes up.
 
 The history is intact if the events are in sequence, chained, and decided again by the recorded rules
-with the same result (`domain.match.audit`); if the stored snapshot equals the fold of the events; if
+with the same result (`infra.audit.match`); if the stored snapshot equals the fold of the events; if
 each command has one stored outcome, with that command's digest, which names the command's first event,
 or for a refusal the last event before it; if each refusal is decided again with the same code and sentence
 (`domain.match.refusal_audit`); if the shard's log has the events and refusals at the indexes that the
@@ -9,75 +9,44 @@ outcomes name; and if the match's locator has just these indexes.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby
+from typing import Final
 
 import msgspec
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
-from domain.match.audit import (
-    AuditResult,
-    determines_command,
-    possible_digests,
-    verify,
-)
-from domain.match.events import (
-    CommandId,
-    EventEnvelope,
-    RefusedLeaf,
-    decode_refusal,
-)
+from domain.match.events import CommandId, RefusedLeaf, decode_refusal
 from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
-from domain.match.imported import ply_after
-from domain.match.imports import describe_import
-from domain.match.refusal_audit import UnexplainedRefusal
-from domain.match.refused_commands import NotDecidedAgain
-from domain.match.state import MatchState
-from infra.audit.checked_refusals import CheckedRefusals, describe_refusals
-from infra.audit.draws import check_draw
-from infra.audit.shard_log import AuditedLog, ShardLog
-from infra.evidence.faults import count
+from infra.audit.draws import AnchorOf, KnownSeeds
+from infra.audit.match import AcceptedCommand, CheckedMatch, MatchAudit
+from infra.redis.keys import shard_of
 from infra.sentences import SAY
-from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
+from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import Store
+
+_CHUNK: Final = 500
+"""Leaves that are read in one round trip."""
 
 
 class StoredMatch(msgspec.Struct, frozen=True):
     """Everything that is stored of a match."""
 
+    board: int
+    shard: int
     snapshot: PackedSnapshot | None
-    events: list[bytes]
+    events: Sequence[bytes]
     outcomes: Mapping[CommandId, bytes]
-    indexes: list[int]
+    indexes: Sequence[int]
     """Where its leaves are in the shard's log, by its locator."""
 
 
-class CheckedMatch(msgspec.Struct, frozen=True):
-    """An intact match, as its check has found it."""
+LeavesAt = Callable[[Mapping[int, bytes | None]], Mapping[int, bytes]]
+"""Returns leaves of the shard's log by their indexes, without missing ones.
 
-    board: int
-    events: int
-    rules: str
-    leaves: Mapping[int, bytes]
-    """All leaves of the match, by their indexes in the shard's log."""
-    refusals: Mapping[NotDecidedAgain | None, int]
-    """How many refusals there are, by the reason why they could not be decided again."""
-    draw: str
-    """Clauses about the draw, for the sentence."""
-    unexplained: UnexplainedRefusal | None = None
-    """The first refusal that can't be explained, though all else holds."""
-
-    def __str__(self) -> str:
-        history = (
-            f"holds: {count(self.events, 'event')} in sequence, chained, and decided again by "
-            f"{self.rules} with the same result"
-        )
-        return (
-            f"match {self.board} {history if self.events else 'never began'}; snapshot, outcomes and log "
-            f"agree{describe_refusals(self.refusals)}{self.draw}"
-        )
+The indexes come with the event that should be there; None for a refusal, and where nobody knows.
+"""
 
 
 def check(store: Store, board: int) -> str:
@@ -92,46 +61,75 @@ def check(store: Store, board: int) -> str:
 
 
 def check_match(store: Store, board: int) -> CheckedMatch:
-    """Return what the check has found of a match whose events hold; other errors as those of `check`."""
+    """Return what the audit has found of a match whose events hold; other errors as those of `check`."""
     found = _read(store, board)
     if found.snapshot is None and not found.events and not found.outcomes:
         raise Refusal(Code.UNKNOWN_BOARD, SAY("no-board", board=board))
-    return check_stored(found, ShardLog(store, board))
-
-
-def check_stored(found: StoredMatch, log: AuditedLog) -> CheckedMatch:
-    """Check what is stored of a match, and its leaves in a log; raises `BrokenHistory`."""
-    refused = _refused(found.outcomes)
-    wanted = {outcome.seq for outcome in refused.values()}
-    verdict = verify(log.board, found.events, wanted)
-    _check_snapshot(found.snapshot, verdict)
-    groups = _commands(verdict.envelopes)
-    log.read(_indexes_in(found, groups))
-    indexes = _check_events(log, found, groups, verdict.state.rules)
-    leaves = dict(zip(indexes, found.events, strict=True))
-    refusals = CheckedRefusals(verdict)
-    accepted = {group[0].command for group in groups}
-    for command, stored in found.outcomes.items():
-        if command in accepted:
-            continue
-        outcome = _parsed(stored, len(indexes))
-        data, leaf = _refusal_leaf(log, command, outcome, indexes)
-        leaves[outcome.index] = data
-        refusals.check(leaf, outcome, outcome.seq)
-    _check_locator(log, found.indexes, leaves, indexes)
-    return CheckedMatch(
-        board=log.board,
-        events=verdict.events,
-        rules=verdict.state.rules,
-        leaves=leaves,
-        refusals=refusals.counts,
-        draw=check_draw(log, verdict.envelopes, indexes, log.seeds) + _import_clause(verdict.state),
-        unexplained=refusals.unexplained,
+    shard = found.shard
+    return audit_stored(
+        found,
+        lambda wanted: read_leaves(store, shard, wanted),
+        anchors_in(store, shard),
     )
 
 
-def _import_clause(state: MatchState) -> str:
-    return "" if state.imported is None else f"; {describe_import(state.imported)}"
+def audit_stored(
+    found: StoredMatch, leaves_at: LeavesAt, anchor_of: AnchorOf, known: KnownSeeds | None = None
+) -> CheckedMatch:
+    """Audit what is stored of a match, and its leaves in the log; raises `BrokenHistory`."""
+    outcomes = _readable(found.outcomes)
+    refused_after = {one.seq for one in outcomes.values() if one.code}
+    audit = MatchAudit(found.board, found.events, refused_after)
+    _check_snapshot(found.snapshot, audit)
+    commands = list(audit.commands())
+    log = _Log(found, leaves_at(_wanted(found, outcomes, commands)))
+    indexes = _check_accepted(audit, log, outcomes, commands)
+    leaves = dict(zip(indexes, found.events, strict=True))
+    accepted = {command.events[0].command for command in commands}
+    for command in found.outcomes:
+        if command not in accepted:
+            outcome = _outcome(outcomes, command, len(indexes))
+            data, leaf = log.refusal(command, outcome, indexes)
+            leaves[outcome.index] = data
+            audit.check_refused(leaf, outcome, outcome.seq)
+    log.check_locator(leaves, indexes)
+    draw = audit.check_draw(found.shard, indexes, anchor_of, known or KnownSeeds())
+    return audit.found(leaves, draw)
+
+
+def read_leaves(store: Store, shard: int, indexes: Iterable[int]) -> dict[int, bytes]:
+    """Return leaves of a log by their indexes, many in one round trip; without those that are missing."""
+    wanted = sorted({index for index in indexes if index >= 0})
+    read: dict[int, bytes] = {}
+    for start in range(0, len(wanted), _CHUNK):
+        some = wanted[start : start + _CHUNK]
+        try:
+            found = store.leaves_at(shard, some)
+        except (LookupError, ValueError, TypeError, ResponseError):
+            found = [_read_alone(store, shard, index) for index in some]
+        read |= {at: data for at, data in zip(some, found, strict=True) if data is not None}
+    return read
+
+
+def _read_alone(store: Store, shard: int, index: int) -> bytes | None:
+    """Return a leaf by itself; None if it is missing, or can't be read."""
+    if index < 0:
+        return None
+    try:
+        ((at, data),) = store.leaves(shard, index, 1)
+    except (LookupError, ValueError, TypeError, ResponseError):
+        return None
+    return data if at == index else None
+
+
+def anchors_in(store: Store, shard: int) -> AnchorOf:
+    """Return a function that returns the anchors of a shard's chains of seeds."""
+
+    def anchor_of(chain: int) -> tuple[int, bytes | None] | None:
+        index = store.anchor_index(shard, chain)
+        return None if index is None else (index, _read_alone(store, shard, index))
+
+    return anchor_of
 
 
 def _read(store: Store, board: int) -> StoredMatch:
@@ -147,13 +145,14 @@ def _read(store: Store, board: int) -> StoredMatch:
 
 
 def _read_steady(store: Store, board: int) -> StoredMatch:
+    shard = shard_of(board, store.layout().shards)
     while True:
         (before,), indexes = store.snapshots([board]), _indexes(store, board)
-        found = StoredMatch(before, store.events(board), store.outcomes(board), indexes)
+        events, outcomes = store.events(board), store.outcomes(board)
         (after,) = store.snapshots([board])
         # each commit adds a leaf, and only refusals leave the snapshot as it was
         if before == after and _indexes(store, board) == indexes:
-            return found
+            return StoredMatch(board, shard, before, events, outcomes, indexes)
 
 
 def _indexes(store: Store, board: int) -> list[int]:
@@ -163,128 +162,138 @@ def _indexes(store: Store, board: int) -> list[int]:
         raise BrokenHistory(1, str(error)) from error
 
 
-def _check_snapshot(data: PackedSnapshot | None, verdict: AuditResult) -> None:
+def _check_snapshot(data: PackedSnapshot | None, audit: MatchAudit) -> None:
     """Compare the stored snapshot with the fold of the events."""
+    events = len(audit.events)
     try:
         snapshot = unpack_snapshot(data)
     except msgspec.MsgspecError as error:
-        raise BrokenHistory(
-            verdict.events, f"the snapshot after it can't be read: {error}"
-        ) from error
+        raise BrokenHistory(events, f"the snapshot after it can't be read: {error}") from error
     seq = snapshot.state.seq
-    if seq > verdict.events:
-        raise BrokenHistory(
-            verdict.events + 1, f"it is missing: the snapshot was made after {seq} events"
-        )
-    if seq < verdict.events:
+    if seq > events:
+        raise BrokenHistory(events + 1, f"it is missing: the snapshot was made after {seq} events")
+    if seq < events:
         raise BrokenHistory(seq + 1, f"the snapshot lacks it: it was made after {seq} events")
-    if snapshot.head != verdict.head:
+    if snapshot.head != audit.head:
         raise BrokenHistory(seq, "the snapshot was made after another event: the hash differs")
-    if snapshot.state != verdict.state:
+    if snapshot.state != audit.state:
         raise BrokenHistory(
             seq, "the snapshot's state differs from the fold of the events up to it"
         )
 
 
-def _check_events(
-    log: AuditedLog, found: StoredMatch, groups: Sequence[Sequence[EventEnvelope]], rules: str
-) -> list[int]:
-    """Check the outcome and the leaf of each event, and return the log index of each."""
-    indexes: list[int] = []
-    ply = 0
-    for group in groups:
-        first = group[0]
-        stored = found.outcomes.get(first.command)
-        if stored is None:
-            raise BrokenHistory(first.seq, "no outcome is stored for the command that led to it")
-        outcome = _parsed(stored, first.seq)
-        if outcome.code or outcome.sentence or outcome.seq != first.seq:
-            raise BrokenHistory(first.seq, "the outcome stored for its command is a different one")
-        for index, envelope in enumerate(group, outcome.index):
-            if not log.has(index, found.events[envelope.seq - 1], envelope.seq):
-                raise BrokenHistory(envelope.seq, f"{log.name(index)} is a different one")
-            if indexes and index <= indexes[-1]:
-                raise BrokenHistory(envelope.seq, "the log has it before its predecessor")
-            indexes.append(index)
-        known = outcome.digest != ANY_DIGEST and determines_command(first, rules)
-        if known and outcome.digest not in possible_digests(group, ply):
-            raise BrokenHistory(
-                first.seq, "the outcome stored for its command is of another command"
-            )
-        for envelope in group:
-            ply = ply_after(envelope.body, ply)
-    return indexes
+def _wanted(
+    found: StoredMatch,
+    outcomes: Mapping[CommandId, CommandOutcome],
+    commands: Sequence[AcceptedCommand],
+) -> dict[int, bytes | None]:
+    """Return the indexes of all leaves that outcomes and locator name, as `LeavesAt` takes them."""
+    wanted: dict[int, bytes | None] = dict.fromkeys(found.indexes)
+    wanted |= dict.fromkeys(one.index for one in outcomes.values())
+    for command in commands:
+        if outcome := outcomes.get(command.events[0].command):
+            for index, event in enumerate(command.events, outcome.index):
+                wanted[index] = found.events[event.seq - 1]
+    return wanted
 
 
-def _indexes_in(
-    found: StoredMatch, groups: Sequence[Sequence[EventEnvelope]]
-) -> Iterator[tuple[int, bool]]:
-    """Yield the log indexes of all leaves that the outcomes name, and whether they are of refusals.
-
-    Damaged outcomes name none.
-    """
-    sizes = {group[0].command: len(group) for group in groups}
-    for command, stored in found.outcomes.items():
-        with suppress(ValueError, msgspec.MsgspecError):
-            first = parse(stored).index
-            for index in range(first, first + sizes.get(command, 1)):
-                yield index, command not in sizes
-
-
-def _refused(outcomes: Mapping[CommandId, bytes]) -> dict[CommandId, CommandOutcome]:
-    """Return the outcomes of refused commands; damaged ones are left out."""
+def _readable(outcomes: Mapping[CommandId, bytes]) -> dict[CommandId, CommandOutcome]:
+    """Return outcomes; damaged ones are left out."""
     found = {}
     for command, stored in outcomes.items():
         with suppress(ValueError, msgspec.MsgspecError):
-            outcome = parse(stored)
-            if outcome.code:
-                found[command] = outcome
+            found[command] = parse(stored)
     return found
 
 
-def _refusal_leaf(
-    log: AuditedLog, command: CommandId, outcome: CommandOutcome, indexes: Sequence[int]
-) -> tuple[bytes, RefusedLeaf]:
-    """Return the leaf of a refusal, which must be where its outcome says."""
-    if not outcome.code:
-        raise BrokenHistory(
-            outcome.seq,
-            f"it does not come from command {command.hex()}, whose outcome names it",
-        )
-    if bisect_left(indexes, outcome.index) != outcome.seq:
-        raise BrokenHistory(
-            outcome.seq,
-            "the outcome of a refusal names it, but the refusal's leaf does not follow it",
-        )
-    data = log.leaf(outcome.index, outcome.seq)
-    leaf = _refusal(data)
-    if leaf is None or (leaf.match, leaf.command, leaf.code) != (log.board, command, outcome.code):
-        raise BrokenHistory(
-            outcome.seq,
-            f"{log.name(outcome.index)}, for a refusal after it, is a different one",
-        )
-    return data, leaf
+def _check_accepted(
+    audit: MatchAudit,
+    log: "_Log",
+    outcomes: Mapping[CommandId, CommandOutcome],
+    commands: Sequence[AcceptedCommand],
+) -> list[int]:
+    """Check the outcome and the leaf of each event, and return the log index of each."""
+    indexes: list[int] = []
+    for command in commands:
+        first = command.events[0]
+        if first.command not in log.match.outcomes:
+            raise BrokenHistory(first.seq, "no outcome is stored for the command that led to it")
+        outcome = _outcome(outcomes, first.command, first.seq)
+        audit.check_accepted(command, outcome)
+        for index, event in enumerate(command.events, outcome.index):
+            if log.leaf(index, event.seq) != log.match.events[event.seq - 1]:
+                raise BrokenHistory(event.seq, f"{log.name(index)} is a different one")
+            if indexes and index <= indexes[-1]:
+                raise BrokenHistory(event.seq, "the log has it before its predecessor")
+            indexes.append(index)
+        audit.check_digest(command, outcome)
+    return indexes
 
 
-def _check_locator(
-    log: AuditedLog, located: Sequence[int], leaves: Mapping[int, bytes], indexes: Sequence[int]
-) -> None:
-    """Compare the locator with the leaves that the outcomes name."""
-    if located == sorted(leaves):
-        return
-    for index in set(located).difference(leaves):
-        seq = bisect_left(indexes, index)
-        try:
-            leaf = _refusal(log.leaf(index, seq))
-        except BrokenHistory:
-            continue
-        if leaf is not None and leaf.match == log.board:
+def _outcome(
+    outcomes: Mapping[CommandId, CommandOutcome], command: CommandId, seq: int
+) -> CommandOutcome:
+    """Return the outcome that is stored for a command; raise `BrokenHistory` at event `seq` if it is damaged."""
+    outcome = outcomes.get(command)
+    if outcome is None:
+        raise BrokenHistory(seq, "an outcome stored for it or after it can't be read")
+    return outcome
+
+
+class _Log:
+    """The leaves of a match in its shard's log."""
+
+    def __init__(self, match: StoredMatch, leaves: Mapping[int, bytes]) -> None:
+        self.match = match
+        self._leaves = leaves
+
+    def name(self, index: int) -> str:
+        """Return a leaf's name for a sentence."""
+        return f"leaf {index} of shard {self.match.shard}'s log"
+
+    def leaf(self, index: int, seq: int) -> bytes:
+        """Return a leaf; raise `BrokenHistory` at event `seq` if it is missing."""
+        found = self._leaves.get(index)
+        if found is None:
+            raise BrokenHistory(seq, f"{self.name(index)} is missing")
+        return found
+
+    def refusal(
+        self, command: CommandId, outcome: CommandOutcome, indexes: Sequence[int]
+    ) -> tuple[bytes, RefusedLeaf]:
+        """Return the leaf of a refusal, which must be where its outcome says."""
+        seq = outcome.seq
+        if not outcome.code:
+            raise BrokenHistory(
+                seq, f"it does not come from command {command.hex()}, whose outcome names it"
+            )
+        if bisect_left(indexes, outcome.index) != seq:
             raise BrokenHistory(
                 seq,
-                f"{log.name(index)} is a refusal after it, and no outcome is stored for its command "
-                f"{leaf.command.hex()}",
+                "the outcome of a refusal names it, but the refusal's leaf does not follow it",
             )
-    raise BrokenHistory(len(indexes), "the locator of the match has other leaves of the log")
+        data = self.leaf(outcome.index, seq)
+        leaf = _refusal(data)
+        wanted = (self.match.board, command, outcome.code)
+        if leaf is None or (leaf.match, leaf.command, leaf.code) != wanted:
+            raise BrokenHistory(
+                seq, f"{self.name(outcome.index)}, for a refusal after it, is a different one"
+            )
+        return data, leaf
+
+    def check_locator(self, leaves: Mapping[int, bytes], indexes: Sequence[int]) -> None:
+        """Compare the locator with the leaves that the outcomes name; `indexes` are those of the events."""
+        if self.match.indexes == sorted(leaves):
+            return
+        for index in sorted(set(self.match.indexes).difference(leaves)):
+            leaf = _refusal(self._leaves.get(index, b""))
+            if leaf is not None and leaf.match == self.match.board:
+                raise BrokenHistory(
+                    bisect_left(indexes, index),
+                    f"{self.name(index)} is a refusal after it, and no outcome is stored for its command "
+                    f"{leaf.command.hex()}",
+                )
+        raise BrokenHistory(len(indexes), "the locator of the match has other leaves of the log")
 
 
 def _refusal(data: bytes) -> RefusedLeaf | None:
@@ -292,15 +301,3 @@ def _refusal(data: bytes) -> RefusedLeaf | None:
         return decode_refusal(data)
     except msgspec.MsgspecError:
         return None
-
-
-def _parsed(stored: bytes, seq: int) -> CommandOutcome:
-    try:
-        return parse(stored)
-    except (ValueError, msgspec.MsgspecError) as error:
-        raise BrokenHistory(seq, "an outcome stored for it or after it can't be read") from error
-
-
-def _commands(envelopes: Sequence[EventEnvelope]) -> list[list[EventEnvelope]]:
-    """Return the events of each command together."""
-    return [list(group) for _, group in groupby(envelopes, key=lambda envelope: envelope.command)]

@@ -6,18 +6,12 @@ and the proofs that a published log has them. All other fields follow from them 
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 from typing import Any, Final
 
 import msgspec
 
 from domain.errors import Refusal
-from domain.match.audit import (
-    AuditResult,
-    determines_command,
-    possible_digests,
-    verify,
-)
 from domain.match.clock_turns import clock_turns
 from domain.match.events import (
     SCHEMA,
@@ -29,25 +23,27 @@ from domain.match.events import (
     decode_refusal,
     is_event,
 )
-from domain.match.imported import ImportedMatch, ply_after
+from domain.match.imported import ImportedMatch
 from domain.match.imports import describe_import
 from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
-from infra.audit.checked_refusals import CheckedRefusals, describe_refusals
-from infra.evidence.check_log import check_anchor, check_proofs, keys_of_log, places
+from infra.audit.match import AcceptedCommand, MatchAudit, describe_refusals
+from infra.evidence.check_log import check_anchor, check_proofs, places
 from infra.evidence.check_source import PLACE, check_place, check_source, import_of
 from infra.evidence.faults import (
     EvidenceFault,
     NotCheckableError,
     count,
     fault_at,
+    fault_of_leaf,
     printable,
     require,
 )
 from infra.evidence.match_document import DocumentLeaf, DocumentResult, MatchDocument
+from infra.log.names import keys_of_log
 from infra.log.signed_note import VerifierKey
-from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
+from infra.store.outcomes import CommandOutcome, parse
 
 LEFT_OUT: Final = (
     "no file can show that nothing is left out: later events, or refusals between those that it has"
@@ -97,23 +93,23 @@ def _check(
     leaves = _check_leaves(document)
     events = [one for one in leaves if isinstance(one, EventEnvelope)]
     with fault_at("the events"):
-        verdict = verify(
+        audit = MatchAudit(
             document.board,
             [one.leaf for one in document.leaves if is_event(one.leaf)],
             {seq for seq, leaf in _numbered(leaves) if isinstance(leaf, RefusedLeaf)},
         )
-    state = verdict.state
+    state = audit.state
     holds.append(
         f"{count(len(events), 'event')} in sequence, chained, and decided again by {state.rules} with the "
         "same result"
     )
-    refusals, limits = _check_outcomes(document, leaves, verdict)
+    limits = _check_outcomes(document, leaves, audit)
     holds.append(
-        f"the outcomes of all commands fit their leaves{describe_refusals(refusals.counts)}"
+        f"the outcomes of all commands fit their leaves{describe_refusals(audit.refusals)}"
     )
     _check_fields(document, state, events)
     holds.append("game, players, moves, result and clock are those that the events lead to")
-    if drawn := check_anchor(document, events):
+    if drawn := check_anchor(document, audit):
         holds.append(drawn)
     log = document.log.origin
     known = not at_source or (log is not None and bool(keys_of_log(trusted, log)))
@@ -122,8 +118,8 @@ def _check(
     limits += proofs.limits
     _check_statements(document, events, holds)
     limits += _check_import(document, import_of(events), trusted, holds)
-    if refusals.unexplained:  # last, so that all that holds is said before
-        raise EvidenceFault(str(refusals.unexplained))
+    if audit.unexplained:  # last, so that all that holds is said before
+        raise EvidenceFault(str(audit.unexplained))
     if any(seat.userid for seat in document.seats):
         limits.append("nothing proves that the accounts belong to these userids")
     return [*limits, LEFT_OUT]
@@ -204,20 +200,18 @@ def _numbered(
 
 
 def _check_outcomes(
-    document: MatchDocument, leaves: Sequence[EventEnvelope | RefusedLeaf], verdict: AuditResult
-) -> tuple[CheckedRefusals, list[str]]:
+    document: MatchDocument, leaves: Sequence[EventEnvelope | RefusedLeaf], audit: MatchAudit
+) -> list[str]:
     """Check that the first leaf of each command has its outcome, and no other leaf has one.
 
-    Return the refusals, and what is not proven.
+    Return what is not proven.
     """
-    rules = verdict.state.rules
-    refusals = CheckedRefusals(verdict)
-    ply = hidden = index = 0
+    hidden = index = 0
     decided: set[CommandId] = set()
     before: EventEnvelope | RefusedLeaf | None = None
-    groups: dict[CommandId, list[EventEnvelope]] = {}
-    for command, group in groupby(verdict.envelopes, key=lambda event: event.command):
-        groups.setdefault(command, list(group))
+    accepted: dict[CommandId, AcceptedCommand] = {}
+    for command in audit.commands():
+        accepted.setdefault(command.events[0].command, command)
     for (one, place), (seq, leaf) in zip(places(document), _numbered(leaves), strict=True):
         if before is not None and leaf.command == before.command:
             require(one.outcome is msgspec.UNSET, place, "its command has an outcome already")
@@ -234,19 +228,19 @@ def _check_outcomes(
                 _check_refused(outcome, leaf, seq, place)
             hidden += outcome is None
             with fault_at(place):
-                refusals.check(leaf, outcome, seq)
+                audit.check_refused(leaf, outcome, seq)
         else:
-            _check_accepted(_outcome(one, place), groups[leaf.command], ply, place, rules)
-        if isinstance(leaf, EventEnvelope):
-            ply = ply_after(leaf.body, ply)
+            command, outcome = accepted[leaf.command], _outcome(one, place)
+            with fault_of_leaf(place):
+                audit.check_accepted(command, outcome)
+                audit.check_digest(command, outcome)
         decided.add(leaf.command)
         before, index = leaf, one.index
-    limits = []
-    if hidden:
-        limits.append(
-            f"the outcome of {count(hidden, 'refusal')} is left out, because only the sender sees it"
-        )
-    return refusals, limits
+    if not hidden:
+        return []
+    return [
+        f"the outcome of {count(hidden, 'refusal')} is left out, because only the sender sees it"
+    ]
 
 
 def _outcome(one: DocumentLeaf, place: str) -> CommandOutcome:
@@ -270,20 +264,6 @@ def _check_refused(outcome: CommandOutcome, leaf: RefusedLeaf, seq: int, place: 
         outcome.seq == seq,
         place,
         f"its outcome names event {outcome.seq}, and it follows event {seq}",
-    )
-
-
-def _check_accepted(
-    outcome: CommandOutcome, group: Sequence[EventEnvelope], ply: int, place: str, rules: str
-) -> None:
-    """Check the outcome of the command that led to these events."""
-    fits = outcome.accepted and not outcome.sentence and outcome.seq == group[0].seq
-    require(fits, place, "the outcome of its command is a different one")
-    known = outcome.digest != ANY_DIGEST and determines_command(group[0], rules)
-    require(
-        not known or outcome.digest in possible_digests(group, ply),
-        place,
-        "the outcome of its command is of another command",
     )
 
 

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from domain.match.events import decode_anchor, decode_event, decode_refusal, is_event, leaf_hash
+from domain.match.events import AnchorLeaf, EventEnvelope, leaf_hash
+from domain.match.leaves import decode_leaf
 from infra.evidence.check import EvidenceVerdict, check_document
-from infra.evidence.check_log import keys_of_log
 from infra.evidence.faults import NotCheckableError, count, printable
 from infra.evidence.match_document import DocumentError, read_document
 from infra.log.checkpoint import PROOF_HEADER, InclusionProof, LogCheckpoint
+from infra.log.names import keys_of_log
 from infra.log.receipts import KEY_SUFFIX, Receipt, open_receipt, read_receipt
 from infra.log.signed_note import NoteError, VerifierKey, split_note
 
@@ -129,13 +130,13 @@ def _check_proof(proof: InclusionProof, keys: Sequence[VerifierKey]) -> tuple[st
 
 def _describe_leaf(leaf: bytes) -> str:
     """Return a leaf's kind and place; `msgspec.DecodeError` for bytes that are none."""
-    if is_event(leaf):
-        event = decode_event(leaf)
-        kind = event.body.__struct_config__.tag
-        return f"event {event.seq} of match {event.match}, `{kind}`, at {event.at} ms since 1970"
-    try:
-        refusal = decode_refusal(leaf)
-    except msgspec.MsgspecError:
-        anchor = decode_anchor(leaf)
-        return f"the anchor of chain {anchor.chain} of seeds of shard {anchor.shard}"
-    return f"a refusal in match {refusal.match} as {refusal.code}, at {refusal.at} ms since 1970"
+    match decode_leaf(leaf):
+        case EventEnvelope() as event:
+            kind = event.body.__struct_config__.tag
+            return (
+                f"event {event.seq} of match {event.match}, `{kind}`, at {event.at} ms since 1970"
+            )
+        case AnchorLeaf() as anchor:
+            return f"the anchor of chain {anchor.chain} of seeds of shard {anchor.shard}"
+        case refusal:
+            return f"a refusal in match {refusal.match} as {refusal.code}, at {refusal.at} ms since 1970"

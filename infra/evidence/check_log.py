@@ -8,21 +8,20 @@ from domain.match.events import (
     NO_HASH,
     SCHEMA,
     AnchorLeaf,
-    EventEnvelope,
     decode_anchor,
     is_event,
     leaf_hash,
 )
-from domain.match.history import BrokenHistory
-from infra.audit.draws import check_draw
+from infra.audit.draws import KnownSeeds
+from infra.audit.match import MatchAudit
 from infra.evidence.build import drawn_chain
 from infra.evidence.faults import EvidenceFault, count, fault_at, require
 from infra.evidence.match_document import DocumentAnchor, DocumentLeaf, MatchDocument
 from infra.log.checkpoint import LogCheckpoint, open_checkpoint
 from infra.log.merkle import verify_inclusion
-from infra.log.names import folder
+from infra.log.names import folder, keys_of_log
 from infra.log.receipts import KEY_SUFFIX, Receipt, open_receipt
-from infra.log.signed_note import SignatureType, VerifierKey
+from infra.log.signed_note import VerifierKey
 
 
 class ProofFindings(msgspec.Struct, frozen=True):
@@ -70,21 +69,6 @@ def check_proofs(document: MatchDocument, trusted: Sequence[VerifierKey]) -> Pro
         "nothing is signed by a key that you named",
     )
     return found
-
-
-def keys_of_log(keys: Iterable[VerifierKey], name: str) -> list[VerifierKey]:
-    """Return those keys that sign under a name, such as `play.example.org/log/s07`.
-
-    A key under the common name of a server's logs, `play.example.org/log`, stands for the keys of all shards.
-    """
-    found = []
-    for key in keys:
-        base, _, rest = name.partition("/log/")
-        if key.name == name:
-            found.append(key)
-        elif key.name == f"{base}/log":
-            found.append(VerifierKey(f"{key.name}/{rest}", key.public, key.type))
-    return [key for key in found if key.type is SignatureType.ED25519]
 
 
 def _check_unpublished(document: MatchDocument) -> ProofFindings:
@@ -232,25 +216,9 @@ def _receipts_of(document: MatchDocument, size: int, origin: str) -> Iterable[Re
             seq, head = seq + 1, leaf_hash(one.leaf)
 
 
-class _DocumentAnchors:
-    """The anchor of a document, as `check_draw` reads those of a log."""
-
-    def __init__(self, document: MatchDocument, anchor: DocumentAnchor) -> None:
-        self.shard = document.log.shard
-        self._anchor = anchor
-
-    def anchor(self, chain: int, seq: int) -> tuple[int, bytes]:
-        if self._anchor.chain != chain:
-            raise BrokenHistory(
-                seq,
-                f"it draws from chain {chain} of seeds, and the anchor is that of {self._anchor.chain}",
-            )
-        return self._anchor.index, self._anchor.leaf
-
-
-def check_anchor(document: MatchDocument, events: Sequence[EventEnvelope]) -> str:
+def check_anchor(document: MatchDocument, audit: MatchAudit) -> str:
     """Check that the seed of the draw was fixed before the draw; return a sentence, empty without a draw."""
-    chain, anchor = drawn_chain(events), document.anchor
+    chain, anchor = drawn_chain(audit.events), document.anchor
     if chain is None:
         require(anchor is None, "anchor", "there is one, and chance decided nothing in this match")
         return ""
@@ -268,6 +236,7 @@ def check_anchor(document: MatchDocument, events: Sequence[EventEnvelope]) -> st
         f"it is not that of chain {chain} of shard {document.log.shard}",
     )
     indexes = [one.index for one in document.leaves if is_event(one.leaf)]
+    known = {anchor.chain: (anchor.index, anchor.leaf)}
     with fault_at(place):
-        said = check_draw(_DocumentAnchors(document, anchor), events, indexes)
+        said = audit.check_draw(document.log.shard, indexes, known.get, KnownSeeds())
     return said.removeprefix("; ")

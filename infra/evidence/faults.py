@@ -33,6 +33,15 @@ def fault_at(place: str) -> Iterator[None]:
         raise EvidenceFault(f"{place}: {error}") from error
 
 
+@contextmanager
+def fault_of_leaf(place: str) -> Iterator[None]:
+    """Turn what is wrong with an event inside into a fault of its leaf."""
+    try:
+        yield
+    except BrokenHistory as broken:
+        raise EvidenceFault(f"{place}: {broken.sentence}") from broken
+
+
 def require(holds: bool, place: str, sentence: str | Callable[[], str]) -> None:  # noqa: FBT001 - an assertion
     """Raise an `EvidenceFault` at a place unless something holds."""
     if not holds:

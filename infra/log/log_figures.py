@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import redis
 
-from infra.projections.lag import time_of_leaf
+from domain.match.leaves import time_of_leaf
 from infra.redis import keys
 from infra.store.closed_shards import ClosedShards
 from infra.store.published_sizes import read_published_sizes

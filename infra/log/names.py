@@ -1,17 +1,21 @@
 """The names of a shard's published log: its folder in the object store, its origin and its keys."""
 
+import re
 from base64 import b64decode, b64encode
+from collections.abc import Iterable
 from typing import Final, Self
 
 import msgspec
 
-from infra.log.signed_note import NoteError, Signer, VerifierKey
+from infra.log.signed_note import NoteError, SignatureType, Signer, VerifierKey
 
 CHECKPOINT: Final = "checkpoint"
 """The object of a shard that changes."""
 
 WITNESSED: Final = "witnessed"
 """The object with the last checkpoint that witnesses have cosigned."""
+
+_OF_SHARD: Final = re.compile(r"/s[0-9]{2,3}(?:/receipts)?$")
 
 _PRIVATE: Final = "PRIVATE+KEY+"
 _ED25519: Final = b"\x01"
@@ -30,6 +34,19 @@ def object_name(shard: int, path: str) -> str:
 def origin(base: str, shard: int) -> str:
     """Return the origin of a shard's log, of the name of the server's logs: `example.org/log`."""
     return f"{base}/{folder(shard)}"
+
+
+def keys_of_log(keys: Iterable[VerifierKey], name: str) -> list[VerifierKey]:
+    """Return those keys that sign under a name, such as `play.example.org/log/s07`.
+
+    A key under the common name of a server's logs, `play.example.org/log`, stands for the keys of all shards.
+    """
+    names = (name, _OF_SHARD.sub("", name))
+    return [
+        VerifierKey(name, key.public, key.type)
+        for key in keys
+        if key.type is SignatureType.ED25519 and key.name in names
+    ]
 
 
 class LogSecret(msgspec.Struct, frozen=True):

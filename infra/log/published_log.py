@@ -119,7 +119,7 @@ class PublishedLog:
     def bundle(self, number: int) -> list[bytes]:
         """Return the leaves of a bundle, as they are in the store: see `verify_bundle`."""
         width = min(WIDTH, self.size - number * WIDTH)
-        if width <= 0:
+        if width <= 0 or number < 0:
             raise IndexError(f"a log of {self.size} leaves has no bundle {number}")
 
         def read(of_width: int) -> list[bytes]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import redis
 
-from domain.match.events import EventEnvelope, decode_event, decode_refusal, is_event
+from domain.match.events import EventEnvelope, decode_event, is_event
+from domain.match.leaves import time_of_leaf
 from infra.projections.buckets import ProjectionFailure
 from infra.projections.generations import BUFFER, Generation, Generations
 from infra.projections.specs import Spec
@@ -103,13 +104,3 @@ def first_times(store: Store, counts: Sequence[int], mark: Watermark) -> list[in
             if at is not None:
                 found.append(at)
     return found
-
-
-def time_of_leaf(leaf: bytes) -> int | None:
-    """Return the time of a leaf; None for an anchor, and for a damaged leaf."""
-    for read in (decode_event, decode_refusal):
-        try:
-            return read(leaf).at
-        except (msgspec.MsgspecError, TypeError):
-            continue
-    return None

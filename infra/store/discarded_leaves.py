@@ -16,11 +16,9 @@ from domain.match.events import (
     AnchorLeaf,
     EventEnvelope,
     RefusedLeaf,
-    decode_anchor,
-    decode_event,
-    decode_refusal,
 )
 from domain.match.history import Snapshot, pack_snapshot
+from domain.match.leaves import decode_leaf
 from domain.match.state import MatchState, next_due
 from infra.redis import keys
 from infra.store import locators
@@ -59,7 +57,7 @@ def find_discarded(data: redis.Redis, store: Store, shard: int, first: int) -> D
     boards, anchors, seeds = set(), [], []
     for start in range(first, end, CHUNK):
         for _, leaf in store.leaves(shard, start, min(CHUNK, end - start)):
-            match _decode(leaf):
+            match decode_leaf(leaf):
                 case AnchorLeaf() as anchor:
                     anchors.append(anchor.chain)
                 case EventEnvelope() as event:
@@ -99,7 +97,7 @@ def _cut_match(pipe: Any, store: Store, shard: int, board: int, first: int) -> N
     events: list[bytes] = []
     refused: list[RefusedLeaf] = []  # since the last event, because an event ends their count
     for data in filter(None, store.leaves_at(shard, indexes)):
-        if isinstance(leaf := _decode(data), RefusedLeaf):
+        if isinstance(leaf := decode_leaf(data), RefusedLeaf):
             refused.append(leaf)
         else:
             events.append(data)
@@ -159,20 +157,3 @@ def _cut_log(pipe: Any, data: redis.Redis, shard: int, first: int) -> None:
         # all of them were trimmed
         pipe.xadd(name, {"l": b""}, id=f"{first - 1}-1")
         pipe.xdel(name, f"{first - 1}-1")
-
-
-def _decode(data: bytes) -> Any:
-    for read in (decode_event, decode_refusal):
-        try:
-            return read(data)
-        except msgspec.MsgspecError:
-            continue
-    return decode_anchor(data)
-
-
-def first_difference(store: Store, shard: int, wanted: Sequence[bytes], start: int) -> int | None:
-    """Return the index of the first leaf from `start` on that is not the wanted one; None if all are."""
-    for index, leaf in store.leaves(shard, start, len(wanted)):
-        if index - start < len(wanted) and leaf != wanted[index - start]:
-            return index
-    return None

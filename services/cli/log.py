@@ -6,6 +6,7 @@ Exit codes: 0 done, or shown what would be done; 1 refused; 2 the server does no
 import sys
 
 from domain.match.history import BrokenHistory
+from infra.audit.log import first_difference
 from infra.log.key_files import LogKeyError
 from infra.log.published_log import LogDamagedError, PublishedLog
 from infra.log.published_logs import PublishedLogs
@@ -19,7 +20,6 @@ from infra.store.discarded_leaves import (
     NotDiscardedError,
     discard,
     find_discarded,
-    first_difference,
 )
 from infra.store.log_gate import read_ends
 from services.app.context import App
@@ -65,7 +65,8 @@ def _find(parts: App, log: PublishedLog) -> DiscardedLeaves:
     common = min(end, log.size)
     for start in range(0, common, CHUNK):
         wanted = list(log.leaves(start, min(start + CHUNK, common)))
-        first = first_difference(parts.store, log.shard, wanted, start)
+        rows = parts.store.leaves(log.shard, start, len(wanted))
+        first = first_difference(rows, wanted, start)
         if first is not None:
             return find_discarded(parts.data, parts.store, log.shard, first)
     raise NotDiscardedError(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
-from infra.audit.checked_refusals import holds_but
+from infra.audit.match import holds_but
 from infra.audit.published_match import NotCompared, PublishedMatches, open_published
 from infra.audit.stored_match import check_match
 from infra.settings import Settings

@@ -22,12 +22,11 @@ from rich.progress import (
 )
 
 from domain.match.refused_commands import NotDecidedAgain
-from infra.audit.checked_refusals import describe_refusals
 from infra.audit.leaf_totals import LeafTotals, TotalsSlice, new_secret
-from infra.audit.match_batches import CheckedMatches, MatchBatches
+from infra.audit.log import ShardScanner, counter_faults
+from infra.audit.match import CheckedMatches, describe_refusals
+from infra.audit.match_batches import MatchBatches
 from infra.audit.published_match import NotCompared, open_published
-from infra.audit.shard_counters import counter_faults
-from infra.audit.shard_scan import ShardScanner
 from infra.log.published_logs import PublishedLogs
 from infra.settings import Settings
 from infra.store.board_numbers import BoardNumbers
@@ -96,9 +95,10 @@ def scan_shard(shard: int) -> ScannedShard:
         log = open_published(logs.of, shard, recorded)
     except NotCompared as error:
         reason = str(error)
-    scanner = ShardScanner(app.data, shard, layout.shards, log, secret)
+    scanner = ShardScanner(app.data, shard, layout.shards, log, secret, recorded)
     scan = scanner.run()
-    faults = [*scan.faults, *counter_faults(app.data, app.store, shard, scan.order)]
+    counters = counter_faults(app.data, app.store, scan.order)
+    faults = [*scan.faults, *(fault.sentence for fault in counters)]
     highest = BoardNumbers(app.data, layout).highest_of(shard)
     if not reason and not scan.published and scan.end:
         reason = f"nothing of shard {shard} is published yet"

@@ -12,11 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from infra.audit.checked_refusals import describe_refusals
-from infra.audit.match_batches import CheckedMatches
+from infra.audit.match import CheckedMatches, describe_refusals
 from infra.audit.mirror_log import MirroredLog, MirrorReader, notes_in
 from infra.audit.mirror_objects import MirrorObjects
-from infra.audit.mirrored_match import check_mirrored
 from infra.evidence.faults import NotCheckableError
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.objects.port import ObjectStoreError
@@ -59,7 +57,7 @@ def check_log(shard: int, earlier: Sequence[str]) -> MirroredLog:
 
 def check_matches(shard: int, anchors: Mapping[int, int], boards: range) -> CheckedMatches:
     """Check matches of a shard."""
-    return check_mirrored(_mirrors[0].reader(shard), anchors, boards)
+    return _mirrors[0].reader(shard).check_matches(anchors, boards)
 
 
 def run(where: str, trusted: Sequence[str], checkpoints: Sequence[str]) -> int:

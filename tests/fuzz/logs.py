@@ -20,13 +20,14 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from domain.match.leaves import decode_leaf
+
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import msgspec
 
 from infra.archive.archived_match import ArchiveError, restore
 from infra.archive.directory_pages import BOARDS, DirectoryPage, PageError
-from infra.audit.leaf_kinds import decode_leaf
 from infra.log import merkle
 from infra.log.checkpoint import InclusionProof, LogCheckpoint, open_checkpoint
 from infra.log.names import LogSecret

@@ -41,7 +41,7 @@ def faults(*leaves: bytes, shards: int = SHARDS) -> list[str]:
     order = LeafOrder(1, shards)
     for index, leaf in enumerate(leaves):
         order.add(index, leaf)
-    return order.faults
+    return list(order.sentences())
 
 
 @pytest.mark.parametrize("board", [-3, 1 << 40 | 1, (1 << 62) + 1])

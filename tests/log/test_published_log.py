@@ -52,8 +52,9 @@ def root_of(leaves: list[bytes]) -> bytes:
 def test_nothing_is_published_at_first():
     log = reader(MemoryObjects())
     assert (log.size, log.checkpoint) == (0, None)
-    with pytest.raises(IndexError):
-        log.bundle(0)
+    for number in (0, -1):
+        with pytest.raises(IndexError):
+            log.bundle(number)
     with pytest.raises(IndexError):
         log.inclusion(0)
     assert list(log.leaves(0, 0)) == []

@@ -12,7 +12,7 @@ from domain.match.decide import DecisionContext, Rejection, decide
 from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState
 from infra.audit.leaf_totals import new_secret
-from infra.audit.match_batches import CheckedMatches
+from infra.audit.match import CheckedMatches
 from infra.redis import keys
 from infra.store.damaged_matches import DamagedMatches
 from services.cli import export, verify, verify_all, verify_mirror

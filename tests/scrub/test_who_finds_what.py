@@ -190,7 +190,7 @@ CHANGES: dict[str, tuple[Change, str, str]] = {
             OUTCOMES, outcome_of(s, refused=False)[0], b"otherone" + outcome_of(s, refused=False)[1][8:]
         ),
         "verify",
-        r"match 1: event \d: the outcome stored for its command is of another command",
+        r"match 1: event \d: the outcome of its command is of another command",
     ),
     "the outcome of an accepted command deleted": (
         lambda s, c: c.hdel(OUTCOMES, outcome_of(s, refused=False)[0]),
@@ -213,10 +213,12 @@ CHANGES: dict[str, tuple[Change, str, str]] = {
     "the leaf of a refusal out of the log": (
         lambda s, _: refusal_without(s, "leaf"),
         "scrub",
-        r"log of shard 1 in the data: leaf \d+ is missing there, and it is published",
+        r"log of shard 1: leaf \d+ is missing in the data, and is published",
     ),
     "the same with its outcome": (
-        lambda s, _: refusal_without(s, "leaf", "outcome"), "verify", r"match 1: .*locator",
+        lambda s, _: refusal_without(s, "leaf", "outcome"),
+        "verify",
+        r"match 1: event 2: leaf 4 of shard 1's log is a refusal after it, and no outcome is stored for its command",
     ),
     "the same with its place in the locator": (
         lambda s, _: refusal_without(s, "leaf", "outcome", "locator"),
@@ -226,10 +228,10 @@ CHANGES: dict[str, tuple[Change, str, str]] = {
     "an entry of the log gone": (
         lambda _, c: c.xdel(LOG, c.xrange(LOG)[5][0]),
         "scrub",
-        r"log of shard 1 in the data: leaf 5 is missing there",
+        r"log of shard 1: leaf 5 is missing in the data, and is published",
     ),
     "half of the log gone": (
-        lambda s, _: cut_log(s, 0.5), "scrub", r"log of shard 1 in the data: leaf \d+ is missing",
+        lambda s, _: cut_log(s, 0.5), "scrub", r"log of shard 1: leaf \d+ is missing",
     ),
     "all of the log gone": (lambda s, _: cut_log(s, 0), "gate", r"shard 1 is closed: \d+ leaves are published"),
     "the last move unmade everywhere": (
@@ -240,12 +242,12 @@ CHANGES: dict[str, tuple[Change, str, str]] = {
     "the last move an hour later, made to fit": (
         lambda s, _: MatchForger(s, PLAIN).delay(3_600_000),
         "scrub",
-        r"log of shard 1 in the data: leaf \d+ is not the one that is published",
+        r"log of shard 1: leaf \d+ is another one than the published leaf, which is signed",
     ),
     "the last move made another, made to fit": (
         lambda s, _: MatchForger(s, PLAIN).forge("m1-k3"),
         "scrub",
-        r"log of shard 1 in the data: leaf \d+ is not the one that is published",
+        r"log of shard 1: leaf \d+ is another one than the published leaf, which is signed",
     ),
     "a whole match and its entries gone": (
         lambda s, _: MatchForger(s, PLAIN).erase(),
@@ -350,13 +352,13 @@ CHANGES: dict[str, tuple[Change, str, str]] = {
     "the counter of used seeds set back": (
         lambda _, c: c.hset(keys.seed_chain(1), "k", 0),
         "scrub",
-        r"seeds of shard 1: leaf \d+ of shard 1 shows seed 1 of chain 1, and the counter is at seed 0",
+        r"seeds of shard 1: the counter of used seeds of shard 1 stands at 0, and seed 1 was used: it was set back",
     ),
     "the number of shards": (
         lambda s, _: with_shards(s, 4, fitting=False), "doctor", r"data: .*other names of its shards",
     ),
     "the number of shards, made to fit": (
-        lambda s, _: with_shards(s, 4, fitting=True), "scrub", r"match \d+: leaf \d+ of shard 1 is of it, and its shard is another",
+        lambda s, _: with_shards(s, 4, fitting=True), "scrub", r"leaf \d+ of shard 1: it is of match \d+, which belongs to another shard",
     ),
 }  # fmt: skip
 """The table: the change, one who finds it, and the words."""

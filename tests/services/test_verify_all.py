@@ -85,6 +85,19 @@ def test_it_holds_after_trimming_too(server):
     assert after.summary() == before.summary()
 
 
+def test_trimmed_leaves_are_no_fault_while_the_published_log_can_not_be_read(server):
+    server.publish()
+    server.client.xtrim(keys.log(1), minid="200-0", approximate=False)
+    (server.settings.data / "log" / "s01" / "checkpoint").write_bytes(b"no note")
+    found = server.check()
+    assert [*found.faults] == []
+    assert found.exit_code() == 2
+    board = min(found.matches.unread)
+    assert board % SHARDS == 1
+    said = "was trimmed, and can't be read from the published log: a note is a text"
+    assert said in found.matches.unread[board]
+
+
 def last_move(server: AuditedServer) -> str:
     forging.without_last_command(server.client, some_board(server))
     return "is missing in the data, and is published"

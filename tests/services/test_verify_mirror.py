@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from domain.match.events import EventEnvelope, Moved, RefusedLeaf, encode_event
-from infra.audit.leaf_kinds import decode_leaf
+from domain.match.leaves import decode_leaf
 from infra.log.key_files import read_keys
 from infra.log.log_writer import LogWriter
 from infra.log.names import shard_key

@@ -11,8 +11,8 @@ from domain.match.events import (
     Resigned,
     encode_event,
 )
+from domain.match.leaves import without_last_command
 from tests.helpers.given import ALICE
-from workers.log.leaf_commands import without_last_command
 
 
 def event(match: int, command: int) -> bytes:

@@ -10,9 +10,10 @@ from redis import Redis
 import workers.log.restore
 from domain.clocks.calendar import DAY
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
+from infra.audit.log import first_difference
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards
-from infra.store.discarded_leaves import discard, find_discarded, first_difference
+from infra.store.discarded_leaves import discard, find_discarded
 from infra.store.log_gate import LogGate
 from infra.store.outcomes import parse
 from infra.store.published_sizes import PublishedSizes
@@ -186,7 +187,9 @@ def test_a_history_that_went_another_way_is_discarded_and_the_published_one_rest
         log = published_log(objects, shard)
         assert restorer(redis_client, month.store, objects, shard).step()
         assert closed.read([shard])[shard].kind is ClosedKind.FORKED
-        first = first_difference(month.store, shard, list(log.leaves(0, log.size)), 0)
+        rows = month.store.leaves(shard, 0, log.size)
+        first = first_difference(rows, list(log.leaves(0, log.size)), 0)
+        assert first is not None
         assert first == ends[shard]
         found = find_discarded(redis_client, month.store, shard, first)
         discard(redis_client, month.store, found, log.size)

@@ -12,6 +12,7 @@ from typing import Final
 
 from redis.exceptions import OutOfMemoryError
 
+from domain.match.leaves import without_last_command
 from infra.failpoints import failpoint
 from infra.log.key_files import LogKeyError, LogKeys
 from infra.log.log_writer import LogWriter
@@ -27,7 +28,6 @@ from infra.objects.port import (
 from infra.store.log_channel import LogListener
 from infra.store.port import NotDurable, Store
 from infra.store.published_sizes import PublishedSizes
-from workers.log.leaf_commands import without_last_command
 from workers.log.recovery import LogRecovery
 from workers.log.shard_publisher import ClosingError, ForkError, ShardPublisher
 

@@ -15,16 +15,23 @@ from domain.errors import Code
 from domain.match.audit import decide_again
 from domain.match.decide import Decision
 from domain.match.dispute_events import SetBack
-from domain.match.events import AnchorLeaf, EventEnvelope, RefusedLeaf, Undone, leaf_hash
+from domain.match.events import (
+    AnchorLeaf,
+    EventEnvelope,
+    RefusedLeaf,
+    Undone,
+    leaf_hash,
+)
 from domain.match.history import (
     BrokenHistory,
     Snapshot,
     pack_snapshot,
     unpack_snapshot,
 )
+from domain.match.leaves import command_of, decode_leaf, without_last_command
 from domain.match.refusal_audit import restored_text
 from domain.match.state import MatchState, evolve, next_due
-from infra.audit.leaf_kinds import decode_leaf
+from infra.audit.log import first_difference
 from infra.failpoints import failpoint
 from infra.log.published_log import PublishedLog
 from infra.store import outcomes
@@ -37,7 +44,6 @@ from infra.store.restored_leaves import (
     RestoredCommand,
     RestoredLeaves,
 )
-from workers.log.leaf_commands import command_of, without_last_command
 
 logger = logging.getLogger(__name__)
 
@@ -93,13 +99,12 @@ class ShardRestorer:
         """Return whether the last leaves of the data are the published ones; else close the shard."""
         common = min(end, self._log.size)
         first = max(0, common - COMPARED)
-        rows = [row for row in self._store.leaves(self._shard, first, COMPARED) if row[0] < common]
-        published = self._log.leaves(first, common)
-        wanted = dict(enumerate(published, first))
-        for index, data in rows:
-            if wanted[index] != data:
-                self._closed.close(self._shard, forked(self._shard, index))
-                return False
+        published = list(self._log.leaves(first, common))
+        rows = self._store.leaves(self._shard, first, COMPARED)
+        other = first_difference(rows, published, first)
+        if other is not None:
+            self._closed.close(self._shard, forked(self._shard, other))
+            return False
         self._compared = True
         logger.warning(
             "shard %d: leaves %d to %d are restored from the published log",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from infra.audit.log import first_difference
 from infra.failpoints import failpoint
 from infra.log.log_writer import LogWriter
 from infra.store.closed_shards import ClosedShard, forked, rolled_back
@@ -58,9 +59,9 @@ class ShardPublisher:
             self._record()
         if size and (not rows or rows[-1][0] < size - 1):
             raise ClosingError(rolled_back(shard, size, rows[-1][0] + 1 if rows else None))
-        for index, leaf in rows:
-            if index < size and leaf != self._writer.recent[index - self.overlap]:
-                raise ClosingError(forked(shard, index))
+        other = first_difference(rows, self._writer.recent, self.overlap)
+        if other is not None:
+            raise ClosingError(forked(shard, other))
         if not self._writer.has_checkpoint:
             # so that clients can tell an empty log from none
             self._writer.append([])

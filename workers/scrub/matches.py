@@ -8,15 +8,13 @@ import msgspec
 from redis.exceptions import RedisError, ResponseError
 
 from domain.errors import Code, Refusal
-from domain.match.events import decode_event, decode_refusal, is_event
+from domain.match.events import decode_event
 from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
 from domain.match.state import MatchState, next_due
-from infra.audit.shard_log import ShardLog
 from infra.audit.stored_match import check_match
 from infra.redis import keys
-from infra.store import locators, snapshots
+from infra.store import snapshots
 from infra.store.board_numbers import BoardNumbers
-from infra.store.outcomes import parse
 from infra.store.store_calls import repair_due
 from workers.scrub.kept_texts import text_faults
 from workers.scrub.scrubber import TRANSIENT
@@ -206,36 +204,17 @@ class MatchCheck:
         """Check what is stored of a start that was refused: outcomes, and a locator with their leaves."""
         if not indexes.has_leaves:
             return []
-        store = self._parts.store
         if indexes.archived:
             raise BrokenHistory(
                 1, "it is in the archive, and parts of it are in the server's memory"
             )
         shard = keys.shard_of(board, self._parts.shards)
         client: Any = self._parts.data
-        if client.exists(
-            keys.events(shard, board), keys.moves(shard, board), keys.turns(shard, board)
+        if client.exists(keys.moves(shard, board), keys.turns(shard, board)) or not client.exists(
+            keys.events(shard, board), keys.outcomes(shard, board)
         ):
-            raise BrokenHistory(1, "the match has no snapshot, and events or moves")
-        log = ShardLog(store, board)
-        places = []
-        for command, stored in store.outcomes(board).items():
-            outcome = parse(stored)
-            leaf = log.leaf(outcome.index, 1)
-            refused = None if is_event(leaf) else decode_refusal(leaf)
-            if refused is None or (refused.match, refused.command, refused.code) != (
-                board,
-                command,
-                outcome.code,
-            ):
-                raise BrokenHistory(
-                    1, f"the outcome of its refused start is not that of leaf {outcome.index}"
-                )
-            places.append(outcome.index)
-        found: Any = client.get(keys.locator(shard, board))
-        if locators.decode(found or b"") != sorted(places):
-            raise BrokenHistory(1, "the locator has other leaves than the outcomes of its start")
-        return []
+            raise BrokenHistory(1, "parts of the match are there, and its snapshot is missing")
+        return refusal_faults(check_match(self._parts.store, board))
 
 
 def _mark_faults(board: int, indexes: MatchIndexes) -> list[ScrubFault]:

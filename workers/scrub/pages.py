@@ -6,14 +6,13 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
-from infra.archive.archive import Archive
-from infra.archive.archived_match import ArchiveError, describe, restore
+from infra.archive.archive import prove
+from infra.archive.archived_match import ArchivedMatch, ArchiveError, describe, restore
 from infra.archive.directory_pages import BOARDS, DirectoryPage
 from infra.archive.objects import PageStore, PublishedLeaves
-from infra.archive.store import StoreWithArchive
-from infra.audit.stored_match import check_match
+from infra.audit.match import CheckedMatch
+from infra.audit.stored_match import StoredMatch, anchors_in, audit_stored, read_leaves
 from infra.log.key_files import LogKeyError
-from infra.log.published_logs import PublishedLogs
 from infra.objects.port import ObjectNotFoundError
 from infra.redis import keys
 from infra.store import locators
@@ -90,16 +89,14 @@ class ArchivePages:
         faults: list[ScrubFault] = []
         if not place and page.encode() != data:
             faults.append(ScrubFault(about, "its bytes are not those that this program writes"))
-        reader = self._reader(_ReadPage(page, data), leaves)
         for board in boards:
             faults += self._place(
-                reader, page, leaves, board, is_marked=board in marked, there=board in there
+                page, leaves, board, is_marked=board in marked, there=board in there
             )
         return faults, marked
 
     def _place(  # noqa: PLR0911 - one for each fault
         self,
-        reader: StoreWithArchive,
         page: DirectoryPage,
         leaves: PublishedLeaves,
         board: int,
@@ -141,10 +138,8 @@ class ArchivePages:
                         about, "its entry in the directory page does not fit its leaves", board
                     )
                 ]
-            last = match.events[-1]
-            # refusals may follow the last event
-            leaves.check(page.shard, indexes[found.index(last)], last)
-            return refusal_faults(check_match(reader, board))
+            prove(leaves, page.shard, match, found)
+            return refusal_faults(self._audited(page.shard, board, match))
         except Refusal as refusal:
             if refusal.code is Code.UNAVAILABLE:
                 raise
@@ -155,36 +150,11 @@ class ArchivePages:
         ) as error:  # fmt: skip
             return [ScrubFault(about, str(error), board)]
 
-    def _reader(self, page: "_ReadPage", leaves: PublishedLeaves) -> StoreWithArchive:
-        """Return a store that has read a page of the archive, and no match."""
-        parts, shards = self._parts, self._parts.shards
-        archive = Archive(lambda: (page, leaves), lambda: shards)
-        settings = parts.settings
-        return StoreWithArchive(
-            parts.data,
-            settings.durability,
-            archive,
-            open_logs=lambda: _Logs(parts),
+    def _audited(self, shard: int, board: int, match: ArchivedMatch) -> CheckedMatch:
+        """Audit a match that was made again, with the leaves that the data have; raises `BrokenHistory`."""
+        store = self._parts.store
+        return audit_stored(
+            StoredMatch(board, shard, match.snapshot, match.events, match.outcomes, match.indexes),
+            lambda wanted: read_leaves(store, shard, wanted),
+            anchors_in(store, shard),
         )
-
-
-class _ReadPage(PageStore):
-    """A page that was read, for the matches that are in it."""
-
-    def __init__(self, page: DirectoryPage, data: bytes) -> None:
-        self._found = page, data
-
-    def read(self, *_: int) -> tuple[DirectoryPage, bytes]:
-        """Return the page."""
-        return self._found
-
-
-class _Logs(PublishedLogs):
-    """The published logs as the scrubber reads them."""
-
-    def __init__(self, parts: ScrubParts) -> None:
-        self._of = parts.log_of
-
-    def of(self, shard: int) -> Any:
-        """Return the log of a shard."""
-        return self._of(shard)

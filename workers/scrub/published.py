@@ -3,18 +3,12 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-import msgspec
 from redis.exceptions import ResponseError
 
-from domain.match.events import (
-    AnchorLeaf,
-    EventEnvelope,
-    MatchStarted,
-    RefusedLeaf,
-)
 from infra.archive.archived_match import ArchiveError
 from infra.archive.directory_pages import page_number
-from infra.audit.leaf_kinds import decode_leaf
+from infra.audit.leaf_order import LeafFacts
+from infra.audit.log import audit_page, counter_faults
 from infra.log.key_files import LogKeyError
 from infra.log.published_log import LogDamagedError, PublishedLog
 from infra.log.signed_note import NoteError
@@ -22,7 +16,6 @@ from infra.log.tiles import WIDTH
 from infra.objects.port import ObjectNotFoundError
 from infra.redis import keys
 from infra.store import locators
-from infra.store.board_numbers import BoardNumbers
 from infra.store.closed_shards import ClosedShards
 from infra.store.published_sizes import PublishedSizes
 from workers.scrub.section import ScrubFault, ScrubParts, Step
@@ -77,7 +70,7 @@ class PublishedLeavesCheck:
             fault = self._sizes(log) if log and not start else []
         size = log.size if log else 0
         if log is None or start >= size:
-            end, leaves = self._unpublished(shard, start)
+            end, leaves = self._unpublished(shard, start, size)
             return end, [*fault, *self._owners(shard, start, leaves)]
         end = min(size, (start // WIDTH + 1) * WIDTH)
         try:
@@ -123,87 +116,57 @@ class PublishedLeavesCheck:
             return [ScrubFault(about, "the recorded root is not that of the checkpoint")]
         return []
 
-    def _rows(self, shard: int, start: int, end: int) -> list[tuple[str, dict[bytes, bytes]]]:
-        found = self._client.xrange(keys.log(shard), f"{start}-0", f"({end}-0", count=4 * WIDTH)
-        return [(id_.decode(), fields) for id_, fields in found]
-
     def _compared(self, log: PublishedLog, start: int, leaves: Sequence[bytes]) -> list[ScrubFault]:
         """Compare published leaves with those in the data, which may be trimmed at their beginning."""
-        shard = log.shard
-        about = f"log of shard {shard} in the data"
+        shard, about = log.shard, f"log of shard {log.shard}"
         first = self._client.xrange(keys.log(shard), count=1)
         kept = int(first[0][0].split(b"-")[0]) if first else log.size
-        least = log.size // WIDTH * WIDTH - WIDTH
-        if kept > max(0, least):
-            return [
-                ScrubFault(
-                    about, f"leaf {max(0, least)} is missing there, and it is not trimmed yet"
-                )
-            ]
-        rows = dict(self._rows(shard, start, start + len(leaves)))
-        for index, leaf in enumerate(leaves, start):
-            found = rows.pop(f"{index}-1", None)
-            if found is None and index >= kept:
-                return [ScrubFault(about, f"leaf {index} is missing there, and it is published")]
-            if found is not None and found != {b"l": leaf}:
-                return [ScrubFault(about, f"leaf {index} is not the one that is published")]
-        return [
-            ScrubFault(about, f"it has an entry {id_}, which is no leaf") for id_ in sorted(rows)
-        ]
+        least = max(0, log.size // WIDTH * WIDTH - WIDTH)
+        if kept > least:
+            sentence = f"leaf {least} is missing in the data, and it is not trimmed yet"
+            return [ScrubFault(about, sentence)]
+        published = dict(enumerate(leaves, start))
+        page = range(start, start + len(leaves))
+        found = audit_page(self._parts.data, shard, page, published, log.size)
+        return [ScrubFault(about, fault) for fault in found.faults[:1]]
 
-    def _unpublished(self, shard: int, start: int) -> tuple[int, list[bytes]]:
+    def _unpublished(self, shard: int, start: int, size: int) -> tuple[int, list[bytes]]:
         """Return leaves of the data from `start` on, and where they end."""
-        leaves: list[bytes] = []
-        for id_, fields in self._rows(shard, start, start + WIDTH):
-            if id_ != f"{start + len(leaves)}-1" or list(fields) != [b"l"]:
-                break  # the publisher stops there, and the doctor reports it
-            leaves.append(fields[b"l"])
-        return start + len(leaves), leaves
+        page = range(start, start + WIDTH)
+        found = audit_page(self._parts.data, shard, page, {}, size).leaves
+        # where one is missing the publisher stops, and the doctor reports it
+        end = next((index for index in page if index not in found), page.stop)
+        return end, [found[index] for index in range(start, end)]
 
     def _owners(self, shard: int, start: int, leaves: Sequence[bytes]) -> list[ScrubFault]:
         """Check that each leaf is one of its match, and that the counters know of it."""
-        faults = []
+        facts = LeafFacts(shard, self._parts.shards)
         by_board: dict[int, list[int]] = {}
         for index, data in enumerate(leaves, start):
-            about = f"leaf {index} of shard {shard}"
-            try:
-                leaf = decode_leaf(data)
-            except (msgspec.MsgspecError, ValueError) as error:
-                faults.append(ScrubFault(about, f"it can't be read: {error}"))
-                continue
-            if isinstance(leaf, AnchorLeaf):
-                faults += self._anchor(about, index, leaf)
-                continue
-            by_board.setdefault(leaf.match, []).append(index)
-            faults += self._drawn(about, shard, leaf)
+            place = facts.add(index, data)
+            if place is not None:
+                by_board.setdefault(place * self._parts.shards + shard, []).append(index)
+        faults = [
+            ScrubFault(f"leaf {index} of shard {shard}", f"it {fault}")
+            for index, fault in facts.faults
+        ]
+        counters = counter_faults(self._parts.data, self._parts.store, facts)
+        faults += [ScrubFault(about, sentence) for about, sentence in counters]
         with self._client.pipeline(transaction=False) as pipe:
             for board in by_board:
                 pipe.get(keys.locator(shard, board))
                 pipe.getbit(*keys.archive_mark(board, self._parts.shards))
             found = pipe.execute(raise_on_error=False)
-        highest = (
-            BoardNumbers(self._parts.data, self._parts.store.layout()).highest() if by_board else 0
-        )
         for number, (board, indexes) in enumerate(by_board.items()):
             places, archived = found[2 * number : 2 * number + 2]
             faults += self._owner(shard, board, indexes, places, archived)
-            if board > highest:
-                faults.append(
-                    ScrubFault(
-                        f"board {board}",
-                        f"leaf {indexes[0]} of shard {shard} is of it, and the counter of boards is at "
-                        f"{highest}: it was set back, and numbers would be given out twice",
-                    )
-                )
         return faults
 
-    def _owner(  # noqa: PLR0911 - one for each fault
+    def _owner(
         self, shard: int, board: int, indexes: Sequence[int], places: Any, archived: Any
     ) -> list[ScrubFault]:
         about = f"match {board}"
         leaf = f"leaf {indexes[0]} of shard {shard}"
-        if keys.shard_of(board, self._parts.shards) != shard:
-            return [ScrubFault(about, f"{leaf} is of it, and its shard is another one")]
         if isinstance(places, Exception):
             return [ScrubFault(about, f"its locator can't be read: {places}", board)]
         if places is None and archived:
@@ -240,48 +203,3 @@ class PublishedLeavesCheck:
         except (LogKeyError, ValueError):
             return None  # the check of the keys or of the pages reports it
         return entry.locator if entry else None
-
-    def _anchor(self, about: str, index: int, leaf: AnchorLeaf) -> list[ScrubFault]:
-        """Compare an anchor with the shard's counters of seeds."""
-        shard = leaf.shard
-        names = ["chain", "anchor", f"index:{leaf.chain}"]
-        chain, anchor, known = self._client.hmget(keys.seed_chain(shard), names)
-        if known != str(index).encode():
-            return [
-                ScrubFault(
-                    about, f"it anchors chain {leaf.chain} of seeds, which the shard does not know"
-                )
-            ]
-        if int(chain or 0) < leaf.chain:
-            return [
-                ScrubFault(
-                    f"seeds of shard {shard}",
-                    f"chain {leaf.chain} is anchored, and chain {int(chain or 0)} "
-                    "is in use: it was set back, and seeds that were shown would be drawn again",
-                )
-            ]
-        if int(chain) == leaf.chain and anchor != leaf.anchor.hex().encode():
-            return [
-                ScrubFault(
-                    f"seeds of shard {shard}",
-                    f"the anchor of chain {leaf.chain} is another than in {about}",
-                )
-            ]
-        return []
-
-    def _drawn(self, about: str, shard: int, leaf: EventEnvelope | RefusedLeaf) -> list[ScrubFault]:
-        """Compare the seed of a draw with the shard's counter of used seeds."""
-        body = leaf.body if isinstance(leaf, EventEnvelope) else None
-        if not isinstance(body, MatchStarted) or body.draw is None:
-            return []
-        chain, used = self._client.hmget(keys.seed_chain(shard), "chain", "k")
-        if (body.draw.chain, body.draw.k) <= (int(chain or 0), int(used or 0)):
-            return []
-        return [
-            ScrubFault(
-                f"seeds of shard {shard}",
-                f"{about} shows seed {body.draw.k} of chain {body.draw.chain}, and the counter is at seed "
-                f"{int(used or 0)} of chain {int(chain or 0)}: it was set back, and seeds that were shown "
-                "would be drawn again",
-            )
-        ]

@@ -7,7 +7,7 @@ import msgspec
 import redis
 
 from infra.archive.objects import PageStore, PublishedLeaves
-from infra.audit.stored_match import CheckedMatch
+from infra.audit.match import CheckedMatch
 from infra.log.published_log import PublishedLog, TileCache
 from infra.log.published_logs import PublishedLogs
 from infra.objects.location import open_objects

@@ -20,14 +20,13 @@ from typing import Self
 
 import msgspec
 
-from infra.audit.leaf_kinds import decode_leaf
+from domain.match.leaves import command_of, decode_leaf
 from infra.log.checkpoint import open_checkpoint
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.store.outcomes import parse
 from tests.faults.harness.checker import Violation
 from tests.faults.harness.held import WIDTH, Held
 from tests.faults.harness.record import Invocation, Result
-from workers.log.leaf_commands import command_of
 
 LOOK_SECONDS = 0.05
 

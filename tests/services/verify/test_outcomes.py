@@ -54,7 +54,7 @@ def test_an_outcome_of_another_command_is_found(store, place):
     match = store._matches[BOARD]
     command = decode_event(match.events[place]).command
     match.outcomes[command] = b"another." + match.outcomes[command][8:]
-    assert broken(store).sentence == "the outcome stored for its command is of another command"
+    assert broken(store).sentence == "the outcome of its command is of another command"
 
 
 def test_an_outcome_of_a_command_that_never_was_is_found(store):

@@ -1,0 +1,151 @@
+"""Somebody who can change all that a server has stored, and knows the program."""
+
+import random
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from domain.match.events import (
+    NO_HASH,
+    decode_event,
+    decode_refusal,
+    encode_event,
+    is_event,
+    leaf_hash,
+)
+from infra.log.checkpoint import LogCheckpoint
+from infra.log.key_files import keys_folder, read_keys
+from infra.log.log_writer import LogWriter
+from infra.log.names import CHECKPOINT, LogSecret, object_name
+from infra.log.signed_note import split_note
+from infra.log.tiles import WIDTH, bundle_path, unpack_bundle
+from infra.redis import keys
+from tests.helpers.match_forger import MatchForger
+from tests.helpers.scrubbing import SHARDS, ScrubbedServer
+
+
+class Forger:
+    """A server, to be changed."""
+
+    def __init__(self, server: ScrubbedServer) -> None:
+        self.server = server
+        # redis-py types no answer precisely
+        self.client: Any = server.client
+        self.here: list[int] = []
+        """Boards of matches in Redis."""
+        for shard in range(SHARDS):
+            for name in self.client.scan_iter(f"{keys.snapshot(shard, 0)[:-1]}*:ev"):
+                self.here.append(int(name.decode().split(":")[-2]))
+        self.here.sort()
+
+    def match(self, chance: random.Random) -> MatchForger:
+        """A match of Redis."""
+        return MatchForger(self.server, chance.choice(self.here))
+
+    def publish_again(
+        self, shard: int, leaves: list[bytes], secret: LogSecret | None = None
+    ) -> None:
+        """Publish a log of these leaves in the place of the shard's, by the server's key or another."""
+        secrets = (
+            read_keys(keys_folder(self.server.settings)).secrets if secret is None else [secret]
+        )
+        for file in (self.server.folder / "log" / f"s{shard:02}").rglob("*"):
+            if file.is_file() and "boards" not in file.parts:
+                file.unlink()
+        writer = LogWriter(self.server.objects, shard, [one.signer(shard) for one in secrets])
+        writer.load()
+        for first in range(0, len(leaves), 1000):
+            writer.append(leaves[first : first + 1000])
+
+    def published(self, shard: int) -> list[bytes]:
+        """All leaves of a published log."""
+        objects = self.server.objects
+        note = objects.get(object_name(shard, CHECKPOINT))
+        size = LogCheckpoint.parse(split_note(note)[0]).size
+        found: list[bytes] = []
+        for first in range(0, size, WIDTH):
+            path = bundle_path(first // WIDTH, min(WIDTH, size - first))
+            found += unpack_bundle(objects.get(object_name(shard, path)))
+        return found
+
+    def log(self, shard: int) -> list[tuple[bytes, bytes]]:
+        """Ids and leaves of a log in Redis."""
+        return [(id_, fields[b"l"]) for id_, fields in self.client.xrange(keys.log(shard))]
+
+    def write_log(self, shard: int, rows: list[tuple[bytes, bytes]]) -> None:
+        """Write a log in Redis again."""
+        self.client.delete(keys.log(shard))
+        for id_, leaf in rows:
+            self.client.xadd(keys.log(shard), {b"l": leaf}, id=id_)
+
+    def event_in_place(self, forger: MatchForger, place: int, other: bytes) -> list[bytes]:
+        """The events of a match with another one in a place, and all that follow chained to it."""
+        events = list(forger.events)
+        events[place] = other
+        head = leaf_hash(events[place - 1]) if place else NO_HASH
+        for at in range(place, len(events)):
+            events[at] = encode_event(replace(decode_event(events[at]), prev=head))
+            head = leaf_hash(events[at])
+        return events
+
+
+def other_leaf(leaf: bytes, chance: random.Random) -> bytes:
+    """A leaf with one field changed, encoded as leaves are."""
+    if not is_event(leaf):
+        try:
+            refusal = decode_refusal(leaf)
+        except msgspec.MsgspecError:
+            place = chance.randrange(len(leaf))
+            return (
+                leaf[:place] + bytes([leaf[place] ^ 1 << chance.randrange(8)]) + leaf[place + 1 :]
+            )
+        change: dict[str, Any] = chance.choice(
+            [
+                {"code": chance.choice(["illegal-move", "usage", "match-over"])},
+                {"at": refusal.at + chance.choice([-(10**7), 1])},
+                {"actor": b"somebody"},
+                {"move": chance.choice([None, "a1-a2", "m13-j7"])},
+                {"command": chance.randbytes(16)},
+                {"match": refusal.match + SHARDS},
+            ]
+        )
+        return encode_event(replace(refusal, **change))
+    event = decode_event(leaf)
+    names = event.body.__struct_fields__
+    if names and chance.random() < 0.6:
+        name = chance.choice(names)
+        body = replace(event.body, **{name: other(getattr(event.body, name), chance)})
+        return encode_event(replace(event, body=body))
+    change = chance.choice(
+        [
+            {"at": event.at + chance.choice([-1, 1, 86_400_000])},
+            {"actor": b"somebody"},
+            {"command": chance.randbytes(16)},
+            {"match": event.match + SHARDS},
+            {"seq": event.seq + 1},
+            {"prev": bytes(32)},
+        ]
+    )
+    return encode_event(replace(event, **change))
+
+
+def other(old: Any, chance: random.Random) -> Any:  # noqa: PLR0911 - one case a type
+    """Another value of the same type."""
+    match old:
+        case bool():
+            return not old
+        case int():
+            return old + chance.choice([-1, 1, 7])
+        case str():
+            return chance.choice(["a1", "m13-j7", "draw", old + "x", old[:-1]])
+        case bytes():
+            return chance.choice([b"", chance.randbytes(32), old[:-1]])
+        case tuple() if old:
+            at = chance.randrange(len(old))
+            return (*old[:at], other(old[at], chance), *old[at + 1 :])
+        case msgspec.Struct():
+            name = chance.choice(old.__struct_fields__)
+            return replace(old, **{name: other(getattr(old, name), chance)})
+        case _:
+            return chance.choice([None, 0, 1, ()])
