@@ -18,7 +18,7 @@ from services.bench.harness import open_environment
 from services.bench.lone import CommandCounts, cost_of_moves, count_commands
 from services.bench.served import serving
 from services.bench.workload import games, moves, starts
-from tests.helpers.served import SCRIPT
+from tests.helpers.forked import SCRIPT
 
 
 def bench(*words: str) -> dict[str, Any]:

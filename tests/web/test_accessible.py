@@ -41,10 +41,9 @@ def board(api, pair) -> int:
     for number in range(12):
         hugo.post(f"/api/matches/{board}/chat", {"text": f"line {number}"})
     hugo.post("/api/messages", {"to": ["gerd"], "text": "shall we play?"})
-    for _ in range(51):
-        hugo.give(api.begun(gerd, hugo, game="torere"), {"do": "resign"})
+    hugo.give(api.begun(gerd, hugo, game="torere"), {"do": "resign"})
     disputed = api.begun(hugo, api.player(), terms=["--days=3"])
-    assert disputed == board + 55
+    assert disputed == board + 5
     hugo.move(disputed, "m13-m13")
     hugo.move(disputed, "m13-m5:l4")
     hugo.post(f"/api/matches/{disputed}/claim", {"ply": 1, "text": "look at this"})
@@ -64,7 +63,7 @@ def every_page(board: int) -> list[str]:
         "/matches", "/matches?state=others", "/players/hugo/matches?state=finished",
         "/games/line/matches?state=finished", "/challenges", "/notices", "/messages", "/messages?to=ben", "/watching", "/watching?state=played", "/playing",
         "/games/one/scores", "/cases", f"/m/{board}/claim?ply=1", f"/m/{board}/case",
-        f"/m/{board + 55}/case",
+        f"/m/{board + 5}/case",
     ]  # fmt: skip
 
 
@@ -89,6 +88,19 @@ def test_axe_finds_nothing_on_any_page_be_it_light_or_dark(person, pair, board, 
         faults[f"{path} in the dark"] = contrasts_of(page)
         page.emulate_media(color_scheme="light")
     assert {path: found for path, found in faults.items() if found} == {}
+
+
+@pytest.mark.long
+def test_axe_finds_nothing_on_a_list_of_several_pages(api, person, pair):
+    gerd, hugo = pair
+    for _ in range(51):
+        hugo.give(api.begun(gerd, hugo, game="torere"), {"do": "resign"})
+    api.caught_up()
+    for options in ({}, PHONE):
+        page = shown(person(gerd, **options), "/players/hugo/matches?state=finished")
+        expect(page.get_by_role("link", name="Next", exact=True).first).to_be_visible()
+        assert faults_of(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def contrasts_of(page) -> list[str]:

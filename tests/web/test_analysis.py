@@ -76,7 +76,9 @@ def test_an_analysis_is_asked_for_and_comes_by_itself(parts, person, board):
     expect(page.get_by_role("heading", name="Turning points")).to_be_visible()
 
 
-@pytest.mark.parametrize("options", [{}, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize(
+    "options", [{}, pytest.param(PHONE, marks=pytest.mark.long)], ids=["wide", "phone"]
+)
 def test_a_turning_point_leads_to_its_board_and_its_line(parts, person, board, options):
     store(parts, board)
     page = person(**options).goes_to(f"/m/{board}/analysis")

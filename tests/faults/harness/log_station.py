@@ -28,7 +28,8 @@ from tests.faults.harness.published import (
     read_objects,
 )
 from tests.faults.harness.station import Station
-from tests.helpers.served import SCRIPT, queue_of, until
+from tests.helpers.forked import SCRIPT
+from tests.helpers.served import queue_of, until
 from workers.log.job import LEASE, publish_leases
 
 MERGE_SECONDS = 60.0
