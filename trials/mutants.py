@@ -17,7 +17,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
@@ -120,17 +120,17 @@ def drawn(seed: int, count: int, under: Sequence[str]) -> list[Mutant]:
     return [Mutant(file, number, *mutated(file, number)[1:]) for file, number in chosen]
 
 
-def tests_of(file: str) -> list[str]:
-    """Return the tests of what a file is part of, the likeliest to notice a change first."""
+def tests_of(file: str) -> list[list[str]]:
+    """Return the tests of what a file is part of: those that are likeliest to notice a change, and then all."""
     _, part, *rest = Path(file).parts
     if part == "games":
-        own = [f"tests/games/{rest[0]}"] if (ROOT / "tests/games" / rest[0]).is_dir() else []
-        return [*own, "tests/games", "tests/domain"]
-    stem = Path(file).stem.partition("_")[0].removesuffix("s")
-    named = sorted(
-        str(one.relative_to(ROOT)) for one in (ROOT / "tests/domain").rglob(f"test_{stem}*.py")
-    )
-    return [*named, "tests/domain", "tests/games"]
+        own = f"tests/games/{rest[0]}"
+        first = [own] if (ROOT / own).is_dir() else ["tests/games"]
+    else:
+        stem = Path(file).stem.partition("_")[0].removesuffix("s")
+        named = sorted((ROOT / "tests/domain").glob(f"test_{stem}*.py"))
+        first = [*(str(one.relative_to(ROOT)) for one in named), "tests/domain/test_match_laws.py"]
+    return [first, ["tests/domain", "tests/games"]]
 
 
 class MutantLoader(SourceFileLoader):
@@ -162,14 +162,15 @@ class MutantFinder(MetaPathFinder):
         return spec_from_file_location(fullname, loader.path, loader=loader)
 
 
-def run_tests(file: str, number: int, tests: list[str]) -> int:
+def run_tests(file: str, number: int) -> int:
     """Run tests in this process with a mutant in place, and return pytest's exit code."""
     import pytest  # noqa: PLC0415 - only a process that runs tests pays for it
 
     sys.path.insert(0, str(ROOT))
     sys.meta_path.insert(0, MutantFinder(file, number))
     flags = ["-x", "-q", "-m", "not long", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no"]
-    return int(pytest.main([*flags, *tests]))
+    codes = (int(pytest.main([*flags, *tests])) for tests in tests_of(file))
+    return next(filter(None, codes), 0)
 
 
 def judged(mutant: Mutant) -> Verdict:
@@ -200,11 +201,12 @@ def main() -> int:
     parser.add_argument("--one", nargs=2, metavar=("FILE", "NUMBER"), help="used for each process")
     given = parser.parse_args()
     if given.one:
-        return run_tests(given.one[0], int(given.one[1]), tests_of(given.one[0]))
+        return run_tests(given.one[0], int(given.one[1]))
     verdicts = []
     with ThreadPoolExecutor(given.at_once) as pool:
-        for verdict in pool.map(judged, drawn(given.seed, given.count, given.under)):
-            verdicts.append(verdict)
+        every = [pool.submit(judged, one) for one in drawn(given.seed, given.count, given.under)]
+        for done in as_completed(every):
+            verdicts.append(verdict := done.result())
             said = f"killed by {verdict.by}" if verdict.killed else "SURVIVED"
             if not given.json:
                 mutant = verdict.mutant

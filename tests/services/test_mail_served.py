@@ -191,6 +191,7 @@ def answers(port):
         return trying.connect_ex(("127.0.0.1", port)) == 0
 
 
+@pytest.mark.long
 def test_the_socket_is_gone_with_the_server(empty):
     assert (empty.data.parent / "lmtp").is_socket()
     assert empty.end() == 0
