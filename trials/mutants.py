@@ -91,8 +91,8 @@ def change(node: Any) -> str:
             node.ops = [COMPARISONS[type(node.ops[0])]()]
         case ast.BinOp() | ast.AugAssign():
             node.op = OPERATORS[type(node.op)]()
-        case ast.Constant():
-            node.value += 1
+        case ast.Constant(value=int(value)):
+            node.value = value + 1
         case ast.BoolOp():
             node.op = ast.And() if isinstance(node.op, ast.Or) else ast.Or()
         case _:

@@ -141,7 +141,7 @@ def test_whatever_anybody_sends_in_any_state_the_match_verifies(name: str, kind:
     given = Match(*STATES[name](BEGIN))
     events = [decode_event(data) for data in given.events]
     match = resumed(given)
-    refused = 0
+    leaves: set[RefusedLeaf] = set()
     for at in (BEGIN + 10, BEGIN + 50 * DAY):
         for sender, command in every_command(given.state, at, kind):
             decided = match.decided(sender, command, at)
@@ -149,14 +149,15 @@ def test_whatever_anybody_sends_in_any_state_the_match_verifies(name: str, kind:
                 match.holds()
                 match = resumed(given)
                 continue
-            refused += 1
             order = CommandEnvelope(BOARD, b"a refused one...", sender, command)
             leaf = decode_refusal(encode_refusal(order, decided, given.snapshot, at))
             digest = command_digest(encode_command(order))
             check_refusal(leaf, given.state, events, digest, decided.text)
-            check_refusal(leaf, given.state, events)
-            check_refusal(leaf, given.state, events, None, restored_text(leaf.code))
-    assert refused
+            if leaf not in leaves:  # without the command, equal leaves are one question
+                leaves.add(leaf)
+                check_refusal(leaf, given.state, events)
+                check_refusal(leaf, given.state, events, None, restored_text(leaf.code))
+    assert leaves
 
 
 def test_nearly_all_refusals_are_decided_again() -> None:

@@ -344,6 +344,7 @@ def test_a_line_does_for_each_what_the_table_says(api, rule):
         if not said or said[-1] == "ok":  # a refused line has changed nothing
             world, stranger = new_world(api), api.player()
             api.parts.accounts.signup(f"carl-{world.board}", PASSWORD)
+            before, started = seq_of(api, world), matches_of(api, world)
         named = stranger if sender == "a stranger's password" else world.alice
         text = line.format(
             name=named.name,
@@ -354,7 +355,6 @@ def test_a_line_does_for_each_what_the_table_says(api, rule):
         )
         shown = {"a stranger's token": stranger, "the player's token": world.alice}.get(sender)
         headers = {"Content-Type": "text/plain"} | (shown.headers if shown else {})
-        before, started = seq_of(api, world), matches_of(api, world)
         answer = api.http.post("/api/do", content=text, headers=headers)
         said.append(answer.headers.get("Matchpost-Code") or "ok")
         if said[-1] != "ok":
