@@ -120,7 +120,7 @@ def drawn(seed: int, count: int, under: Sequence[str]) -> list[Mutant]:
     return [Mutant(file, number, *mutated(file, number)[1:]) for file, number in chosen]
 
 
-def tests_of(file: str) -> list[list[str]]:
+def concerned_tests(file: str) -> list[list[str]]:
     """Return the tests of what a file is part of: those that are likeliest to notice a change, and then all."""
     _, part, *rest = Path(file).parts
     if part == "games":
@@ -169,7 +169,7 @@ def run_tests(file: str, number: int) -> int:
     sys.path.insert(0, str(ROOT))
     sys.meta_path.insert(0, MutantFinder(file, number))
     flags = ["-x", "-q", "-m", "not long", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no"]
-    codes = (int(pytest.main([*flags, *tests])) for tests in tests_of(file))
+    codes = (int(pytest.main([*flags, *tests])) for tests in concerned_tests(file))
     return next(filter(None, codes), 0)
 
 

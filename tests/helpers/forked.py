@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Final
@@ -138,7 +139,8 @@ class Parent:
             process, status = os.waitpid(-1, os.WNOHANG)
             if not process:
                 return
-            with self._running.pop(process) as asking:
+            # who asked may have waited long enough, and has killed it
+            with self._running.pop(process) as asking, suppress(BrokenPipeError):
                 asking.send(str(os.waitstatus_to_exitcode(status)).encode())
 
     def _answer(self) -> list[str] | None:
