@@ -124,13 +124,16 @@ def concerned_tests(file: str) -> list[list[str]]:
     """Return the tests of what a file is part of: those that are likeliest to notice a change, and then all."""
     _, part, *rest = Path(file).parts
     if part == "games":
-        own = f"tests/games/{rest[0]}"
-        first = [own] if (ROOT / own).is_dir() else ["tests/games"]
-    else:
-        stem = Path(file).stem.partition("_")[0].removesuffix("s")
-        named = sorted((ROOT / "tests/domain").glob(f"test_{stem}*.py"))
-        first = [*(str(one.relative_to(ROOT)) for one in named), "tests/domain/test_match_laws.py"]
-    return [first, ["tests/domain", "tests/games"]]
+        own = [f"tests/games/{rest[0]}"] if (ROOT / "tests/games" / rest[0]).is_dir() else []
+        of_all = _listed("tests/games", "test_*.py")
+        return [own or of_all, [*of_all, "tests/engine"], ["tests/domain"]]
+    stem = Path(file).stem.partition("_")[0].removesuffix("s")
+    named = _listed("tests/domain", f"test_{stem}*.py")
+    return [[*named, "tests/domain/test_match_laws.py"], ["tests/domain"], ["tests/games"]]
+
+
+def _listed(folder: str, pattern: str) -> list[str]:
+    return sorted(str(file.relative_to(ROOT)) for file in (ROOT / folder).glob(pattern))
 
 
 class MutantLoader(SourceFileLoader):

@@ -83,11 +83,11 @@ def test_the_server_killed_under_load_loses_no_acknowledged_command(tmp_path: Pa
     expect(kills.servers(2, tmp_path))
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.long)])
+@pytest.mark.long
 def test_the_server_of_the_queue_killed_under_load_loses_nothing_and_play_goes_on(
-    tmp_path: Path, times: int
+    tmp_path: Path,
 ) -> None:
-    expect(kills.queues(times, tmp_path))
+    expect(kills.queues(3, tmp_path))
 
 
 @pytest.mark.long

@@ -101,6 +101,7 @@ def test_a_turning_point_leads_to_its_board_and_its_line(parts, person, board, o
     page.wait_for_url(f"**/m/{board}/2/if?line=m1-i1+a1-e3")
 
 
+@pytest.mark.long
 def test_without_scripts_the_page_loads_itself_again(parts, person, board):
     one = person("arno", java_script_enabled=False)
     page = one.goes_to(f"/m/{board}/analysis")

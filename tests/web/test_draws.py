@@ -118,6 +118,7 @@ def test_a_game_of_chance_commits_to_nothing_unless_that_is_chosen(person):
     assert kept(lena) == 0
 
 
+@pytest.mark.long
 def test_without_a_secure_page_the_server_keeps_the_text_and_the_page_says_so(api, person):
     lena, dora = person("lena-i"), person("dora-i")
     for one in (lena, dora):

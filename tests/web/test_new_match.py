@@ -197,6 +197,7 @@ def test_the_list_of_open_challenges_is_live_and_of_one_game_if_wanted(person):
     expect(there.locator("#challenges")).to_contain_text("No match is offered now.")
 
 
+@pytest.mark.long
 def test_without_scripts_a_match_is_put_together_as_well(api, person):
     one = person("forma-nos", java_script_enabled=False)
     other = api.player()
