@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # more than two cores need, because a third of the tests' time is waiting for disks, leases and processes
 JOBS ?= 5
+# pytest compiles each module of tests once; meanwhile mypy runs, or all processes would do it at the same time
+COMPILED := test -e $(VENV)/compiled
 
 .PHONY: serve demo test test-long check quick bench format lock sbom clean help
 
@@ -19,7 +21,8 @@ test: check  ## install what is missing and run all checks
 check: $(VENV)/check.stamp  ## the developers' loop: ruff, mypy, import-linter, the tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	@$(COMPILED) || $(BIN)/pytest --collect-only --quiet > /dev/null & $(BIN)/mypy && wait
+	@touch $(VENV)/compiled
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not long"
 

@@ -1,9 +1,10 @@
 """Fixtures shared by all tests: a real server, started once for each test process."""
 
+import gc
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,17 @@ sys.dont_write_bytecode = False
 settings.register_profile("steady", deadline=None, max_examples=40)
 settings.register_profile("full", deadline=None, max_examples=1_000)
 settings.load_profile("steady")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Leave the modules and tests alone that are made here, and are not garbage until the process ends."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

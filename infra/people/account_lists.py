@@ -21,6 +21,7 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from domain.sentences import Text
 from infra.people.account_index import index_under_account
 from infra.redis import keys
 from infra.redis.reads import Read, read_one
@@ -35,16 +36,20 @@ class ListKind(NamedTuple, Generic[Item]):
     key: Callable[[AccountId], str]
     most: int
     """Items that one account may have on it."""
-    refusal: str
-    """The name of the sentence that refuses one more."""
+    one_too_many: Callable[[int], Text]
+    """The sentence that refuses one more, of how many there may be."""
     text_of: Callable[[Item], str]
     item_of: Callable[[str], Item]
 
 
-BLOCKED: Final = ListKind[AccountId](keys.blocked, 500, "blocks", bytes.hex, bytes.fromhex)
-FOLLOWED: Final = ListKind[AccountId](keys.followed, 100, "followed", bytes.hex, bytes.fromhex)
-MUTED: Final = ListKind[int](keys.muted, 500, "muted", str, int)
-WATCHED: Final = ListKind[int](keys.watched, 200, "watched", str, int)
+BLOCKED: Final = ListKind[AccountId](
+    keys.blocked, 500, lambda most: SAY("blocks", most=most), bytes.hex, bytes.fromhex
+)
+FOLLOWED: Final = ListKind[AccountId](
+    keys.followed, 100, lambda most: SAY("followed", most=most), bytes.hex, bytes.fromhex
+)
+MUTED: Final = ListKind[int](keys.muted, 500, lambda most: SAY("muted", most=most), str, int)
+WATCHED: Final = ListKind[int](keys.watched, 200, lambda most: SAY("watched", most=most), str, int)
 
 
 class AccountList(Generic[Item]):
@@ -62,7 +67,7 @@ class AccountList(Generic[Item]):
         kind = self._kind
         name, field = kind.key(account), kind.text_of(item)
         if not index_under_account(self._client, account, name, field, value, kind.most):
-            raise Refusal(Code.TOO_MANY, SAY(kind.refusal, most=kind.most))
+            raise Refusal(Code.TOO_MANY, kind.one_too_many(kind.most))
 
     def remove(self, account: AccountId, items: Sequence[Item]) -> None:
         """Take items off the account's list; safe to repeat."""

@@ -19,6 +19,7 @@ from infra.people.account_lists import AccountList, ListKind
 from infra.people.texts import read_text
 from infra.redis import keys
 from infra.redis.reads import Read, read_one
+from infra.sentences import SAY
 
 MOST_NOTES: Final = 1_000
 """Notes of one account."""
@@ -29,7 +30,7 @@ def notes_key(account: AccountId) -> str:
     return f"{keys.account(account)}:notes"
 
 
-_NOTED: Final = ListKind[int](notes_key, MOST_NOTES, "notes", str, int)
+_NOTED: Final = ListKind[int](notes_key, MOST_NOTES, lambda most: SAY("notes", most=most), str, int)
 
 
 class Notes(AccountList[int]):

@@ -159,12 +159,14 @@ def test_a_whole_match_is_played_by_every_way_in(nodes: Nodes) -> None:
     assert nodes.api("GET", f"/api/matches/{board}")["result"]
 
 
+@pytest.mark.long
 def test_a_robot_answers(nodes: Nodes) -> None:
     body = {"game": "torere", "players": ["robot-easy", NAMES[0]]}
     board = nodes.api("POST", "/api/matches", body, 0)["board"]
     until(lambda: nodes.state(board).ply)
 
 
+@pytest.mark.long
 def test_the_operator_s_commands_find_nothing(nodes: Nodes) -> None:
     for words in (["verify", "--all"], ["rebuild", "--check"]):
         done = nodes.served.run(*words)
@@ -173,6 +175,7 @@ def test_the_operator_s_commands_find_nothing(nodes: Nodes) -> None:
     until(lambda: "not yet" not in nodes.served.run("queue").stdout)
 
 
+@pytest.mark.long
 def test_no_command_went_to_a_wrong_node(nodes: Nodes) -> None:
     assert not nodes.servers.errors().keys() & MISLED
     assert not nodes.servers.commands() & {"scan", "keys"}

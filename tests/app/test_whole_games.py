@@ -28,6 +28,14 @@ MATCHES = [
     if how == BY_NAME or rules.needs_draw(rules.read_options(()), players)
 ]
 
+QUICK = (
+    ("pow2", 2, BY_NAME),
+    ("halves", 3, OPENLY),
+    ("powerdrain", 2, BY_LINK),
+    ("one", 1, BY_NAME),
+)
+"""Those that the ordinary run plays: no front end knows a game, and each way of beginning is there."""
+
 _TURN = re.compile(r'<div id="turn"[^>]*>(.*?)</div>', re.DOTALL)
 
 PLIES = 40
@@ -70,8 +78,14 @@ def start(everywhere: Everywhere, game: str, players: Sequence[Player], how: str
 
 @pytest.mark.parametrize(
     ("rules", "count", "how"),
-    MATCHES,
-    ids=[f"{rules_id(rules)}-{count}-{how}" for rules, count, how in MATCHES],
+    [
+        pytest.param(
+            *one,
+            id=f"{rules_id(one[0])}-{one[1]}-{one[2]}",
+            marks=() if (one[0].key, *one[1:]) in QUICK else pytest.mark.long,
+        )
+        for one in MATCHES
+    ],
 )
 def test_a_whole_match_is_played_at_all_front_ends_in_turn_and_holds(
     everywhere: Everywhere, rules: AnyRules, count: int, how: str

@@ -1,6 +1,7 @@
 """`matchpost demo` as an operator runs it."""
 
 import json
+import os
 import re
 import socket
 import subprocess
@@ -19,7 +20,8 @@ from infra.valkey.server import EmbeddedServer
 from services.cli.demo import NotEmptyError, fill_server, run
 from services.demo.people import PEOPLE
 from tests.helpers.bench import Bench
-from tests.helpers.served import SCRIPT, Served, until
+from tests.helpers.forked import run_command
+from tests.helpers.served import Served, until
 
 pytestmark = pytest.mark.slow
 
@@ -41,9 +43,7 @@ def served(output: tuple[Path, str]) -> Iterator[Served]:
 
 
 def matchpost(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(SCRIPT), *words], capture_output=True, text=True, timeout=120, check=False
-    )
+    return run_command(words, os.environ, seconds=120)
 
 
 def page(served: Served, path: str) -> str:

@@ -68,6 +68,7 @@ def test_rqs_keys_flushed_in_the_middle_cost_seconds_and_no_move(tmp_path: Path)
         check(client, played, players)
 
 
+@pytest.mark.long
 def test_the_same_command_sent_five_times_at_once_is_one_event_and_five_equal_answers(
     tmp_path: Path,
 ) -> None:

@@ -83,6 +83,7 @@ def test_the_server_killed_under_load_loses_no_acknowledged_command(tmp_path: Pa
     expect(kills.servers(2, tmp_path))
 
 
+@pytest.mark.long
 def test_the_server_of_the_queue_killed_under_load_loses_nothing_and_play_goes_on(
     tmp_path: Path,
 ) -> None:

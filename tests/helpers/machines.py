@@ -22,7 +22,8 @@ from infra.redis.access import ROLES as ACCESS
 from infra.redis.access import USER_PREFIX, acl_lines
 from infra.redis.clients import make_client
 from tests.helpers.clusters import DURABLE, Cluster, Node, free_ports, running
-from tests.helpers.served import SCRIPT, until
+from tests.helpers.forked import SCRIPT, run_command
+from tests.helpers.served import until
 
 ADMIN = "admin"
 """A user of the tests, who may do everything."""
@@ -158,14 +159,7 @@ class Machine:
 
     def run(self, *words: str) -> str:
         """Run `matchpost` to its end, and return what it prints; it must succeed."""
-        done = subprocess.run(
-            [SCRIPT, *words],
-            env=self.environment("operator"),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+        done = run_command(words, self.environment("operator"), seconds=120)
         assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
         return done.stdout
 

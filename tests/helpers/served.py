@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -30,9 +29,9 @@ from infra.store.rq_wakeup import enqueue_drain
 from infra.valkey.directory import DataDirectory
 from infra.valkey.queue_server import FOLDER
 from infra.valkey.server import EmbeddedError, socket_url
+from tests.helpers.forked import SCRIPT, run_command
 from tests.helpers.gateways import StoreGateway
 
-SCRIPT = Path(sys.executable).with_name("matchpost")
 SERVE = (str(SCRIPT), "serve")
 
 _API = "The API is at "
@@ -135,15 +134,7 @@ class Served:
 
     def run(self, *words: str, typed: str | None = None) -> subprocess.CompletedProcess[str]:
         """Run `matchpost` as a user would; `typed` is its standard input."""
-        return subprocess.run(
-            [SCRIPT, *words],
-            env=self.env,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-            input=typed,
-        )
+        return run_command(words, self.env, typed)
 
 
 def _children_of(parent: int) -> list[int]:

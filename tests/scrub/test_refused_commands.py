@@ -80,6 +80,7 @@ def mirrored(server: ScrubbedServer, folder: Path) -> CheckedMatches:
     return verify_mirror.check_mirror(Inline(), range(SHARDS), ())[1]
 
 
+@pytest.mark.long
 def test_no_refused_command_in_any_state_spoils_the_proof_of_a_match(
     server: ScrubbedServer, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -9,7 +9,8 @@ import pytest
 from infra.durability import Mode
 from infra.settings import Settings
 from services.serve.banner import banner
-from tests.helpers.served import SCRIPT, Served
+from tests.helpers.forked import SCRIPT
+from tests.helpers.served import Served
 
 
 def typed(said: str) -> list[str]:

@@ -22,7 +22,8 @@ from services.cli.argument_types import ROLES
 from services.cli.flags import SETTINGS, split_line
 from services.cli.main import main
 from services.cli.subcommands import SUBCOMMANDS, WAIT_SECONDS
-from tests.helpers.served import SCRIPT, Served
+from tests.helpers.forked import SCRIPT
+from tests.helpers.served import Served
 
 HEAVY = ["argon2", "fakeredis", "hiredis", "msgspec", "redis", "rich", "rq", "infra", "domain"]
 

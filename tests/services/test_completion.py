@@ -16,7 +16,8 @@ from services.cli.flags import SETTINGS
 from services.cli.main import _parsers
 from services.cli.subcommands import SUBCOMMANDS
 from services.language.commands import FORMS
-from tests.helpers.served import SCRIPT, Served, until
+from tests.helpers.forked import SCRIPT
+from tests.helpers.served import Served, until
 
 SHELLS = ["bash", "zsh", "fish"]
 

@@ -31,7 +31,8 @@ from infra.valkey.server import EmbeddedServer
 from services.cli.scheduler import _sign_of_life
 from services.doctor import Finding, Level, gather, judge
 from services.doctor.facts import Facts, OutboxFacts
-from tests.helpers.served import SCRIPT, Served, until
+from tests.helpers.forked import SCRIPT
+from tests.helpers.served import Served, until
 
 NEEDED = (
     Role.WORKER,

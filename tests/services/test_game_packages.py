@@ -9,8 +9,9 @@ import httpx
 import pytest
 
 from infra.game_packages import GROUP
+from tests.helpers.forked import SCRIPT
 from tests.helpers.sample_game import install
-from tests.helpers.served import SCRIPT, Served, until
+from tests.helpers.served import Served, until
 
 KEPT = (
     "the game 'tictactoe' is not installed on this server; "

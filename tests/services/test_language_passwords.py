@@ -205,7 +205,14 @@ def test_no_password_is_told_kept_or_logged(example, kind, caplog):
         assert_not_logged(caplog, secrets)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        # the first three try all examples between them
+        pytest.param(kind, id=name, marks=() if number < 3 else pytest.mark.long)
+        for number, (name, kind) in enumerate(SHAPES.items())
+    ],
+)
 def test_no_password_is_told_by_the_answer_to_several_commands(kind):
     secrets = Secrets(kind)
     # each example is tried with three kinds, or with all

@@ -258,13 +258,13 @@ ADDRESSES_MAILED: Final = ["Deine Mailadressen wurden geändert"]
     [
         (nothing, IN_THE_ACCOUNT | IN_THE_MAILBOX, []),
         (password_by_page, set(), PASSWORD_MAILED),
-        (password_by_api, set(), PASSWORD_MAILED),
-        (password_by_line, set(), PASSWORD_MAILED),
+        pytest.param(password_by_api, set(), PASSWORD_MAILED, marks=pytest.mark.long),
+        pytest.param(password_by_line, set(), PASSWORD_MAILED, marks=pytest.mark.long),
         (reset_by_link, set(), PASSWORD_MAILED),
-        (logout_by_page, set(), []),
+        pytest.param(logout_by_page, set(), [], marks=pytest.mark.long),
         (logout_by_api, set(), []),
         # of a thief who reads the mailbox, not of one who is in the account
-        (address_by_page, IN_THE_ACCOUNT, ADDRESSES_MAILED),
+        pytest.param(address_by_page, IN_THE_ACCOUNT, ADDRESSES_MAILED, marks=pytest.mark.long),
         (address_by_api, IN_THE_ACCOUNT, ADDRESSES_MAILED),
     ],
 )

@@ -23,14 +23,13 @@ from infra.settings import Settings
 from infra.store.layout import Layout
 from services.secret_checks import check_secrets
 from services.serve.log_keys import make_first_keys, make_shared_keys
-from tests.helpers.served import SCRIPT
+from tests.helpers.forked import run_command
 
 SHAPE = Layout(shards=4, lanes=1)
 
 
 def keygen(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    argv = [SCRIPT, "keygen", "--data", folder, *words]
-    return subprocess.run(argv, capture_output=True, text=True, check=False)
+    return run_command(["keygen", "--data", folder, *words], os.environ)
 
 
 def test_keygen_makes_all_keys_for_this_user_only_and_prints_the_public_ones(tmp_path: Path):

@@ -15,7 +15,8 @@ from services.app.context import App
 from services.client import Client, ProblemError
 from services.client.connect import find_connection
 from services.client.login_file import read_login
-from tests.helpers.served import SCRIPT, Served
+from tests.helpers.forked import SCRIPT
+from tests.helpers.served import Served
 
 pytestmark = pytest.mark.usefixtures("home")
 

@@ -18,8 +18,9 @@ from infra.mail.outbox import Outbox
 from infra.people.accounts import Accounts, MailAddress
 from infra.store.redis_store import RedisStore
 from tests.fakes.sink import free_port
+from tests.helpers.forked import SCRIPT
 from tests.helpers.mails import mail
-from tests.helpers.served import SCRIPT, Served, until
+from tests.helpers.served import Served, until
 from tests.helpers.wire import Wire
 
 DOMAIN = "play.example.org"
@@ -190,6 +191,7 @@ def answers(port):
         return trying.connect_ex(("127.0.0.1", port)) == 0
 
 
+@pytest.mark.long
 def test_the_socket_is_gone_with_the_server(empty):
     assert (empty.data.parent / "lmtp").is_socket()
     assert empty.end() == 0

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from infra.people.accounts import Accounts, MailAddress
 from tests.fakes.sink import Sink
-from tests.helpers.served import SCRIPT, Served, until
+from tests.helpers.forked import SCRIPT
+from tests.helpers.served import Served, until
 
 DOMAIN = "play.example.org"
 

@@ -23,8 +23,8 @@ from infra.settings import Settings
 from infra.valkey.server import EmbeddedServer
 from services.cli.rebuild import run
 from tests.helpers.bench import Bench
+from tests.helpers.forked import SCRIPT
 from tests.helpers.given import ALICE
-from tests.helpers.served import SCRIPT
 from tests.helpers.side import catch_up
 
 pytestmark = pytest.mark.slow

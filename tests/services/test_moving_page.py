@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.served import SCRIPT, Served, until
+from tests.helpers.forked import SCRIPT
+from tests.helpers.served import Served, until
 
 PAGE = Path(__file__).parents[2] / "docs" / "moving-a-match.md"
 BLOCK = re.compile(r"```console (\w)\n(.*?)```", re.DOTALL)

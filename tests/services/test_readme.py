@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.served import SCRIPT, Served, until
+from tests.helpers.forked import SCRIPT
+from tests.helpers.served import Served, until
 
 ROOT = Path(__file__).parents[2]
 

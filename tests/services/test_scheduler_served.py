@@ -21,9 +21,10 @@ from infra.people.challenges import ChallengeState, ChallengeStore, Proposal
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
+from tests.helpers.forked import SCRIPT
 from tests.helpers.gateways import StoreGateway
 from tests.helpers.proposals import new_command
-from tests.helpers.served import SCRIPT, Served, queue_of, until
+from tests.helpers.served import Served, queue_of, until
 
 pytestmark = pytest.mark.slow
 

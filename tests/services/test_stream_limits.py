@@ -11,7 +11,8 @@ import pytest
 
 from services.http.context import TaskIntervals
 from tests.helpers.api import Api
-from tests.helpers.served import SCRIPT, Served
+from tests.helpers.forked import SCRIPT
+from tests.helpers.served import Served
 
 STREAMS = 2_000
 

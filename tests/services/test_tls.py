@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.clusters import free_ports, running
+from tests.helpers.forked import SCRIPT
 from tests.helpers.machines import Machine, Servers, WebPlayer, shared_settings, web_url
-from tests.helpers.served import SCRIPT, until
+from tests.helpers.served import until
 from tests.helpers.tls import TlsProxy, make_certificate
 
 pytestmark = pytest.mark.slow

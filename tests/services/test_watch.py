@@ -15,7 +15,8 @@ from infra.people.tokens import Scope
 from infra.settings import load
 from services.app.context import App
 from services.client import Client
-from tests.helpers.served import SCRIPT, Served
+from tests.helpers.forked import SCRIPT
+from tests.helpers.served import Served
 from tests.helpers.tcp_proxy import TcpProxy
 
 

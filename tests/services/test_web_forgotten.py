@@ -79,6 +79,7 @@ def test_without_a_relay_the_page_says_so(tmp_path):
         assert come().send("/password", {"who": "x"}, on="/login").status_code == 503
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_link_is_mailed_to_the_proven_address_in_the_language_of_the_account(tmp_path: Path):
     with Sink(auth_require_tls=False) as sink:

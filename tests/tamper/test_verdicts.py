@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from infra.valkey.server import EmbeddedServer
-from tests.helpers.scrubbing import small_pages
 from tests.tamper.forged_server import ForgedServer
 from tests.tamper.verdicts import forged_server, forgeries, make
 
@@ -37,7 +36,6 @@ def forged() -> Iterator[ForgedServer]:
             TemporaryDirectory() as place,
             EmbeddedServer(Path(place) / "valkey") as valkey,
             valkey.client(blocking_timeout=5) as client,
-            small_pages(),
         ):
             copy = make(client, valkey.url, Path(place) / "data")
         with forged_server(copy) as found:

@@ -35,7 +35,7 @@ from infra.settings import Settings  # noqa: E402
 from infra.store.redis_store import RedisStore  # noqa: E402
 from infra.valkey.server import EmbeddedServer  # noqa: E402
 from tests.helpers.corpus import Corpus  # noqa: E402
-from tests.helpers.scrubbing import SHARDS, ScrubbedServer, populated, small_pages  # noqa: E402
+from tests.helpers.scrubbing import SHARDS, ScrubbedServer, populated  # noqa: E402
 from tests.helpers.server_copy import ServerCopy, restore  # noqa: E402
 from tests.tamper.forged_server import (  # noqa: E402
     DOCUMENTS,
@@ -126,7 +126,6 @@ def forged_server(copy: dict[str, Any]) -> Iterator[ForgedServer]:
         TemporaryDirectory() as place,
         EmbeddedServer(Path(place) / "valkey") as valkey,
         valkey.client(blocking_timeout=5) as client,
-        small_pages(),
     ):
         yield restored(copy, client, valkey.url, Path(place) / "data")
 
@@ -173,7 +172,6 @@ def main(words: list[str]) -> None:
             TemporaryDirectory() as place,
             EmbeddedServer(Path(place) / "valkey") as valkey,
             valkey.client(blocking_timeout=5) as client,
-            small_pages(),
         ):
             file.write_bytes(pickle.dumps(make(client, valkey.url, Path(place) / "data")))
         return

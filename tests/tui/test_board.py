@@ -20,12 +20,21 @@ GAMES = {
     "duo": 1,
 }
 
+QUICK = ("pow2", "powerdrain", "halves of three", "torere", "one")
+"""Games of which the ordinary run plays: their moves are chosen in different ways."""
+
 
 def state(api: Api, board: int):
     return api.http.get(f"/api/matches/{board}").json()
 
 
-@pytest.mark.parametrize(("name", "players"), GAMES.items(), ids=list(GAMES))
+@pytest.mark.parametrize(
+    ("name", "players"),
+    [
+        pytest.param(*one, id=one[0], marks=() if one[0] in QUICK else pytest.mark.long)
+        for one in GAMES.items()
+    ],
+)
 @pytest.mark.parametrize(
     "size", [(80, 24), pytest.param((140, 60), marks=pytest.mark.long)], ids=["80x24", "140x60"]
 )

@@ -118,6 +118,7 @@ def test_a_match_is_played_in_a_terminal(api, pair, open_terminal, wait_until):
     assert f"match {board}, {api.url}" in terminal.screen
 
 
+@pytest.mark.long
 def test_a_terminal_without_colour_shows_what_can_be_chosen(pair, open_terminal, wait_until):
     one, _, board = pair
     terminal = open_terminal(str(board), player=one, NO_COLOR="1", TERM="vt100")
@@ -127,6 +128,7 @@ def test_a_terminal_without_colour_shows_what_can_be_chosen(pair, open_terminal,
     wait_until(lambda: "[*]" in terminal.screen)
 
 
+@pytest.mark.long
 def test_the_match_that_waits_longest_is_opened(api, pair, open_terminal, wait_until):
     one, other, board = pair
     api.begun(one, other, game="torere")
@@ -135,6 +137,7 @@ def test_the_match_that_waits_longest_is_opened(api, pair, open_terminal, wait_u
     wait_until(lambda: f"{board} The Power of Two" in terminal.screen)
 
 
+@pytest.mark.long
 def test_a_player_without_a_waiting_match_reads_a_sentence(api, pair, open_terminal, wait_until):
     _, other, _ = pair
     api.caught_up()

@@ -41,10 +41,9 @@ def board(api, pair) -> int:
     for number in range(12):
         hugo.post(f"/api/matches/{board}/chat", {"text": f"line {number}"})
     hugo.post("/api/messages", {"to": ["gerd"], "text": "shall we play?"})
-    for _ in range(51):
-        hugo.give(api.begun(gerd, hugo, game="torere"), {"do": "resign"})
+    hugo.give(api.begun(gerd, hugo, game="torere"), {"do": "resign"})
     disputed = api.begun(hugo, api.player(), terms=["--days=3"])
-    assert disputed == board + 55
+    assert disputed == board + 5
     hugo.move(disputed, "m13-m13")
     hugo.move(disputed, "m13-m5:l4")
     hugo.post(f"/api/matches/{disputed}/claim", {"ply": 1, "text": "look at this"})
@@ -55,16 +54,24 @@ def board(api, pair) -> int:
 
 
 def every_page(board: int) -> list[str]:
+    """One page of each kind."""
     return [
-        "/", "/new", "/new?game=halves", "/games", "/games/pow2", "/games/one", "/puzzles", "/puzzles/one?line=a9", "/log",
-        "/ratings/line", "/players", "/players/hugo", "/players/gerd", "/account", "/help",
-        f"/m/{board}", f"/m/{board + 1}", f"/m/{board + 2}", f"/m/{board + 3}", f"/m/{board}/1",
+        "/", "/new", "/games", "/games/pow2", "/puzzles", "/puzzles/one?line=a9", "/log",
+        "/ratings/line", "/players", "/players/hugo", "/account", "/help",
+        f"/m/{board}", f"/m/{board + 1}", f"/m/{board + 3}",
         f"/m/{board}/1/if", f"/m/{board}/compare", f"/m/{board}/check?move=m1-m7",
         "/games/powerdrain/try?seed=00", "/m/999999",
-        "/matches", "/matches?state=others", "/players/hugo/matches?state=finished",
-        "/games/line/matches?state=finished", "/challenges", "/notices", "/messages", "/messages?to=ben", "/watching", "/watching?state=played", "/playing",
+        "/matches", "/players/hugo/matches?state=finished", "/challenges", "/notices", "/messages?to=ben", "/watching", "/playing",
         "/games/one/scores", "/cases", f"/m/{board}/claim?ply=1", f"/m/{board}/case",
-        f"/m/{board + 55}/case",
+    ]  # fmt: skip
+
+
+def pages_alike(board: int) -> list[str]:
+    """Pages of the same kinds, with other contents."""
+    return [
+        "/new?game=halves", "/games/one", "/players/gerd", f"/m/{board + 2}", f"/m/{board}/1",
+        "/matches?state=others", "/games/line/matches?state=finished", "/messages",
+        "/watching?state=played", f"/m/{board + 5}/case",
     ]  # fmt: skip
 
 
@@ -76,19 +83,38 @@ def shown(one, path: str):
     return page
 
 
-@pytest.mark.parametrize("part", range(6))
-def test_axe_finds_nothing_on_any_page_be_it_light_or_dark(person, pair, board, part):
+@pytest.mark.parametrize(
+    ("pages", "part"),
+    [
+        *((every_page, part) for part in range(4)),
+        *(pytest.param(pages_alike, part, marks=pytest.mark.long) for part in range(4)),
+    ],
+)
+def test_axe_finds_nothing_on_any_page_be_it_light_or_dark(person, pair, board, pages, part):
     gerd, guest = person(pair[0]), person()
-    wanted = [*((gerd, path) for path in every_page(board)),
+    wanted = [*((gerd, path) for path in pages(board)),
               *((guest, path) for path in ("/", "/login", "/signup"))]  # fmt: skip
     faults = {}
-    for one, path in wanted[part::6]:
+    for one, path in wanted[part::4]:
         page = shown(one, path)
         faults[path] = faults_of(page)
         page.emulate_media(color_scheme="dark")
         faults[f"{path} in the dark"] = contrasts_of(page)
         page.emulate_media(color_scheme="light")
     assert {path: found for path, found in faults.items() if found} == {}
+
+
+@pytest.mark.long
+def test_axe_finds_nothing_on_a_list_of_several_pages(api, person, pair):
+    gerd, hugo = pair
+    for _ in range(51):
+        hugo.give(api.begun(gerd, hugo, game="torere"), {"do": "resign"})
+    api.caught_up()
+    for options in ({}, PHONE):
+        page = shown(person(gerd, **options), "/players/hugo/matches?state=finished")
+        expect(page.get_by_role("link", name="Next", exact=True).first).to_be_visible()
+        assert faults_of(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def contrasts_of(page) -> list[str]:
@@ -150,9 +176,10 @@ def test_a_screen_reader_hears_whose_turn_it_is_and_what_can_be_chosen(person, p
     expect(page.locator("#says")).to_contain_text("m5 selected.")
 
 
-def test_on_a_phone_nothing_sticks_out_and_all_can_be_touched(person, pair, board):
+@pytest.mark.parametrize("pages", [every_page, pytest.param(pages_alike, marks=pytest.mark.long)])
+def test_on_a_phone_nothing_sticks_out_and_all_can_be_touched(person, pair, board, pages):
     one = person(pair[0], **PHONE)
-    for path in every_page(board):
+    for path in pages(board):
         page = shown(one, path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
         small = page.evaluate(

@@ -76,7 +76,9 @@ def test_an_analysis_is_asked_for_and_comes_by_itself(parts, person, board):
     expect(page.get_by_role("heading", name="Turning points")).to_be_visible()
 
 
-@pytest.mark.parametrize("options", [{}, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize(
+    "options", [{}, pytest.param(PHONE, marks=pytest.mark.long)], ids=["wide", "phone"]
+)
 def test_a_turning_point_leads_to_its_board_and_its_line(parts, person, board, options):
     store(parts, board)
     page = person(**options).goes_to(f"/m/{board}/analysis")
@@ -99,6 +101,7 @@ def test_a_turning_point_leads_to_its_board_and_its_line(parts, person, board, o
     page.wait_for_url(f"**/m/{board}/2/if?line=m1-i1+a1-e3")
 
 
+@pytest.mark.long
 def test_without_scripts_the_page_loads_itself_again(parts, person, board):
     one = person("arno", java_script_enabled=False)
     page = one.goes_to(f"/m/{board}/analysis")

@@ -143,10 +143,10 @@ def test_forms_of_the_account_with_a_mistake_keep_what_was_typed(person):
     ("move", "places", "word"),
     [
         ("m13-j7", ["m13", "j7"], False),
-        ("o15", ["o15"], False),
+        pytest.param("o15", ["o15"], False, marks=pytest.mark.long),
         ("s19-a1:t20,aa3", ["s19", "a1", "t20", "aa3"], False),
-        ("57-3", ["57", "3"], False),
-        ("swap", ["swap"], True),
+        pytest.param("57-3", ["57", "3"], False, marks=pytest.mark.long),
+        pytest.param("swap", ["swap"], True, marks=pytest.mark.long),
     ],
 )
 def test_moves_on_boards_of_any_size_are_read(mover, move, places, word):

@@ -105,6 +105,7 @@ def test_an_open_match_of_chance_is_revealed_from_whatever_page_its_maker_opens_
     forgets(dora)
 
 
+@pytest.mark.long
 def test_a_game_without_chance_commits_to_nothing(person):
     lena = person("lena-p")
     offers(lena, "The Power of Two", fair=False)
@@ -117,6 +118,7 @@ def test_a_game_of_chance_commits_to_nothing_unless_that_is_chosen(person):
     assert kept(lena) == 0
 
 
+@pytest.mark.long
 def test_without_a_secure_page_the_server_keeps_the_text_and_the_page_says_so(api, person):
     lena, dora = person("lena-i"), person("dora-i")
     for one in (lena, dora):
@@ -218,6 +220,7 @@ def declines(one, board: int) -> str:
     return asked
 
 
+@pytest.mark.long
 def test_who_declines_where_no_browser_with_the_text_was_seen_is_not_blamed(api, person):
     board, nora, _, second = seal(api, person, "w")
     assert declines(second, board) == "Decline to play this match?"
@@ -245,6 +248,7 @@ def test_who_declines_after_a_browser_with_the_text_was_seen_withholds_it(api, p
     verify(board, api.parts.store.events(board))
 
 
+@pytest.mark.long
 def test_the_server_deals_on_two_devices_when_both_agree(api, person):
     board, nora, _, second = seal(api, person, "d")
     other = person(api.player_of("oleg-d"))

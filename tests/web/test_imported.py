@@ -90,7 +90,9 @@ def test_one_with_a_log_says_its_server_and_can_be_declined(api: Api, person):
     shoot(two, "declined")
 
 
-@pytest.mark.parametrize("path", ["", "/0", "/2"])
+@pytest.mark.parametrize(
+    "path", ["", *(pytest.param(ply, marks=pytest.mark.long) for ply in ("/0", "/2"))]
+)
 def test_a_stranger_sees_it_while_it_waits(api: Api, person, path: str):
     one, two, stranger = person(api.player()), person(api.player()), person()
     board = imported(api, one.name, two.name, **vars_of(path))

@@ -15,8 +15,6 @@ from tests.helpers.keyboard import play_by_keys
 
 pytestmark = pytest.mark.slow
 
-QUICK = "torere"
-"""The game that the ordinary run plays."""
 FEWEST = 3
 """Moves of a match at least: a puzzle can be handed in with its first."""
 LONGEST = 64
@@ -41,10 +39,8 @@ def recorded(key: str) -> tuple[list[str], list[str]]:
     return min(fits, key=lambda one: len(one[1]), default=(SHORT.get(key, []), []))
 
 
-@pytest.mark.parametrize(
-    "key",
-    [pytest.param(one, marks=[] if one == QUICK else pytest.mark.long) for one in game_keys()],
-)
+@pytest.mark.long  # tests/web/test_accessible.py plays a move so
+@pytest.mark.parametrize("key", game_keys())
 def test_a_game_is_played_to_its_end_with_the_keyboard_alone(api, person, key):
     rules = latest_rules(key)
     seats = [api.player() for _ in range(rules.players[0])]

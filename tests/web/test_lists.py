@@ -30,6 +30,7 @@ def boards_of(locator) -> list[int]:
     return [int(one.get_attribute("href").rpartition("/")[2]) for one in links]
 
 
+@pytest.mark.long
 def test_all_that_waits_is_there_with_offers_and_the_most_urgent_on_top(person, busy):
     page = person(busy["greta"]).goes_to("/")
     expect(page).to_have_title(f"({MANY + 2}) matchpost")

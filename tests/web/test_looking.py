@@ -122,6 +122,7 @@ def test_what_if_is_played_for_everybody_and_touches_nothing(api, person, board)
     assert load_state(api.parts, board).moves.split() == list(MOVES)
 
 
+@pytest.mark.long
 def test_replies_are_laid_ready_on_the_board(api, person):
     light, dark = person("rita"), person("rosa")
     light.goes_to("/new?opponent=rosa")

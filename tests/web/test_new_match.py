@@ -123,7 +123,14 @@ def test_each_mistake_stands_at_its_field_on_a_small_screen(person):
     assert faults_of(page) == []
 
 
-@pytest.mark.parametrize(("width", "height"), [(800, 700), (390, 664), (844, 390)])
+@pytest.mark.parametrize(
+    ("width", "height"),
+    [
+        (844, 390),
+        pytest.param(390, 664, marks=pytest.mark.long),
+        pytest.param(800, 700, marks=pytest.mark.long),
+    ],
+)
 def test_a_mistake_is_never_behind_the_bar_that_starts_the_match(person, width, height):
     one = person(f"hidden{width}", viewport={"width": width, "height": height})
     page = one.goes_to("/new")
@@ -190,6 +197,7 @@ def test_the_list_of_open_challenges_is_live_and_of_one_game_if_wanted(person):
     expect(there.locator("#challenges")).to_contain_text("No match is offered now.")
 
 
+@pytest.mark.long
 def test_without_scripts_a_match_is_put_together_as_well(api, person):
     one = person("forma-nos", java_script_enabled=False)
     other = api.player()

@@ -45,7 +45,9 @@ class Steps:
         self.page.locator(f'#board-area:not([data-ply="{ply}"])').wait_for()
 
 
-@pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize(
+    "options", [{}, pytest.param(PHONE, marks=pytest.mark.long)], ids=["desktop", "phone"]
+)
 def test_from_the_first_page_to_a_move_against_a_robot(api, person, options, request):
     create_robot_accounts(api.parts.data, AccountMacs())
     page = person(**options).goes_to("/")

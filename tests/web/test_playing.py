@@ -32,6 +32,9 @@ WHOLE_GAME = [
 ]
 """A whole game of pow2: Light brings all 16 pieces in."""
 
+MOVED_DIFFERENTLY = ("halves", "pow2", "powerdrain", "torere")
+"""Games whose moves are written in different ways."""
+
 
 def board_of(one) -> int:
     return int(one.page.url.rpartition("/")[2])
@@ -60,10 +63,14 @@ def table(api, person, name: str):
     return light
 
 
-def test_two_sign_up_and_play_a_whole_game_of_pow2(api, person):
-    light, dark = person().signs_up("lena-plays"), person().signs_up("dora-plays")
+@pytest.mark.parametrize("elsewhere", [9, pytest.param(0, marks=pytest.mark.long)])
+def test_two_sign_up_and_play_a_whole_game_of_pow2(api, person, elsewhere):
+    light, dark = (person().signs_up(f"{name}-plays-{elsewhere}") for name in ("lena", "dora"))
     board = challenge(light, dark)
-    for at, move in enumerate(WHOLE_GAME):
+    seats = [api.player_of(one.name) for one in (light, dark)]
+    for at, move in enumerate(WHOLE_GAME[:elsewhere]):
+        assert seats[at % 2].move(board, move).is_success
+    for at, move in enumerate(WHOLE_GAME[elsewhere:], elsewhere):
         mover = (light, dark)[at % 2]
         mover.waits_for_turn()
         mover.plays(move)
@@ -169,6 +176,7 @@ def test_moves_that_come_late_are_those_of_the_board_drawn_anew(api, person):
     expect(light.page.locator("#says")).to_contain_text("Play m13-j7")
 
 
+@pytest.mark.long
 def test_what_is_said_is_read_by_the_other_and_typing_is_not_disturbed(person):
     light, dark = person("lois"), person("duda")
     challenge(light, dark)
@@ -230,7 +238,13 @@ def test_some_moves_of_every_other_game(api, person, game):
         mover.plays(chance.choice(list(latest_rules(game).legal_moves(position_of(state)))))
 
 
-@pytest.mark.parametrize("game", game_keys())
+@pytest.mark.parametrize(
+    "game",
+    [
+        pytest.param(one, marks=[] if one in MOVED_DIFFERENTLY else pytest.mark.long)
+        for one in game_keys()
+    ],
+)
 def test_place_by_place_all_legal_moves_can_be_chosen_and_no_others(person, game):
     page, rules, chance = person().goes_to("/help"), latest_rules(game), random.Random(game)
     options = rules.read_options(["-keep_chosen"] if game == "halves" else [])

@@ -30,7 +30,7 @@ def pair(api):
     return api.player(name="sieglinde"), api.player(name="siegfried")
 
 
-QUICK = ("pow2", "halves", "powerdrain")
+QUICK = ("halves", "powerdrain")
 """Games whose boards differ most."""
 
 
@@ -69,7 +69,9 @@ def test_the_whole_board_and_play_are_in_sight_at_every_size(api, person, pair, 
         assert high >= min(width, height) * 0.55 or wide >= width * 0.9, size
 
 
-@pytest.mark.parametrize("path", ["/games/pow2/try", "/games/halves/try?seed=00"])
+@pytest.mark.parametrize(
+    "path", [pytest.param("/games/pow2/try", marks=pytest.mark.long), "/games/halves/try?seed=00"]
+)
 def test_a_board_to_try_fits_as_well(person, path):
     one = person()
     for width, height in SIZES:

@@ -50,6 +50,7 @@ def play_first(page: Page) -> None:
     page.locator(f'#board-area:not([data-ply="{ply}"])').wait_for()
 
 
+@pytest.mark.long
 def test_a_newcomer_gets_to_a_move_against_a_robot(api, person):
     create_robot_accounts(api.parts.data, AccountMacs())
     one = person()

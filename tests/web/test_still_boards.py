@@ -51,7 +51,15 @@ def test_a_written_move_keeps_its_field(api, person):
     expect(field).to_be_hidden()
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 900), (768, 1024), (844, 390), (390, 844)])
+@pytest.mark.parametrize(
+    ("width", "height"),
+    [
+        (1280, 900),
+        (390, 844),
+        pytest.param(768, 1024, marks=pytest.mark.long),
+        pytest.param(844, 390, marks=pytest.mark.long),
+    ],
+)
 def test_a_step_back_can_be_pressed_twice_at_the_same_point(api, person, width, height):
     one, two = api.players()
     board = api.begun(one, two)

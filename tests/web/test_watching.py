@@ -10,7 +10,7 @@ from tests.helpers.api import Api
 from tests.helpers.browser import Person, faults_of
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("scripts", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_the_star_keeps_a_match_and_home_shows_how_it_goes_on(
     api: Api, person: Callable[..., Person], *, scripts: bool
 ) -> None:

@@ -101,7 +101,9 @@ def failing(way: Callable[[], None], times: int = 1_000) -> Decider:
     return decider
 
 
-@pytest.mark.parametrize("way", [raises, loops, recurses, allocates])
+@pytest.mark.parametrize(
+    "way", [raises, pytest.param(loops, marks=pytest.mark.long), recurses, allocates]
+)
 @pytest.mark.usefixtures("cpu_limit")
 def test_a_game_that_fails_costs_its_own_match_only(bench: Bench, way: Callable[[], None]) -> None:
     bench.start(1, 2, 5)

@@ -117,11 +117,16 @@ class Slow(Fate):
     ("store", "words"),
     [
         (Deaf, "has not come"),
-        (Forgetful, "has not come|received at"),
-        (Hasty, "what came before was decided after"),
         (Late, "received at"),
-        (Fast, "has not come"),
-        (Slow, "has not come"),
+        *(
+            pytest.param(store, words, marks=pytest.mark.long)
+            for store, words in (
+                (Forgetful, "has not come|received at"),
+                (Hasty, "what came before was decided after"),
+                (Fast, "has not come"),
+                (Slow, "has not come"),
+            )
+        ),
     ],
 )
 def test_a_month_tells_a_faulty_server_from_a_good_one(

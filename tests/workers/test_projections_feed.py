@@ -112,7 +112,7 @@ def expected(logs: Logs, server: EmbeddedServer, buckets: int = 1) -> dict[str, 
         return contents(client)
 
 
-@pytest.mark.parametrize("buckets", [1, 3])
+@pytest.mark.parametrize("buckets", [pytest.param(1, marks=pytest.mark.long), 3])
 def test_killed_between_any_two_commands_it_is_as_if_never_killed(
     logs: Logs, quick: EmbeddedServer, buckets: int
 ) -> None:

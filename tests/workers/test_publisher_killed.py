@@ -22,7 +22,7 @@ from infra.store.published_sizes import read_published_sizes
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from tests.fakes.memory_objects import MemoryObjects
-from tests.helpers.served import SCRIPT
+from tests.helpers.forked import SCRIPT
 from workers.log.job import JOB
 
 pytestmark = pytest.mark.slow

@@ -50,6 +50,8 @@ from workers.rq_worker import ForkingWorker
 
 SHARD, BOARDS = 1, (1, 5)
 POINTS = [point for point in FAILPOINTS if point.startswith("retire.")]
+QUICK_POINTS = ("retire.written", "retire.removed")
+"""The points at which most is half done: a bundle that nothing names, and leaves that are gone."""
 
 
 @pytest.fixture
@@ -269,7 +271,13 @@ def job(settings: Settings, fault: str = "") -> int:
     ).returncode
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(
+    "point",
+    [
+        pytest.param(point, marks=() if point in QUICK_POINTS else pytest.mark.long)
+        for point in POINTS
+    ],
+)
 def test_a_job_killed_at_a_point_loses_and_doubles_nothing(settings, bench, point):
     before = {board: reads(bench.store, board) for board in (*BOARDS, 9)}
     publish(settings, bench.client)

@@ -27,8 +27,9 @@ from tests.faults.harness.published import (
     read_objects,
 )
 from tests.faults.harness.station import Station
+from tests.helpers.forked import SCRIPT
 from tests.helpers.gateways import StoreGateway
-from tests.helpers.served import SCRIPT, queue_of, until
+from tests.helpers.served import queue_of, until
 from workers.log.job import JOB
 
 MERGE_SECONDS = 60.0

@@ -1,0 +1,195 @@
+"""`matchpost` as a process that is forked from one which has imported what commands import.
+
+A command takes over half a second of the processor, nearly all of it for imports. Each process of the tests
+starts one parent and forks from it: every command is still a process as a user's is, with its own streams,
+folder, environment and exit code. Run as a program, this module is that parent.
+"""
+
+import atexit
+import functools
+import gc
+import json
+import os
+import pkgutil
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Final
+
+SCRIPT: Final = Path(sys.executable).with_name("matchpost")
+
+_SEEN_AT_START: Final = ("PYTHON", "LANG", "LC_", "TZ", "LD_", "MALLOC_")
+"""How the names of variables begin that a process reads when it starts, or when it imports."""
+_IMPORTED: Final = ("services.cli", "services.app", "services.client", "services.language")
+"""Packages whose modules the commands need."""
+_SIZE: Final = 4
+"""Bytes of the number before a request, and of the process id that answers it."""
+
+
+def run_command(
+    words: Sequence[str | Path],
+    env: Mapping[str, str],
+    typed: str | None = None,
+    seconds: float = 60,
+) -> subprocess.CompletedProcess[str]:
+    """Run `matchpost` to its end, and return its exit code and what it wrote; `typed` is its input.
+
+    Raises TimeoutExpired after so many seconds, when the command is killed.
+    """
+    listed = [str(word) for word in words]
+    if _seen_at_start(env) != _seen_at_start(os.environ):
+        return subprocess.run(
+            [SCRIPT, *listed], env=env, capture_output=True, text=True, check=False,
+            timeout=seconds, input=typed,
+        )  # fmt: skip
+    with _file() as given, _file() as out, _file() as errors:
+        given.write((typed or "").encode())
+        given.seek(0)
+        code = _run_forked(listed, env, [given, out, errors], seconds)
+        return subprocess.CompletedProcess(listed, code, _text(out), _text(errors))
+
+
+def _seen_at_start(env: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in env.items() if name.startswith(_SEEN_AT_START)}
+
+
+def _file() -> IO[bytes]:
+    return tempfile.TemporaryFile()
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()
+
+
+def _run_forked(
+    words: list[str], env: Mapping[str, str], streams: Sequence[IO[bytes]], seconds: float
+) -> int:
+    request = json.dumps({"words": words, "env": dict(env), "folder": str(Path.cwd())}).encode()
+    with socket.socket(socket.AF_UNIX) as parent:
+        parent.connect(_start_parent())
+        sent = len(request).to_bytes(_SIZE, "big")
+        socket.send_fds(parent, [sent], [stream.fileno() for stream in streams])
+        parent.sendall(request)
+        process = int.from_bytes(_receive(parent, _SIZE), "big")
+        parent.settimeout(seconds)
+        try:
+            return int(parent.recv(_SIZE))
+        except TimeoutError:
+            os.kill(process, signal.SIGKILL)
+            raise subprocess.TimeoutExpired(words, seconds) from None
+
+
+def _receive(connection: socket.socket, count: int) -> bytes:
+    return connection.recv(count, socket.MSG_WAITALL)
+
+
+@functools.cache
+def _start_parent() -> str:
+    """Start the parent, and return its address; it ends when its input does, with this process at the latest."""
+    address = f"\0matchpost-tests-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(address)
+        listening.listen()
+        parent = subprocess.Popen(
+            [sys.executable, "-P", __file__, str(listening.fileno())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[listening.fileno()],
+        )
+    atexit.register(parent.communicate)
+    return address
+
+
+class Parent:
+    """Answers each request by a forked process, and tells its exit code when that ends."""
+
+    def __init__(self, listening: socket.socket) -> None:
+        self._listening = listening
+        self._running: dict[int, socket.socket] = {}
+        self._woken, self._wakes = os.pipe()
+        os.set_blocking(self._woken, False)
+        os.set_blocking(self._wakes, False)
+
+    def next_command(self) -> list[str] | None:
+        """Return the words of a command in each process that is to run one; None when all is over."""
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wakes)
+        while True:
+            ready, _, _ = select.select([self._listening.fileno(), self._woken, 0], [], [])
+            if 0 in ready:
+                return None
+            if self._woken in ready:
+                os.read(self._woken, 512)
+                self._reap()
+            if self._listening.fileno() in ready:
+                words = self._answer()
+                if words is not None:
+                    return words
+
+    def _reap(self) -> None:
+        while self._running:
+            process, status = os.waitpid(-1, os.WNOHANG)
+            if not process:
+                return
+            # who asked may have waited long enough, and has killed it
+            with self._running.pop(process) as asking, suppress(BrokenPipeError):
+                asking.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+    def _answer(self) -> list[str] | None:
+        asking, _ = self._listening.accept()
+        size, streams, _, _ = socket.recv_fds(asking, _SIZE, 3)
+        request = json.loads(_receive(asking, int.from_bytes(size, "big")))
+        process = os.fork()
+        if process:
+            for stream in streams:
+                os.close(stream)
+            asking.sendall(process.to_bytes(_SIZE, "big"))
+            self._running[process] = asking
+            return None
+        asking.close()
+        self._become(request, streams)
+        words: list[str] = request["words"]
+        return words
+
+    def _become(self, request: dict[str, object], streams: list[int]) -> None:
+        """Take over what the process of a command has from its caller."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for other in self._running.values():
+            other.close()
+        self._listening.close()
+        os.close(self._woken)
+        os.close(self._wakes)
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+            os.close(stream)
+        os.chdir(str(request["folder"]))
+        os.environ.clear()
+        os.environ.update(request["env"])  # type: ignore[call-overload]
+
+
+def main() -> int:
+    """Be the parent; return the exit code of a command in each process that runs one."""
+    for name in _IMPORTED:
+        package = import_module(name)
+        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+            import_module(module.name)
+    gc.freeze()
+    words = Parent(socket.socket(fileno=int(sys.argv[1]))).next_command()
+    if words is None:
+        return 0
+    sys.argv = [str(SCRIPT), *words]
+    code: int = import_module("services.cli.main").main()
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""Mutants of the pure core are drawn alike for equal seeds, and differ from the code in one place."""
+
+import ast
+from importlib.util import module_from_spec
+
+import pytest
+
+from trials.mutants import CORE, MutantFinder, change, concerned_tests, drawn, mutated, places
+
+SOURCE = """
+LIMIT = 7
+
+def rate(count, seen):
+    if count {sign} seen:
+        return count
+    return 0
+"""
+
+
+def changed(sign: str) -> list[str]:
+    """What each change of the source makes of it."""
+    found = []
+    for number, _ in enumerate(places(ast.parse(SOURCE.format(sign=sign)))):
+        tree = ast.parse(SOURCE.format(sign=sign))
+        found.append(change(list(places(tree))[number]))
+    return found
+
+
+@pytest.mark.parametrize(("sign", "other"), [("<", "<="), ("==", "!="), ("in", "not in")])
+def test_what_is_changed_stands_in_the_body_of_a_function(sign: str, other: str) -> None:
+    assert sorted(changed(sign)) == sorted(
+        [
+            f"if count {sign} seen:  =>  if not count {sign} seen:",
+            f"count {sign} seen  =>  count {other} seen",
+            "0  =>  1",
+        ]
+    )
+
+
+def test_equal_seeds_draw_equal_mutants_and_others_draw_others() -> None:
+    assert drawn(7, 5, CORE) == drawn(7, 5, CORE) != drawn(8, 5, CORE)
+
+
+def test_a_mutant_is_put_in_place_while_its_module_is_imported() -> None:
+    (mutant,) = drawn(7, 1, ["domain/clocks"])
+    name = mutant.file.removesuffix(".py").replace("/", ".")
+    finder = MutantFinder(mutant.file, mutant.number)
+    assert finder.find_spec("domain.clocks.elsewhere", None) is None
+    spec = finder.find_spec(name, None)
+    assert spec is not None
+    assert spec.loader is not None
+    spec.loader.exec_module(module_from_spec(spec))
+    tree, line, _ = mutated(mutant.file, mutant.number)
+    assert line == mutant.line
+    assert ast.unparse(tree) != ast.unparse(mutated(mutant.file, mutant.number + 1)[0])
+
+
+def test_the_tests_of_a_game_come_first() -> None:
+    assert concerned_tests("domain/games/torere/position.py")[0] == ["tests/games/torere"]
+    assert "tests/domain/test_disputes.py" in concerned_tests("domain/match/disputes.py")[0]

@@ -1,0 +1,227 @@
+"""Random mutants of the pure core, and how many of them the quick tests kill.
+
+    .venv/bin/python trials/mutants.py --seed 7 --count 50 --at-once 2
+
+A mutant has one comparison, operator, number or branch changed, in the body of a function of `--under`. It is
+put in place while its module is imported, so no file is changed, and the tests of what it is part of run until
+one fails. Prints a line for each mutant and the count of those that were killed; `--json` prints all as JSON. Equal
+seeds draw equal mutants as long as the code is the same, so two runs show what a change of the tests has lost.
+Exits with 0 if at least `--least` were killed, else with 1.
+"""
+
+import argparse
+import ast
+import json
+import random
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import CodeType
+from typing import Any, Final, NamedTuple
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+CORE: Final = ("domain/match", "domain/games", "domain/clocks")
+CPU_SECONDS: Final = 300
+"""A mutant that takes longer goes round in circles, and is killed."""
+
+NO_TESTS: Final = 5
+"""Pytest's exit code when there was nothing to run."""
+
+COMPARISONS: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+OPERATORS: Final[dict[type[ast.operator], type[ast.operator]]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Mod: ast.Add,
+    ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitOr, ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+}  # fmt: skip
+
+
+class Mutant(NamedTuple):
+    """One change of one file: at the place of this number among all that can be changed."""
+
+    file: str
+    number: int
+    line: int
+    change: str
+
+
+class Verdict(NamedTuple):
+    """What became of a mutant; `by` names the test that killed it."""
+
+    mutant: Mutant
+    killed: bool
+    by: str
+
+
+def places(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield what can be changed in the bodies of functions, in the order of the file."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            for statement in function.body:
+                yield from filter(is_place, ast.walk(statement))
+
+
+def is_place(node: ast.AST) -> bool:
+    """Return whether something of the node can be changed."""
+    match node:
+        case ast.Compare(ops=[only]):
+            return type(only) in COMPARISONS
+        case ast.BinOp() | ast.AugAssign():
+            return type(node.op) in OPERATORS
+        case ast.Constant(value=value):
+            return type(value) is int
+        case ast.If() | ast.IfExp() | ast.While() | ast.BoolOp():
+            return True
+    return False
+
+
+def change(node: Any) -> str:
+    """Change the node, and return what was done."""
+    before = ast.unparse(node).partition("\n")[0]
+    match node:
+        case ast.Compare():
+            node.ops = [COMPARISONS[type(node.ops[0])]()]
+        case ast.BinOp() | ast.AugAssign():
+            node.op = OPERATORS[type(node.op)]()
+        case ast.Constant(value=int(value)):
+            node.value = value + 1
+        case ast.BoolOp():
+            node.op = ast.And() if isinstance(node.op, ast.Or) else ast.Or()
+        case _:
+            node.test = ast.UnaryOp(ast.Not(), node.test)
+    return f"{before}  =>  {ast.unparse(node).partition(chr(10))[0]}"
+
+
+def mutated(file: str, number: int) -> tuple[ast.Module, int, str]:
+    """Return the changed tree of a file, the line of the change and what it is."""
+    tree = ast.parse((ROOT / file).read_text("utf-8"))
+    node: Any = list(places(tree))[number]
+    said = change(node)
+    return ast.fix_missing_locations(tree), node.lineno, said
+
+
+def drawn(seed: int, count: int, under: Sequence[str]) -> list[Mutant]:
+    """Return so many different mutants of the files of these folders, drawn by chance."""
+    files = sorted(file for folder in under for file in (ROOT / folder).rglob("*.py"))
+    every = [
+        (str(file.relative_to(ROOT)), number)
+        for file in files
+        for number, _ in enumerate(places(ast.parse(file.read_text("utf-8"))))
+    ]
+    chosen = random.Random(seed).sample(every, count)  # noqa: S311
+    return [Mutant(file, number, *mutated(file, number)[1:]) for file, number in chosen]
+
+
+def concerned_tests(file: str) -> list[list[str]]:
+    """Return the tests of what a file is part of: those that are likeliest to notice a change, and then all."""
+    _, part, *rest = Path(file).parts
+    if part == "games":
+        own = [f"tests/games/{rest[0]}"] if (ROOT / "tests/games" / rest[0]).is_dir() else []
+        of_all = _listed("tests/games", "test_*.py")
+        return [own or of_all, [*of_all, "tests/engine"], ["tests/domain"]]
+    stem = Path(file).stem.partition("_")[0].removesuffix("s")
+    named = _listed("tests/domain", f"test_{stem}*.py")
+    return [[*named, "tests/domain/test_match_laws.py"], ["tests/domain"], ["tests/games"]]
+
+
+def _listed(folder: str, pattern: str) -> list[str]:
+    return sorted(str(file.relative_to(ROOT)) for file in (ROOT / folder).glob(pattern))
+
+
+class MutantLoader(SourceFileLoader):
+    """Loads a module with its one change."""
+
+    def __init__(self, name: str, mutant: tuple[str, int]) -> None:
+        super().__init__(name, str(ROOT / mutant[0]))
+        self._mutant = mutant
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the code of the changed module."""
+        del fullname
+        return compile(mutated(*self._mutant)[0], self.path, "exec")
+
+
+class MutantFinder(MetaPathFinder):
+    """Finds the one module that is changed."""
+
+    def __init__(self, file: str, number: int) -> None:
+        self._name = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        self._mutant = file, number
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
+        """Return how the changed module is loaded; None for all others."""
+        del path, target
+        if fullname != self._name:
+            return None
+        loader = MutantLoader(fullname, self._mutant)
+        return spec_from_file_location(fullname, loader.path, loader=loader)
+
+
+def run_tests(file: str, number: int) -> int:
+    """Run tests in this process with a mutant in place, and return pytest's exit code."""
+    import pytest  # noqa: PLC0415 - only a process that runs tests pays for it
+
+    sys.path.insert(0, str(ROOT))
+    sys.meta_path.insert(0, MutantFinder(file, number))
+    flags = ["-x", "-q", "-m", "not long", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no"]
+    codes = (int(pytest.main([*flags, *tests])) for tests in concerned_tests(file))
+    return next(filter(None, codes), 0)
+
+
+def judged(mutant: Mutant) -> Verdict:
+    """Run the tests of a mutant in a process of their own."""
+    words = [sys.executable, __file__, "--one", mutant.file, str(mutant.number)]
+    limit = (CPU_SECONDS, CPU_SECONDS)
+    done = subprocess.run(  # noqa: S603 - this program again
+        words, cwd=ROOT, capture_output=True, text=True, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit),
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    failed = next((line for line in lines if line.startswith(("FAILED", "ERROR"))), "")
+    by = failed.partition(" - ")[0] or f"exit code {done.returncode}"
+    if done.returncode == NO_TESTS:
+        raise SystemExit(f"{mutant.file}: no tests were found: {words}\n{done.stderr}")
+    return Verdict(mutant, done.returncode != 0, by if done.returncode else "")
+
+
+def main() -> int:
+    """Draw mutants, run the tests on each, and print what became of them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--count", type=int, default=50)
+    parser.add_argument("--under", nargs="+", default=CORE, metavar="FOLDER")
+    parser.add_argument("--at-once", type=int, default=2)
+    parser.add_argument("--least", type=int, default=0, help="how many have to be killed")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--one", nargs=2, metavar=("FILE", "NUMBER"), help="used for each process")
+    given = parser.parse_args()
+    if given.one:
+        return run_tests(given.one[0], int(given.one[1]))
+    verdicts = []
+    with ThreadPoolExecutor(given.at_once) as pool:
+        every = [pool.submit(judged, one) for one in drawn(given.seed, given.count, given.under)]
+        for done in as_completed(every):
+            verdicts.append(verdict := done.result())
+            said = f"killed by {verdict.by}" if verdict.killed else "SURVIVED"
+            if not given.json:
+                mutant = verdict.mutant
+                print(f"{mutant.file}:{mutant.line}: {mutant.change}: {said}", flush=True)
+    killed = sum(verdict.killed for verdict in verdicts)
+    if given.json:
+        found = [{**one.mutant._asdict(), "killed": one.killed, "by": one.by} for one in verdicts]
+        print(json.dumps({"seed": given.seed, "killed": killed, "mutants": found}))
+    else:
+        print(f"{killed} of {len(verdicts)} killed")
+    return int(killed < given.least)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
