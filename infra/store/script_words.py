@@ -100,23 +100,3 @@ class AnchorWords(NamedTuple):
     leaf: Arg
     least: Arg
     most: Arg
-
-
-class RetireKeys(NamedTuple):
-    """The keys of `retire.lua`; the others of the match follow, which go with it."""
-
-    snapshot: str
-    locator: str
-    ended_matches: str
-    archived: str
-    chat: str
-
-
-class RetireWords(NamedTuple):
-    """The words of `retire.lua`."""
-
-    head: Arg
-    places: Arg
-    board: Arg
-    bit: Arg
-    chat_seconds: Arg

@@ -34,8 +34,6 @@ from infra.store.script_words import (
     CommitKeys,
     CommitMatchKeys,
     CommitWords,
-    RetireKeys,
-    RetireWords,
     SubmitKeys,
     SubmitWords,
 )
@@ -200,14 +198,12 @@ def anchor_call(
 def retire_call(shards: int, board: int, head: bytes, locator: bytes) -> scripts.Call:
     """Return the call that removes a match which is in the archive."""
     shard = keys.shard_of(board, shards)
-    names = RetireKeys(
-        snapshot=keys.snapshot(shard, board),
-        locator=keys.locator(shard, board),
-        ended_matches=keys.ended(shard),
-        archived=keys.archived(shard),
-        chat=keys.chat(shard, board),
-    )
-    more = [
+    names = [
+        keys.snapshot(shard, board),
+        keys.locator(shard, board),
+        keys.ended(shard),
+        keys.archived(shard),
+        keys.chat(shard, board),
         keys.moves(shard, board),
         keys.turns(shard, board),
         keys.events(shard, board),
@@ -216,14 +212,8 @@ def retire_call(shards: int, board: int, head: bytes, locator: bytes) -> scripts
         keys.conditional_moves(shard, board),
         keys.drafts(shard, board),
     ]
-    words = RetireWords(
-        head=head,
-        places=locator,
-        board=board,
-        bit=keys.archive_bit(board, shards),
-        chat_seconds=keys.ARCHIVED_CHAT_SECONDS,
-    )
-    return scripts.RETIRE, [*names, *more], words
+    bit = keys.archive_bit(board, shards)
+    return scripts.RETIRE, names, [head, locator, board, bit, keys.ARCHIVED_CHAT_SECONDS]
 
 
 def repair_due(client: redis.Redis, shards: int, board: int, head: bytes, due: int) -> bool:

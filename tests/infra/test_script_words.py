@@ -26,7 +26,6 @@ def unpacked(source: str) -> list[tuple[str, ...]]:
         (scripts.SUBMIT, (words.SubmitKeys, words.SubmitWords)),
         (scripts.COMMIT, (words.CommitKeys, words.CommitWords, words.CommitMatchKeys)),
         (scripts.ANCHOR_SEED_CHAIN, (words.AnchorKeys, words.AnchorWords)),
-        (scripts.RETIRE, (words.RetireKeys, words.RetireWords)),
     ],
     ids=lambda one: one.name if isinstance(one, Script) else None,
 )
@@ -47,7 +46,6 @@ def test_the_counts_in_the_scripts_are_those_of_the_names() -> None:
     assert commit["FIELDS"] == len(words.CommitWords._fields)
     assert commit["SHARD_KEYS"] == len(words.CommitKeys._fields)
     assert commit["MATCH_KEYS"] == len(words.CommitMatchKeys._fields)
-    assert numbers(scripts.RETIRE)["FIXED"] == len(words.RetireKeys._fields)
 
 
 def test_the_head_of_the_commit_explains_each_word_by_its_name() -> None:

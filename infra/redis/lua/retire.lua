@@ -9,18 +9,14 @@
 --
 -- The locator is compared because a refusal adds a leaf and an outcome, and leaves the head alone.
 
-local FIXED = 5
-local snapshot, locator, ended_matches, archived, chat = unpack(KEYS, 1, FIXED)
-local head, places, board, bit, chat_seconds = unpack(ARGV)
-
-if not redis.call('ZSCORE', ended_matches, board)
-    or redis.call('GETRANGE', snapshot, 0, 31) ~= head
-    or redis.call('GET', locator) ~= places then
+if not redis.call('ZSCORE', KEYS[3], ARGV[3])
+    or redis.call('GETRANGE', KEYS[1], 0, 31) ~= ARGV[1]
+    or redis.call('GET', KEYS[2]) ~= ARGV[2] then
   return 0
 end
 -- needs no memory, and after a first write the server refuses none: so it is done with a full memory, too
-redis.call('ZREM', ended_matches, board)
-redis.call('SETBIT', archived, bit, 1)
-redis.call('UNLINK', snapshot, locator, unpack(KEYS, FIXED + 1))
-redis.call('EXPIRE', chat, chat_seconds)
+redis.call('ZREM', KEYS[3], ARGV[3])
+redis.call('SETBIT', KEYS[4], ARGV[4], 1)
+redis.call('UNLINK', KEYS[1], KEYS[2], unpack(KEYS, 6))
+redis.call('EXPIRE', KEYS[5], ARGV[5])
 return 1
