@@ -5,7 +5,7 @@ page, docs/metrics.md, has all of them.
 """
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from typing import Final
@@ -13,7 +13,6 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from domain.errors import Code
-from infra.store.port import AlreadyDecided, NotAccepted, SubmitResult
 
 REGISTRY: Final = CollectorRegistry()
 """The metrics of this process."""
@@ -113,16 +112,9 @@ def count_decision(command: str, code: str) -> None:
     (_refused(code) if code else _accepted(command)).inc()
 
 
-def count_submissions(answers: Iterable[SubmitResult]) -> None:
-    """Count the answers of inboxes to commands."""
-    for answer in answers:
-        _submitted(_answer_label(answer)).inc()
-
-
-def _answer_label(answer: SubmitResult) -> str:
-    if isinstance(answer, NotAccepted):
-        return str(answer.code)
-    return "known" if isinstance(answer, AlreadyDecided) else "queued"
+def count_submission(answer: str) -> None:
+    """Count a command that an inbox has answered: `queued`, `known`, or the code by which it was refused."""
+    _submitted(answer).inc()
 
 
 @contextmanager

@@ -167,8 +167,9 @@ class FinishedMatches(Query):
         try:
             entries = self._entries([int(member) for _, member in places])
         except Refusal as refusal:
-            known = "older-damaged" if refusal.code is Code.DAMAGED else "older-away"
-            raise Refusal(refusal.code, SAY(known)) from refusal
+            damaged = refusal.code is Code.DAMAGED
+            text = SAY("older-damaged") if damaged else SAY("older-away")
+            raise Refusal(refusal.code, text) from refusal
         return {
             place: row_of_entry(entry, place[0])
             for place, entry in zip(places, entries, strict=True)

@@ -22,7 +22,7 @@ from domain.match.commands import CommandEnvelope
 from domain.match.events import CommandId
 from infra.failpoints import failpoint
 from infra.log_context import add_log_fields
-from infra.metrics import OUTCOMES_PENDING, count_submissions, outcome_wait
+from infra.metrics import OUTCOMES_PENDING, count_submission, outcome_wait
 from infra.redis.clients import ANSWER_TIMEOUT
 from infra.redis.keys import Lane
 from infra.redis.microbatch import MicroBatcher
@@ -195,7 +195,7 @@ class AsyncCommandGateway:
         future = sending.outcome
         later = future and self._store.answer_later(sending.submission, answer)
         if not future or not later:
-            count_submissions([answer])
+            _count(answer)
             return _result_of(sending, answer)
         task = asyncio.create_task(_answer(sending, future, later))
         self._requests.add(task)
@@ -270,7 +270,7 @@ async def _answer(
         if not future.done():
             future.set_exception(error)
         return
-    count_submissions([answer])
+    _count(answer)
     stored = _result_of(sending, answer)
     if stored is not None and not future.done():
         future.set_result(stored)
@@ -354,3 +354,10 @@ def gateway_in_thread(
     finally:
         end()
         thread.join()
+
+
+def _count(answer: SubmitResult) -> None:
+    if isinstance(answer, NotAccepted):
+        count_submission(str(answer.code))
+    else:
+        count_submission("known" if isinstance(answer, AlreadyDecided) else "queued")
