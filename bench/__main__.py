@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from bench.baselines.boardgame_io import NoPeerError
 from bench.harness import NoCompilerError, open_environment
-from infra.game_packages import load_games
+from infra.settings.game_packages import load_games
 
 _FAILED: Final = 2
 _MOST_MS: Final = 1_000

@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from domain.match.commands import CommandEnvelope
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis.clients import ANSWER_TIMEOUT
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.gateway import submission_of
 from infra.store.layout import Layout, Numbering
 from infra.store.leases import LaneLeases

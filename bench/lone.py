@@ -20,7 +20,7 @@ from bench.http import play
 from bench.report import Report
 from bench.served import serving, start_matches
 from bench.workload import games
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.app.context import App
 
 SLOWER_MS: Final = 2.0

@@ -25,7 +25,7 @@ from bench.report import Report
 from bench.workload import PlannedGame, games, moves, starts
 from domain.clocks.time_control import TimeControl
 from infra.log.key_files import FOLDER_NAME, generate_keys
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.log_gate import read_ends
 from infra.store.published_sizes import read_published_sizes
 from infra.valkey.server import EmbeddedServer

@@ -22,7 +22,7 @@ from domain.match.events import command_id
 from domain.match.history import unpack_snapshot
 from domain.match.robots import ROBOT_ACCOUNTS
 from domain.rules import latest_rules, rules_id
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.app.context import App
 
 PEOPLE: Final = 10

@@ -20,7 +20,7 @@ from domain.match.commands import CommandEnvelope, PlayMove, StartMatch
 from domain.match.events import AccountId
 from infra.people.accounts import Accounts
 from infra.people.tokens import Scope
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.app.context import App
 from services.serve.processes import console_script
 

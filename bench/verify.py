@@ -25,7 +25,7 @@ from domain.match.history import Snapshot
 from infra.audit.leaf_totals import new_secret
 from infra.log.key_files import LOG_KEY
 from infra.redis import keys
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.cli.verify_all import Findings, begin_process, check_everything
 from workers.commands.drain import BATCH
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 import redis
 
-from infra.heartbeats import Heartbeat, HeartbeatThread, Role
+from infra.health.heartbeats import Heartbeat, HeartbeatThread, Role
 from infra.redis.clients import make_client
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url
 from services import __version__

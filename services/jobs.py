@@ -13,20 +13,20 @@ from typing import Final
 from rq import Retry
 
 from domain.errors import Refusal
-from infra.analysis_jobs import another_turn
 from infra.log.key_files import keys_folder
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
+from infra.mail.push_client import PushClient
 from infra.mail.receipt_attachments import EventAttachments
 from infra.mail.sent_emails import SENT_FILE, SentEmails
 from infra.mail.smtp_client import SmtpRelay
-from infra.mail.smtp_url import read_smtp_url
 from infra.mail.unsubscribe_links import UnsubscribeLinks
 from infra.mail.wakeup import MailerWakeup
 from infra.projections.generations import BusyError
-from infra.push.client import PushClient
-from infra.push.push_services import read_push_services
 from infra.redis.keys import Lane
-from infra.settings import load
+from infra.settings.push_services import read_push_services
+from infra.settings.settings import load
+from infra.settings.smtp_url import read_smtp_url
+from infra.store.analysis_jobs import another_turn
 from services.app import analyses
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED

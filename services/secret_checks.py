@@ -7,11 +7,17 @@ from typing import Final
 
 import redis
 
+from infra.health.secret_copies import make_id, read_copy
+from infra.health.secret_record import (
+    Secret,
+    SecretCopy,
+    SecretMismatchError,
+    SecretRecord,
+    mismatch,
+)
 from infra.mail.addresses import LostKeyError, read_secret
 from infra.objects.port import ObjectStoreError
-from infra.secret_copies import make_id, read_copy
-from infra.secret_record import Secret, SecretCopy, SecretMismatchError, SecretRecord, mismatch
-from infra.settings import Settings
+from infra.settings.settings import Settings
 
 logger = logging.getLogger(__name__)
 

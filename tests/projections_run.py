@@ -31,7 +31,7 @@ from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.side import settle
 from infra.redis.clients import make_client
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.valkey.server import EmbeddedServer
 from infra.projections.buckets import BUCKETS
 from infra.projections.lag import lag

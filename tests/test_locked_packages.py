@@ -73,7 +73,7 @@ for package in (domain, infra, workers, services):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)
 from pathlib import Path
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.app.context import App
 from services.http.app import make_app
 make_app(App(Settings(data=Path("/nowhere"))))

@@ -13,7 +13,7 @@ from typing import Any, Final
 import redis
 
 from infra.archive.store import boards_in_archive
-from infra.failpoints import failpoint
+from infra.process.failpoints import failpoint
 from infra.projections.archived_places import ArchivedPlaces, ListKey
 from infra.projections.finished_matches import ROWS, is_list_of_game, lists_of, unpack
 from infra.projections.generations import Generation, Generations

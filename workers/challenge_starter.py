@@ -12,10 +12,10 @@ from typing import Final
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from infra.draw_texts import DrawTexts
-from infra.intervals import every
 from infra.people.challenges import Challenge, ChallengeStore
 from infra.people.challenges.start import challenge_start
+from infra.process.intervals import every
+from infra.store.draw_texts import DrawTexts
 from infra.store.gateway import check_digest, outcome_of, submission_of
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import CommandOutcome, parse

@@ -13,10 +13,10 @@ import redis
 from redis.exceptions import RedisError
 
 from domain.errors import Refusal
-from infra.evidence.frozen import FrozenEvidence
-from infra.intervals import every
+from infra.audit.frozen import FrozenEvidence
+from infra.process.intervals import every
 from infra.projections.cases import OpenCase, OpenCases
-from infra.rq_jobs import FREEZE, MAINTENANCE
+from infra.redis.rq_jobs import FREEZE, MAINTENANCE
 from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup
 from workers.job_report import report
 

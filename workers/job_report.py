@@ -4,8 +4,8 @@ from typing import Final
 
 from rq import get_current_job
 
-from infra.intervals import every
-from infra.rq_jobs import RESULT_SECONDS
+from infra.process.intervals import every
+from infra.redis.rq_jobs import RESULT_SECONDS
 
 _EVERY_SECONDS: Final = 0.5
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final, Generic, Protocol
 from uuid import uuid4
 
-from infra.failpoints import failpoint
+from infra.process.failpoints import failpoint
 from infra.store.leases import LeaseResult, Leases, QueueSigns, What
 
 RUN_SECONDS: Final = 5.0

@@ -25,7 +25,7 @@ from infra.archive.archived_match import (
 )
 from infra.archive.directory_pages import DirectoryEntry, page_number
 from infra.archive.objects import PageStore
-from infra.failpoints import failpoint
+from infra.process.failpoints import failpoint
 from infra.store import locators
 from infra.store.port import Store
 from workers.archived_rows import ArchivedRows

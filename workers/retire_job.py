@@ -6,10 +6,10 @@ from typing import Final
 import redis
 
 from domain.clocks.calendar import DAY
-from infra.archive.limits import retirement_limits
-from infra.intervals import every
-from infra.rq_jobs import MAINTENANCE, RETIRE
-from infra.settings import Settings
+from infra.health.retirement_limits import retirement_limits
+from infra.process.intervals import every
+from infra.redis.rq_jobs import MAINTENANCE, RETIRE
+from infra.settings.settings import Settings
 from infra.store.last_runs import note_retire_run
 from infra.store.port import Store
 from infra.store.published_sizes import read_published_sizes

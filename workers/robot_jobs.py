@@ -17,9 +17,9 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from infra.intervals import every
+from infra.process.intervals import every
 from infra.projections.robot_turns import RobotTurn, RobotTurns
-from infra.rq_jobs import ROBOT_MOVE, ROBOTS, SUSPENDED, queue_key
+from infra.redis.rq_jobs import ROBOT_MOVE, ROBOTS, SUSPENDED, queue_key
 from infra.store.robot_failures import RobotFailures
 from infra.store.rq_wakeup import FAILURE_SECONDS
 

@@ -11,7 +11,7 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker, WorkerStatus
 
-from infra.liveness import LIVENESS
+from infra.process.liveness import LIVENESS
 from infra.store.rq_wakeup import LeasedJob
 
 logger = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from domain.match.commands import CommandEnvelope, FlagPlayer, RemindPlayer, tag
 from domain.match.events import SERVER_ACCOUNT, command_id
 from domain.match.history import PackedSnapshot, unpack_snapshot
 from domain.match.state import next_due, reminder_is_due
-from infra.failpoints import failpoint
+from infra.process.failpoints import failpoint
 from infra.redis.keys import lane_of
 from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases

@@ -17,7 +17,7 @@ from infra.log.signed_note import NoteError
 from infra.log.tiles import WIDTH
 from infra.objects.location import is_local, open_objects
 from infra.objects.port import ObjectNotFoundError, ObjectStore, ObjectStoreError
-from infra.settings import Settings
+from infra.settings.settings import Settings
 
 AT_ONCE: Final = 16
 """Objects that are read at the same time, because a store at a cloud answers each after some ms."""

@@ -17,7 +17,7 @@ from domain.match.history import PackedSnapshot
 from infra.archive.archive import Archive
 from infra.archive.archived_match import ArchivedMatch
 from infra.archive.directory_pages import DirectoryEntry
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.redis.autopipeline import CommandPipeline, raise_errors
 from infra.store.async_store import AsyncStore

@@ -18,7 +18,7 @@ from domain.match.imports import describe_import
 from domain.match.refusal_audit import UnexplainedRefusal, check_refusal, restored_text
 from domain.match.refused_commands import NotDecidedAgain
 from infra.audit.draws import AnchorOf, KnownSeeds, check_draw
-from infra.evidence.faults import count
+from infra.audit.faults import count
 from infra.store.outcomes import ANY_DIGEST, CommandOutcome
 
 Refusals = Mapping[NotDecidedAgain | None, int]

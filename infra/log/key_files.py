@@ -17,8 +17,8 @@ import msgspec
 
 from infra.log.names import LogSecret
 from infra.log.signed_note import NoteError, VerifierKey
-from infra.settings import Settings
-from infra.synced_files import sync_folder, write_synced
+from infra.process.synced_files import sync_folder, write_synced
+from infra.settings.settings import Settings
 
 LOG_KEY: Final = "log-key"
 RECEIPTS_KEY: Final = "receipts-key"

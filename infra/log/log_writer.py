@@ -7,7 +7,6 @@ two checkpoints that follow the same one, one is refused.
 
 from collections.abc import Sequence
 
-from infra.failpoints import failpoint
 from infra.log import merkle
 from infra.log.checkpoint import LogCheckpoint
 from infra.log.names import CHECKPOINT, object_name
@@ -15,6 +14,7 @@ from infra.log.published_log import LogDamagedError, PublishedLog
 from infra.log.signed_note import Signer, VerifierKey
 from infra.log.tiles import LEVELS, WIDTH, Tile, bundle_path, fold_pairs, pack_bundle, tile_of
 from infra.objects.port import ObjectStore
+from infra.process.failpoints import failpoint
 
 
 class LogWriter:

@@ -8,7 +8,7 @@ from infra.log.published_log import PublishedLog, TileCache
 from infra.log.signed_note import VerifierKey
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectStore
-from infra.settings import Settings
+from infra.settings.settings import Settings
 
 
 class PublishedLogs:

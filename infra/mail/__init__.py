@@ -1,6 +1,6 @@
-"""Mail as the server keeps and sends it.
+"""What goes out to people, by mail and by push, and the mail that comes in.
 
 `addresses` makes the addresses that players reply to, `outbox` keeps e-mails until they are sent, and
 `smtp_client` sends them; `verification_codes` and `address_status` verify the players' own addresses.
-This module imports nothing, because the settings import `smtp_url` alone.
+Notifications in browsers (RFC 8030, 8291, 8292) wait in `push_queue` and are sent by `push_client`.
 """

@@ -19,7 +19,7 @@ import msgspec
 
 from domain.match.events import AccountId
 from infra.people.accounts.validation import mailbox
-from infra.synced_files import create_once
+from infra.process.synced_files import create_once
 
 SECRET_BYTES: Final = 32
 

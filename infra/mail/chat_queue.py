@@ -12,8 +12,8 @@ import msgspec
 import redis
 
 from domain.match.events import AccountId
-from infra.mail import keys
 from infra.people.messages import CHAT_LIMIT, MessageStore, PlayerMessage
+from infra.redis import mail_keys as keys
 from infra.redis import scripts
 
 WAIT_MS: Final = 5 * 60_000

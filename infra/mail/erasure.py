@@ -7,9 +7,9 @@ from infra.mail.chat_queue import ChatMailQueue
 from infra.mail.message_queue import MessageMailQueue
 from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
+from infra.mail.push_queue import PushQueue
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.password_resets import PasswordResets
-from infra.push.push_queue import PushQueue
 
 
 def erase_mail(client: redis.Redis, account: AccountId) -> None:

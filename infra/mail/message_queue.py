@@ -11,13 +11,13 @@ import msgspec
 import redis
 
 from domain.match.events import AccountId, CommandId
-from infra.mail import keys
 from infra.mail.chat_queue import ChatMailQueue
+from infra.mail.push_queue import PushQueue, QueuedPush
 from infra.people.messages import MessageKind, MessageStore
 from infra.people.push_subscriptions import PushSubscriptions
 from infra.people.texts import read_text
 from infra.projections.notices import NoticeKind
-from infra.push.push_queue import PushQueue, QueuedPush
+from infra.redis import mail_keys as keys
 from infra.redis.clients import Clock, time_ms
 
 

@@ -13,9 +13,9 @@ import msgspec
 import redis
 
 from domain.match.events import AccountId
-from infra.mail import keys
 from infra.mail.email import Email, check_email
 from infra.people.accounts.validation import mailbox
+from infra.redis import mail_keys as keys
 from infra.redis import scripts
 from infra.redis.clients import Clock, time_ms
 

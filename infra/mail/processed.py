@@ -15,7 +15,7 @@ from limits import RateLimitItemPerDay, RateLimitItemPerHour
 from limits.strategies import FixedWindowRateLimiter
 
 from infra.people.accounts.validation import folded_mailbox, mailbox
-from infra.rate_limits import CountStorage
+from infra.people.rate_limits import CountStorage
 
 PROCESSED_SECONDS: Final = 30 * 24 * 3600
 """How long the mark of a processed mail is kept; a mail server gives up after five days."""

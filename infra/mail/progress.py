@@ -7,8 +7,8 @@ import msgspec
 import redis
 
 from domain.match.events import AccountId
-from infra.mail import keys
 from infra.mail.log_cursor import LogCursor
+from infra.redis import mail_keys as keys
 from infra.redis import scripts
 
 DIGEST_HOUR: Final = 6

@@ -10,8 +10,8 @@ from typing import Final
 
 import msgspec
 
-from infra.liveness import LIVENESS
-from infra.mail.smtp_url import SmtpUrl
+from infra.process.liveness import LIVENESS
+from infra.settings.smtp_url import SmtpUrl
 
 ANSWER_SECONDS: Final = 30.0
 """Seconds the relay may take for a reply."""

@@ -14,8 +14,8 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.mail import keys
 from infra.people.accounts.validation import mailbox
+from infra.redis import mail_keys as keys
 from infra.sentences import SAY
 
 ALPHABET: Final = "abcdefghijkmnpqrstuvwxyz23456789"

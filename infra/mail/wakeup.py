@@ -8,13 +8,13 @@ from typing import Final
 
 import redis
 
-from infra.mail import keys
 from infra.mail.chat_queue import ChatMailQueue
 from infra.mail.log_cursor import LogCursor
 from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
-from infra.push.push_queue import PushQueue
-from infra.rq_jobs import MAIL, SEND_MAIL
+from infra.mail.push_queue import PushQueue
+from infra.redis import mail_keys as keys
+from infra.redis.rq_jobs import MAIL, SEND_MAIL
 from infra.store.port import Store
 from infra.store.rq_wakeup import LeasedJob, WakeupJob
 

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, Final
 
-from infra.liveness import LIVENESS
 from infra.objects.port import (
     ObjectChangedError,
     ObjectDiffersError,
@@ -18,6 +17,7 @@ from infra.objects.port import (
     ObjectStoreError,
     check_name,
 )
+from infra.process.liveness import LIVENESS
 
 ANSWER_SECONDS: Final = 10.0
 """How long an answer may take."""

@@ -20,7 +20,7 @@ from infra.objects.port import (
     ObjectStoreError,
     check_name,
 )
-from infra.synced_files import sync_folder, write_synced
+from infra.process.synced_files import sync_folder, write_synced
 
 _ABSENT: Final = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR)
 

@@ -23,7 +23,7 @@ from typing import Final
 import msgspec
 
 from domain.match.events import AccountId
-from infra.synced_files import sync_folder, write_synced
+from infra.process.synced_files import sync_folder, write_synced
 
 logger = logging.getLogger(__name__)
 

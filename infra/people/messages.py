@@ -11,7 +11,7 @@ appends nothing, so a front end may repeat a command: the same id means the same
 
 Writes are as durable as the server makes every write: in `fsync` mode it syncs before it answers.
 Under durability `replicated` the client that writes them waits for the replicas, as for all that belongs to
-accounts (`infra.confirmed_writes`).
+accounts (`infra.redis.confirmed_writes`).
 """
 
 from collections import Counter

@@ -21,7 +21,7 @@ import redis
 
 from domain.match.events import AccountId
 from infra.people.attempt_source import LOCAL, attempt_source
-from infra.rate_limits import WINDOW_MINUTES, LoginRateLimit, NetworkRateLimit
+from infra.people.rate_limits import WINDOW_MINUTES, LoginRateLimit, NetworkRateLimit
 from infra.redis import keys
 from infra.sentences import SAY
 

@@ -22,12 +22,12 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.mail.keys import RESET_REQUESTS
 from infra.people.attempt_source import LOCAL, attempt_source
-from infra.rate_limits import LoginRateLimit
+from infra.people.rate_limits import LoginRateLimit
+from infra.people.security_log import SecurityEvent, note_security
 from infra.redis import keys
 from infra.redis.clients import time_ms
-from infra.security_log import SecurityEvent, note_security
+from infra.redis.mail_keys import RESET_REQUESTS
 from infra.sentences import SAY
 
 LINK_SECONDS: Final = 3600

@@ -29,11 +29,11 @@ from msgspec.structs import asdict, replace
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.secret_index import SecretIndex, body_of, new_id
+from infra.people.security_log import SecurityEvent, note_security
 from infra.redis import keys
 from infra.redis.clients import Clock, time_ms
 from infra.redis.reads import Read, read_one, read_strings
 from infra.redis.server_time import ServerTime
-from infra.security_log import SecurityEvent, note_security
 from infra.sentences import SAY
 
 LASTS_SECONDS: Final = 30 * 24 * 3600

@@ -25,7 +25,7 @@ _COMMANDS: Final = (
 SETTINGS_READERS: Final = ("scheduler", "operator")
 """The roles that may read the settings of a server, and `masterauth` with them, which opens all data to its holder.
 
-An ACL can't leave single settings out. The others read what the scheduler has noted: `infra.durability`.
+An ACL can't leave single settings out. The others read what the scheduler has noted: `infra.durability.durability`.
 """
 
 _OF_ROBOTS: Final = ("{u:robot-*}", "{a:726f626f74*}*")

@@ -29,7 +29,7 @@ from redis.connection import Connection, SSLConnection, UnixDomainSocketConnecti
 from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelManagedConnection
 
-from infra.liveness import WatchedParser
+from infra.process.liveness import WatchedParser
 from infra.redis.addresses import Servers, Topology, check_url, parse_servers, topology_of, unix_url
 from infra.redis.cluster import ClusterClient
 from infra.redis.node_names import NodePool

@@ -9,7 +9,7 @@ from redis.exceptions import RedisError
 
 from infra.redis.cluster import servers_of
 from infra.redis.node_names import node_address
-from infra.server_state import DISK_FULL, write_fault
+from infra.redis.server_state import DISK_FULL, write_fault
 
 
 class ServerFigures(msgspec.Struct, frozen=True):

@@ -20,9 +20,9 @@ from redis import asyncio as aredis
 from domain.errors import Refusal
 from domain.match.commands import CommandEnvelope
 from domain.match.events import CommandId
-from infra.failpoints import failpoint
-from infra.log_context import add_log_fields
-from infra.metrics import OUTCOMES_PENDING, count_submission, outcome_wait
+from infra.process.failpoints import failpoint
+from infra.process.log_context import add_log_fields
+from infra.process.metrics import OUTCOMES_PENDING, count_submission, outcome_wait
 from infra.redis.clients import ANSWER_TIMEOUT
 from infra.redis.keys import Lane
 from infra.redis.microbatch import MicroBatcher

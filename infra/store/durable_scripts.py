@@ -6,8 +6,8 @@ from typing import Any
 import redis
 from redis.client import Pipeline
 
-from infra.durability import Mode, append_barrier, check_barrier
-from infra.failpoints import failpoint
+from infra.durability.durability import Mode, append_barrier, check_barrier
+from infra.process.failpoints import failpoint
 from infra.redis import scripts
 from infra.store.port import NotDurable
 

@@ -16,11 +16,11 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import redis
 
-from infra.failpoints import failpoint
+from infra.process.failpoints import failpoint
 from infra.redis import keys, scripts
 from infra.redis.autopipeline import CommandPipeline
 from infra.redis.keys import Lane
-from infra.rq_jobs import COMMANDS, SUSPENDED, queue_key
+from infra.redis.rq_jobs import COMMANDS, SUSPENDED, queue_key
 
 LEASE_MS: Final = 3_000
 """How long a lane's lease lasts unless renewed: a killed drain is replaced after this."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from infra.failpoints import failpoint
+from infra.process.failpoints import failpoint
 from infra.redis import keys, scripts
 
 _FIELDS: Final = ("size", "root", "fault")

@@ -12,7 +12,7 @@ from rq.serializers import JSONSerializer
 from infra.redis import keys
 from infra.redis.clients import to_ms
 from infra.redis.keys import Lane
-from infra.rq_jobs import (
+from infra.redis.rq_jobs import (
     ANALYSIS,
     COMMANDS,
     MAIL,

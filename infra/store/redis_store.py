@@ -8,7 +8,7 @@ import redis
 
 from domain.match.events import CommandId
 from domain.match.history import PackedSnapshot
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms
 from infra.redis.reads import read_one, streams_in_one_command

@@ -8,7 +8,7 @@ from uuid import uuid4
 import redis
 
 from infra.redis.keys import Lane
-from infra.rq_jobs import COMMANDS, DRAIN, SUSPENDED, queue_key
+from infra.redis.rq_jobs import COMMANDS, DRAIN, SUSPENDED, queue_key
 from infra.store.leases import Leases
 
 FAILURE_SECONDS: Final = 3600

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from infra.settings import Settings
+from infra.settings.settings import Settings
 
 if TYPE_CHECKING:
     from infra.log.published_logs import PublishedLogs

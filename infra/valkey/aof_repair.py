@@ -23,7 +23,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from infra.synced_files import sync_folder
+from infra.process.synced_files import sync_folder
 
 _FOLDER: Final = "appendonlydir"
 _MANIFEST: Final = "appendonly.aof.manifest"

@@ -14,7 +14,7 @@ from typing import Final
 
 from redis import Redis
 
-from infra.server_state import DISK_FULL_AT, MINIMUM_REPLICAS
+from infra.redis.server_state import DISK_FULL_AT, MINIMUM_REPLICAS
 
 logger = logging.getLogger(__name__)
 

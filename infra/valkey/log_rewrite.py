@@ -9,7 +9,7 @@ from typing import Final
 from redis import Redis
 from redis.exceptions import RedisError
 
-from infra.intervals import every
+from infra.process.intervals import every
 
 REWRITE_SECONDS: Final = 24 * 3600
 """How long what was erased may stay in the file."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from infra.redis.addresses import unix_url
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.valkey.directory import DataDirectory
 from infra.valkey.server import EmbeddedServer
 

@@ -29,7 +29,7 @@ from infra.log.checkpoint import LogCheckpoint
 from infra.log.merkle import verify_consistency
 from infra.log.names import LogSecret
 from infra.log.signed_note import NoteError, SignatureType, Signer, VerifierKey, open_note
-from infra.synced_files import sync_folder, write_synced
+from infra.process.synced_files import sync_folder, write_synced
 from infra.witness.cosign_request import CosignRequest
 
 KEY_FILE: Final = "witness-key"

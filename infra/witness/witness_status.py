@@ -10,7 +10,7 @@ from infra.log.names import WITNESSED, object_name
 from infra.log.signed_note import NoteError, VerifierKey, open_note, split_note
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectNotFoundError, ObjectStore, ObjectStoreError
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.witness.client import read_witnesses
 
 

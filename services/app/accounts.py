@@ -15,9 +15,9 @@ from infra.mail.erasure import erase_mail
 from infra.people.accounts import Profile
 from infra.people.accounts.lookalikes import Lookalikes
 from infra.people.accounts.writing import refuse_suspended
+from infra.people.security_log import SecurityEvent, note_security
 from infra.people.sessions import FreshSession, Session
 from infra.projections.erasure import erase_projections
-from infra.security_log import SecurityEvent, note_security
 from services.app.context import App
 from services.app.sentences import SAY
 from services.app.userids import check_signups, claimed_userid

@@ -19,15 +19,15 @@ from domain.match.events import AccountId
 from domain.match.robots import robot_level
 from domain.match.state import MatchState, Reason, first_position, positions
 from domain.rules import MissingRules, rules_by_id
-from infra.analyses import Analyses, StoredAnalysis
-from infra.failpoints import failpoint
+from infra.process.failpoints import failpoint
+from infra.store.analyses import Analyses, StoredAnalysis
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.matches import check_ply, load_state
 from services.app.sentences import SAY
 
 if TYPE_CHECKING:
-    from infra.analysis_jobs import AnalysisJobs, AnalysisProgress
+    from infra.store.analysis_jobs import AnalysisJobs, AnalysisProgress
 
 _STORE_SECONDS: Final = 5.0
 """How much work is lost at most if a job is killed, but for the position under way."""
@@ -127,6 +127,6 @@ def analyse(app: App, board: int, stopping: Callable[[], bool] = lambda: False) 
 
 
 def _jobs(app: App) -> "AnalysisJobs":
-    from infra.analysis_jobs import AnalysisJobs  # noqa: PLC0415 - RQ is slow to import, and not always needed
+    from infra.store.analysis_jobs import AnalysisJobs  # noqa: PLC0415 - RQ is slow to import, and not always needed
 
     return AnalysisJobs(app.queue)

@@ -14,11 +14,9 @@ import redis
 from domain.match.events import AccountId
 from infra.archive.archive import Archive
 from infra.archive.store import StoreWithArchive
-from infra.confirmed_writes import ConfirmingRedis
-from infra.draw_texts import DrawTexts
-from infra.durability import Mode, Occasion, verify
-from infra.durability_notes import DurabilityNotes
-from infra.durability_watch import DurabilityWatch
+from infra.durability.durability import Mode, Occasion, verify
+from infra.durability.durability_notes import DurabilityNotes
+from infra.durability.durability_watch import DurabilityWatch
 from infra.mail.account_changes import account_change_mailer
 from infra.mail.address_status import AddressStatus
 from infra.mail.message_queue import MailingMessageStore
@@ -36,6 +34,7 @@ from infra.people.messages import MessageStore
 from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
 from infra.people.push_subscriptions import PushSubscriptions
+from infra.people.rate_limits import CommandRateLimit
 from infra.people.seen_texts import SeenTexts
 from infra.people.sessions import Sessions
 from infra.people.statements import Statements
@@ -49,18 +48,19 @@ from infra.projections.leaderboards import Leaderboards
 from infra.projections.notices import MatchNotices
 from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery
-from infra.rate_limits import CommandRateLimit
 from infra.redis.clients import make_client
+from infra.redis.confirmed_writes import ConfirmingRedis
 from infra.redis.keys import Lane
 from infra.redis.server_time import ServerTime
-from infra.seed_chains import SeedChains
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.async_gateway import gateway_in_thread
 from infra.store.damaged_matches import DamagedMatches
+from infra.store.draw_texts import DrawTexts
 from infra.store.gateway import Gateway
 from infra.store.leases import LaneLeases
 from infra.store.log_gate import LogGate
 from infra.store.port import Store
+from infra.store.seed_chains import SeedChains
 from infra.store.trimmed_leaves import published_logs
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url

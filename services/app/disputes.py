@@ -17,8 +17,8 @@ from domain.match.dispute_events import Appealed, Ruled
 from domain.match.disputes import open_case
 from domain.match.events import AccountId, CommandId, decode_event
 from domain.match.state import MatchState
+from infra.people.security_log import SecurityEvent, note_security
 from infra.people.statements import MOST_STATEMENTS, Statement
-from infra.security_log import SecurityEvent, note_security
 from infra.store.outcomes import CommandOutcome, parse
 from services.app.actor import Actor
 from services.app.commands import WAIT_SECONDS, MatchCommand

@@ -27,7 +27,7 @@ from domain.match.events import (
 )
 from domain.match.state import MatchState
 from infra.audit.draws import DEALS
-from infra.draw_texts import DrawTexts
+from infra.store.draw_texts import DrawTexts
 from services.app.context import App
 from services.app.sentences import SAY
 

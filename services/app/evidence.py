@@ -8,8 +8,8 @@ from msgspec import UNSET
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, decode_refusal, is_event
-from infra.evidence.frozen import FrozenEvidence
-from infra.evidence.match_document import (
+from infra.audit.frozen import FrozenEvidence
+from infra.audit.match_document import (
     DocumentError,
     DocumentLeaf,
     MatchDocument,

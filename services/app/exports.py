@@ -25,14 +25,14 @@ from domain.match.events import (
     leaf_hash,
 )
 from domain.match.state import MatchState
-from infra.evidence.build import Additions, ReadMatch, ServerLogs, build_document
-from infra.evidence.match_document import (
+from infra.audit.build_document import Additions, ReadMatch, ServerLogs, build_document
+from infra.audit.match_document import (
     DocumentError,
     DocumentStatement,
     MatchDocument,
     write_document,
 )
-from infra.evidence.move_record import write_record
+from infra.audit.move_record import write_record
 from infra.log.key_files import (
     LOG_KEY,
     RECEIPTS_KEY,
@@ -44,7 +44,7 @@ from infra.log.published_log import LogDamagedError, TileCache
 from infra.log.published_logs import PublishedLogs
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.objects.port import ObjectStoreError
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged

@@ -30,9 +30,9 @@ from domain.match.history import replay
 from domain.match.imports import DOCUMENT, RECORD, import_command
 from domain.match.state import MatchState, Reason
 from domain.rules import AnyRules, Seat, rules_by_id
-from infra.evidence.build import ReadMatch
-from infra.evidence.check import check_document
-from infra.evidence.match_document import (
+from infra.audit.build_document import ReadMatch
+from infra.audit.check_document import check_document
+from infra.audit.match_document import (
     DocumentError,
     MatchDocument,
     document_digest,
@@ -40,7 +40,7 @@ from infra.evidence.match_document import (
     without_private_parts,
     write_document,
 )
-from infra.evidence.move_record import read_record
+from infra.audit.move_record import read_record
 from infra.log.signed_note import VerifierKey
 from infra.objects.port import ObjectNotFoundError
 from services.app.context import App

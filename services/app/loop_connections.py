@@ -10,7 +10,7 @@ import msgspec
 from redis import asyncio as aredis
 
 from infra.archive.store import AsyncStoreWithArchive
-from infra.durability_watch import DurabilityWatch
+from infra.durability.durability_watch import DurabilityWatch
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline, CommandPipeline, raise_errors
 from infra.redis.clients import make_async_client

@@ -9,7 +9,7 @@ from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.events import AccountId, CommandId
 from infra.people.messages import BOX_LIMIT, BROADCAST_LIMIT, MOST_RECIPIENTS, PlayerMessage
-from infra.security_log import SecurityEvent, note_security
+from infra.people.security_log import SecurityEvent, note_security
 from services.app.contact import check_chat, check_message, strangers_to
 from services.app.context import App
 from services.app.matches import load_state

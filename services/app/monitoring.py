@@ -10,15 +10,15 @@ from typing import Final
 import msgspec
 import redis
 
-from infra.durability import Mode
-from infra.durability_notes import DurabilityNotes
-from infra.heartbeats import HeartbeatRecord, Role, read_heartbeats
+from infra.durability.durability import Mode
+from infra.durability.durability_notes import DurabilityNotes
+from infra.health.heartbeats import HeartbeatRecord, Role, read_heartbeats
 from infra.mail.outbox import Outbox
 from infra.projections.lag import lag
 from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.redis.server_info import ServerFigures, read_server_figures
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.log_gate import read_ends
 from infra.store.port import Watermark

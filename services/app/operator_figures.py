@@ -3,8 +3,8 @@
 import msgspec
 
 from domain.clocks.calendar import DAY
-from infra.archive.limits import archive_figures
-from infra.log.log_figures import LogFigures, read_log_figures
+from infra.health.log_figures import LogFigures, read_log_figures
+from infra.health.retirement_limits import archive_figures
 from infra.projections.robot_figures import RobotFigures, read_robot_figures
 from infra.store.last_runs import RetireRun, last_retire_run
 from infra.store.queue_figures import LaneFigures, QueueFigures, read_figures

@@ -9,10 +9,10 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.log.key_files import keys_folder
+from infra.mail.push_encryption import AUTH_BYTES, read_public_key
+from infra.mail.vapid import VapidKey
 from infra.people.push_subscriptions import PushSubscription
-from infra.push.encryption import AUTH_BYTES, read_public_key
-from infra.push.push_services import is_allowed, read_push_services
-from infra.push.vapid import VapidKey
+from infra.settings.push_services import is_allowed, read_push_services
 from services.app.context import App
 from services.app.sentences import SAY
 

@@ -13,7 +13,7 @@ from typing import Final
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from infra.failpoints import failpoint
+from infra.process.failpoints import failpoint
 from infra.store.gateway import outcome_of, submission_of
 from infra.store.port import Queued, Submission, SubmitResult
 from infra.store.robot_failures import RobotFailures

@@ -7,7 +7,7 @@ import sys
 from typing import Final
 
 from domain.errors import Refusal
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.app.context import App
 from services.app.error_codes import CODE_INFO, EXIT_OK
 

@@ -13,12 +13,12 @@ PROJECTIONS: Final = (
 """Names for `rebuild`; a test keeps them equal to `infra.projections.specs`, which is slow to import."""
 
 SECRETS: Final = ("seeds", "mail-key", "log-key", "receipts-key", "accounts-key", "store")
-"""Names for `secrets --accept`; a test keeps them equal to `infra.secret_record`."""
+"""Names for `secrets --accept`; a test keeps them equal to `infra.health.secret_record`."""
 
 ROLES: Final = (
     "worker", "side", "scheduler", "publisher", "maintenance", "robots", "web", "mail", "mailer",
 )  # fmt: skip
-"""Names for `alive`; a test keeps them equal to `infra.heartbeats.Role`."""
+"""Names for `alive`; a test keeps them equal to `infra.health.heartbeats.Role`."""
 
 _MOST_BUCKETS: Final = 1_024
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from domain.errors import Code
-from infra.settings import Settings
-from infra.synced_files import sync_folder, write_synced
+from infra.process.synced_files import sync_folder, write_synced
+from infra.settings.settings import Settings
 from services.app.context import App
 from services.app.corrections import (
     CorrectedMatch,

@@ -17,12 +17,12 @@ import redis
 
 from domain.game.engine import LEVELS
 from domain.match.robots import robot_level
-from infra.durability import Mode, verify
-from infra.heartbeats import SILENT_MS, read_heartbeats
-from infra.machine import memory_limit
+from infra.durability.durability import Mode, verify
+from infra.health.heartbeats import SILENT_MS, read_heartbeats
 from infra.people.accounts import Accounts
+from infra.process.machine import memory_limit
 from infra.redis.clients import make_client, time_ms
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.board_numbers import BoardNumbers
 from infra.store.layout import initial_layout, read_layout
 from infra.store.redis_store import RedisStore

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import to_builtins
 
 from domain.errors import Code, Refusal
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.app.answered import answered
 from services.app.context import App
 from services.app.error_codes import CODE_INFO

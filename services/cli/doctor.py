@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.doctor import Finding, Level, gather, judge
 from services.doctor.facts import Facts
 

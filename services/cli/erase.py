@@ -6,9 +6,9 @@ Exit codes: 0 erased, or shown what would be; 1 there is no such text.
 from domain.errors import Code, Refusal
 from domain.match.dispute_events import Appealed, Claimed, Ruled
 from domain.match.events import decode_event
+from infra.people.security_log import SecurityEvent, note_security
 from infra.people.statements import Statement
-from infra.security_log import SecurityEvent, note_security
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
 from services.language.arguments import read_board

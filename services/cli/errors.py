@@ -9,11 +9,11 @@ from collections.abc import Callable
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from infra.durability import DurabilityError
-from infra.game_packages import GamePackageError
+from infra.durability.durability import DurabilityError
+from infra.health.secret_record import SecretMismatchError
 from infra.objects.port import ObjectStoreError
-from infra.secret_record import SecretMismatchError
-from infra.settings import SettingsError
+from infra.settings.game_packages import GamePackageError
+from infra.settings.settings import SettingsError
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from infra.valkey.binary import BinaryError
 from infra.valkey.directory import DirectoryError

@@ -11,7 +11,7 @@ With `--record` it writes a move record, the lines of commands by which the matc
 
 import sys
 
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
 from services.app.exports import OPERATOR, export_match, export_record

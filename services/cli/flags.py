@@ -50,14 +50,14 @@ SETTINGS: Final[Mapping[str, str]] = {
     "push_services": "the push services that notifications are given to: hosts or origins",
     "transfer_to": "the servers at which matches may go on, separated by blanks",
 }
-"""The flags for settings, by field of `infra.settings.Settings`; a test keeps them complete."""
+"""The flags for settings, by field of `infra.settings.settings.Settings`; a test keeps them complete."""
 
 
 HELP: Final = "--help-settings"
 
 
 def add_settings(parser: ArgumentParser) -> None:
-    """Add the flags for settings to a command, whose help leaves them out; `infra.settings` checks the values."""
+    """Add the flags for settings to a command, whose help leaves them out; `infra.settings.settings` checks the values."""
     add_settings_help(parser)
     parser.add_argument("--config", metavar="FILE", help="a TOML file with settings")
     for name in SETTINGS:
@@ -83,10 +83,10 @@ class _ListSettings(Action):
 
 
 def settings_of(arguments: Namespace) -> Any:
-    """Return the settings; raise `infra.settings.SettingsError` if one is unusable."""
+    """Return the settings; raise `infra.settings.settings.SettingsError` if one is unusable."""
     import os  # noqa: PLC0415 - like the next, only for commands that have settings
 
-    from infra.settings import CONFIG_VARIABLE, load  # noqa: PLC0415
+    from infra.settings.settings import CONFIG_VARIABLE, load  # noqa: PLC0415
 
     environ = dict(os.environ)
     if arguments.config is not None:

@@ -11,8 +11,8 @@ from typing import Final
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.match.state import MatchState
-from infra.evidence.faults import NotCheckableError
-from infra.settings import Settings
+from infra.audit.faults import NotCheckableError
+from infra.settings.settings import Settings
 from services.app.commands import OutcomePending, finish
 from services.app.context import App
 from services.app.error_codes import CODE_INFO, EXIT_OK, EXIT_UNKNOWN

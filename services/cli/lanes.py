@@ -7,7 +7,7 @@ lanes as workers on all machines together. Exit codes: 0 done; 1 no such number 
 
 import sys
 
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.lane_texts import changed_lanes, division

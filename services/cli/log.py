@@ -12,7 +12,7 @@ from infra.log.published_log import LogDamagedError, PublishedLog
 from infra.log.published_logs import PublishedLogs
 from infra.log.signed_note import NoteError
 from infra.objects.port import ObjectStoreError
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedKind, ClosedShards
 from infra.store.discarded_leaves import (
     CHUNK,

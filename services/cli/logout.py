@@ -6,7 +6,7 @@ end all sessions and tokens of that account of the server at the data.
 
 from typing import Final
 
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.app.error_codes import EXIT_OK
 from services.cli.remote import run_remotely
 from services.client import Client, ProblemError

@@ -8,14 +8,14 @@ from contextlib import ExitStack, contextmanager
 
 from redis.exceptions import RedisError
 
-from infra.heartbeats import Role
+from infra.health.heartbeats import Role
+from infra.health.secret_record import SecretMismatchError
 from infra.mail.account_changes import account_change_mailer
 from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
 from infra.people.account_macs import KEYS_FOLDER, AccountMacs
 from infra.people.accounts import Accounts
 from infra.redis.clients import make_client
-from infra.secret_record import SecretMismatchError
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.valkey.server import NotRunningError, socket_url
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN

@@ -1,11 +1,11 @@
 """`matchpost mailer`: the process that tells players of events, by e-mail and by notifications in browsers."""
 
-from infra.heartbeats import Role
+from infra.health.heartbeats import Role
+from infra.health.secret_copies import read_copy
+from infra.health.secret_record import Secret, SecretMismatchError
 from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
 from infra.people.account_macs import MacKeyError
-from infra.secret_copies import read_copy
-from infra.secret_record import Secret, SecretMismatchError
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_UNKNOWN
 from services.cli.errors import run_role

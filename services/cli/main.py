@@ -89,7 +89,7 @@ def _run(words: Sequence[str]) -> int:
         values["is_local"] = chooses_local_data(arguments)
     else:
         arguments = parser.parse_args(words)
-    import_module("infra.game_packages").load_games()
+    import_module("infra.settings.game_packages").load_games()
     return _call(arguments, values)
 
 

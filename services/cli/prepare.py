@@ -7,14 +7,14 @@ the settings say, or has other secrets than this machine.
 import sys
 from pathlib import Path
 
-from infra.durability import Occasion, verify
-from infra.durability_notes import DurabilityNotes
+from infra.durability.durability import Occasion, verify
+from infra.durability.durability_notes import DurabilityNotes
+from infra.health.secret_record import Secret, SecretRecord
 from infra.log.key_files import keys_folder
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
 from infra.redis.addresses import redact_url
-from infra.secret_record import Secret, SecretRecord
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.layout import initial_layout
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN

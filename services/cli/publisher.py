@@ -4,10 +4,10 @@ import os
 from contextlib import ExitStack
 from typing import Final
 
-from infra.heartbeats import Role
+from infra.health.heartbeats import Role
 from infra.objects.port import ObjectStoreError
 from infra.redis.clients import make_client
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.layout import read_layout
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url

@@ -5,9 +5,9 @@ from typing import Final
 
 import msgspec
 
-from infra.log.log_figures import LogFigures
+from infra.health.log_figures import LogFigures
 from infra.projections.robot_figures import RobotFigures
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.last_runs import LaneTurn, RetireRun
 from infra.store.queue_figures import LaneFigures, QueueFigures
 from services.app.context import App

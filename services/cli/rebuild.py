@@ -18,10 +18,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rq.job import Job
 
 from domain.errors import Refusal
-from infra import maintenance_jobs
 from infra.projections.generations import BusyError
-from infra.rq_jobs import CHECK, MAINTENANCE, REBUILD
-from infra.settings import Settings
+from infra.redis.rq_jobs import CHECK, MAINTENANCE, REBUILD
+from infra.settings.settings import Settings
+from infra.store import maintenance_jobs
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
 from workers.projections import maintenance

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from domain.errors import Code, Refusal
-from infra.synced_files import sync_folder, write_synced
+from infra.process.synced_files import sync_folder, write_synced
 
 
 class ReceiptFile:

@@ -22,7 +22,7 @@ from domain.match.events import is_event
 from domain.match.history import replay
 from domain.match.state import MatchState, without_leavers
 from domain.rules import AnyRules, latest_rules, rules_by_id, rules_id
-from infra.evidence.match_document import DOCUMENT_LIMIT, HEADER, DocumentError, read_document
+from infra.audit.match_document import DOCUMENT_LIMIT, HEADER, DocumentError, read_document
 from services.app.error_codes import EXIT_OK
 
 LINE_LIMIT: Final = 1 << 20

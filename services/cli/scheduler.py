@@ -11,11 +11,11 @@ from typing import Final
 from redis import Redis
 from redis.exceptions import RedisError
 
-from infra.draw_texts import DrawTexts
-from infra.heartbeats import EVERY_SECONDS, Heartbeat, Role
-from infra.intervals import every
-from infra.liveness import LIVENESS
-from infra.settings import Settings
+from infra.health.heartbeats import EVERY_SECONDS, Heartbeat, Role
+from infra.process.intervals import every
+from infra.process.liveness import LIVENESS
+from infra.settings.settings import Settings
+from infra.store.draw_texts import DrawTexts
 from infra.store.server_clock import ServerClockRecord
 from infra.store.store_calls import repair_due
 from services import __version__

@@ -6,11 +6,11 @@ Exit codes: 0 none differs; 1 one differs, or can't be accepted; 2 the server do
 import sys
 from typing import Final
 
+from infra.health.secret_copies import read_copy
+from infra.health.secret_record import Secret, SecretCopy, SecretRecord, mismatch
 from infra.mail.addresses import LostKeyError
 from infra.objects.port import ObjectStoreError
-from infra.secret_copies import read_copy
-from infra.secret_record import Secret, SecretCopy, SecretRecord, mismatch
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 

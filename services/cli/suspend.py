@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 
 from domain.errors import Refusal
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.app.accounts import set_suspended
 from services.app.context import App
 from services.app.error_codes import CODE_INFO, EXIT_OK

@@ -12,7 +12,7 @@ from domain.match.history import BrokenHistory
 from infra.audit.match import holds_but
 from infra.audit.published_match import NotCompared, PublishedMatches, open_published
 from infra.audit.stored_match import check_match
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.published_sizes import read_published_sizes
 from infra.store.trimmed_leaves import published_logs
 from services.app.context import App

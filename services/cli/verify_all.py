@@ -28,7 +28,7 @@ from infra.audit.match import CheckedMatches, describe_refusals
 from infra.audit.match_batches import MatchBatches
 from infra.audit.published_match import NotCompared, open_published
 from infra.log.published_logs import PublishedLogs
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.board_numbers import BoardNumbers
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.published_sizes import read_published_sizes
@@ -81,7 +81,7 @@ _processes: list[_Process] = []
 def begin_process(settings: Settings, secret: bytes, niceness: int = _NICENESS) -> None:
     """Make the parts of a process, which lets the server go first."""
     os.nice(niceness)
-    import_module("infra.game_packages").load_games()
+    import_module("infra.settings.game_packages").load_games()
     _processes[:] = [_Process(App(settings), PublishedLogs(settings), secret)]
 
 

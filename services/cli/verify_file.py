@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from infra.evidence.check_file import check_file
-from infra.evidence.faults import NotCheckableError
-from infra.evidence.match_document import DOCUMENT_LIMIT
+from infra.audit.check_file import check_file
+from infra.audit.faults import NotCheckableError
+from infra.audit.match_document import DOCUMENT_LIMIT
 from infra.log.signed_note import NoteError, VerifierKey
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from infra.audit.faults import NotCheckableError
 from infra.audit.match import CheckedMatches, describe_refusals
 from infra.audit.mirror_log import MirroredLog, MirrorReader, notes_in
 from infra.audit.mirror_objects import MirrorObjects
-from infra.evidence.faults import NotCheckableError
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.objects.port import ObjectStoreError
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
@@ -46,7 +46,7 @@ _mirrors: list[_Mirror] = []
 
 def begin_process(where: str, kept: Path, keys: Sequence[VerifierKey]) -> None:
     """Make the parts of a process."""
-    import_module("infra.game_packages").load_games()
+    import_module("infra.settings.game_packages").load_games()
     _mirrors[:] = [_Mirror(where, kept, keys)]
 
 

@@ -9,12 +9,12 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
-from infra.durability import DurabilityError
-from infra.heartbeats import Role
-from infra.liveness import LIVENESS
-from infra.open_files import raise_limit
-from infra.secret_record import SecretMismatchError
-from infra.settings import Settings
+from infra.durability.durability import DurabilityError
+from infra.health.heartbeats import Role
+from infra.health.secret_record import SecretMismatchError
+from infra.process.liveness import LIVENESS
+from infra.process.open_files import raise_limit
+from infra.settings.settings import Settings
 from infra.valkey.server import NotRunningError
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN

@@ -19,8 +19,8 @@ import httpx
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.objects.bounded_http import read_answer
 from infra.objects.http import HttpObjects
-from infra.open_files import raise_limit
-from infra.synced_files import sync_folder, write_synced
+from infra.process.open_files import raise_limit
+from infra.process.synced_files import sync_folder, write_synced
 from infra.witness.follower import LogFollower
 from infra.witness.witness import Witness, WitnessFolderError
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN

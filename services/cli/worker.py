@@ -6,9 +6,9 @@ Each role imports only what it needs: every process of a server pays for it at i
 import logging
 import os
 
-from infra.heartbeats import Role
+from infra.health.heartbeats import Role
 from infra.redis.clients import make_client
-from infra.rq_jobs import (
+from infra.redis.rq_jobs import (
     ANALYSE,
     ANALYSIS,
     CHECK,
@@ -21,7 +21,7 @@ from infra.rq_jobs import (
     SCRUB,
     queue_key,
 )
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.layout import read_layout
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url
@@ -115,10 +115,10 @@ def _scrub() -> None:
 
 
 def _play(settings: Settings) -> None:
-    from infra.analysis_jobs import AnalysisJobs, another_turn  # noqa: PLC0415
     from infra.log.key_files import keys_folder  # noqa: PLC0415 - cryptography is slow to import
     from infra.people.account_macs import AccountMacs  # noqa: PLC0415
     from infra.people.accounts import create_robot_accounts  # noqa: PLC0415
+    from infra.store.analysis_jobs import AnalysisJobs, another_turn  # noqa: PLC0415
     from services.app import analyses  # noqa: PLC0415
     from services.app.context import App  # noqa: PLC0415
     from services.app.robot_groups import RobotGroup  # noqa: PLC0415

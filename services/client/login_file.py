@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from infra.synced_files import sync_folder, write_synced
+from infra.process.synced_files import sync_folder, write_synced
 from services.client.user_files import boards_file, login_file
 
 _OTHERS: Final = 0o077

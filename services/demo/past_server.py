@@ -25,7 +25,7 @@ from infra.people.challenges import ChallengeStore
 from infra.people.messages import MessageStore
 from infra.people.statements import Statements
 from infra.redis import scripts
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.gateway import WAIT_SECONDS, OutcomePending, submission_of
 from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import Submission

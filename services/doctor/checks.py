@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from infra.open_files import TOO_FEW
+from infra.process.open_files import TOO_FEW
 from infra.projections.lag import Lag
 from infra.redis.keys import dead_letters
 from infra.store.leases import LEASE_MS, REQUEST_MS, REQUESTED

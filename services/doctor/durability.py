@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis.access import SETTINGS_READERS, USER_PREFIX
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.doctor.facts import ServerFacts
 from services.doctor.findings import Finding, bad, count, note, ok, warn
 

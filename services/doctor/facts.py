@@ -10,13 +10,14 @@ from redis.exceptions import NoPermissionError, RedisError, ResponseError
 
 from domain.clocks.calendar import DAY
 from domain.game.engine import RobotLevel
-from infra.archive.limits import ArchiveFigures, archive_figures
-from infra.durability import Mode, find_faults
-from infra.durability_watch import UNSYNCED_TEXT, DurabilityWatch
-from infra.heartbeats import HeartbeatRecord, read_heartbeats
+from infra.durability.durability import Mode, find_faults
+from infra.durability.durability_watch import UNSYNCED_TEXT, DurabilityWatch
+from infra.durability.replicas import Replica, read_replicas, unreadable
+from infra.health.heartbeats import HeartbeatRecord, read_heartbeats
+from infra.health.retirement_limits import ArchiveFigures, archive_figures
 from infra.mail.outbox import Outbox
-from infra.open_files import TOO_FEW, most_open_files
 from infra.people.accounts import read_robot_userids
+from infra.process.open_files import TOO_FEW, most_open_files
 from infra.projections.lag import Lag, first_times, lag
 from infra.projections.robot_figures import RobotFigures, read_robot_figures
 from infra.projections.specs import SPECS
@@ -25,10 +26,8 @@ from infra.redis.access import ROLES, USER_PREFIX
 from infra.redis.addresses import redact_url
 from infra.redis.clients import make_client
 from infra.redis.cluster import servers_of
-from infra.replicas import Replica, read_replicas, unreadable
-from infra.seed_chains import abandoned_chains
-from infra.server_state import REQUIRED, write_fault
-from infra.settings import Settings
+from infra.redis.server_state import REQUIRED, write_fault
+from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedShard, ClosedShards
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.layout import Layout
@@ -36,6 +35,7 @@ from infra.store.lost_leaves import LostLeaves, read_losses
 from infra.store.published_sizes import PublishedSize, read_published_sizes
 from infra.store.redis_store import RedisStore
 from infra.store.scrub_notes import NotedFault, ScrubNotes, ScrubRecord
+from infra.store.seed_chains import abandoned_chains
 from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.store.trimmed_leaves import published_logs
 from infra.valkey.queue_server import queue_url

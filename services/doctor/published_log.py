@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from infra.heartbeats import Role
+from infra.health.heartbeats import Role
 from services.doctor.facts import Facts
 from services.doctor.findings import Finding, bad, count, note, ok, span, warn
 

@@ -10,7 +10,7 @@ from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker
 
 from infra.redis import keys
-from infra.rq_jobs import COMMANDS, SUSPENDED
+from infra.redis.rq_jobs import COMMANDS, SUSPENDED
 from infra.store.layout import Layout
 from infra.valkey.process import is_alive
 

@@ -6,9 +6,9 @@ from litestar.connection import ASGIConnection
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.rate_limits import CommandRateLimit, NetworkRateLimit, RateBudget
+from infra.people.rate_limits import CommandRateLimit, NetworkRateLimit, RateBudget
 from infra.sentences import SAY
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.http.client_network import network_of_request
 from services.http.middleware import RATE_HEADERS
 

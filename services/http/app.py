@@ -9,7 +9,7 @@ from litestar import Litestar, Request, Router
 from litestar.di import Provide
 from litestar.routes import HTTPRoute
 
-from infra.liveness import LIVENESS
+from infra.process.liveness import LIVENESS
 from services.app.context import App
 from services.http.api.auth import (
     QUERY_PARAMETERS,

@@ -23,7 +23,7 @@ from uvicorn.protocols.http.httptools_impl import (
 )
 
 from domain.errors import Code
-from infra.security_log import SecurityEvent, note_security
+from infra.people.security_log import SecurityEvent, note_security
 from services.app.error_codes import CODE_INFO
 from services.http.client_network import network_of
 

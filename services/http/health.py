@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import redis
 
-from infra.durability_watch import DurabilityWatch
-from infra.heartbeats import Role, lost_by_all, parse_heartbeats
+from infra.durability.durability_watch import DurabilityWatch
+from infra.health.heartbeats import Role, lost_by_all, parse_heartbeats
 from infra.redis import keys
 from infra.redis.autopipeline import CommandPipeline, raise_errors
 from infra.redis.clients import to_ms
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.async_store import AsyncStore
 from infra.store.lost_leaves import recent_losses
 from services.app.error_codes import server_failure

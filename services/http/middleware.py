@@ -14,9 +14,9 @@ from litestar.routes import BaseRoute, HTTPRoute
 from litestar.types import HTTPResponseStartEvent, Message, Receive, Scope, Send
 from prometheus_client import Counter, Histogram
 
-from infra.log_context import LoggedWith
-from infra.metrics import REGISTRY
 from infra.people.attempt_source import AttemptSource, attempts_from
+from infra.process.log_context import LoggedWith
+from infra.process.metrics import REGISTRY
 from services.http.client_network import network_of_request
 from services.http.compression import CompressedAnswer, Encoding, accepted_encoding
 from services.http.request_ids import HEADER as REQUEST_ID_HEADER

@@ -26,8 +26,8 @@ from infra.mail.processed import (
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts.writing import refuse_suspended
 from infra.people.attempt_source import AttemptSource, attempts_from
-from infra.rate_limits import LoginRateLimit
-from infra.security_log import SecurityEvent, note_security
+from infra.people.rate_limits import LoginRateLimit
+from infra.people.security_log import SecurityEvent, note_security
 from services.app.accounts import own_profile
 from services.app.context import App
 from services.language import Answer, Language, Origin

@@ -17,8 +17,8 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 from redis.exceptions import RedisError
 
 from domain.errors import Refusal
-from infra.durability import DurabilityError
-from infra.metrics import count_received_mail
+from infra.durability.durability import DurabilityError
+from infra.process.metrics import count_received_mail
 from infra.valkey.server import NotRunningError
 from services.mail.inbound import TryAgainError
 from services.mail.parse.mime import UnfitError

@@ -15,7 +15,7 @@ from typing import Final, cast
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP
 
-from infra.liveness import LIVENESS
+from infra.process.liveness import LIVENESS
 from services.mail.attachment_filter import AttachmentFilter
 from services.mail.parse.mime import SIZE
 from services.mail.smtp_handler import Handler, SerialExecutor

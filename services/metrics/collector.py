@@ -12,7 +12,7 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
-from infra.metrics import REGISTRY
+from infra.process.metrics import REGISTRY
 from services.app.context import App
 from services.app.monitoring import read_monitoring_figures, read_servers
 from services.app.operator_figures import read_operator_figures

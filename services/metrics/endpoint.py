@@ -10,9 +10,9 @@ from typing import Final
 
 from prometheus_client import ProcessCollector, start_http_server
 
-from infra.heartbeats import Role
-from infra.metrics import ALARMS, REGISTRY, describe_process
-from infra.settings import Settings
+from infra.health.heartbeats import Role
+from infra.process.metrics import ALARMS, REGISTRY, describe_process
+from infra.settings.settings import Settings
 from services import __version__
 
 logger = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from prometheus_client.core import Metric
 
-from infra.heartbeats import Role
+from infra.health.heartbeats import Role
 from infra.redis.server_info import ServerFigures
 from services.app.monitoring import MailFigures, MonitoringFigures, ProjectionFigures
 from services.metrics.families import counter, gauge, number

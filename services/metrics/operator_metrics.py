@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from prometheus_client.core import Metric
 
-from infra.log.log_figures import LogFigures
+from infra.health.log_figures import LogFigures
 from infra.projections.robot_figures import RobotFigures
 from services.app.operator_figures import OperatorFigures, RetirementFigures, ScrubFigures
 from services.metrics.families import gauge, number

@@ -6,9 +6,9 @@ from typing import Final
 
 from domain.match.events import AccountId
 from domain.sentences import LANGUAGES
+from infra.mail.push_client import PushMessage
+from infra.mail.push_queue import LIFE_MS
 from infra.projections.notices import NoticeKind, PlayerNotice
-from infra.push.client import PushMessage
-from infra.push.push_queue import LIFE_MS
 from services.app.context import App
 from services.app.names import names_of
 from services.app.news import NewsGroup
@@ -31,7 +31,7 @@ _LONGEST: Final = 400
 
 
 class PushTexts:
-    """Writes the notifications; see `infra.push.client.PushComposer`."""
+    """Writes the notifications; see `infra.mail.push_client.PushComposer`."""
 
     def __init__(self, app: App) -> None:
         self._app = app

@@ -4,9 +4,9 @@ import shlex
 import shutil
 from typing import Final
 
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis.addresses import redact_url
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.serve.processes import console_script
 
 _EXAMPLES: Final = (

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from infra.liveness import VARIABLE, LivenessPipe
+from infra.process.liveness import VARIABLE, LivenessPipe
 from infra.valkey.process import spawn
 
 
@@ -64,7 +64,7 @@ class ProcessChild:
     ) -> None:
         """`env` replaces the environment; `prepare` runs in the parent before each start.
 
-        A `watched` child sends signs of life (`infra.liveness`). One that is not `needed` is not waited for
+        A `watched` child sends signs of life (`infra.process.liveness`). One that is not `needed` is not waited for
         once it has failed to start.
         """
         self.name = name

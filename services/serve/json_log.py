@@ -23,7 +23,7 @@ import msgspec
 from structlog.stdlib import ProcessorFormatter
 from structlog.types import EventDict
 
-from infra.log_context import log_fields
+from infra.process.log_context import log_fields
 from services.serve.log_lines import error_text, fields_of, redact
 
 _encode: Final = msgspec.json.Encoder().encode

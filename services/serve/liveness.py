@@ -5,9 +5,9 @@ No server is asked, so a Valkey that is away makes no process look hung.
 
 import logging
 
-from infra.liveness import LIVENESS
-from infra.settings import Settings
-from infra.watchers import HANGS_SECONDS, alive_file, living_processes, service_manager
+from infra.process.liveness import LIVENESS
+from infra.process.watchers import HANGS_SECONDS, alive_file, living_processes, service_manager
+from infra.settings.settings import Settings
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 
 logger = logging.getLogger(__name__)

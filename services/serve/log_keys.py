@@ -7,6 +7,7 @@ from pathlib import Path
 
 import redis
 
+from infra.health.secret_record import Secret, SecretRecord
 from infra.log.key_files import (
     LOG_KEY,
     RECEIPTS_KEY,
@@ -24,8 +25,7 @@ from infra.objects.port import ObjectStoreError
 from infra.people.account_macs import ACCOUNTS_KEY, make_mac_key, note_all_have_macs
 from infra.redis import keys
 from infra.redis.clients import time_ms
-from infra.secret_record import Secret, SecretRecord
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.published_sizes import PublishedSizes, read_published_sizes
 from infra.store.scrub_notes import ScrubRecord

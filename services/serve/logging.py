@@ -1,7 +1,7 @@
 """Logging of `matchpost` processes: lines on standard error, and the security log.
 
 `MATCHPOST_LOG_FORMAT` decides the form of all lines: those of our modules, of libraries, of Python's warnings and of
-errors that end the process. The security log (`infra.security_log`) goes to the file of `MATCHPOST_SECURITY_LOG`, as
+errors that end the process. The security log (`infra.people.security_log`) goes to the file of `MATCHPOST_SECURITY_LOG`, as
 JSON lines; without that setting its lines are among the others.
 """
 
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from infra.people.account_macs import KEYS_FOLDER
-from infra.security_log import LOGGER as SECURITY_LOGGER
-from infra.security_log import NETWORKS
-from infra.settings import Settings, SettingsError
+from infra.people.security_log import LOGGER as SECURITY_LOGGER
+from infra.people.security_log import NETWORKS
+from infra.settings.settings import Settings, SettingsError
 from services.serve.log_lines import TextLines
 
 logger = logging.getLogger(__name__)

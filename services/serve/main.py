@@ -9,20 +9,20 @@ import msgspec
 from redis import Redis
 from redis.exceptions import RedisError
 
-from infra.durability import DurabilityError, verify
-from infra.failpoints import failpoint
-from infra.heartbeats import forget_ended
-from infra.liveness import LIVENESS
+from infra.durability.durability import DurabilityError, verify
+from infra.health.heartbeats import forget_ended
+from infra.health.secret_record import SecretMismatchError
 from infra.log.key_files import LogKeyError, keys_folder
-from infra.machine import memory_limit
 from infra.mail.wakeup import begin_mailing
 from infra.objects.port import ObjectStoreError
-from infra.open_files import raise_limit
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
+from infra.process.failpoints import failpoint
+from infra.process.liveness import LIVENESS
+from infra.process.machine import memory_limit
+from infra.process.open_files import raise_limit
 from infra.redis.clients import make_client
-from infra.secret_record import SecretMismatchError
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.layout import initial_layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.directory import DataDirectory

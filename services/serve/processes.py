@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from services.serve.child import ProcessChild
 
 _BESIDE: Final = ("maintenance", "robots", "publisher", "mailer")

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from infra.settings import Settings
+from infra.settings.settings import Settings
 
 _BACKLOG: Final = 2048
 

@@ -1,7 +1,7 @@
 """The supervisor: start child processes, restart them when they end, and stop them at the end.
 
 One thread, one loop. Guarantees: a child that ends is restarted after a back-off, and its end is one
-line in the log; a child that sends no sign of life (`infra.liveness`) is killed; on SIGTERM, SIGINT
+line in the log; a child that sends no sign of life (`infra.process.liveness`) is killed; on SIGTERM, SIGINT
 or SIGHUP the children are stopped in order, within seconds; children end with the supervisor however
 it ends (the kernel ensures it, see `infra.valkey.process`); an exception in the tick is logged and the tick is retried.
 
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from infra.liveness import LIVENESS
+from infra.process.liveness import LIVENESS
 from infra.valkey.process import describe_exit
 from services.serve.child import Child
 from services.serve.signals import Signals

@@ -10,7 +10,7 @@ from litestar.params import FromPath
 
 from domain.errors import Refusal
 from infra.log.signed_note import NoteError
-from infra.rate_limits import NetworkRateLimit
+from infra.people.rate_limits import NetworkRateLimit
 from infra.witness.client import ADD_CHECKPOINT, SIZE_TYPE
 from infra.witness.cosign_request import MOST_BYTES, CosignRequest
 from infra.witness.witness import CosignRefusedError, Refused, Witness, log_id

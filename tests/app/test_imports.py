@@ -5,8 +5,8 @@ import pytest
 from domain.clocks.calendar import DAY
 from domain.errors import Code, Refusal
 from domain.match.commands import AnswerOffer, MakeClaim, MakeOffer
-from infra.evidence.faults import NotCheckableError
-from infra.evidence.match_document import write_document
+from infra.audit.faults import NotCheckableError
+from infra.audit.match_document import write_document
 from infra.objects.port import ObjectStoreError
 from services.app.imports import check_import, object_name, plan_import, seats_of
 from tests.fakes.app import FakeApp

@@ -6,7 +6,7 @@ import pytest
 
 from domain.clocks.calendar import DAY
 from domain.match.events import Absent, MatchStarted, decode_event
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from services.app.drafts import draft_of
 from tests.fakes.everywhere import (

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
 from infra.people.accounts import Accounts, MailAddress
 from infra.store.redis_store import RedisStore

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from infra.metrics import REGISTRY
 from infra.people.accounts import create_robot_accounts
 from infra.people.password_resets import PasswordResets
-from infra.security_log import SecurityEvent
+from infra.people.security_log import SecurityEvent
+from infra.process.metrics import REGISTRY
 from services.app.accounts import set_suspended
 from services.cli import logout
 from services.cli.suspend import run

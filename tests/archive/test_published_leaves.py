@@ -11,7 +11,7 @@ from infra.log.log_writer import LogWriter
 from infra.log.names import LogSecret
 from infra.log.published_log import PublishedLog
 from infra.objects.port import ObjectNotFoundError, ObjectStoreError
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from tests.fakes.memory_objects import MemoryObjects
 from tests.helpers.archiving import SECRET
 

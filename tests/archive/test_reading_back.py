@@ -18,7 +18,7 @@ from infra.archive.archived_match import ArchivedMatch
 from infra.archive.directory_pages import DirectoryPage
 from infra.archive.objects import PublishedLeaves
 from infra.archive.store import AsyncStoreWithArchive, StoreWithArchive
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.objects.files import FileObjects
 from infra.objects.port import ObjectStoreError
 from infra.redis import keys

@@ -8,7 +8,7 @@ from redis import Redis
 
 from domain.match.events import CommandId
 from domain.match.history import PackedSnapshot
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis.cluster_pipeline import open_pipeline
 from infra.store.async_store import AsyncStore
 from infra.store.layout import Layout, Numbering

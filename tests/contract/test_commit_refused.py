@@ -9,7 +9,7 @@ from redis.exceptions import ResponseError
 
 from domain.match.events import NO_HASH
 from domain.match.history import PackedSnapshot
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store.layout import Layout
 from infra.store.outcomes import tail

@@ -12,7 +12,7 @@ from redis.exceptions import ResponseError
 
 from domain.match.events import NO_HASH
 from domain.match.history import PackedSnapshot
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys, scripts
 from infra.store import board_numbers, redis_store
 from infra.store.layout import Layout, Numbering, initial_layout

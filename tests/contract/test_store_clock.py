@@ -3,7 +3,7 @@
 import pytest
 from redis import Redis
 
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.store.layout import Layout
 from infra.store.port import MOST_AHEAD_MS, Store
 from infra.store.redis_store import RedisStore

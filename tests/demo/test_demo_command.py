@@ -12,10 +12,10 @@ from urllib.request import urlopen
 import pytest
 from redis import Redis
 
-from infra.heartbeats import Heartbeat, Role
+from infra.health.heartbeats import Heartbeat, Role
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import Accounts, create_robot_accounts
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.valkey.server import EmbeddedServer
 from services.cli.demo import NotEmptyError, fill_server, run
 from services.demo.people import PEOPLE

@@ -33,7 +33,7 @@ from infra.people.statements import Statements
 from infra.projections.leaderboards import Leaderboards
 from infra.projections.match_lists import MatchFilter, MatchLists
 from infra.projections.ratings import RatingsQuery
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.port import Store
 from infra.valkey.server import EmbeddedServer

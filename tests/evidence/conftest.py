@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import pytest
 
-from infra.evidence.build import ServerLogs, build_document
-from infra.evidence.match_document import MatchDocument
+from infra.audit.build_document import ServerLogs, build_document
+from infra.audit.match_document import MatchDocument
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.archiving import SECRET, Archiving, publish
 from tests.helpers.bench import Bench

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from domain.match.events import decode_event, decode_refusal, is_event
-from infra.evidence.check_file import check_file
-from infra.evidence.match_document import read_document, write_document
+from infra.audit.check_file import check_file
+from infra.audit.match_document import read_document, write_document
 from infra.log.signed_note import VerifierKey
 from services.cli.referee import judge
 from services.cli.verify_file import run_file

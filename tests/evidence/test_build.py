@@ -16,8 +16,8 @@ from domain.match.events import (
     is_event,
     leaf_hash,
 )
-from infra.evidence.build import Additions, build_document
-from infra.evidence.match_document import (
+from infra.audit.build_document import Additions, build_document
+from infra.audit.match_document import (
     DocumentStatement,
     MatchDocument,
     read_document,

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from domain.match.deals import DealKind
 from domain.match.events import decode_event, is_event
+from infra.audit.build_document import Additions, build_document
+from infra.audit.check_document import LEFT_OUT, EvidenceVerdict, check_document
 from infra.audit.draws import DEALS
-from infra.evidence.build import Additions, build_document
-from infra.evidence.check import LEFT_OUT, EvidenceVerdict, check_document
-from infra.evidence.faults import NotCheckableError
-from infra.evidence.match_document import (
+from infra.audit.faults import NotCheckableError
+from infra.audit.match_document import (
     DocumentError,
     DocumentLog,
     MatchDocument,

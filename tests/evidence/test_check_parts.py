@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from domain.match.events import SCHEMA, AnchorLeaf, RefusedLeaf, decode_event, encode_event
-from infra.evidence.check import check_document
-from infra.evidence.faults import NotCheckableError
-from infra.evidence.match_document import (
+from infra.audit.check_document import check_document
+from infra.audit.faults import NotCheckableError
+from infra.audit.match_document import (
     DocumentLeaf,
     DocumentStatement,
     MatchDocument,

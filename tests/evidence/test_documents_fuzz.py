@@ -3,8 +3,8 @@
 import random
 from collections import Counter
 
-from infra.evidence.check import check_document
-from infra.evidence.match_document import read_document
+from infra.audit.check_document import check_document
+from infra.audit.match_document import read_document
 from tests.fuzz.documents import INPUTS, a_forged_document, check
 from tests.helpers.evidence import KINDS, golden_document
 

@@ -7,9 +7,9 @@ from domain.match.commands import AnswerOffer
 from domain.match.events import SERVER_ACCOUNT, MatchSource, is_event, leaf_hash
 from domain.match.history import replay
 from domain.match.imports import import_command
-from infra.evidence.build import Additions
-from infra.evidence.check import check_document
-from infra.evidence.match_document import (
+from infra.audit.build_document import Additions
+from infra.audit.check_document import check_document
+from infra.audit.match_document import (
     MatchDocument,
     document_digest,
     read_document,

@@ -5,8 +5,8 @@ import pytest
 from msgspec.structs import replace
 
 from domain.match.events import RefusedLeaf, encode_event
-from infra.evidence import match_document
-from infra.evidence.match_document import (
+from infra.audit import match_document
+from infra.audit.match_document import (
     FORMAT,
     HEADER,
     MOST_IMPORTS,

@@ -11,7 +11,7 @@ from domain.match.events import MatchSource
 from domain.match.imports import import_command
 from domain.match.state import position_of
 from domain.rules import rules_by_id
-from infra.evidence.move_record import RECORD_LIMIT, read_record, write_record
+from infra.audit.move_record import RECORD_LIMIT, read_record, write_record
 from tests.domain.matches_given import KINDS, any_move, called
 from tests.helpers.given import ALICE, BOB, Match, challenge
 

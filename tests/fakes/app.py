@@ -6,7 +6,6 @@ from tempfile import TemporaryDirectory
 
 from argon2 import PasswordHasher
 
-from infra.draw_texts import DrawTexts
 from infra.log.key_files import read_public_keys
 from infra.log.proofs import LogProofs
 from infra.log.receipt_signer import ReceiptSigner
@@ -21,6 +20,7 @@ from infra.people.messages import MessageStore
 from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
 from infra.people.push_subscriptions import PushSubscriptions
+from infra.people.rate_limits import CommandRateLimit
 from infra.people.seen_texts import SeenTexts
 from infra.people.sessions import Sessions
 from infra.people.statements import Statements
@@ -32,13 +32,13 @@ from infra.projections.leaderboards import Leaderboards
 from infra.projections.match_lists import MatchLists
 from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery
-from infra.rate_limits import CommandRateLimit
 from infra.redis.keys import Lane
-from infra.seed_chains import SeedChains
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
+from infra.store.draw_texts import DrawTexts
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
+from infra.store.seed_chains import SeedChains
 from services.language import LOCAL, Answer, Language
 from tests.fakes.memory import memory_client
 from tests.fakes.memory_objects import MemoryObjects

@@ -6,7 +6,7 @@ import msgspec
 from redis import Redis
 
 from domain.match.events import NO_HASH, decode_event, encode_event
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store import locators
 from infra.store.outcomes import encode_stored, parse

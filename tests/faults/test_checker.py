@@ -13,7 +13,7 @@ from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.decide import Decision, DecisionContext, Rejection, decide
 from domain.match.events import decode_event, encode_event
 from domain.match.state import MatchState
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.projections.buckets import Bucket
 from infra.projections.buckets import RedisWrite as Change
 from infra.projections.generations import Generations

@@ -9,7 +9,7 @@ from threading import Thread
 
 import pytest
 
-from infra.failpoints import FAILPOINTS
+from infra.process.failpoints import FAILPOINTS
 from tests.faults.harness import power, results
 from tests.faults.harness.proxy import Break, Proxy
 from tests.faults.harness.results import Outcome

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.failpoints import FAILPOINTS
+from infra.process.failpoints import FAILPOINTS
 from tests.faults.harness import (
     chance,
     copies,

@@ -29,13 +29,13 @@ from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
 from infra.people.accounts import Accounts
+from infra.people.rate_limits import LoginRateLimit
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
 from infra.projections.match_lists import MatchLists
 from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery
-from infra.rate_limits import LoginRateLimit
-from infra.rq_jobs import ANALYSIS
+from infra.redis.rq_jobs import ANALYSIS
 from services.language import LOCAL, Answer, Language
 from tests.fakes.app import CHEAP, FakeApp
 from tests.fuzz.lines import MATCHES, NEW, PASSWORDS, SECRETS, lines, read_line

@@ -28,15 +28,15 @@ from domain.match.events import (
     is_event,
     leaf_hash,
 )
-from infra.evidence.check_file import check_file
-from infra.evidence.faults import NotCheckableError
-from infra.evidence.match_document import MatchDocument, write_document
-from infra.game_packages import load_games
+from infra.audit.check_file import check_file
+from infra.audit.faults import NotCheckableError
+from infra.audit.match_document import MatchDocument, write_document
 from infra.log.checkpoint import InclusionProof
 from infra.log.log_writer import LogWriter
 from infra.log.published_log import PublishedLog
 from infra.log.receipts import KEY_SUFFIX, Receipt
 from infra.log.signed_note import VerifierKey
+from infra.settings.game_packages import load_games
 from services.cli.referee import judge
 from tests.fakes.memory_objects import MemoryObjects
 from tests.fuzz.log_inputs import mutate

@@ -20,10 +20,10 @@ if __name__ == "__main__":
 
 from domain.engine.match_analysis import ANALYSIS_VERSION  # noqa: E402 - found where the path says
 from domain.engine.turning_points import AnalysedPosition  # noqa: E402
-from infra.analyses import Analyses, StoredAnalysis  # noqa: E402
 from infra.log.key_files import generate_keys  # noqa: E402
 from infra.people.account_macs import AccountMacs, make_mac_key  # noqa: E402
 from infra.people.accounts import create_robot_accounts  # noqa: E402
+from infra.store.analyses import Analyses, StoredAnalysis  # noqa: E402
 from services.app.matches import load_state  # noqa: E402
 from tests.helpers.analysing import listening  # noqa: E402
 from tests.helpers.api import Api, Player  # noqa: E402

@@ -40,8 +40,8 @@ from domain.match.events import (
     is_event,
 )
 from domain.match.history import encode_refusal
-from infra.evidence.build import Additions, ReadMatch
-from infra.evidence.match_document import DocumentStatement, MatchDocument, write_document
+from infra.audit.build_document import Additions, ReadMatch
+from infra.audit.match_document import DocumentStatement, MatchDocument, write_document
 from infra.log.log_writer import LogWriter
 from infra.log.names import LogSecret
 from infra.log.receipts import KEY_SUFFIX, Receipt

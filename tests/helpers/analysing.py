@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from infra.analysis_jobs import another_turn
 from infra.redis.clients import make_client
-from infra.rq_jobs import ANALYSE, ANALYSIS
+from infra.redis.rq_jobs import ANALYSE, ANALYSIS
+from infra.store.analysis_jobs import another_turn
 from services.app.analyses import analyse
 from services.app.context import App
 from workers.rq_worker import ListedWorker

@@ -16,16 +16,16 @@ from argon2 import PasswordHasher
 from redis import Redis
 from redis.exceptions import RedisError
 
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.mail.account_changes import account_change_mailer
 from infra.people.accounts import Accounts
 from infra.people.tokens import Scope, Tokens
 from infra.redis.clients import make_client
-from infra.seed_chains import SeedChains
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.layout import initial_layout
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
+from infra.store.seed_chains import SeedChains
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
 from services.http.app import make_app

@@ -10,7 +10,7 @@ from redis import Redis
 from infra.archive.archive import Archive
 from infra.archive.objects import PageStore, PublishedLeaves
 from infra.archive.store import StoreWithArchive
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.log.log_writer import LogWriter
 from infra.log.names import LogSecret
 from infra.log.published_log import PublishedLog

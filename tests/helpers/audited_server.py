@@ -9,7 +9,7 @@ from redis import Redis
 
 from infra.audit.leaf_totals import new_secret
 from infra.log.key_files import generate_keys
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.valkey.server import EmbeddedServer
 from services.cli import verify_all
 from services.cli.verify_all import Findings, begin_process, check_everything

@@ -9,16 +9,16 @@ from domain.match.commands import Command, CommandEnvelope, StartMatch
 from domain.match.decide import decide
 from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis.cluster import ClusterClient
 from infra.redis.keys import Lane
-from infra.seed_chains import SeedChains
 from infra.store.gateway import submission_of
 from infra.store.layout import Layout, Numbering
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import SubmitResult
 from infra.store.redis_store import RedisStore
+from infra.store.seed_chains import SeedChains
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
 from workers.commands.drain import Drain

@@ -31,8 +31,8 @@ from domain.match.history import unpack_snapshot
 from domain.match.imports import import_command
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
-from infra.draw_texts import DrawTexts
 from infra.people.seen_texts import SeenTexts
+from infra.store.draw_texts import DrawTexts
 from infra.store.gateway import submission_of
 from infra.store.port import Submission
 from tests.helpers.bench import Bench

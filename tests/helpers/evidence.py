@@ -17,8 +17,8 @@ from domain.match.events import (
 )
 from domain.match.history import pack_snapshot
 from domain.match.imported import ply_after
-from infra.evidence.build import Additions, ServerLogs, build_document
-from infra.evidence.match_document import MatchDocument
+from infra.audit.build_document import Additions, ServerLogs, build_document
+from infra.audit.match_document import MatchDocument
 from infra.log.log_writer import LogWriter
 from infra.log.names import LogSecret
 from infra.log.published_log import PublishedLog

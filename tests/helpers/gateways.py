@@ -10,7 +10,7 @@ from redis import Redis
 
 from bench.harness import OutcomeListener
 from domain.match.commands import CommandEnvelope
-from infra.durability_notes import DurabilityNotes
+from infra.durability.durability_notes import DurabilityNotes
 from infra.redis.clients import make_async_client
 from infra.redis.keys import Lane
 from infra.store.async_gateway import AsyncCommandGateway, gateway_in_thread

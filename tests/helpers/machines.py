@@ -17,7 +17,7 @@ from uuid import uuid4
 import httpx
 from redis import Redis
 
-from infra.heartbeats import read_heartbeats
+from infra.health.heartbeats import read_heartbeats
 from infra.redis.access import ROLES as ACCESS
 from infra.redis.access import USER_PREFIX, acl_lines
 from infra.redis.clients import make_client

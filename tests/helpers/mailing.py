@@ -16,7 +16,6 @@ from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
 from infra.mail.sent_emails import SentEmails
 from infra.mail.smtp_client import SmtpRelay
-from infra.mail.smtp_url import SmtpUrl
 from infra.mail.unsubscribe_links import UnsubscribeLinks
 from infra.people.account_macs import make_mac_key
 from infra.people.accounts import Account, Accounts, MailAddress
@@ -25,7 +24,8 @@ from infra.people.accounts.usernames import Usernames
 from infra.people.messages import MessageStore
 from infra.people.statements import Statements
 from infra.redis import keys
-from infra.settings import Settings
+from infra.settings.settings import Settings
+from infra.settings.smtp_url import SmtpUrl
 from services.mail.notification_texts import NotificationTexts
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL

@@ -2,9 +2,9 @@
 
 from prometheus_client.core import Metric
 
-from infra.heartbeats import Role
-from infra.log.log_figures import LogFigures
-from infra.metrics import REGISTRY
+from infra.health.heartbeats import Role
+from infra.health.log_figures import LogFigures
+from infra.process.metrics import REGISTRY
 from infra.projections.robot_figures import RobotFigures
 from infra.redis.server_info import ServerFigures
 from infra.store.last_runs import LaneTurn, RetireRun

@@ -11,7 +11,7 @@ from domain.match.robots import ROBOT_ACCOUNTS
 from domain.match.state import position_of
 from domain.rules import rules_by_id
 from infra.redis.keys import Lane
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.leases import LaneLeases
 from infra.store.robot_failures import RobotFailures
 from services.app.context import App

@@ -22,7 +22,7 @@ from domain.match.events import AccountId
 from domain.match.history import unpack_snapshot
 from infra.archive.archive import Archive
 from infra.archive.store import StoreWithArchive
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.log.key_files import generate_keys, keys_folder, read_keys
 from infra.log.log_writer import LogWriter
 from infra.log.published_logs import PublishedLogs
@@ -32,8 +32,7 @@ from infra.people.accounts import Accounts
 from infra.people.statements import Statements
 from infra.projections import archived_places
 from infra.redis.clients import make_client
-from infra.seed_chains import SeedChains
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.gateway import submission_of
 from infra.store.layout import initial_layout
@@ -41,6 +40,7 @@ from infra.store.leases import LaneLeases
 from infra.store.published_sizes import PublishedSizes
 from infra.store.redis_store import RedisStore
 from infra.store.scrub_notes import NotedFault, ScrubRecord
+from infra.store.seed_chains import SeedChains
 from tests.fakes.app import CHEAP
 from tests.helpers.lanes import LANE
 from tests.helpers.side import catch_up

@@ -18,7 +18,7 @@ from bench.workload import PlannedGame, games, moves, starts
 from domain.match.commands import CommandEnvelope
 from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis.addresses import unix_url
 from infra.redis.clients import make_client
 from infra.store.gateway import OutcomePending

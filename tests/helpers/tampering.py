@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from infra.evidence.match_document import MatchDocument, write_document
+from infra.audit.match_document import MatchDocument, write_document
 from infra.store.outcomes import encode_stored, parse, tail
 
 Path = tuple[str | int, ...]

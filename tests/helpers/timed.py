@@ -11,11 +11,11 @@ from domain.match.commands import StartMatch
 from domain.match.events import EventEnvelope, Flagged, Nagged, decode_event
 from domain.match.history import unpack_snapshot
 from domain.match.state import next_due
-from infra.durability import Mode
-from infra.seed_chains import SeedChains
+from infra.durability.durability import Mode
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
+from infra.store.seed_chains import SeedChains
 from tests.helpers.api import Api
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB

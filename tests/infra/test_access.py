@@ -9,12 +9,12 @@ import pytest
 from redis import Redis
 from redis.exceptions import NoPermissionError
 
-from infra.durability import DurabilityError, Mode
+from infra.durability.durability import DurabilityError, Mode
 from infra.redis import keys
 from infra.redis.access import ROLES, USER_PREFIX, acl_lines
 from infra.redis.clients import make_client
 from infra.redis.cluster import servers_of
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer

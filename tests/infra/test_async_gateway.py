@@ -11,7 +11,7 @@ from redis import ConnectionError as LostConnectionError
 from redis import Redis
 
 from domain.match.commands import CommandEnvelope, StartMatch
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client

@@ -10,7 +10,7 @@ from domain.errors import Code, Refusal
 from infra.people import password_attempts
 from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING, Accounts
 from infra.people.attempt_source import LOCAL, AttemptSource, attempt_source, attempts_from
-from infra.rate_limits import WRONG_PASSWORDS
+from infra.people.rate_limits import WRONG_PASSWORDS
 from infra.redis import keys
 from tests.fakes.app import CHEAP
 

@@ -10,12 +10,12 @@ from redis import Redis
 from redis.exceptions import WatchError
 
 from domain.errors import Refusal
-from infra.confirmed_writes import ConfirmingRedis, UnconfirmedWriteError
-from infra.durability import Mode
+from infra.durability.durability import Mode
+from infra.people.rate_limits import LoginRateLimit
 from infra.people.tokens import Scope
-from infra.rate_limits import LoginRateLimit
+from infra.redis.confirmed_writes import ConfirmingRedis, UnconfirmedWriteError
 from infra.redis.reads import read_all, read_strings
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer

@@ -8,9 +8,9 @@ import pytest
 from redis.exceptions import ResponseError
 
 from domain.errors import Refusal
-from infra.durability import Mode
-from infra.durability_watch import DurabilityWatch
-from infra.server_state import DISK_FULL
+from infra.durability.durability import Mode
+from infra.durability.durability_watch import DurabilityWatch
+from infra.redis.server_state import DISK_FULL
 from infra.store.gateway import check_fault
 from infra.valkey.directory import DataDirectory
 from infra.valkey.disk_guard import ENOUGH, LOW, DiskGuard

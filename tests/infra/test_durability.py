@@ -6,7 +6,7 @@ from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoPermissionError, ResponseError
 
-from infra.durability import (
+from infra.durability.durability import (
     DurabilityError,
     Mode,
     Occasion,
@@ -16,7 +16,7 @@ from infra.durability import (
     verify,
 )
 from infra.redis.clients import make_client
-from infra.server_state import parse_version
+from infra.redis.server_state import parse_version
 from infra.valkey.server import EmbeddedServer
 
 

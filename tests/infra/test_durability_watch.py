@@ -10,9 +10,9 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code, Refusal
 from domain.match.commands import PlayMove
-from infra.durability import Mode, check_barrier
-from infra.durability_notes import DurabilityNotes
-from infra.durability_watch import (
+from infra.durability.durability import Mode, check_barrier
+from infra.durability.durability_notes import DurabilityNotes
+from infra.durability.durability_watch import (
     FAULT_SECONDS,
     OLD_SECONDS,
     PAUSE_SECONDS,

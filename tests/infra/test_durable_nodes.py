@@ -7,9 +7,9 @@ import pytest
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from infra.durability import DurabilityError, Mode, verify
-from infra.durability_notes import DurabilityNotes
-from infra.durability_watch import DurabilityWatch
+from infra.durability.durability import DurabilityError, Mode, verify
+from infra.durability.durability_notes import DurabilityNotes
+from infra.durability.durability_watch import DurabilityWatch
 from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.redis.slot_map import slot_of_key

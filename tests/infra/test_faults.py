@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from infra.failpoints import failpoint_of
+from infra.process.failpoints import failpoint_of
 
 SCRIPT = """
-from infra.failpoints import failpoint
+from infra.process.failpoints import failpoint
 for n in range(3):
     failpoint("drain.read")
     print(n, flush=True)

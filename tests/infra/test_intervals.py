@@ -2,7 +2,7 @@
 
 import pytest
 
-from infra.intervals import every
+from infra.process.intervals import every
 
 
 class Clock:

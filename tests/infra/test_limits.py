@@ -4,7 +4,7 @@ import pytest
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra.rate_limits import CommandRateLimit, LoginRateLimit, NetworkRateLimit, RateBudget
+from infra.people.rate_limits import CommandRateLimit, LoginRateLimit, NetworkRateLimit, RateBudget
 from infra.redis import keys
 from infra.redis.clients import make_client
 

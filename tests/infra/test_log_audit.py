@@ -6,7 +6,7 @@ from redis import Redis
 from domain.match.events import AnchorLeaf, encode_event
 from infra.audit.leaf_order import LeafFacts
 from infra.audit.log import audit_page, counter_faults, first_difference
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore

@@ -6,9 +6,9 @@ import pytest
 from redis import Redis
 from redis.exceptions import OutOfMemoryError
 
-from infra import machine
-from infra.machine import memory_limit, usable_memory
-from infra.settings import SettingsError, load
+from infra.process import machine
+from infra.process.machine import memory_limit, usable_memory
+from infra.settings.settings import SettingsError, load
 from infra.valkey.server import EmbeddedServer
 
 GIB = 1 << 30

@@ -9,14 +9,14 @@ from rq.serializers import JSONSerializer
 from rq.suspension import resume, suspend
 
 from domain.clocks.calendar import DAY
-from infra.mail import keys
 from infra.mail.email import Email
 from infra.mail.message_queue import MailingMessageStore
 from infra.mail.outbox import RelayBackoff
 from infra.mail.progress import DigestItem, MailerProgress
 from infra.mail.wakeup import JOB, MailerWakeup
+from infra.redis import mail_keys as keys
 from infra.redis.keys import lease
-from infra.rq_jobs import queue_key
+from infra.redis.rq_jobs import queue_key
 from infra.store.leases import REQUESTED
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from redis import Redis
 
-from infra.mail import keys
 from infra.mail.email import Email, InvalidEmailError, Purpose, check_email, clean_subject
 from infra.mail.outbox import LEASE_MS, Outbox, RelayBackoff
+from infra.redis import mail_keys as keys
 
 ALICE, BOB = b"alice...", b"bob....."
 ANSWER = Email(id="a1@play.example.org", to="alice@example.org", subject="Re: m", body="yes\n")

@@ -1,7 +1,7 @@
 import pytest
 
-from infra.mail.smtp_url import SmtpUrl, read_smtp_url
-from infra.settings import SettingsError, load
+from infra.settings.settings import SettingsError, load
+from infra.settings.smtp_url import SmtpUrl, read_smtp_url
 
 
 @pytest.mark.parametrize(

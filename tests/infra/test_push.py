@@ -3,9 +3,9 @@
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from infra.push.encryption import LONGEST, encrypt
-from infra.push.push_services import KNOWN, is_allowed, read_push_services
-from infra.push.vapid import VapidKey, encode
+from infra.mail.push_encryption import LONGEST, encrypt
+from infra.mail.vapid import VapidKey, encode
+from infra.settings.push_services import KNOWN, is_allowed, read_push_services
 from tests.helpers.push_service import claims_of, decode
 
 # RFC 8291, section 5

@@ -2,7 +2,7 @@ import shutil
 from types import SimpleNamespace
 
 from infra.redis.clients import make_client
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.valkey.directory import DataDirectory
 from infra.valkey.queue_server import queue_server, queue_url
 from infra.valkey.server import EmbeddedServer

@@ -12,13 +12,13 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from domain.match.commands import PlayMove
-from infra import durability as durability_module
-from infra import durability_watch
-from infra.durability import DurabilityError, Mode, append_barrier, check_barrier, verify
-from infra.durability_notes import DurabilityNotes
-from infra.durability_watch import DurabilityWatch
-from infra.replicas import read_replicas, read_settings
-from infra.settings import Settings
+from infra.durability import durability as durability_module
+from infra.durability import durability_watch
+from infra.durability.durability import DurabilityError, Mode, append_barrier, check_barrier, verify
+from infra.durability.durability_notes import DurabilityNotes
+from infra.durability.durability_watch import DurabilityWatch
+from infra.durability.replicas import read_replicas, read_settings
+from infra.settings.settings import Settings
 from infra.store import durable_scripts
 from infra.store.gateway import OutcomePending
 from infra.store.port import NotDurable

@@ -6,14 +6,20 @@ from pathlib import Path
 import pytest
 
 from domain.errors import Refusal
-from infra import security_log
+from infra.people import security_log
 from infra.people.account_macs import make_mac_key
 from infra.people.accounts import Accounts
 from infra.people.attempt_source import AttemptSource, attempts_from
+from infra.people.rate_limits import CommandRateLimit
+from infra.people.security_log import (
+    LOGGER,
+    LineBudget,
+    NetworkHashes,
+    SecurityEvent,
+    note_security,
+)
 from infra.people.sessions import Sessions
 from infra.people.tokens import Tokens
-from infra.rate_limits import CommandRateLimit
-from infra.security_log import LOGGER, LineBudget, NetworkHashes, SecurityEvent, note_security
 from tests.fakes.app import CHEAP
 from tests.fakes.memory import memory_client
 

@@ -8,12 +8,12 @@ from redis import Redis
 
 from domain.fairness import CHAIN_LENGTH, earlier_seed, previous_seed
 from domain.match.events import decode_anchor
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
-from infra.seed_chains import RETRY_SECONDS, ChainExhausted, LostSeedsError, SeedChains
 from infra.store.layout import Layout
 from infra.store.port import Store
 from infra.store.redis_store import RedisStore
+from infra.store.seed_chains import RETRY_SECONDS, ChainExhausted, LostSeedsError, SeedChains
 from tests.fakes.memory_store import MemoryStore
 
 

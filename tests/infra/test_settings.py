@@ -4,8 +4,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from infra.durability import Mode
-from infra.settings import Settings, SettingsError, load, setting_table
+from infra.durability.durability import Mode
+from infra.settings.settings import Settings, SettingsError, load, setting_table
 
 DOCS = Path(__file__).parents[2] / "docs" / "settings.md"
 

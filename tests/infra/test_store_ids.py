@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from infra import secret_copies
-from infra.secret_copies import make_id, read_copy
-from infra.secret_record import Secret
-from infra.settings import Settings
+from infra.health import secret_copies
+from infra.health.secret_copies import make_id, read_copy
+from infra.health.secret_record import Secret
+from infra.settings.settings import Settings
 
 
 def test_a_process_that_comes_second_takes_the_id_of_the_first(

@@ -23,7 +23,7 @@ from domain.match.commands import (
     StartMatch,
 )
 from domain.match.decide import decide
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.redis.keys import Lane, all_lanes, lane_of, shard_of
 from infra.store.gateway import submission_of

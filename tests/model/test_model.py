@@ -16,7 +16,7 @@ from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.decide import Decision, Rejection, decide
 from domain.match.history import BrokenHistory
 from domain.match.state import MatchState
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store.port import CommitResult, Write
 from infra.valkey.server import EmbeddedServer

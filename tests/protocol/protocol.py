@@ -32,12 +32,12 @@ from domain.match.events import (  # noqa: E402
 from domain.match.state import MatchState  # noqa: E402
 from domain.rules import all_rules, rules_id  # noqa: E402
 from domain.sentences import all_templates  # noqa: E402
-from infra import rq_jobs  # noqa: E402
-from infra.failpoints import FAILPOINTS  # noqa: E402
-from infra.log_context import LoggedWith  # noqa: E402
+from infra.people.security_log import SecurityEvent  # noqa: E402
+from infra.process.failpoints import FAILPOINTS  # noqa: E402
+from infra.process.log_context import LoggedWith  # noqa: E402
+from infra.redis import rq_jobs  # noqa: E402
 from infra.redis.key_table import KEYS  # noqa: E402
-from infra.security_log import SecurityEvent  # noqa: E402
-from infra.settings import setting_table  # noqa: E402
+from infra.settings.settings import setting_table  # noqa: E402
 from infra.store import outcomes  # noqa: E402
 from services.app.error_codes import CODE_INFO  # noqa: E402
 from services.cli.main import _parsers  # noqa: E402

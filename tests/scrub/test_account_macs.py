@@ -17,7 +17,7 @@ from infra.people.account_macs import (
 from infra.people.accounts import Accounts
 from infra.people.accounts.lookalikes import Lookalikes
 from infra.redis import keys
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.scrub_notes import ScrubRecord
 from services.serve.log_keys import make_accounts_key
 from tests.fakes.app import CHEAP

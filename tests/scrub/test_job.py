@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from infra.failpoints import FAILPOINTS
+from infra.process.failpoints import FAILPOINTS
 from infra.redis import keys
-from infra.rq_jobs import MAINTENANCE, SCRUB
+from infra.redis.rq_jobs import MAINTENANCE, SCRUB
 from infra.store.scrub_notes import ScrubNotes, ScrubRecord
 from services.app.context import App
 from services.app.operator_figures import read_operator_figures

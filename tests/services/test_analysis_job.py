@@ -15,11 +15,11 @@ from rq.serializers import JSONSerializer
 
 from domain.errors import Code, Refusal
 from domain.match.robots import ROBOT_ACCOUNTS
-from infra import analysis_jobs
-from infra.analyses import LIFE_SECONDS, Analyses, StoredAnalysis
-from infra.analysis_jobs import MOST_KILLS, MOST_OF_ACCOUNT, AnalysisJobs, AnalysisProgress
 from infra.redis import keys
-from infra.rq_jobs import ANALYSE, ANALYSIS, ROBOTS
+from infra.redis.rq_jobs import ANALYSE, ANALYSIS, ROBOTS
+from infra.store import analysis_jobs
+from infra.store.analyses import LIFE_SECONDS, Analyses, StoredAnalysis
+from infra.store.analysis_jobs import MOST_KILLS, MOST_OF_ACCOUNT, AnalysisJobs, AnalysisProgress
 from services.app.analyses import (
     analyse,
     analysis_of,
@@ -215,7 +215,7 @@ def test_one_of_another_version_or_another_match_is_made_again(api, parts, monke
     _, board = over(api)
     assert analyse(parts, board)
     found = read(parts, board)
-    monkeypatch.setattr("infra.analyses.ANALYSIS_VERSION", found.version + 1)
+    monkeypatch.setattr("infra.store.analyses.ANALYSIS_VERSION", found.version + 1)
     assert read(parts, board) is None
     monkeypatch.undo()
     _, other = over(api, ("m1-i3", "a13-d7", "m13-j7"))
@@ -312,7 +312,7 @@ def test_a_job_that_failed_is_replaced_on_request(api, parts, monkeypatch):
 
 WORKER = """
 from infra.redis.clients import make_client
-from infra.rq_jobs import ANALYSE, ANALYSIS
+from infra.redis.rq_jobs import ANALYSE, ANALYSIS
 from services import jobs
 from workers.rq_worker import ListedWorker
 with make_client({url!r}, blocking_timeout=5) as client:

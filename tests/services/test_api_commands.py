@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from tests.helpers.api import Api, Player, code_of, until
 
 

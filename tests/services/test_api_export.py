@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from domain.match.events import decode_refusal, is_event
-from infra.evidence.check import LEFT_OUT, check_document
-from infra.evidence.match_document import MatchDocument, read_document
+from infra.audit.check_document import LEFT_OUT, check_document
+from infra.audit.match_document import MatchDocument, read_document
 from infra.log.key_files import generate_keys
 from infra.log.signed_note import VerifierKey
 from infra.people.tokens import Scope

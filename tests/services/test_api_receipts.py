@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 
 from domain.match.events import NO_HASH, decode_event, leaf_hash
-from infra.durability import Mode
-from infra.durability_watch import DurabilityWatch
+from infra.durability.durability import Mode
+from infra.durability.durability_watch import DurabilityWatch
 from infra.log.checkpoint import InclusionProof
 from infra.log.key_files import generate_keys
 from infra.log.receipts import Receipt, open_receipt

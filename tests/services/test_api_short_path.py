@@ -12,8 +12,8 @@ import httpx
 import pytest
 from prometheus_client.samples import Sample
 
-from infra.metrics import REGISTRY
 from infra.people.tokens import Scope
+from infra.process.metrics import REGISTRY
 from services.http.api import short_path
 from tests.helpers.api import Api, Player, code_of
 

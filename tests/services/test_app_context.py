@@ -3,12 +3,12 @@ from redis import ConnectionError as LostConnectionError
 from redis import Redis
 
 from domain.match.commands import StartMatch
-from infra.durability import DurabilityError, Mode
-from infra.heartbeats import Heartbeat, Role
+from infra.durability.durability import DurabilityError, Mode
+from infra.health.heartbeats import Heartbeat, Role
 from infra.people.accounts import Accounts
 from infra.redis import keys
-from infra.rq_jobs import COMMANDS, queue_key
-from infra.settings import Settings
+from infra.redis.rq_jobs import COMMANDS, queue_key
+from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.store.server_clock import ServerClockRecord

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.durability import Mode
-from infra.settings import Settings
+from infra.durability.durability import Mode
+from infra.settings.settings import Settings
 from services.serve.banner import banner
 from tests.helpers.forked import SCRIPT
 from tests.helpers.served import Served

@@ -7,7 +7,7 @@ import pytest
 from domain.errors import Code
 from domain.match.events import command_id, decode_event
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS
-from infra.rate_limits import CommandRateLimit
+from infra.people.rate_limits import CommandRateLimit
 from infra.redis import keys
 from services.language import UNKNOWN, Answer, Language, Origin
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal

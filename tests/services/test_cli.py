@@ -12,9 +12,9 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
-from infra.heartbeats import Role
+from infra.health.heartbeats import Role
 from infra.redis import keys
-from infra.settings import SettingsError, setting_table
+from infra.settings.settings import SettingsError, setting_table
 from infra.store import gateway
 from services import __version__
 from services.cli import errors

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from infra.people.tokens import Scope
-from infra.settings import load
+from infra.settings.settings import load
 from services.app.context import App
 from services.client import Client, ProblemError, client
 from tests.helpers.served import Served

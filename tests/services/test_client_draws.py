@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from infra.people.tokens import Scope
-from infra.settings import load
+from infra.settings.settings import load
 from services.app.context import App
 from services.client import Client, ProblemError, Texts
 from services.client.commitment_lines import read_committing_line

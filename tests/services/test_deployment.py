@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
+from infra.health.secret_record import Secret
 from infra.redis.access import ROLES, USER_PREFIX
-from infra.secret_record import Secret
-from infra.settings import setting_table
+from infra.settings.settings import setting_table
 from services.cli.subcommands import SUBCOMMANDS
 from services.secret_checks import NEEDED
 

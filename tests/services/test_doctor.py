@@ -15,16 +15,16 @@ from redis import Redis
 from rq.suspension import suspend
 
 from domain.match.commands import PlayMove
-from infra.durability import Mode
-from infra.heartbeats import Heartbeat, Role
+from infra.durability.durability import Mode
+from infra.health.heartbeats import Heartbeat, Role
 from infra.projections.buckets import ProjectionFailure
 from infra.projections.generations import Generations
 from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.redis.access import ROLES as ACCESS
 from infra.redis.access import acl_lines
-from infra.rq_jobs import COMMANDS
-from infra.settings import Settings
+from infra.redis.rq_jobs import COMMANDS
+from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.port import Submission
 from infra.store.redis_store import RedisStore

@@ -9,7 +9,7 @@ from redis import Redis
 from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
 from infra.redis import keys
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.valkey.server import EmbeddedServer
 from services.doctor import Finding, Level, gather, judge

@@ -8,14 +8,14 @@ import msgspec
 import pytest
 
 from domain.game.engine import RobotLevel
-from infra.archive.limits import ArchiveFigures
-from infra.durability import Mode
-from infra.heartbeats import HeartbeatRecord, Role
+from infra.durability.durability import Mode
+from infra.health.heartbeats import HeartbeatRecord, Role
+from infra.health.retirement_limits import ArchiveFigures
 from infra.projections.lag import Lag
 from infra.projections.robot_figures import RobotFigures
 from infra.projections.specs import RATINGS
-from infra.server_state import DISK_FULL
-from infra.settings import Settings
+from infra.redis.server_state import DISK_FULL
+from infra.settings.settings import Settings
 from infra.store.closed_shards import rolled_back
 from infra.store.layout import Layout
 from infra.store.lost_leaves import LostLeaves

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 from redis import Redis
 
-from infra.durability import Mode
-from infra.heartbeats import (
+from infra.durability.durability import Mode
+from infra.health.heartbeats import (
     SILENT_MS,
     Heartbeat,
     HeartbeatRecord,
@@ -24,7 +24,7 @@ from infra.log.key_files import missing_keys
 from infra.mail.email import Email, Purpose
 from infra.mail.outbox import Outbox, RelayBackoff
 from infra.redis import keys
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer

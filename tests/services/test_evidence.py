@@ -7,12 +7,12 @@ import pytest
 from msgspec import UNSET
 
 from domain.match.events import decode_event, decode_refusal, is_event
-from infra.evidence.check import check_document
-from infra.evidence.frozen import evidence_name
-from infra.evidence.match_document import MatchDocument, read_document
+from infra.audit.check_document import check_document
+from infra.audit.frozen import evidence_name
+from infra.audit.match_document import MatchDocument, read_document
 from infra.log.key_files import generate_keys
 from infra.objects.port import ObjectDiffersError
-from infra.rq_jobs import FREEZE, MAINTENANCE, queue_key
+from infra.redis.rq_jobs import FREEZE, MAINTENANCE, queue_key
 from services.app.evidence import frozen_evidence
 from services.cli.verify import run as verify
 from tests.helpers.api import PASSWORD, Api, Player, code_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from infra.game_packages import GROUP
+from infra.settings.game_packages import GROUP
 from tests.helpers.forked import SCRIPT
 from tests.helpers.sample_game import install
 from tests.helpers.served import Served, until

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.evidence.match_document import MatchDocument, read_document, without_private_parts
+from infra.audit.match_document import MatchDocument, read_document, without_private_parts
 from tests.helpers.served import Served, until
 
 

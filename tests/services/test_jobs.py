@@ -22,12 +22,11 @@ from rq.suspension import resume, suspend
 from rq.utils import import_attribute
 
 from domain.match.commands import PlayMove, StartMatch
-from infra import rq_jobs
-from infra.durability import Mode
-from infra.heartbeats import Role
-from infra.redis import keys
+from infra.durability.durability import Mode
+from infra.health.heartbeats import Role
+from infra.redis import keys, rq_jobs
 from infra.redis.keys import Lane
-from infra.rq_jobs import COMMANDS
+from infra.redis.rq_jobs import COMMANDS
 from infra.store import queue_figures
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases

@@ -7,7 +7,7 @@ import pytest
 
 from domain.errors import Code
 from infra.audit.stored_match import check
-from infra.rate_limits import CommandRateLimit
+from infra.people.rate_limits import CommandRateLimit
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 from tests.helpers.games import whole_game
 

@@ -13,8 +13,8 @@ from infra.people.messages import (
     MOST_RECIPIENTS,
     MessageStore,
 )
+from infra.people.rate_limits import CommandRateLimit
 from infra.people.texts import TEXT_LIMIT
-from infra.rate_limits import CommandRateLimit
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 from tests.helpers.unread import unread_chat
 

@@ -23,7 +23,7 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code
 from infra.people.accounts import Accounts
-from infra.rate_limits import LoginRateLimit
+from infra.people.rate_limits import LoginRateLimit
 from services.language import LOCAL, Language
 from services.language.parser import join_texts, looks_like_command, parse
 from tests.fakes.app import CHEAP, FakeApp

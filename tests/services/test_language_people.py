@@ -10,7 +10,7 @@ from domain.errors import Code
 from infra.audit.stored_match import check
 from infra.people.accounts import Accounts, Profile
 from infra.people.accounts.code_requests import CODES_A_DAY
-from infra.rate_limits import CommandRateLimit
+from infra.people.rate_limits import CommandRateLimit
 from services.app.accounts import authenticate
 from tests.fakes.app import CHEAP, FakeApp, Terminal
 

@@ -13,18 +13,18 @@ from pathlib import Path
 import httpx
 import pytest
 
-from infra import liveness
-from infra.liveness import BEAT, SERVING, LivenessMonitor
+from infra.process import liveness
+from infra.process.liveness import BEAT, SERVING, LivenessMonitor
+from infra.process.watchers import service_manager
 from infra.redis import keys
 from infra.valkey.server import EmbeddedServer
-from infra.watchers import service_manager
 from services.cli.main import main
 from services.serve.child import ProcessChild
 from services.serve.supervisor import Supervisor
 from tests.helpers.served import Player, Served, matches, until
 
 BEGIN = (
-    "import sys, time; from infra import liveness; from infra.liveness import LIVENESS; "
+    "import sys, time; from infra import liveness; from infra.process.liveness import LIVENESS; "
     "liveness.BEAT_SECONDS = 0.02; LIVENESS.watch(); "
 )
 QUIET = BEGIN + "exec('while True: LIVENESS.step(); time.sleep(0.01)')"
@@ -39,7 +39,7 @@ LABOURING = (
 """It computes for a fifth of a second from step to step."""
 SUPERVISING = """
 import os, sys, time
-from infra import liveness
+from infra.process import liveness
 from services.serve.child import ProcessChild
 from services.serve.supervisor import Supervisor
 liveness.SILENCE_SECONDS, liveness._COUNTED_SECONDS = 0.5, 0.1
@@ -65,7 +65,7 @@ WAITING = BEGIN + (
     "exec('while True: client.ping(); time.sleep(0.01)')"
 )
 STARTING = BEGIN + (
-    "from pathlib import Path; from infra.watchers import alive_file; folder = Path(sys.argv[1]); "
+    "from pathlib import Path; from infra.process.watchers import alive_file; folder = Path(sys.argv[1]); "
     "LIVENESS.watch(alive_file(folder, 'worker')); "
     "exec('while True:\\n time.sleep(0.01)\\n if (folder / \"go\").exists(): LIVENESS.serving()')"
 )

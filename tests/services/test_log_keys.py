@@ -19,7 +19,7 @@ from infra.log.key_files import (
 from infra.log.names import LogSecret
 from infra.log.signed_note import VerifierKey
 from infra.redis.keys import published
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from services.secret_checks import check_secrets
 from services.serve.log_keys import make_first_keys, make_shared_keys

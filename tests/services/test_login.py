@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from infra.people.tokens import Scope
-from infra.settings import load
+from infra.settings.settings import load
 from services.app.context import App
 from services.client import Client, ProblemError
 from services.client.connect import find_connection

@@ -17,10 +17,10 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 
 from domain.errors import Code, Refusal
-from infra.durability import DurabilityError
-from infra.log_context import LoggedWith, add_log_fields, log_fields
-from infra.security_log import LOGGER, SecurityEvent, note_security
-from infra.settings import Settings, SettingsError
+from infra.durability.durability import DurabilityError
+from infra.people.security_log import LOGGER, SecurityEvent, note_security
+from infra.process.log_context import LoggedWith, add_log_fields, log_fields
+from infra.settings.settings import Settings, SettingsError
 from services.serve.json_log import json_lines
 from services.serve.log_lines import TextLines, error_text, redact
 from services.serve.logging import log_end, log_to_stderr
@@ -122,7 +122,7 @@ def test_a_traceback_in_a_message_has_no_sentence_that_may_quote_somebody():
     shown = TextLines("maintenance").format(record("%s", text))
     assert "alice" not in shown
     assert "KeyError: [text left out]" in shown
-    assert shown.rstrip().endswith("infra.durability.DurabilityError: no disk")
+    assert shown.rstrip().endswith("infra.durability.durability.DurabilityError: no disk")
 
 
 def test_libraries_warnings_and_errors_that_end_a_process_have_the_same_form(tmp_path, capsys):
@@ -184,7 +184,7 @@ def test_a_security_log_that_cant_be_written_is_refused_with_a_sentence(tmp_path
 
 def test_structlog_is_imported_for_json_lines_only():
     code = (
-        "import sys; from infra.settings import load; from services.serve.logging import log_to_stderr;"
+        "import sys; from infra.settings.settings import load; from services.serve.logging import log_to_stderr;"
         "log_to_stderr('web', load({}, {}));"
         "assert 'structlog' not in sys.modules;"
         "log_to_stderr('web', load({'log_format': 'json'}, {})); assert 'structlog' in sys.modules"

@@ -12,7 +12,7 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code, Refusal
-from infra.durability import DurabilityError
+from infra.durability.durability import DurabilityError
 from services.mail.inbound import TryAgainError
 from services.mail.parse.message import read
 from services.mail.parse.mime import LINE, SIZE, UnfitError

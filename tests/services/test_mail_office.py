@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from domain.match.history import unpack_snapshot
 from infra.mail.processed import REFUSALS_AN_HOUR, REPLIES_AN_HOUR
 from infra.people.accounts import MailAddress
-from infra.rate_limits import _hashed
+from infra.people.rate_limits import _hashed
 from services.app.messages import inbox
 from services.mail.inbound import WRONG_PASSWORDS, TryAgainError
 from services.mail.parse.mime import UnfitError

@@ -9,8 +9,8 @@ from domain.match.events import decode_event
 from domain.match.state import position_of
 from domain.rules import rules_by_id
 from infra.people.accounts import MailAddress
-from infra.rq_jobs import ANALYSIS
-from infra.security_log import NETWORKS
+from infra.people.security_log import NETWORKS
+from infra.redis.rq_jobs import ANALYSIS
 from services.app.analyses import analyse
 from services.app.matches import load_state
 from services.mail.parse.mime import UnfitError

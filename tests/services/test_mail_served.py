@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from domain.match.history import unpack_snapshot
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
 from infra.mail.outbox import Outbox
 from infra.people.accounts import Accounts, MailAddress

@@ -14,12 +14,12 @@ from rq.serializers import JSONSerializer
 from rq.suspension import resume, suspend
 
 from domain.match.commands import PlayMove
-from infra import maintenance_jobs
 from infra.projections.generations import Generations
 from infra.projections.specs import LISTS
 from infra.redis import keys
-from infra.rq_jobs import CHECK, MAINTENANCE, REBUILD
-from infra.settings import Settings
+from infra.redis.rq_jobs import CHECK, MAINTENANCE, REBUILD
+from infra.settings.settings import Settings
+from infra.store import maintenance_jobs
 from infra.valkey.server import EmbeddedServer
 from services.cli.rebuild import run
 from tests.helpers.bench import Bench

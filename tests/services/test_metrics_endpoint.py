@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from infra.heartbeats import Role
-from infra.settings import Settings
+from infra.health.heartbeats import Role
+from infra.settings.settings import Settings
 from services.metrics.endpoint import serving_metrics, serving_role_metrics
 from services.serve.processes import with_metrics_port
 from tests.helpers.metrics import value

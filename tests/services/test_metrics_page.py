@@ -12,11 +12,11 @@ import pytest
 import yaml
 
 from domain.errors import Code
-from infra.heartbeats import Role
+from infra.health.heartbeats import Role
 from infra.mail.smtp_client import DeliveryStatus
-from infra.metrics import REGISTRY
-from infra.rq_jobs import COMMANDS, MAINTENANCE
-from infra.security_log import SecurityEvent
+from infra.people.security_log import SecurityEvent
+from infra.process.metrics import REGISTRY
+from infra.redis.rq_jobs import COMMANDS, MAINTENANCE
 from infra.store.gateway import NOT_ACCEPTED_TEXT
 from tests.helpers.metrics import metric_types
 

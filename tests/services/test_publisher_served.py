@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.log.published_logs import PublishedLogs
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.published_sizes import read_published_sizes
 from infra.store.redis_store import RedisStore
 from tests.helpers.served import Served, until

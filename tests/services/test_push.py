@@ -7,14 +7,14 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from infra.mail import keys
 from infra.mail.addresses import ServerAddresses
+from infra.mail.push_client import PushClient, PushMessage, PushStatus
+from infra.mail.push_queue import LIFE_MS, PushQueue
+from infra.mail.vapid import VapidKey
 from infra.people.account_macs import make_mac_key
 from infra.people.push_subscriptions import MOST_SUBSCRIPTIONS, PushSubscription
 from infra.people.tokens import Tokens
-from infra.push.client import PushClient, PushMessage, PushStatus
-from infra.push.push_queue import LIFE_MS, PushQueue
-from infra.push.vapid import VapidKey
+from infra.redis import mail_keys as keys
 from services.app.accounts import erase_account
 from services.app.push import vapid_key
 from services.app.recent_password import FRESH_MS

@@ -12,11 +12,11 @@ from redis import Redis
 
 from domain.clocks.calendar import DAY
 from domain.match.commands import ResignMatch
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.redis.keys import Lane
-from infra.rq_jobs import COMMANDS, MAIL
-from infra.settings import Settings
+from infra.redis.rq_jobs import COMMANDS, MAIL
+from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedShards, rolled_back
 from infra.store.last_runs import LaneTurn, last_turns, note_retire_run, note_turn
 from infra.store.layout import Layout

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from redis import Redis
 
-from infra.heartbeats import Heartbeat, Role
+from infra.health.heartbeats import Heartbeat, Role
 from infra.redis import keys
 from infra.store.closed_shards import ClosedShards, rolled_back
 from infra.store.lost_leaves import LossRecord

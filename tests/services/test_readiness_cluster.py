@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from infra.durability_notes import DurabilityNotes
-from infra.durability_watch import DurabilityWatch
+from infra.durability.durability_notes import DurabilityNotes
+from infra.durability.durability_watch import DurabilityWatch
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client, make_client
 from infra.redis.cluster_pipeline import open_pipeline
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.async_store import AsyncStore
 from infra.store.layout import initial_layout
 from infra.store.redis_store import RedisStore

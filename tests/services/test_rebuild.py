@@ -14,7 +14,7 @@ from infra.projections.generations import EXPIRE_SECONDS, Generations
 from infra.projections.match_lists import MatchLists
 from infra.projections.specs import LISTS, RATINGS, SPECS
 from infra.redis import keys
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.valkey.server import EmbeddedServer
 from services.cli.rebuild import run
 from services.cli.subcommands import PROJECTIONS

@@ -9,7 +9,7 @@ from msgspec.json import encode
 from domain.errors import Code
 from domain.match.state import position_of
 from domain.rules import rules_by_id
-from infra.evidence.match_document import write_document
+from infra.audit.match_document import write_document
 from services.cli import referee
 from services.cli.referee import LINE_LIMIT, judge, serve
 from tests.golden.make_events import MATCHES

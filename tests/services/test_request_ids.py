@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from infra.log_context import log_fields
+from infra.process.log_context import log_fields
 from tests.helpers.api import Api
 
 

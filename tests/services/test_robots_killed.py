@@ -9,8 +9,8 @@ import pytest
 from domain.errors import Code
 from domain.match.commands import ResignMatch, StartMatch
 from domain.match.events import Moved, decode_event
-from infra.durability import Mode
-from infra.heartbeats import Role, read_heartbeats
+from infra.durability.durability import Mode
+from infra.health.heartbeats import Role, read_heartbeats
 from infra.store.redis_store import RedisStore
 from tests.helpers.given import ALICE, sent
 from tests.helpers.robots import EASY, MEDIUM

@@ -14,8 +14,8 @@ from bench.workload import PlannedGame, starts
 from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
 from domain.match.events import Flagged, Nagged, decode_event
-from infra.durability import Mode
-from infra.heartbeats import Role, read_heartbeats
+from infra.durability.durability import Mode
+from infra.health.heartbeats import Role, read_heartbeats
 from infra.people.accounts import Accounts
 from infra.people.challenges import ChallengeState, ChallengeStore, Proposal
 from infra.store.leases import LaneLeases

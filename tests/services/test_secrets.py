@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from infra.durability import Mode
+from infra.durability.durability import Mode
+from infra.health.secret_copies import make_id, read_copy
+from infra.health.secret_record import Secret, SecretMismatchError, SecretRecord
 from infra.log.key_files import generate_keys
 from infra.people.account_macs import make_mac_key
 from infra.redis import keys
-from infra.secret_copies import make_id, read_copy
-from infra.secret_record import Secret, SecretMismatchError, SecretRecord
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.layout import Layout, Numbering, read_layout
 from infra.store.redis_store import RedisStore
 from infra.store.scrub_notes import ScrubRecord

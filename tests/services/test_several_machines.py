@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from redis import Redis
 
-from infra.heartbeats import Role, read_heartbeats
+from infra.health.heartbeats import Role, read_heartbeats
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import Accounts, MailAddress
 from tests.fakes.sink import Sink

@@ -8,7 +8,7 @@ import pytest
 from domain.clocks.calendar import DAY
 from domain.match.commands import StartMatch
 from domain.match.events import decode_event
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store import locators
 from infra.store.redis_store import RedisStore

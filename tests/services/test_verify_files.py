@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
-from infra.evidence import check_file as check_file_module
-from infra.evidence.match_document import write_document
+from infra.audit import check_file as check_file_module
+from infra.audit.match_document import write_document
 from infra.log.checkpoint import InclusionProof
 from infra.log.names import shard_key
 from infra.log.receipts import KEY_SUFFIX, Receipt

@@ -20,7 +20,7 @@ from infra.log.names import shard_key
 from infra.log.published_log import PublishedLog
 from infra.log.signed_note import SignatureType, Signer
 from infra.objects.files import FileObjects
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.valkey.server import EmbeddedServer
 from services.cli import verify, verify_mirror
 from tests.helpers.audited_server import SHARDS, AuditedServer, Inline

@@ -10,7 +10,7 @@ from domain.errors import Refusal
 from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch
 from domain.match.events import decode_event
 from infra.log.key_files import generate_keys
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.valkey.server import EmbeddedServer
 from services.cli import verify
 from tests.helpers import forging

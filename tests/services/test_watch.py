@@ -12,7 +12,7 @@ from typing import IO
 import pytest
 
 from infra.people.tokens import Scope
-from infra.settings import load
+from infra.settings.settings import load
 from services.app.context import App
 from services.client import Client
 from tests.helpers.forked import SCRIPT

@@ -6,8 +6,8 @@ import pytest
 
 from domain.engine.match_analysis import ANALYSIS_VERSION
 from domain.engine.turning_points import AnalysedPosition
-from infra.analyses import Analyses, StoredAnalysis
-from infra.rq_jobs import ANALYSIS
+from infra.redis.rq_jobs import ANALYSIS
+from infra.store.analyses import Analyses, StoredAnalysis
 from services.app.analyses import analyse
 from services.app.matches import load_state
 from tests.helpers.analysing import do_jobs, listening

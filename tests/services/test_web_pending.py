@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from tests.helpers.api import Api
 from tests.helpers.web import Guest
 

@@ -16,9 +16,9 @@ from redis.exceptions import ResponseError
 
 from domain.errors import Refusal
 from infra.archive.objects import PageStore
-from infra.durability import Mode
-from infra.evidence.faults import NotCheckableError
-from infra.evidence.match_document import read_document
+from infra.audit.faults import NotCheckableError
+from infra.audit.match_document import read_document
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store.closed_shards import ClosedShards
 from infra.store.redis_store import RedisStore

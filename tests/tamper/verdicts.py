@@ -25,13 +25,13 @@ if __name__ == "__main__":
 
 from redis import Redis  # noqa: E402
 
-from infra.durability import Mode  # noqa: E402
-from infra.game_packages import load_games  # noqa: E402
+from infra.durability.durability import Mode  # noqa: E402
 from infra.log.key_files import keys_folder, read_keys  # noqa: E402
 from infra.people.statements import Statements  # noqa: E402
 from infra.redis import keys  # noqa: E402
 from infra.redis.clients import make_client  # noqa: E402
-from infra.settings import Settings  # noqa: E402
+from infra.settings.game_packages import load_games  # noqa: E402
+from infra.settings.settings import Settings  # noqa: E402
 from infra.store.redis_store import RedisStore  # noqa: E402
 from infra.valkey.server import EmbeddedServer  # noqa: E402
 from tests.helpers.corpus import Corpus  # noqa: E402

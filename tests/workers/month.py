@@ -38,7 +38,7 @@ from domain.match.events import (
 from domain.match.history import unpack_snapshot
 from domain.match.imports import import_command
 from domain.match.state import MatchState, next_due
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.redis.keys import Lane
 from infra.store.layout import Layout

@@ -10,10 +10,10 @@ from redis.exceptions import ConnectionError as LostConnectionError
 from domain.errors import Code
 from domain.match.decide import Rejection
 from domain.match.events import Absent, Called, MatchStarted, decode_event
-from infra.draw_texts import DrawTexts
 from infra.people.accounts import Accounts
 from infra.people.challenges import Challenge, ChallengeState, ChallengeStore, Proposal
 from infra.people.challenges.start import challenge_start
+from infra.store.draw_texts import DrawTexts
 from infra.store.gateway import submission_of
 from tests.helpers.bench import Bench
 from tests.helpers.lanes import LANE

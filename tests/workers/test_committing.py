@@ -36,12 +36,12 @@ from domain.match.events import (
 from infra.audit.draws import DEALS
 from infra.audit.leaf_order import LeafOrder
 from infra.audit.stored_match import check
-from infra.draw_texts import DrawTexts
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.people.accounts import Accounts
 from infra.people.seen_texts import SeenTexts
 from infra.projections.standings import StandingsQuery
 from infra.redis import keys
+from infra.store.draw_texts import DrawTexts
 from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench

@@ -15,7 +15,7 @@ from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch, StartM
 from domain.match.decide import decide
 from domain.match.state import position_of
 from domain.rules import all_games, rules_by_id
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis.clients import make_client
 from infra.store import outcome_pubsub
 from infra.store.gateway import submission_of

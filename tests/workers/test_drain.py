@@ -9,7 +9,7 @@ from domain.match import commands
 from domain.match.audit import verify
 from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch
 from domain.match.events import decode_refusal
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store.board_channel import board_of
 from infra.store.log_channel import LogListener

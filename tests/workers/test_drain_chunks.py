@@ -11,7 +11,7 @@ from domain.match.audit import verify
 from domain.match.commands import CommandEnvelope, MakeOffer, PlayMove
 from domain.match.decide import Decision, DecisionContext, Rejection, decide
 from domain.match.state import MatchState
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.store.port import CommitConflict, CommitResult, Write
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench

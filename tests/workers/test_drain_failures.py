@@ -11,7 +11,7 @@ from domain.match.commands import CommandEnvelope, MakeOffer, PlayMove, StartMat
 from domain.match.decide import Decision, DecisionContext, Rejection, decide
 from domain.match.events import EVENT_LIMIT, OfferMade
 from domain.match.state import MatchState
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store.leases import LeaseResult
 from infra.store.port import CommitResult, Submission, Write

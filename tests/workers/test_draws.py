@@ -14,12 +14,12 @@ from domain.match.events import Challenged, Gathered, MatchStarted, decode_ancho
 from domain.match.history import BrokenHistory
 from domain.match.state import position_of
 from infra.audit.stored_match import check
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
-from infra.seed_chains import SeedChains, abandoned_chains
 from infra.store.leases import LaneLeases
 from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore
+from infra.store.seed_chains import SeedChains, abandoned_chains
 from tests.helpers.bench import Bench
 from tests.helpers.damaged import damaged_matches
 from tests.helpers.given import ALICE, BOB, CAROL

@@ -9,7 +9,7 @@ from redis import Redis
 
 from domain.match.audit import verify
 from domain.match.commands import StartMatch
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
 from infra.redis.keys import Lane

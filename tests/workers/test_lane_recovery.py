@@ -10,7 +10,7 @@ from rq.timeouts import JobTimeoutException
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.decide import Decision, DecisionContext, Rejection, decide
 from domain.match.state import MatchState
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store.leases import REQUESTED, LeaseResult
 from infra.store.port import CommitResult, Write

@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 
 from domain.match.commands import CommandEnvelope, PlayMove
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client

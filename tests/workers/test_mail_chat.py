@@ -10,11 +10,11 @@ from redis import Redis
 
 from domain.clocks.calendar import DAY
 from domain.match.commands import PlayMove
-from infra.mail import keys
 from infra.mail.chat_queue import WAIT_MS, ChatMailQueue
 from infra.mail.erasure import erase_mail
 from infra.mail.message_queue import MailingMessageStore
 from infra.mail.wakeup import MailerWakeup
+from infra.redis import mail_keys as keys
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.mailing import Mailing, recipients, text_of

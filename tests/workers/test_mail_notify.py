@@ -13,11 +13,10 @@ from domain.clocks.time_control import read_time_control
 from domain.match.commands import AnswerOffer, DeclineMatch, MakeOffer, PlayMove, ResignMatch
 from domain.match.state import position_of
 from domain.rules import rules_by_id
-from infra.mail import keys as mail_keys
 from infra.mail.progress import MailerProgress
 from infra.mail.unsubscribe_links import UnsubscribeLinks
 from infra.people.accounts import MailAddress
-from infra.redis import keys
+from infra.redis import keys, mail_keys
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.leaves import replace_leaf

@@ -10,11 +10,10 @@ from msgspec.structs import replace
 from redis import Redis
 
 from domain.match.commands import PlayMove, ResignMatch
-from infra.mail import keys as mail_keys
 from infra.mail.outbox import LEASE_MS, Outbox
 from infra.mail.progress import MailerProgress
 from infra.mail.sent_emails import KEPT_MS, SentEmails
-from infra.redis import keys
+from infra.redis import keys, mail_keys
 from infra.store.closed_shards import ClosedShards, rolled_back
 from tests.fakes.memory_objects import MemoryObjects
 from tests.fakes.sink import Sink

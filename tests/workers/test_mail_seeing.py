@@ -11,13 +11,13 @@ from domain.clocks.calendar import DAY
 from domain.clocks.time_control import read_time_control
 from domain.errors import Refusal
 from domain.match.commands import PlayMove
-from infra.mail import keys
 from infra.mail.address_status import AddressStatus
 from infra.mail.erasure import erase_mail
 from infra.mail.message_queue import MailingMessageStore
 from infra.mail.progress import DIGEST_ITEMS, DigestItem, MailerProgress, next_digest
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts import Account, Accounts
+from infra.redis import mail_keys as keys
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.mailing import HOMES, Mailing, recipients, text_of

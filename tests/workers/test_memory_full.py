@@ -12,10 +12,10 @@ from domain.match.commands import PlayMove, ResignMatch
 from infra.archive.archive import Archive
 from infra.archive.objects import open_archive
 from infra.archive.store import StoreWithArchive
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.log.key_files import generate_keys
 from infra.redis import keys
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedKind, ClosedShards
 from infra.store.log_gate import read_ends
 from infra.store.published_sizes import read_published_sizes

@@ -1,8 +1,8 @@
 """What workers count of their own work for Prometheus."""
 
 from domain.match.commands import PlayMove, ResignMatch
-from infra.durability import Mode
-from infra.durability_watch import DurabilityWatch
+from infra.durability.durability import Mode
+from infra.durability.durability_watch import DurabilityWatch
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.metrics import value

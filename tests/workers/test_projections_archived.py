@@ -9,7 +9,7 @@ from infra.archive.archive import Archive
 from infra.archive.archived_match import ArchivedMatch
 from infra.archive.objects import PageStore
 from infra.archive.store import StoreWithArchive
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.objects.files import FileObjects
 from infra.objects.port import ObjectStoreError
 from infra.projections.generations import Generations

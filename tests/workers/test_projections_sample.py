@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 from redis import Redis
 
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench

@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 from redis import Redis
 
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.projections.generations import Generations
 from infra.projections.match_list_fold import MatchListsProjection
 from infra.projections.match_lists import MatchLists

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.log.key_files import LogKeys, generate_keys, read_keys
 from infra.log.names import shard_key
 from infra.log.published_log import PublishedLog

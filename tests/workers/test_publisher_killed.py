@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from infra.durability import Mode
-from infra.failpoints import FAILPOINTS, VARIABLE
+from infra.durability.durability import Mode
 from infra.log.key_files import generate_keys, read_keys
 from infra.log.log_writer import LogWriter
 from infra.log.names import shard_key
 from infra.log.published_log import PublishedLog
 from infra.objects.files import FileObjects
+from infra.process.failpoints import FAILPOINTS, VARIABLE
 from infra.redis import keys
 from infra.store.layout import Layout
 from infra.store.published_sizes import read_published_sizes

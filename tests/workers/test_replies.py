@@ -17,7 +17,7 @@ from domain.match.events import Flagged, Moved, decode_event
 from domain.match.history import unpack_snapshot
 from domain.match.state import position_of
 from domain.rules import latest_rules
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore

@@ -19,19 +19,19 @@ from domain.clocks.calendar import DAY
 from domain.errors import Refusal
 from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch, StartMatch
 from infra.archive.archive import Archive
-from infra.archive.limits import ArchiveFigures, archive_figures, retirement_limits
 from infra.archive.objects import open_archive
 from infra.archive.store import StoreWithArchive
-from infra.durability import Mode
-from infra.failpoints import FAILPOINTS
+from infra.durability.durability import Mode
+from infra.health.retirement_limits import ArchiveFigures, archive_figures, retirement_limits
 from infra.log.key_files import generate_keys
 from infra.mail.progress import MailerProgress
+from infra.process.failpoints import FAILPOINTS
 from infra.projections.finished_matches import ROWS
 from infra.projections.generations import Generation
 from infra.projections.specs import HISTORY
 from infra.redis import keys
-from infra.rq_jobs import MAINTENANCE, RETIRE, queue_key
-from infra.settings import Settings
+from infra.redis.rq_jobs import MAINTENANCE, RETIRE, queue_key
+from infra.settings.settings import Settings
 from infra.store.gateway import submission_of
 from infra.store.last_runs import last_retire_run
 from infra.store.port import AlreadyDecided, Store

@@ -18,7 +18,7 @@ from domain.match.events import Flagged
 from domain.match.state import Reason, position_of
 from domain.rules import rules_by_id
 from infra.projections.robot_turns import RobotTurnsProjection
-from infra.rq_jobs import ROBOT_MOVE, ROBOTS
+from infra.redis.rq_jobs import ROBOT_MOVE, ROBOTS
 from infra.store.robot_failures import RobotFailures
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.robots import EASY, HARD, RobotBench

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.log.key_files import generate_keys
 from infra.mail.progress import MailerProgress
 from infra.redis import keys
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.published_sizes import PublishedSizes
 from infra.store.redis_store import RedisStore

@@ -22,11 +22,10 @@ import redis
 
 from domain.match.decide import Rejection, decide
 from domain.match.events import AccountId
-from infra.durability_watch import DurabilityWatch
-from infra.failpoints import failpoint
-from infra.metrics import count_decision, measured_commit
+from infra.durability.durability_watch import DurabilityWatch
+from infra.process.failpoints import failpoint
+from infra.process.metrics import count_decision, measured_commit
 from infra.redis.keys import Lane
-from infra.seed_chains import SeedChains
 from infra.store.leases import LaneLeases
 from infra.store.log_gate import LogGate
 from infra.store.port import (
@@ -37,6 +36,7 @@ from infra.store.port import (
     Store,
     Write,
 )
+from infra.store.seed_chains import SeedChains
 from workers.commands.core import CommandLoop, Decided
 from workers.commands.handle import CommandHandler, Decider, Task, Undecided
 from workers.commands.outcome_publisher import OutcomePublisher

@@ -28,9 +28,8 @@ from domain.match.history import (
     unpack_snapshot,
 )
 from domain.match.state import MatchState, initial, next_due
-from infra.liveness import LIVENESS
-from infra.log_context import LoggedWith
-from infra.seed_chains import LostSeedsError
+from infra.process.liveness import LIVENESS
+from infra.process.log_context import LoggedWith
 from infra.store import outcomes
 from infra.store.port import (
     CommitDone,
@@ -41,6 +40,7 @@ from infra.store.port import (
     Write,
     refusal_field,
 )
+from infra.store.seed_chains import LostSeedsError
 from workers.commands.limits import LIMITED
 from workers.commands.start_context import StartContexts
 

@@ -2,7 +2,7 @@
 
 import redis
 
-from infra.failpoints import failpoint
+from infra.process.failpoints import failpoint
 from infra.store.board_channel import add_news
 from infra.store.log_channel import add_log_news
 from infra.store.lost_leaves import add_log_ends

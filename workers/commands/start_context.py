@@ -10,12 +10,12 @@ from domain.match.commands import CommandEnvelope, StartMatch
 from domain.match.decide import DecisionContext, accounts_needed, needs_seed, sealed_seed
 from domain.match.state import MatchState
 from domain.rules import Seat
-from infra.draw_texts import DrawTexts
 from infra.people.accounts.vacations import on_vacation
 from infra.people.seen_texts import SeenTexts
-from infra.seed_chains import LostSeedsError, SeedChains
+from infra.store.draw_texts import DrawTexts
 from infra.store.log_gate import LogGate
 from infra.store.port import ShardClosedError
+from infra.store.seed_chains import LostSeedsError, SeedChains
 
 
 class StartContexts:

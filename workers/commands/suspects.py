@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from domain.match.decide import Rejection
 from domain.match.decision import INTERNAL
 from domain.match.events import CommandId
-from infra.failpoints import failpoint
+from infra.process.failpoints import failpoint
 from infra.store.port import Store
 from workers.commands.handle import Task
 

@@ -7,14 +7,14 @@ from typing import Final
 import redis
 
 from domain.match.decide import decide
-from infra.durability_watch import DurabilityWatch
+from infra.durability.durability_watch import DurabilityWatch
 from infra.redis.keys import Lane
-from infra.rq_jobs import COMMANDS, DRAIN
-from infra.seed_chains import SeedChains
+from infra.redis.rq_jobs import COMMANDS, DRAIN
 from infra.store.last_runs import note_turn
 from infra.store.leases import LaneLeases
 from infra.store.log_gate import LogGate
 from infra.store.port import Store
+from infra.store.seed_chains import SeedChains
 from workers.commands import limits
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider

@@ -9,8 +9,8 @@ import redis
 from infra.log.key_files import keys_folder, read_keys
 from infra.log.published_logs import PublishedLogs
 from infra.objects.location import is_local, open_objects
-from infra.rq_jobs import PUBLISH, PUBLISHED_LOG
-from infra.settings import Settings
+from infra.redis.rq_jobs import PUBLISH, PUBLISHED_LOG
+from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedShards
 from infra.store.log_channel import LogListener
 from infra.store.published_sizes import PublishedSizes

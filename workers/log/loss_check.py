@@ -6,7 +6,7 @@ from typing import Final
 
 import redis
 
-from infra.intervals import every
+from infra.process.intervals import every
 from infra.redis import keys
 from infra.store.log_gate import read_ends
 from infra.store.log_streams import log_streams, read_log_streams, read_streams

@@ -13,7 +13,6 @@ from typing import Final
 from redis.exceptions import OutOfMemoryError
 
 from domain.match.leaves import without_last_command
-from infra.failpoints import failpoint
 from infra.log.key_files import LogKeyError, LogKeys
 from infra.log.log_writer import LogWriter
 from infra.log.names import shard_key
@@ -25,6 +24,7 @@ from infra.objects.port import (
     ObjectStore,
     ObjectStoreError,
 )
+from infra.process.failpoints import failpoint
 from infra.store.log_channel import LogListener
 from infra.store.port import NotDurable, Store
 from infra.store.published_sizes import PublishedSizes

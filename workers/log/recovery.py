@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from infra.failpoints import failpoint
+from infra.process.failpoints import failpoint
 from infra.store.closed_shards import ClosedKind, ClosedShard, ClosedShards
 from workers.log.restore import ShardRestorer
 

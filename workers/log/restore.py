@@ -32,8 +32,8 @@ from domain.match.leaves import command_of, decode_leaf, without_last_command
 from domain.match.refusal_audit import restored_text
 from domain.match.state import MatchState, evolve, next_due
 from infra.audit.log import first_difference
-from infra.failpoints import failpoint
 from infra.log.published_log import PublishedLog
+from infra.process.failpoints import failpoint
 from infra.store import outcomes
 from infra.store.closed_shards import ClosedKind, ClosedShard, ClosedShards, forked
 from infra.store.port import Store, Write, refusal_field

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from infra.audit.log import first_difference
-from infra.failpoints import failpoint
 from infra.log.log_writer import LogWriter
+from infra.process.failpoints import failpoint
 from infra.store.closed_shards import ClosedShard, forked, rolled_back
 from infra.store.published_sizes import PublishedSizes
 

@@ -10,9 +10,9 @@ import redis
 
 from infra.log.tiles import WIDTH
 from infra.mail.progress import MailerProgress
+from infra.mail.push_queue import PushQueue
 from infra.projections.generations import Generations
 from infra.projections.specs import SPECS
-from infra.push.push_queue import PushQueue
 from infra.redis import keys
 from infra.store.published_sizes import read_published_sizes
 

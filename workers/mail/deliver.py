@@ -26,9 +26,9 @@ from infra.mail.smtp_client import (
     SmtpRelay,
     SmtpSession,
 )
-from infra.metrics import count_sent_mail
 from infra.people.accounts import Accounts, MailAddress
 from infra.people.accounts.validation import mailbox
+from infra.process.metrics import count_sent_mail
 
 logger = logging.getLogger(__name__)
 

@@ -14,6 +14,8 @@ from infra.mail.email import Attachment
 from infra.mail.message_queue import MessageMailQueue
 from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
+from infra.mail.push_client import PushClient, PushComposer
+from infra.mail.push_queue import PushQueue
 from infra.mail.sent_emails import SentEmails
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.verification_codes import VerificationCodes
@@ -23,9 +25,7 @@ from infra.people.accounts.address_owners import AddressOwners
 from infra.people.messages import MessageStore
 from infra.people.password_resets import PasswordResets
 from infra.people.push_subscriptions import PushSubscriptions
-from infra.push.client import PushClient, PushComposer
-from infra.push.push_queue import PushQueue
-from infra.rq_jobs import MAIL, SEND_MAIL
+from infra.redis.rq_jobs import MAIL, SEND_MAIL
 from infra.store.port import Store
 from workers.job_report import report
 from workers.leased_run import ENDLESS_SECONDS, LINGER_SECONDS, LeasedRun, LeasedWork

@@ -5,7 +5,7 @@ from typing import Final
 
 import redis
 
-from infra.rq_jobs import PROJECT, PROJECTIONS
+from infra.redis.rq_jobs import PROJECT, PROJECTIONS
 from infra.store.rq_wakeup import LeasedJob, WakeupJob
 from workers.leased_run import ENDLESS_SECONDS, LeasedRun, LeasedWork
 from workers.projections.worker import ProjectionWorker

@@ -13,8 +13,8 @@ from typing import Final
 import msgspec
 import redis
 
-from infra.intervals import every
-from infra.metrics import PROJECTED
+from infra.process.intervals import every
+from infra.process.metrics import PROJECTED
 from infra.projections.buckets import BUCKETS, Bucket, Checkpoint
 from infra.projections.generations import BusyError, Generation, Generations
 from infra.projections.projection import Projection

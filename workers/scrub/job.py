@@ -7,7 +7,7 @@ from typing import Final
 import redis
 from msgspec.structs import replace
 
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedShards
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.port import Store

@@ -12,7 +12,7 @@ from infra.log.published_log import PublishedLog, TileCache
 from infra.log.published_logs import PublishedLogs
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectStore
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.port import Store
 from infra.store.scrub_notes import REFUSALS_OF
 

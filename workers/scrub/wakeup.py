@@ -4,9 +4,9 @@ from typing import Final
 
 import redis
 
-from infra.intervals import Tick, every
+from infra.process.intervals import Tick, every
 from infra.redis.clients import time_ms
-from infra.rq_jobs import MAINTENANCE, SCRUB
+from infra.redis.rq_jobs import MAINTENANCE, SCRUB
 from infra.store.rq_wakeup import LeasedJob, WakeupJob
 from infra.store.scrub_notes import ScrubRecord
 from workers.scrub.scrubber import is_due

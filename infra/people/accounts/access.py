@@ -7,9 +7,9 @@ from domain.match.events import AccountId
 from infra.people.accounts.record import Account, Profile
 from infra.people.password_resets import PasswordResets
 from infra.people.push_subscriptions import PushSubscriptions
+from infra.people.security_log import SecurityEvent, note_security
 from infra.people.sessions import Sessions
 from infra.people.tokens import Tokens
-from infra.security_log import SecurityEvent, note_security
 
 
 def end_opened(

@@ -47,11 +47,11 @@ from infra.people.accounts.writing import (
 from infra.people.attempt_source import attempt_source
 from infra.people.password_attempts import PASSWORDS_A_MINUTE, PasswordAttempts
 from infra.people.password_resets import PasswordResets
-from infra.rate_limits import LoginRateLimit
+from infra.people.rate_limits import LoginRateLimit
+from infra.people.security_log import SecurityEvent, note_security
 from infra.redis import keys
 from infra.redis.clients import time_ms
 from infra.redis.reads import Read, read_one, read_strings
-from infra.security_log import SecurityEvent, note_security
 from infra.sentences import SAY
 
 ID_BYTES: Final = 8

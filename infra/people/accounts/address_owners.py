@@ -9,9 +9,9 @@ from typing import Any, Final
 import redis
 
 from domain.match.events import AccountId
-from infra.mail.keys import address_owners
 from infra.people.accounts.record import Profile, decode_profile
 from infra.redis import keys
+from infra.redis.mail_keys import address_owners
 
 _MOST: Final = 10
 """Accounts of one address that are looked at."""

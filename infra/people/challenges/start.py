@@ -4,8 +4,8 @@ from domain.match.commands import CommandEnvelope
 from domain.match.start_command import start_command, with_commitments
 from domain.match.start_options import read_start_options
 from domain.rules import rules_by_id
-from infra.draw_texts import DrawTexts
 from infra.people.challenges.record import Challenge
+from infra.store.draw_texts import DrawTexts
 from infra.store.port import Store
 
 

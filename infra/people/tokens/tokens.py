@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.secret_index import SecretIndex, new_id
+from infra.people.security_log import SecurityEvent, note_security
 from infra.people.tokens.format import digest_of, make_token
 from infra.people.tokens.record import (
     DAY,
@@ -27,7 +28,6 @@ from infra.redis import keys
 from infra.redis.autopipeline import CommandPipeline, CommandWords
 from infra.redis.clients import Clock
 from infra.redis.server_time import ServerTime
-from infra.security_log import SecurityEvent, note_security
 from infra.sentences import SAY
 
 UNLISTED_MS: Final = 3_600_000

@@ -15,8 +15,8 @@ import msgspec
 from litestar import Litestar
 from litestar.types import Receive, Send
 
-from infra.log_context import LoggedWith
 from infra.people.tokens import Scope as TokenScope
+from infra.process.log_context import LoggedWith
 from services.app.commands import WAIT_SECONDS
 from services.http.anonymous_limit import note_budget
 from services.http.api.auth import BEARER, FAILED, Caller

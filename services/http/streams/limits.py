@@ -11,9 +11,9 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.metrics import STREAMS_LIMIT, STREAMS_OPEN
-from infra.open_files import open_files
-from infra.security_log import SecurityEvent, note_security
+from infra.people.security_log import SecurityEvent, note_security
+from infra.process.metrics import STREAMS_LIMIT, STREAMS_OPEN
+from infra.process.open_files import open_files
 
 logger = logging.getLogger(__name__)
 

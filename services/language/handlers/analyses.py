@@ -5,7 +5,7 @@ from typing import Final
 from domain.engine.turning_points import AnalysedPosition, turning_points
 from domain.errors import Code, Refusal
 from domain.rules import rules_by_id
-from infra.analyses import StoredAnalysis
+from infra.store.analyses import StoredAnalysis
 from services.app.analyses import analysis_of, score_bound, start_analysis
 from services.language.answer import Answer
 from services.language.invocation import Invocation

@@ -3,7 +3,7 @@
 import sys
 
 from domain.match import commands
-from infra.settings import load
+from infra.settings.settings import load
 from services.app.context import App
 
 if __name__ == "__main__":

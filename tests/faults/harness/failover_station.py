@@ -14,10 +14,10 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from domain.match.commands import CommandEnvelope
-from infra.durability import DurabilityError, Mode
+from infra.durability.durability import DurabilityError, Mode
 from infra.log.key_files import FOLDER_NAME, read_public_keys
 from infra.log.names import shard_key
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedShards
 from infra.store.log_gate import read_ends
 from infra.store.outcomes import CommandOutcome

@@ -14,11 +14,11 @@ from domain.match.history import PackedSnapshot
 from infra.archive.archive import Archive
 from infra.archive.objects import open_archive
 from infra.archive.store import StoreWithArchive
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.log.published_logs import PublishedLogs
 from infra.redis import keys
 from infra.redis.cluster import servers_of
-from infra.settings import Settings
+from infra.settings.settings import Settings
 from infra.store import locators
 
 WIDTH = 256

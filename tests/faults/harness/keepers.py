@@ -13,7 +13,7 @@ from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
 from domain.match.commands import CommandEnvelope, FlagPlayer
 from domain.match.events import SERVER_ACCOUNT, command_id
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import parse

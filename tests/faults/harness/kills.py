@@ -10,7 +10,7 @@ from pathlib import Path
 
 from domain.match import commands
 from domain.match.commands import CommandEnvelope
-from infra.failpoints import FAILPOINTS, VARIABLE
+from infra.process.failpoints import FAILPOINTS, VARIABLE
 from tests.faults.harness.keepers import kill_the_keeper
 from tests.faults.harness.load import Load, orders
 from tests.faults.harness.record import now

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from domain.clocks.calendar import DAY
-from infra.archive.limits import retirement_limits
-from infra.failpoints import FAILPOINTS
+from infra.health.retirement_limits import retirement_limits
+from infra.process.failpoints import FAILPOINTS
 from infra.redis import keys
 from infra.store import locators
 from infra.store.closed_shards import ClosedShards

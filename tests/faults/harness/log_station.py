@@ -9,9 +9,9 @@ from typing import Self
 
 from redis import Redis
 
-from infra.failpoints import VARIABLE
 from infra.log.key_files import FOLDER_NAME, read_public_keys
 from infra.log.names import shard_key
+from infra.process.failpoints import VARIABLE
 from infra.redis import keys
 from infra.store.leases import LaneLeases
 from infra.store.published_sizes import read_published_sizes

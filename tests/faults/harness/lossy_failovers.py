@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterable
 from pathlib import Path
 
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.redis.slot_map import slot_of_key
 from tests.faults.harness.checker import Violation

@@ -12,8 +12,8 @@ from pathlib import Path
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.decide import Decision, DecisionContext, Rejection, decide
 from domain.match.state import MatchState
-from infra.durability import verify
-from infra.settings import load
+from infra.durability.durability import verify
+from infra.settings.settings import load
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from infra.failpoints import FAILPOINTS
+from infra.process.failpoints import FAILPOINTS
 from tests.faults.harness import (
     chance,
     copies,

@@ -10,7 +10,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from domain.match.commands import CommandEnvelope
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.projections.generations import Generations
 from infra.projections.specs import SPECS
 from infra.redis import keys

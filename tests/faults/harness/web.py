@@ -9,9 +9,9 @@ from redis import Redis
 
 from bench.workload import games
 from domain.match.commands import CommandEnvelope, PlayMove
-from infra.failpoints import FAILPOINTS
 from infra.people.accounts import Accounts
 from infra.people.tokens import Scope, Tokens
+from infra.process.failpoints import FAILPOINTS
 from infra.redis import keys
 from tests.fakes.app import CHEAP
 from tests.faults.harness.record import now

@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from infra.evidence.match_document import write_document
+from infra.audit.match_document import write_document
 from tests.helpers.checked_files import File, encode, evidence
 
 FIRST_FAILURES = """async (cases) => {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from infra.evidence.match_document import read_document
+from infra.audit.match_document import read_document
 from tests.helpers.checked_files import File, changed, with_event, with_leaf
 from tests.web.verify_page.checking import drop, first_failures
 from tests.web.verify_page.file_changes import drop_leaf

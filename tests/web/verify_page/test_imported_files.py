@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from infra.evidence.match_document import write_document
+from infra.audit.match_document import write_document
 from tests.evidence.test_imported import document_of, imported
 from tests.helpers.checked_files import File, changed, evidence, with_event
 from tests.helpers.evidence import SECRET, golden_document

@@ -9,8 +9,8 @@ from playwright.sync_api import expect
 
 from domain.fairness import Commitment
 from domain.match.events import decode_event
-from infra.evidence.check import check_document
-from infra.evidence.match_document import write_document
+from infra.audit.check_document import check_document
+from infra.audit.match_document import write_document
 from infra.log.receipts import KEY_SUFFIX, Receipt
 from tests.golden.make_events import MATCHES
 from tests.helpers.checked_files import changed, encode, evidence, flip64, with_event, with_leaf

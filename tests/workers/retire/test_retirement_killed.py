@@ -7,7 +7,7 @@ import pytest
 
 from domain.match.commands import CommandEnvelope, StartMatch
 from infra.archive.objects import PageStore
-from infra.durability import Mode
+from infra.durability.durability import Mode
 from infra.objects.port import ObjectStore
 from infra.store.gateway import submission_of
 from infra.store.port import AlreadyDecided

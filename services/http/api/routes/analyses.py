@@ -9,8 +9,8 @@ from litestar import Response
 from domain.engine.turning_points import TurningPoint, turning_points
 from domain.errors import Code, Refusal
 from domain.rules import Seat
-from infra.analyses import StoredAnalysis
 from infra.people.tokens import Scope
+from infra.store.analyses import StoredAnalysis
 from services.app.analyses import analysis_of, score_bound, start_analysis
 from services.app.matches import load_state
 from services.http.api.auth import AnyRequest, Context, Own
@@ -19,7 +19,7 @@ from services.http.api.etags import ETag
 from services.http.api.routes.commands import BoardNumber
 
 if TYPE_CHECKING:
-    from infra.analysis_jobs import AnalysisProgress
+    from infra.store.analysis_jobs import AnalysisProgress
 
 api = ApiRoutes("analyses")
 

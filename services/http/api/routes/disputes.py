@@ -11,7 +11,7 @@ from litestar.params import JSONBody, PathParameter
 from domain.errors import Code
 from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import AccountId
-from infra.evidence.match_document import MatchDocument
+from infra.audit.match_document import MatchDocument
 from infra.people.tokens import Scope
 from services.app.answered import Answered
 from services.app.cases import CaseStep, CaseView, cases_of, queue_of

@@ -10,7 +10,7 @@ from domain.errors import Code
 from domain.match.history import Snapshot
 from domain.match.state import MatchState
 from domain.rules import rules_by_id
-from infra.evidence.match_document import MatchDocument
+from infra.audit.match_document import MatchDocument
 from infra.people.tokens import Scope
 from services.app.context import App
 from services.app.exports import DocumentReader, export_match

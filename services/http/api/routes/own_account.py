@@ -8,7 +8,7 @@ from litestar.params import JSONBody, PathParameter
 from domain.errors import Code
 from infra.people.push_subscriptions import PushSubscription
 from infra.people.tokens import Scope
-from infra.push.push_services import LONGEST_ENDPOINT
+from infra.settings.push_services import LONGEST_ENDPOINT
 from services.app import blocks, follows, vacations
 from services.app.push import MOST_LABEL, BrowserKeys, subscribe, unsubscribe, vapid_key
 from services.app.recent_password import check_recent_password

@@ -9,7 +9,7 @@ from litestar.response import Redirect
 from domain.engine.turning_points import turning_points
 from domain.errors import Code, Refusal
 from domain.match.state import position_at
-from infra.analyses import StoredAnalysis
+from infra.store.analyses import StoredAnalysis
 from services.app.analyses import analysis_of, score_bound, start_analysis
 from services.app.sentences import SAY
 from services.http.web.declared import Pages

@@ -9,7 +9,7 @@ from domain.match.clock_turns import ClockTurn, clock_turns
 from domain.match.events import RefusedLeaf, decode_event, decode_refusal, is_event
 from domain.match.history import replay
 from domain.match.state import MatchState
-from infra.evidence.build import ReadMatch, read_match
+from infra.audit.build_document import ReadMatch, read_match
 from infra.store.published_sizes import read_published_sizes
 from services.app.cases import CaseStep, CaseView
 from services.app.context import App

@@ -21,7 +21,7 @@ from rq.serializers import JSONSerializer
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.redis.clients import to_ms
-from infra.rq_jobs import ANALYSE, ANALYSIS, ROBOTS, SUSPENDED, queue_key
+from infra.redis.rq_jobs import ANALYSE, ANALYSIS, ROBOTS, SUSPENDED, queue_key
 from infra.sentences import SAY
 from infra.valkey.process import is_alive
 

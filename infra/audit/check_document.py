@@ -28,10 +28,9 @@ from domain.match.imports import describe_import
 from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
-from infra.audit.match import AcceptedCommand, MatchAudit, describe_refusals
-from infra.evidence.check_log import check_anchor, check_proofs, places
-from infra.evidence.check_source import PLACE, check_place, check_source, import_of
-from infra.evidence.faults import (
+from infra.audit.check_log import check_anchor, check_proofs, places
+from infra.audit.check_source import PLACE, check_place, check_source, import_of
+from infra.audit.faults import (
     EvidenceFault,
     NotCheckableError,
     count,
@@ -40,7 +39,8 @@ from infra.evidence.faults import (
     printable,
     require,
 )
-from infra.evidence.match_document import DocumentLeaf, DocumentResult, MatchDocument
+from infra.audit.match import AcceptedCommand, MatchAudit, describe_refusals
+from infra.audit.match_document import DocumentLeaf, DocumentResult, MatchDocument
 from infra.log.names import keys_of_log
 from infra.log.signed_note import VerifierKey
 from infra.store.outcomes import CommandOutcome, parse

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import redis
 
 from infra.mail.progress import MailerProgress
+from infra.mail.push_queue import PushQueue
 from infra.projections.generations import Generations
 from infra.projections.specs import SPECS
-from infra.push.push_queue import PushQueue
 from infra.redis import keys
 from infra.store.published_sizes import read_published_sizes
 

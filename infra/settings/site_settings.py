@@ -4,13 +4,13 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from infra.log_settings import LogSettings
-from infra.push.push_services import KNOWN
-from infra.setting_values import about
+from infra.settings.log_settings import LogSettings
+from infra.settings.push_services import KNOWN
+from infra.settings.setting_values import about
 
 
 class SiteSettings(LogSettings, frozen=True, kw_only=True):
-    """The settings of the server's address; a part of `infra.settings.Settings`."""
+    """The settings of the server's address; a part of `infra.settings.settings.Settings`."""
 
     trusted_proxy: Annotated[
         Literal["on", "off"],

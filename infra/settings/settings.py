@@ -11,11 +11,10 @@ from typing import Annotated, Any, Final, Literal, get_type_hints
 
 import msgspec
 
-from infra.durability import Mode
-from infra.machine import MEMORY_PATTERN, default_workers
-from infra.mail.smtp_url import MailDomain
+from infra.durability.durability import Mode
+from infra.process.machine import MEMORY_PATTERN, default_workers
 from infra.redis.addresses import Topology, redact_url, topology_of
-from infra.setting_values import (
+from infra.settings.setting_values import (
     CONFIG_VARIABLE,
     FILE_NAME,
     SECRET,
@@ -29,7 +28,8 @@ from infra.setting_values import (
     parse_file,
     setting_rows,
 )
-from infra.site_settings import SiteSettings
+from infra.settings.site_settings import SiteSettings
+from infra.settings.smtp_url import MailDomain
 
 __all__ = ["CONFIG_VARIABLE", "Settings", "SettingsError", "load", "setting_table"]
 

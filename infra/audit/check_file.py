@@ -6,9 +6,9 @@ import msgspec
 
 from domain.match.events import AnchorLeaf, EventEnvelope, leaf_hash
 from domain.match.leaves import decode_leaf
-from infra.evidence.check import EvidenceVerdict, check_document
-from infra.evidence.faults import NotCheckableError, count, printable
-from infra.evidence.match_document import DocumentError, read_document
+from infra.audit.check_document import EvidenceVerdict, check_document
+from infra.audit.faults import NotCheckableError, count, printable
+from infra.audit.match_document import DocumentError, read_document
 from infra.log.checkpoint import PROOF_HEADER, InclusionProof, LogCheckpoint
 from infra.log.names import keys_of_log
 from infra.log.receipts import KEY_SUFFIX, Receipt, open_receipt, read_receipt

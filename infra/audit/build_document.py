@@ -27,7 +27,7 @@ from domain.match.events import (
 from domain.match.history import PackedSnapshot, replay
 from domain.match.state import MatchState
 from domain.rules import rules_by_id
-from infra.evidence.match_document import (
+from infra.audit.match_document import (
     FORMAT,
     DocumentAnchor,
     DocumentLeaf,

@@ -9,11 +9,11 @@ import httpx
 import msgspec
 
 from domain.match.events import AccountId
+from infra.mail.push_encryption import encrypt
+from infra.mail.vapid import VapidKey
 from infra.people.push_subscriptions import PushSubscription
 from infra.projections.notices import PlayerNotice
-from infra.push.encryption import encrypt
-from infra.push.push_services import is_allowed
-from infra.push.vapid import VapidKey
+from infra.settings.push_services import is_allowed
 
 TIMEOUT_SECONDS: Final = 5.0
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Final
 
 from domain.match.events import AccountId
-from infra.metrics import SECURITY_EVENTS
 from infra.people.account_macs import MacKeyError, read_mac_key
 from infra.people.attempt_source import LOCAL, attempt_source
+from infra.process.metrics import SECURITY_EVENTS
 
 LOGGER: Final = "matchpost.security"
 

@@ -7,8 +7,8 @@ It is written once the published log has the claim, so that the document proves 
 from collections.abc import Callable
 from typing import Final
 
-from infra.evidence.build import Additions, ReadMatch, ServerLogs, build_document
-from infra.evidence.match_document import MatchDocument, read_document, write_document
+from infra.audit.build_document import Additions, ReadMatch, ServerLogs, build_document
+from infra.audit.match_document import MatchDocument, read_document, write_document
 from infra.objects.port import ObjectDiffersError, ObjectNotFoundError, ObjectStore
 from infra.store.port import Store
 

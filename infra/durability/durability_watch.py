@@ -27,7 +27,7 @@ import redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 
-from infra.durability import (
+from infra.durability.durability import (
     BARRIER_TIMEOUT,
     DurabilityError,
     Mode,
@@ -37,9 +37,9 @@ from infra.durability import (
     find_faults,
     verify_server,
 )
-from infra.durability_notes import DurabilityNotes
-from infra.intervals import every
-from infra.metrics import TRIAL_WRITE_SECONDS
+from infra.durability.durability_notes import DurabilityNotes
+from infra.process.intervals import every
+from infra.process.metrics import TRIAL_WRITE_SECONDS
 from infra.redis import keys
 from infra.redis.clients import info_of, settings_of
 from infra.redis.cluster import in_cluster, slots_of
@@ -248,7 +248,7 @@ class UnverifiedServerError(RedisConnectionError):
 
 
 class _ConnectedServer:
-    """The server at the other end of one connection, as `infra.durability.verify_server` asks it."""
+    """The server at the other end of one connection, as `infra.durability.durability.verify_server` asks it."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection

@@ -32,11 +32,11 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from infra import replicas as followers
-from infra.durability_notes import DurabilityNotes
+from infra.durability import replicas as followers
+from infra.durability.durability_notes import DurabilityNotes
 from infra.redis.cluster import in_cluster, servers_of, slots_of
 from infra.redis.node_names import naming_node, under_sentinels
-from infra.server_state import (
+from infra.redis.server_state import (
     MAXIMUM_LAG,
     MINIMUM_REPLICAS,
     MOST_LAG,

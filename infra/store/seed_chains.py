@@ -22,8 +22,8 @@ from typing import Final
 
 from domain.fairness import CHAIN_LENGTH, SEED_BYTES, ChainSeed, previous_seed
 from domain.match.events import SCHEMA, AnchorLeaf, decode_anchor, encode_event
+from infra.process.synced_files import overwrite_synced, sync_folder, write_synced
 from infra.store.port import SeedChain, Store
-from infra.synced_files import overwrite_synced, sync_folder, write_synced
 
 logger = logging.getLogger(__name__)
 

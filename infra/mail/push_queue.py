@@ -10,9 +10,9 @@ import msgspec
 import redis
 
 from domain.match.events import AccountId
-from infra.mail import keys
 from infra.mail.log_cursor import LogCursor
 from infra.projections.notices import NoticeDetail, NoticeKind, PlayerNotice
+from infra.redis import mail_keys as keys
 
 LIFE_MS: Final = 24 * 3_600_000
 """How long a notice is worth a notification."""

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Final, cast
 
 import msgspec
 
-from infra.mail.smtp_url import read_smtp_url
 from infra.objects.location import check_store_url
-from infra.push.push_services import read_push_services
 from infra.redis.addresses import check_queue_url, check_url
+from infra.settings.push_services import read_push_services
+from infra.settings.smtp_url import read_smtp_url
 
 FILE_NAME: Final = "matchpost.toml"
 

@@ -8,13 +8,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from infra.health.secret_record import Secret, SecretCopy
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
 from infra.objects.location import FOLDER_NAME, open_objects
 from infra.objects.port import ObjectDiffersError, ObjectNotFoundError, ObjectStore
 from infra.people.account_macs import KEYS_FOLDER, MacKeyError, read_mac_key
-from infra.secret_record import Secret, SecretCopy
-from infra.settings import Settings
-from infra.synced_files import create_once
+from infra.process.synced_files import create_once
+from infra.settings.settings import Settings
 
 STORE_ID: Final = "server-id"
 """The object by which a store is known, and the file by which a folder of seeds is known."""

@@ -18,8 +18,8 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from infra.mail.keys import KEY_FINGERPRINT
 from infra.redis import keys
+from infra.redis.mail_keys import KEY_FINGERPRINT
 
 logger = logging.getLogger(__name__)
 

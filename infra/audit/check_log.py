@@ -12,11 +12,11 @@ from domain.match.events import (
     is_event,
     leaf_hash,
 )
+from infra.audit.build_document import drawn_chain
 from infra.audit.draws import KnownSeeds
+from infra.audit.faults import EvidenceFault, count, fault_at, require
 from infra.audit.match import MatchAudit
-from infra.evidence.build import drawn_chain
-from infra.evidence.faults import EvidenceFault, count, fault_at, require
-from infra.evidence.match_document import DocumentAnchor, DocumentLeaf, MatchDocument
+from infra.audit.match_document import DocumentAnchor, DocumentLeaf, MatchDocument
 from infra.log.checkpoint import LogCheckpoint, open_checkpoint
 from infra.log.merkle import verify_inclusion
 from infra.log.names import folder, keys_of_log

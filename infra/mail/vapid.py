@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from infra.mail.push_encryption import CURVE, public_bytes
 from infra.people.account_macs import read_mac_key
-from infra.push.encryption import CURVE, public_bytes
-from infra.push.push_services import origin_of
+from infra.settings.push_services import origin_of
 
 _LIFE_SECONDS: Final = 12 * 3_600
 """How long a token is valid; services take up to a day."""

@@ -18,9 +18,9 @@ from limits.strategies import FixedWindowRateLimiter
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.sentences import Sentence
-from infra.confirmed_writes import unconfirmed
+from infra.people.security_log import SecurityEvent, note_security
 from infra.redis import keys
-from infra.security_log import SecurityEvent, note_security
+from infra.redis.confirmed_writes import unconfirmed
 from infra.sentences import SAY
 
 WRONG_PASSWORDS: Final = 10

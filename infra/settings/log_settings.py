@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from infra.setting_values import about
+from infra.settings.setting_values import about
 
 
 class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of the log; a part of `infra.settings.Settings`."""
+    """The settings of the log; a part of `infra.settings.settings.Settings`."""
 
     log_format: Annotated[
         Literal["text", "json"],

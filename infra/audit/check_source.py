@@ -6,8 +6,8 @@ from domain.match.commands import ImportMatch
 from domain.match.events import EventEnvelope, Imported, is_event, leaf_hash
 from domain.match.history import replay
 from domain.match.imports import DOCUMENT, import_command
-from infra.evidence.faults import count, require
-from infra.evidence.match_document import MatchDocument, document_digest
+from infra.audit.faults import count, require
+from infra.audit.match_document import MatchDocument, document_digest
 
 PLACE = "imported_from"
 

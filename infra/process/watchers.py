@@ -1,6 +1,6 @@
 """Those that watch a process which `serve` has not started: the service manager, and `matchpost alive`.
 
-Each is a listener to the process's liveness (`infra.liveness`).
+Each is a listener to the process's liveness (`infra.process.liveness`).
 
 A service manager such as systemd is reached by sd_notify(3). For `matchpost alive` a process locks a file
 `alive/ROLE-HOST-PID` in its data directory, and sets the file's time at signs of life: nobody locks the file of a process
@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from infra.liveness import SERVING, Listener
+from infra.process.liveness import SERVING, Listener
 
 FOLDER: Final = "alive"
 

@@ -9,7 +9,7 @@ from rq.exceptions import DuplicateJobError
 from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
 
-from infra.rq_jobs import MAINTENANCE, SUSPENDED
+from infra.redis.rq_jobs import MAINTENANCE, SUSPENDED
 
 JOB_SECONDS: Final = 7 * 24 * 3600
 """A job that takes longer is stuck."""

@@ -1,0 +1,1 @@
+"""What an operator asks of a running server: signs of life, its secrets, the lag of publication and of retirement."""

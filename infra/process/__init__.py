@@ -1,0 +1,1 @@
+"""This process and its machine: files, failpoints, counters, intervals, liveness. It knows no server."""

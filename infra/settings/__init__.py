@@ -1,0 +1,1 @@
+"""The settings: what can be set, where it is read, and what a value may be."""
