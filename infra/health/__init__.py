@@ -1,1 +1,1 @@
-"""What an operator asks of a running server: signs of life, its secrets, the lag of publication and of retirement."""
+"""The state of a running server, for its operator: signs of life, secrets, the lag of publication and retirement."""

@@ -1,4 +1,4 @@
-"""What goes out to people, by mail and by push, and the mail that comes in.
+"""Mail and push: messages on their way to people, and the mail that comes in.
 
 `addresses` makes the addresses that players reply to, `outbox` keeps e-mails until they are sent, and
 `smtp_client` sends them; `verification_codes` and `address_status` verify the players' own addresses.

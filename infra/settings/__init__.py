@@ -1,1 +1,1 @@
-"""The settings: what can be set, where it is read, and what a value may be."""
+"""The settings: their fields, where they are read, and the values that they take."""
