@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from redis.exceptions import RedisError
 
-from infra.redis.keys import DURABILITY
+from infra.redis.keys import DURABILITY, HEARTBEATS
 from infra.valkey.server import EmbeddedError
 from tests.helpers.served import Served, until
 
@@ -22,7 +22,8 @@ def test_jobs_and_leases_are_there_and_nothing_else_is(tmp_path: Path) -> None:
         assert not data.keys("{lease:*")
         names = {name.decode() for name in queue.scan_iter()}
         signals = tuple(name for name in names if not name.endswith(":published"))
-        assert not [name for name in signals if not name.startswith(("rq:", "{lease:", DURABILITY))]
+        known = ("rq:", "{lease:", DURABILITY, HEARTBEATS)
+        assert not [name for name in signals if not name.startswith(known)]
 
 
 WORKERS = 5

@@ -19,6 +19,7 @@ from services.app.move_text import read_move, split_ply
 from services.language.answer import Answer
 from services.language.arguments import read_board
 from services.language.invocation import Invocation
+from services.language.redact import redact_refusal
 from services.language.render.bounced_addresses import bounced_address_lines
 from services.language.render.conditional_moves import conditional_move_lines
 from services.language.render.match_text import NamedMatch, summary, summary_at
@@ -30,17 +31,17 @@ BOARDS: Final = 20
 def show(call: Invocation) -> Answer:
     """Show boards, as they stand or as they stood."""
     display = _read_display(call, call.line.all("flag"), call.rules.displays[0])
-    return _all_of(lambda word: _shown(call, word, display), _board_words(call))
+    return _all_of(call, lambda word: _shown(call, word, display), _board_words(call))
 
 
-def _all_of(shown: Callable[[str], str], words: Sequence[str]) -> Answer:
+def _all_of(call: Invocation, shown: Callable[[str], str], words: Sequence[str]) -> Answer:
     """Return the boards that can be shown, and say which can't; refused if none can."""
     boards, missing = [], []
     for word in words:
         try:
             boards.append(shown(word))
         except Refusal as reason:
-            missing.append(reason)
+            missing.append(redact_refusal(reason, call.line, call.usage, call.language))
     if missing and not boards:
         raise missing[0]
     return Answer("; ".join(reason.sentence for reason in missing), "\n\n\n".join(boards))
@@ -88,6 +89,7 @@ def show_as(call: Invocation) -> Answer:
     display = _read_display(call, call.line.all("flag"), display_of(call, account))
     words = _board_words(call) or _own_boards(call, account)
     shown = _all_of(
+        call,
         lambda word: "\n\n".join([_shown(call, word, display), *_private(call, word, account)]),
         words,
     )
