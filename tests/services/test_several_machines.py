@@ -105,9 +105,8 @@ def test_whole_games_are_played_while_every_role_is_killed_and_started(
             until(lambda game=game: is_mailed(sink, game), 120)
         check_all(both)
         for machine in both:
-            machine.kill(
-                "maintenance"
-            )  # its present job may take minutes, and outlasts a stop signal
+            # its present job may take minutes, and outlasts a stop signal
+            machine.kill("maintenance")
         assert [code for machine in both for code in machine.end().values()] == [0] * 2 * (
             len(ROLES) - 1
         )
@@ -131,7 +130,7 @@ def enrol(game: PlayedGame, client: Redis, keys: Path) -> None:
 def is_mailed(sink: Sink, game: PlayedGame) -> bool:
     """Return whether the second player was sent a mail about the game."""
     mails = sink.to(f"{game.names[1]}@example.org")
-    return any(mail["Subject"].startswith(f"match {game.board}:") for mail in mails)
+    return any(mail["Subject"].endswith(f", match {game.board}") for mail in mails)
 
 
 def check_all(both: list[Machine]) -> None:

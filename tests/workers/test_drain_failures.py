@@ -19,6 +19,7 @@ from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.lanes import LANE
+from tests.helpers.writes import attempts_counted
 from workers.commands import start_context
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider
@@ -120,7 +121,7 @@ def test_a_game_that_fails_costs_its_own_match_only(bench: Bench, way: Callable[
     assert outcome.code == Code.INTERNAL
     assert [o.accepted for n in [behind, *neighbours] if (o := bench.outcome(n))] == [True] * 3
     assert bench.state(1).ply == 0
-    assert bench.store.attempts(1) == {}
+    assert attempts_counted(bench.store, 1) == {}
 
 
 def test_what_waits_behind_a_failing_command_keeps_its_place(bench: Bench) -> None:
@@ -221,7 +222,7 @@ def test_a_start_waits_while_the_node_of_its_players_is_away(
         bench.drain()
     assert bench.outcome(waits) is None, "it is not refused for what is not its fault"
     assert bench.outcome(fine) is not None
-    assert bench.store.attempts(2) == {}
+    assert attempts_counted(bench.store, 2) == {}
     monkeypatch.undo()
     bench.drain()
     outcome = bench.outcome(waits)
