@@ -24,7 +24,7 @@ from services.serve.supervisor import Supervisor
 from tests.helpers.served import Player, Served, matches, until
 
 BEGIN = (
-    "import sys, time; from infra import liveness; from infra.process.liveness import LIVENESS; "
+    "import sys, time; from infra.process import liveness; from infra.process.liveness import LIVENESS; "
     "liveness.BEAT_SECONDS = 0.02; LIVENESS.watch(); "
 )
 QUIET = BEGIN + "exec('while True: LIVENESS.step(); time.sleep(0.01)')"
