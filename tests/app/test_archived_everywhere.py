@@ -6,7 +6,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from domain.errors import Code, Refusal
 from domain.match.events import leaf_hash
+from infra.archive.archive import Archive
+from infra.archive.directory_pages import DirectoryEntry
 from infra.archive.objects import open_archive
 from infra.audit.stored_match import check
 from infra.log.checkpoint import InclusionProof
@@ -321,3 +324,17 @@ def test_a_match_in_the_archive_is_analysed_and_stays_there(archived):
     assert not parts.data.exists(keys.events(keys.shard_of(archived.board, 4), archived.board))
     answer = archived.one.get(f"/api/matches/{archived.board}/analysis")
     assert (answer.status_code, len(answer.json()["plies"])) == (200, state.ply + 1)
+
+
+def test_a_players_page_is_there_while_the_archive_is_away(archived, monkeypatch):
+    everywhere, one = archived.everywhere, archived.one
+
+    def away(*_: object) -> list[DirectoryEntry]:
+        raise Refusal(Code.UNAVAILABLE, "the object store does not answer")
+
+    monkeypatch.setattr(Archive, "entries", away)
+    page = everywhere.guest(one).get(f"/players/{one.name}")
+    assert page.status_code == 200
+    assert "Older finished matches of this list can" in page.text
+    assert "No match is finished yet" not in page.text
+    assert everywhere.guest(one).get(f"/players/{one.name}/matches").status_code == 503

@@ -91,7 +91,6 @@ def environment(language: str) -> Environment:
     environment.filters["said"] = partial(text_in, language=language)
     environment.filters["instant"] = instant
     environment.filters["span"] = span
-    environment.filters["number"] = words.number
     environment.filters["reason"] = partial(reason_label, words=words)
     environment.filters["listed"] = words.names
     environment.filters["offered"] = partial(offer_name, language=language)

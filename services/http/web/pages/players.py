@@ -166,7 +166,7 @@ def show_player(
     app = context.app
     account, profile = find_player(app, userid)
     games = ratings_by_game(app, account, visitor.wording)
-    going, finished = newest_matches(app, account)
+    newest = newest_matches(app, account)
     return render(
         "player.html",
         visitor,
@@ -177,8 +177,9 @@ def show_player(
         counts=app.lists.counts(account),
         games=games,
         record=record_of(games),
-        going=rated_rows(context, going, visitor.language, account),
-        finished=rated_rows(context, finished, visitor.language, account),
+        going=rated_rows(context, newest.going, visitor.language, account),
+        finished=rated_rows(context, newest.finished, visitor.language, account),
+        unread=newest.unread.in_language(visitor.language) if newest.unread else "",
         blocked=bool(visitor.account and app.blocks.by([visitor.account], account)),
         followed=bool(visitor.account and app.follows.accounts.has(visitor.account, account)),
         against=head_to_head_of(app, account, opponent or visitor.name),

@@ -1,7 +1,7 @@
 """Ratings, results and matches of a player, for pages."""
 
 from collections.abc import Collection, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from markupsafe import Markup
@@ -130,13 +130,23 @@ def record_of(games: Sequence[PlayedGame]) -> Results:
     return found
 
 
-def newest_matches(app: App, account: AccountId) -> tuple[list[MatchListRow], list[MatchListRow]]:
-    """Return the newest running matches of a player, and the last that ended."""
-    lists = app.lists
-    return (
-        lists.of(account, MatchFilter.ACTIVE, None, 0, _MAX_MATCHES),
-        lists.of(account, MatchFilter.INACTIVE, None, 0, _MAX_MATCHES),
-    )
+class NewestMatches(NamedTuple):
+    """The newest running matches of a player, and the last that ended."""
+
+    going: list[MatchListRow]
+    finished: list[MatchListRow]
+    unread: Refusal | None
+    """Why those that ended can't be read, which costs the page nothing else."""
+
+
+def newest_matches(app: App, account: AccountId) -> NewestMatches:
+    """Return the newest matches of a player; those that ended may be in an archive that is away."""
+    going = app.lists.of(account, MatchFilter.ACTIVE, None, 0, _MAX_MATCHES)
+    try:
+        finished = app.lists.of(account, MatchFilter.INACTIVE, None, 0, _MAX_MATCHES)
+    except Refusal as reason:
+        return NewestMatches(going, [], reason)
+    return NewestMatches(going, finished, None)
 
 
 def head_to_head_of(app: App, account: AccountId, opponent: str) -> PlayerComparison | None:
