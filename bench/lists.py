@@ -8,11 +8,12 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from statistics import median
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import redis
 
 from bench.harness import SHARDS, BenchEnvironment
+from bench.memory import used_memory
 from bench.report import Report
 from bench.workload import ListedMatch, finished
 from infra.archive.archive import Archive
@@ -42,32 +43,29 @@ _LISTS: Final[dict[str, tuple[str | None, bytes | None, bytes | None]]] = {
 }
 """The game and the players of each list."""
 
-_Times: TypeAlias = dict[str, dict[str, dict[str, float]]]
-
 
 def run(bench: BenchEnvironment, matches: int, players: int, buckets: Sequence[int]) -> Report:
     """Measure with each number of buckets; the rate is of reads from the archive with nothing cached."""
     played = list(finished(matches, players))
     gc.freeze()  # a reader has none of these
     found = [_measure(bench, played, count) for count in dict.fromkeys(buckets)]
-    archived = [one["ms, in the archive"] for one in found]
-    cold = [part["cold"] for one in archived for parts in one.values() for part in parts.values()]
+    tables = [table for one in found for table in one["ms, in the archive"].values()]
+    cold = [part["cold"] for table in tables for part in table.values()]
     details = {"matches": matches, "players": players, "with buckets": found, **bench.disk()}
     rate = 1_000 * len(cold) / sum(cold)
     return Report(rate=rate, unit=f"lists of {_ROWS} rows", peers={}, details=details)
 
 
-def _measure(
-    bench: BenchEnvironment, played: Sequence[ListedMatch], buckets: int
-) -> dict[str, Any]:
+def _measure(bench: BenchEnvironment, played: list[ListedMatch], buckets: int) -> dict[str, Any]:
     """Return the figures with so many buckets."""
     found: dict[str, Any] = {"buckets": buckets}
     with bench.server(f"lists-{buckets}") as server, server.client() as client:
         _fill(bench, client, played)
+        empty = _used(client)
         folds = [one for one in PROJECTIONS if one.spec in (LISTS, HISTORY)]
         worker = ProjectionWorker(_new_store(bench, client), client, folds, buckets=buckets)
         while worker.round():
-            bench.progress.refresh()
+            pass
         for where in "rows in the server", "in the archive":
             began = time.perf_counter()
             if where == "in the archive":
@@ -75,11 +73,15 @@ def _measure(
                 if gone != len(played):
                     raise RuntimeError(f"{gone} rows of {len(played)} left the server")
                 found["rows that leave a second"] = round(gone / (time.perf_counter() - began))
-            names = client.scan_iter("{p:*", count=10_000)
-            used = sum(int(client.memory_usage(name, samples=0) or 0) for name in names)
-            found[f"bytes a match, {where}"] = round(used / len(played), 1)
+            found[f"bytes a match, {where}"] = round((_used(client) - empty) / len(played), 1)
             found[f"ms, {where}"] = _read_all(bench, client, played)
     return found
+
+
+def _used(client: redis.Redis) -> int:
+    """Return the bytes of the data; statistics of commands, which are of one size, take 0.8 MB."""
+    client.config_resetstat()
+    return used_memory(client)
 
 
 def _new_store(bench: BenchEnvironment, client: redis.Redis) -> StoreWithArchive:
@@ -90,7 +92,7 @@ def _new_store(bench: BenchEnvironment, client: redis.Redis) -> StoreWithArchive
     return store
 
 
-def _fill(bench: BenchEnvironment, client: redis.Redis, played: Sequence[ListedMatch]) -> None:
+def _fill(bench: BenchEnvironment, client: redis.Redis, played: list[ListedMatch]) -> None:
     """Write the logs in the order of time, and all matches to the archive."""
     pages, _ = open_archive(Settings(data=bench.folder))
     entries, leaves, ends = defaultdict(list), list[tuple[int, int, bytes]](), [0] * SHARDS
@@ -108,11 +110,9 @@ def _fill(bench: BenchEnvironment, client: redis.Redis, played: Sequence[ListedM
         pages.replace(DirectoryPage.empty(SHARDS, shard, number).with_entries(some), None)
 
 
-def _read_all(
-    bench: BenchEnvironment, client: redis.Redis, played: Sequence[ListedMatch]
-) -> _Times:
+def _read_all(bench: BenchEnvironment, client: redis.Redis, played: list[ListedMatch]) -> Any:
     """Return the median times of reads of each part of each list, ms."""
-    found: _Times = {}
+    found: dict[str, Any] = {}
     newest = sorted([(one.last_at, b"%d" % one.board, one.summary) for one, _, _ in played])[::-1]
     for name, (game, *players) in _LISTS.items():
         some = {one for one in players if one}
@@ -121,7 +121,7 @@ def _read_all(
         ]
         boards = [int(board) for _, board, _ in of_list]
         end = max(0, len(boards) - _ROWS - _READS)
-        parts = found[f"{name}, {len(boards)} matches"] = {}
+        parts: dict[str, Any] = found.setdefault(f"{name}, {len(boards)} matches", {})
         for part, start in ("newest", 0), ("middle", end // 2), ("oldest", end):
             times = [_read(bench, client, name, boards, start + at) for at in range(_READS)]
             parts[part] = {key: round(median(one[key] for one in times), 2) for key in times[0]}
