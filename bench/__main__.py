@@ -149,6 +149,14 @@ _BENCHMARKS: Final = {
         "matches and logs that `verify --all` checks a second",
         {"matches": (10_000, "matches that are over"), "plies": (20, "plies of each")},
     ),
+    "lists": _Benchmark(
+        "bytes of a finished match, and 50 rows from the ends and the middle of long lists",
+        {
+            "matches": (100_000, "finished matches"),
+            "players": (2, "players, two of whom by chance are in each match; at least 2"),
+            "buckets": ([1, 4], "numbers of buckets of the projections"),
+        },
+    ),
 }
 
 

@@ -1,17 +1,17 @@
-"""The workload of the benchmarks: whole games, played beforehand by random legal moves."""
+"""The workload of the benchmarks: whole games, played beforehand by random legal moves, and matches that are over."""
 
 import random
 from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from domain.clocks.time_control import TimeControl
-from domain.match import commands
+from domain.match import commands, events
 from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch, StartMatch
-from domain.match.events import command_id
 from domain.rules import latest_rules, rules_id
+from infra.archive.directory_pages import DirectoryEntry, MatchSummary
 
 SEED: Final = 20_260_101
 """Seed of the random play, so that runs can be compared."""
@@ -96,5 +96,40 @@ def resignations(played: Sequence[PlannedGame]) -> Iterator[CommandEnvelope]:
 def _sent(
     game: PlannedGame, number: int, actor: bytes, command: commands.Command
 ) -> CommandEnvelope:
-    id_ = command_id("bench", actor, f"{game.board}:{number}")
+    id_ = events.command_id("bench", actor, f"{game.board}:{number}")
     return CommandEnvelope(game.board, id_, actor, command)
+
+
+_BEGAN, _EVERY, _LONGEST = 1_700_000_000_000, 60_000, 14 * 86_400_000
+"""When the first match begins, when the next, and the longest one, ms: 50 of a list are in some 40 directory pages."""
+
+
+class ListedMatch(NamedTuple):
+    """A match that is over, with two leaves only: no list depends on moves. Its entry is as long as that of 40 plies."""
+
+    entry: DirectoryEntry
+    first: bytes
+    last: bytes
+
+
+def finished(count: int, players: int) -> Iterator[ListedMatch]:
+    """Yield matches of two of so many players, by chance; four of five are pow2."""
+    chance = random.Random(SEED)  # noqa: S311 - a workload, not a secret
+    accounts = [b"P%07d" % number for number in range(max(2, players))]
+    games = [rules_id(latest_rules(game)) for game in ("torere", *["pow2"] * 4)]
+    for board in range(1, count + 1):
+        rules, seats = games[board % 5], tuple(chance.sample(accounts, 2))
+        begun = _BEGAN + board * _EVERY
+        over = begun + chance.randrange(_LONGEST)
+        start = events.MatchStarted(rules=rules, options=(), seats=seats, setup=None, next=0)
+        end = events.Ended(winners=(0,), reason="resignation")
+        first, last = (
+            events.encode_event(
+                events.EventEnvelope(1, board, seq, at, bytes(16), seats[0], events.NO_HASH, body)
+            )
+            for seq, at, body in ((1, begun, start), (2, over, end))
+        )
+        summary = MatchSummary(rules, (), seats, (0,), end.reason, (1, 2), 40, True, True)
+        head, places, digests = events.leaf_hash(last), chance.randbytes(120), chance.randbytes(336)
+        entry = DirectoryEntry(board, head, 43, begun, over, places, summary, digests, ())
+        yield ListedMatch(entry, first, last)

@@ -151,6 +151,25 @@ def test_all_matches_and_logs_are_verified_after_real_commits() -> None:
     assert (details["matches"], details["events"], details["leaves"]) == (24, 24 * 9, 24 * 9)
 
 
+@pytest.mark.long
+def test_lists_of_finished_matches_are_read_from_the_server_and_from_the_archive() -> None:
+    details = bench("lists", "--matches", "100", "--buckets", "1,3")["details"]
+    assert [one["buckets"] for one in details["with buckets"]] == [1, 3]
+    for one in details["with buckets"]:
+        archived, before = (
+            one[f"bytes a match, {where}"] for where in ("in the archive", "rows in the server")
+        )
+        assert 0 < archived < before
+        for where in "rows in the server", "in the archive":
+            # what is read is compared with what is to be read, so these are the lists of all matches
+            assert list(one[f"ms, {where}"]) == [
+                "player, 100 matches",
+                *(f"{name}, 80 matches" for name in ("player and game", "game", "two players")),
+            ]
+            for parts in one[f"ms, {where}"].values():
+                assert all(parts[part]["cold"] > 0 for part in ("newest", "middle", "oldest"))
+
+
 @pytest.mark.parametrize("words", [["nothing"], ["memory", "--plies", "0"], ["rules", "--plies"]])
 def test_words_that_name_no_benchmark_are_refused(words: list[str]) -> None:
     done = subprocess.run([*BENCH, *words], cwd=ROOT, capture_output=True, text=True, check=False)
