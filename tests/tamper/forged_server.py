@@ -38,6 +38,7 @@ from tests.tamper.changes import Tampering
 from tests.tamper.forger import Forger
 from tests.tamper.forgeries import FORGERIES
 from tests.tamper.run import found_by
+from workers.archived_rows import ArchivedRows
 from workers.log.job import make_publisher
 from workers.retire import Retirement
 from workers.scrub.job import sections
@@ -260,6 +261,7 @@ class ForgedServer:
                 shard,
                 limit=lambda: 100_000,
                 after_ms=0,
+                rows=ArchivedRows(self.server.client, SHARDS),
             )
             while work.step() is not None:
                 pass
