@@ -1,1 +1,1 @@
-"""`matchpost bench`: measurements of matchpost beside other programs, in one run."""
+"""`python -m bench`: measurements of matchpost beside other programs, in one run."""

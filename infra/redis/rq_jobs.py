@@ -40,8 +40,6 @@ PROJECT: Final = "services.jobs.project"
 RETIRE: Final = "services.jobs.retire"
 """Retires the matches of a shard that ended long ago; its argument is the number of the shard."""
 
-"""Moves the oldest rows of long lists of finished matches to row pages; it has no arguments."""
-
 FREEZE: Final = "services.jobs.freeze"
 """Freezes the evidence of the cases that wait for a ruling; it has no arguments."""
 

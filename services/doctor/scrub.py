@@ -16,7 +16,6 @@ MOST_SHOWN: Final = 10
 _BY_SECTION: Final = {
     "lists": "matches are not concerned; `matchpost rebuild NAME` makes lists and ratings new from the logs",
     "lists of boards": "matches are not concerned; find out which program wrote there",
-    "row pages": "matches are not concerned; restore the object store, or `matchpost rebuild NAME`",
 }
 _REMEDY: Final = (
     "find out what changed it, keep a copy of the data as they are, and restore it from a backup or the "
