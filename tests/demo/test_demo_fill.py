@@ -104,6 +104,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, now: int) -> Iterator[Fille
         yield filled(valkey, client, folder, now)
 
 
+@pytest.mark.long
 def test_every_match_holds(server: Filled):
     for board in server.boards:
         assert "decided again" in check(server.store, board)

@@ -131,6 +131,7 @@ def after_date(line: str) -> str:
     return text
 
 
+@pytest.mark.long
 def test_a_guest_follows_a_match_to_its_end_over_a_break(
     server: Served, proxy: TcpProxy, alice: Client, bob: Client
 ) -> None:

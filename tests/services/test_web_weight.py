@@ -68,10 +68,12 @@ def test_a_stream_counts_by_the_number_of_its_matches(tmp_path):
     with Api(tmp_path, address_rate=62) as api, door(api) as come:
         for http in (api.http, come().sign_up("ann").http):
             statuses = []
-            for _ in range(3):
+            # one a second comes back, so a slow machine may have a third
+            while 429 not in statuses and len(statuses) < 6:
                 with http.stream("GET", f"/stream?boards={boards}") as answer:
                     statuses.append(answer.status_code)
-            assert statuses == [200, 200, 429]
+            assert statuses[:2] == [200, 200]
+            assert statuses[-1] == 429
 
 
 def test_a_long_line_has_links_to_its_last_moves_alone(api):

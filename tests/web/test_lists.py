@@ -58,6 +58,7 @@ def test_all_that_waits_is_there_with_offers_and_the_most_urgent_on_top(person, 
     assert len({*shown, *rest}) == len(shown) + len(rest) == MANY + 2
 
 
+@pytest.mark.long
 def test_a_list_is_gone_through_forth_and_back(person, busy):
     page = person().goes_to("/players/gustav")
     assert busy["greta"].name == "greta"

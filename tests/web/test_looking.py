@@ -48,6 +48,7 @@ def test_a_replay_is_gone_through_with_keys_links_and_the_slider(person, board):
     expect(page.locator(".moves a.now")).to_have_text("a13-c11")
 
 
+@pytest.mark.long
 def test_receipt_and_proof_are_files_behind_the_mark(api, person):
     two = api.players()
     board = api.begun(*two)
@@ -146,6 +147,7 @@ def test_replies_are_laid_ready_on_the_board(api, person):
     assert load_state(api.parts, board).ply == 2
 
 
+@pytest.mark.long
 def test_a_puzzle_that_a_program_started_is_solved_step_by_step(api, person):
     solver = api.player(name="solveig")
     one = person(solver)
@@ -219,6 +221,7 @@ def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person
     assert load_state(api.parts, board).ply == 1
 
 
+@pytest.mark.long
 def test_the_account_is_looked_after_in_the_browser(api, person):
     one = person("olga")
     page = one.goes_to("/account")

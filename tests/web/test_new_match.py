@@ -143,6 +143,7 @@ def test_a_mistake_is_never_behind_the_bar_that_starts_the_match(person, width, 
     assert mistake["y"] + mistake["height"] <= bar["y"]
 
 
+@pytest.mark.long
 def test_a_link_for_a_friend_leads_through_signing_up_into_the_match(api, person):
     one, friend = person("linka"), person()
     page = one.goes_to("/new?game=torere")

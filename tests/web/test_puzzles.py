@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from services.app.matches import load_state
@@ -49,6 +50,7 @@ def test_a_puzzle_is_solved_by_clicks_undone_redone_and_handed_in(api, person):
     expect(one.goes_to("/puzzles").locator("[data-goes-on]:visible")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_a_guest_tries_a_puzzle_and_hands_it_in_after_signing_up(api, person):
     page = person(**PHONE).goes_to("/puzzles/jump")
     sets(page, "a1", 1)
