@@ -202,7 +202,7 @@ KEYS: Final = (
     Key("{mail}:resets", "list of requests for a new password", "infra.people.password_resets", "the mailer reads them", "requests, 1,000", _MAIL),
     Key("{mail}:push:read", "per shard, how many leaves were read for notifications in browsers", "infra.mail.push_queue", Never("it is the mailer's cursor"), "shards", _CURSOR),
     Key("{mail}:push:due", "sorted set: packed notifications by the ms at which they are tried next", "infra.mail.push_queue", "it is sent, or a day old", "notifications that wait", _MAIL),
-    Key("{mail}:owners:<address>", "set: accounts that have proven an address, which is hashed", "infra.people.accounts.address_owners", "an account has the address no more", "proven addresses", _MAIL),
+    Key("{mail}:owners:<address>", "set: accounts that have proven an address, which is hashed", "infra.people.accounts.address_owners", "no account has the address any longer", "proven addresses", _MAIL),
     Key("{mail}:key", "fingerprint of the mail key in use", "infra.health.secret_record", Never("other machines compare with it"), "one", EVERY_ROLE),
     Key("{mail}:codes:<address>", "codes for a mailbox, or a network, within a day; hashed", "infra.people.accounts.code_requests", "expires", "mailboxes, networks", _MAIL),
     Key("{mail}:taken:<mail>", "mark that a mail was processed, kept 30 days", "infra.mail.processed", "expires after 30 days", "mails", _MAIL),
