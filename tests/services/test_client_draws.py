@@ -67,6 +67,7 @@ def started(client: Client, board: int) -> dict:
     return dict(event["body"])
 
 
+@pytest.mark.long
 def test_a_terminal_far_away_commits_keeps_its_text_and_reveals_it_by_itself(
     server: Served, alice: Client
 ) -> None:

@@ -54,6 +54,7 @@ def subjects(sink: Sink, name: str) -> list[str]:
     return [mail["Subject"] for mail in sink.to(f"{name}@example.org")]
 
 
+@pytest.mark.long
 def test_what_happens_is_mailed_within_seconds(served: Served, sink: Sink):
     done = served.run("do", "signup dora mad-hatter dora@example.org")
     assert done.returncode == 0, done.stderr

@@ -151,6 +151,7 @@ def test_after_a_choice_the_keyboard_is_at_the_nearest_target(api, person):
     assert gaps[0] == pytest.approx(gaps[1])
 
 
+@pytest.mark.long
 def test_who_proposes_hears_that_it_was_declined_and_nothing_if_it_was_not(api, person):
     one = person("proposer")
     other = api.player(name="decliner")

@@ -178,6 +178,7 @@ def test_a_link_for_a_friend_leads_through_signing_up_into_the_match(api, person
     )
 
 
+@pytest.mark.long
 def test_the_list_of_open_challenges_is_live_and_of_one_game_if_wanted(person):
     one, guest = person("lista"), person()
     there = guest.goes_to("/challenges?game=line")

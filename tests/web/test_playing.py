@@ -116,6 +116,7 @@ def test_a_step_is_taken_back_and_another_piece_is_chosen_instead(api, person):
     assert sorted(choices(light.page)) == ["m1", "m13"]
 
 
+@pytest.mark.long
 def test_what_others_do_is_seen_without_loading_the_page(person):
     light, dark = person("lily"), person("dott")
     challenge(light, dark)
