@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
+from itertools import chain, groupby
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,10 @@ settings.register_profile("full", deadline=None, max_examples=1_000)
 settings.load_profile("steady")
 
 
+BROWSED = Path(__file__).parent / "web"
+"""The folder of tests that look at pages with a browser, which end with it, or it is started anew."""
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Leave the modules and tests alone that are made here, and are not garbage until the process ends."""
@@ -34,6 +39,24 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deal the modules among the processes, each of which has those with a browser at another time.
+
+    A process begins with a stretch of the list as long as that of any other. In the order of the
+    folders one would have all the pages, and at the end all of them would.
+    """
+    processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
+    modules = [list(those) for _, those in groupby(items, key=lambda item: item.path)]
+    browsed = [those for those in modules if BROWSED in those[0].path.parents]
+    others = [those for those in modules if BROWSED not in those[0].path.parents]
+    dealt: list[list[pytest.Item]] = []
+    for process in range(processes):
+        mine = others[process::processes]
+        turn = len(mine) * process // processes
+        dealt += [*mine[:turn], *browsed[process::processes], *mine[turn:]]
+    items[:] = chain.from_iterable(dealt)
 
 
 @pytest.fixture(scope="session")
