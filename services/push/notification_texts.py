@@ -6,6 +6,7 @@ from typing import Final
 
 from domain.match.events import AccountId
 from domain.sentences import LANGUAGES
+from infra.languages.wording import wording
 from infra.mail.push_client import PushMessage
 from infra.mail.push_queue import LIFE_MS
 from infra.projections.notices import NoticeKind, PlayerNotice
@@ -13,7 +14,6 @@ from services.app.context import App
 from services.app.names import names_of
 from services.app.news import NewsGroup
 from services.http.web.views.news import NewsItem, NewsReader, named_news, rows_of_notices
-from services.http.web.wording import wording
 
 _PASSING: Final = frozenset({
     NoticeKind.YOUR_TURN, NoticeKind.REMINDER, NoticeKind.REVEAL, NoticeKind.CHALLENGED,

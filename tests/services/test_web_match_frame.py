@@ -7,9 +7,9 @@ from markupsafe import Markup
 from msgspec.structs import force_setattr
 
 from domain.match.state import Reason
+from infra.languages.wording import wording
 from infra.projections.rating_changes import RatingChange
 from services.http.web.views.chat_text import linked
-from services.http.web.wording import wording
 from tests.helpers.api import PASSWORD, until
 from tests.services.matches_by_form import start, turn, whole_match
 

@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 from babel.messages.extract import extract_from_file
 
-import services.http.web
-from services.http.web.wording import TRANSLATED, catalogues, script_words, wording
+import infra.languages
+from infra.languages.wording import TRANSLATED, catalogues, script_words, wording
 
-WEB = Path(services.http.web.__file__).parent
+ROOT = Path(infra.languages.__file__).parents[2]
 FIELD = re.compile(r"%\(\w+\)s")
 KINDS = {
-    "templates/*.html": ("jinja2.ext:babel_extract", {"trimmed": "true"}),
-    "**/*.py": ("python", {}),
-    "static/*.js": ("javascript", {}),
+    "services/http/web/templates/*.html": ("jinja2.ext:babel_extract", {"trimmed": "true"}),
+    "infra/languages/*.py": ("python", {}),
+    "services/**/*.py": ("python", {}),
+    "services/http/web/static/*.js": ("javascript", {}),
 }
 
 Message = tuple[str | None, str | tuple[str, ...]]
@@ -25,7 +26,7 @@ def used(pattern: str) -> dict[Message, set[str]]:
     """Return the messages of the files of a kind, each with its files."""
     method, options = KINDS[pattern]
     found: dict[Message, set[str]] = defaultdict(set)
-    for path in WEB.glob(pattern):
+    for path in ROOT.glob(pattern):
         if path.name == "htmx.js":
             continue
         for _, message, _, context in extract_from_file(method, path, options=options):
@@ -72,7 +73,10 @@ class TestCatalogue:
                 assert fields == wanted, f"{name}: {key}"
 
     def test_scripts_get_the_words_they_use_and_no_others(self, language):
-        scripts = {key if isinstance(key, str) else key[0] for _, key in used("static/*.js")}
+        scripts = {
+            key if isinstance(key, str) else key[0]
+            for _, key in used("services/http/web/static/*.js")
+        }
         marked = {
             key if isinstance(key, str) else key[0]
             for (_, key), found in written(language).items()

@@ -14,11 +14,11 @@ from markupsafe import Markup
 
 from domain.drawing import PAGE_STYLE
 from domain.errors import Code, Refusal
+from infra.languages.wording import TRANSLATED, script_words
 from services.app.sentences import SAY
 from services.http.compression import Encoding, accepted_encoding, compress_well
 from services.http.web.declared import Pages
 from services.http.web.joined_scripts import ALONE, PAGES, join_scripts
-from services.http.web.wording import TRANSLATED, script_words
 
 pages = Pages()
 

@@ -25,6 +25,7 @@ from litestar.di import NamedDependency
 from domain.match.events import AccountId
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
 from domain.sentences import LANGUAGES
+from infra.languages.wording import Wording, wording
 from infra.people.accounts import Profile
 from infra.people.accounts.record import decode_profile
 from infra.people.sessions import LASTS_SECONDS, Session, SessionCheck
@@ -35,7 +36,6 @@ from services.app.news import LOOKED_AT, new_count
 from services.http.accept_language import wanted_language
 from services.http.context import ApiContext
 from services.http.web.display_settings import USUAL, DisplaySettings, page_address, read_display
-from services.http.web.wording import Wording, wording
 
 AnyRequest = Request[Any, Any, Any]
 

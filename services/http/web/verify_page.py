@@ -16,11 +16,11 @@ from litestar import Response
 
 from domain.sentences import LANGUAGES
 from infra.audit.draws import DEALS
+from infra.languages.wording import Wording, wording
 from services.http.web.declared import Pages
 from services.http.web.params import VisitorDependency
 from services.http.web.render import environment
 from services.http.web.session import Visitor
-from services.http.web.wording import Wording, wording
 
 pages = Pages()
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from domain.game.protocol import PuzzleScore
 from domain.match.offers import DEAL
 from domain.match.state import position_of
+from infra.languages.wording import Wording
 from services.app.deals import staff_at_deal, was_sealed
 from services.app.invitations import count_from
 from services.app.queries import best_scores
@@ -29,7 +30,6 @@ from services.http.web.views.plates import board_plates
 from services.http.web.views.puzzle_view import Points
 from services.http.web.views.recorded import RecordedMark
 from services.http.web.views.result_said import rating_change, said_result
-from services.http.web.wording import Wording
 
 pages = Pages()
 

@@ -10,6 +10,7 @@ from litestar import Response
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.rules import latest_rules
+from infra.languages.wording import Wording
 from services.app.games import game_keys, read_game
 from services.app.queries import find_player
 from services.app.sentences import SAY
@@ -47,7 +48,6 @@ from services.http.web.views.found_matches import (
 )
 from services.http.web.views.match_rows import rated_rows, with_deadlines, with_unread
 from services.http.web.views.pagination import PAGE_SIZE, ListPart, first_row
-from services.http.web.wording import Wording
 
 pages = Pages()
 

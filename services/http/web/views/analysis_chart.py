@@ -8,7 +8,7 @@ from markupsafe import Markup
 from domain.engine.turning_points import AnalysedPosition, TurningPoint
 from domain.game.svg import Markup as Drawn
 from domain.game.svg import element, escape_text, number, text_line
-from services.http.web.wording import Wording
+from infra.languages.wording import Wording
 
 _WIDTH: Final = 640
 _HEIGHT: Final = 284

@@ -16,12 +16,12 @@ from domain.match.state import MatchState
 from domain.rules import AnyRules, GameOutcome, GamePackage, game_by_key
 from domain.rules.guide import LegendLine
 from domain.sentences import LANGUAGES, text_in
+from infra.languages.wording import Wording, wording
 from services.app.matches import board_svg, player_name
 from services.app.move_text import read_move
 from services.app.sentences import SAY
 from services.http.web.display_settings import DisplaySettings
 from services.http.web.views.guides import guide_of
-from services.http.web.wording import Wording, wording
 
 MAX_MOVES: Final = 5_000
 """Legal moves that a page gets; others can still be typed."""

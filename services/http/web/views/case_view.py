@@ -10,6 +10,7 @@ from domain.match.events import RefusedLeaf, decode_event, decode_refusal, is_ev
 from domain.match.history import replay
 from domain.match.state import MatchState
 from infra.audit.build_document import ReadMatch, read_match
+from infra.languages.wording import Wording
 from infra.store.published_sizes import read_published_sizes
 from services.app.cases import CaseStep, CaseView
 from services.app.context import App
@@ -17,7 +18,6 @@ from services.app.damaged_match import refuse_damaged
 from services.app.names import names_by_seat, names_of
 from services.http.web.views.board_view import draw_match
 from services.http.web.views.case_words import case_state, step_sentence
-from services.http.web.wording import Wording
 from services.language.render.match_text import NamedMatch
 
 

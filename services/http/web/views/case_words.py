@@ -7,8 +7,8 @@ from domain.match.events import Event
 from domain.match.state import Reason
 from domain.rules import Seat
 from domain.sentences import text_in
+from infra.languages.wording import Wording
 from services.app.cases import CaseStep, CaseView
-from services.http.web.wording import Wording
 from services.language.render.match_text import NamedMatch
 
 

@@ -23,12 +23,12 @@ from domain.rules.guide import (
     reach_position,
     read_guide,
 )
+from infra.languages.wording import Wording
 from services.app.sentences import SAY
 from services.http.web.display_settings import USUAL, BoardTheme
 from services.http.web.session import Visitor
 from services.http.web.views.board_theme import with_board_theme
 from services.http.web.views.new_match_form import showcase_games
-from services.http.web.wording import Wording
 
 GUIDE_FILE: Final = "guide.toml"
 CARD: Final = "card"

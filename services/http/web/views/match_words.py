@@ -7,7 +7,7 @@ from domain.game.option_form import OptionField, OptionKind
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_by_key
 from domain.sentences import text_in
-from services.http.web.wording import Wording
+from infra.languages.wording import Wording
 
 
 def time_words(words: Wording, terms: TimeControl | None) -> str:

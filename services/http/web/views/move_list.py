@@ -8,12 +8,12 @@ import msgspec
 from domain.engine.turning_points import AnalysedPosition, turning_points
 from domain.match.state import positions
 from domain.sentences import text_in
+from infra.languages.wording import Wording
 from services.app.analyses import stored_analysis
 from services.http.context import ApiContext
 from services.http.web.views.match_view import MatchView
 from services.http.web.views.recorded import RecordedMark
 from services.http.web.views.result_said import said_result
-from services.http.web.wording import Wording
 
 _NO_MARKS: Final[Mapping[int, str]] = {}
 

@@ -7,6 +7,7 @@ import msgspec
 
 from domain.match.events import AccountId
 from domain.rules import rules_by_id
+from infra.languages.wording import Wording
 from infra.people.unread import UnreadCounts
 from infra.projections.match_lists import MatchListRow
 from infra.projections.notices import NoticeKind, PlayerNotice
@@ -18,7 +19,6 @@ from services.http.context import ApiContext
 from services.http.web.session import Visitor
 from services.http.web.views.match_rows import verdict_for
 from services.http.web.views.news_words import NewsSubject, news_text, reason_label
-from services.http.web.wording import Wording
 
 Rows = Mapping[int, MatchListRow]
 """Matches by board."""

@@ -6,9 +6,9 @@ from typing import Final
 import msgspec
 
 from domain.match.state import Reason
+from infra.languages.wording import Wording
 from infra.projections.notices import NoticeKind
 from services.http.web.views.offer_words import offered
-from services.http.web.wording import Wording
 
 
 class NewsSubject(msgspec.Struct, frozen=True):

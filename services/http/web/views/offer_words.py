@@ -1,6 +1,6 @@
 """Proposals in a match, in words: what is proposed, and the button that proposes it."""
 
-from services.http.web.wording import Wording
+from infra.languages.wording import Wording
 
 
 def offered(kind: str, name: str, words: Wording) -> str:

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from domain.errors import Refusal
 from domain.match.events import AccountId
 from domain.rules import latest_rules
+from infra.languages.wording import Wording
 from infra.projections.head_to_head import PairRecord
 from infra.projections.match_lists import MatchFilter, MatchListRow
 from infra.projections.ratings import Rating
@@ -17,7 +18,6 @@ from services.app.context import App
 from services.app.games import game_keys
 from services.app.queries import find_player, head_to_head, rating_series
 from services.http.web.views.rating_chart import draw_sparkline
-from services.http.web.wording import Wording
 
 MAX_PLOTTED_POINTS: Final = 500
 

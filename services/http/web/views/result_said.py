@@ -7,10 +7,10 @@ import msgspec
 from domain.match.state import Reason, position_of
 from domain.rules import MissingRules
 from domain.sentences import text_in
+from infra.languages.wording import Wording
 from infra.projections.rating_changes import RatingChange
 from services.app.context import App
 from services.http.web.views.match_view import MatchView
-from services.http.web.wording import Wording
 
 Verdict = Literal["won", "lost", "drawn", "void", "seen"]
 

@@ -1,6 +1,6 @@
 """The words of the pages in each language: gettext catalogues, and dates, by Babel.
 
-English is in the templates and the code. `words/de/*.po` have the German, one file for each area of the
+English is in the templates and the code. `de/*.po` have the German, one file for each area of the
 pages. What a game says (sides, refusals, endings) has its words in the game's own package instead.
 """
 
@@ -111,7 +111,7 @@ def wording(language: str) -> Wording:
 
 def catalogues(language: str) -> Iterator[tuple[str, Catalog]]:
     """Yield the catalogue of each area, by the name of its file."""
-    for path in sorted(files("services.http.web").joinpath("words", language).iterdir(), key=str):
+    for path in sorted(files("infra.languages").joinpath(language).iterdir(), key=str):
         yield path.name, read_po(BytesIO(path.read_bytes()), locale=language)
 
 

@@ -1,0 +1,1 @@
+"""Languages: which there are, their catalogues, and dates, spans and numbers in each."""
