@@ -127,7 +127,7 @@ def test_a_traceback_in_a_message_has_no_sentence_that_may_quote_somebody():
 
 def test_libraries_warnings_and_errors_that_end_a_process_have_the_same_form(tmp_path, capsys):
     log_to_stderr("web", settings(tmp_path, log_format="json"))
-    logging.getLogger("rq.worker").warning("from a library")
+    logging.getLogger("a.library").warning("from a library")
     with warnings.catch_warnings(action="always"):
         warnings.warn("from Python", stacklevel=1)
     sys.excepthook(KeyError, KeyError("alice"), None)
@@ -136,7 +136,7 @@ def test_libraries_warnings_and_errors_that_end_a_process_have_the_same_form(tmp
     thread.join()
     lines = lines_of(capsys)
     assert [(line["logger"], line["level"]) for line in lines] == [
-        ("rq.worker", "warning"),
+        ("a.library", "warning"),
         ("py.warnings", "warning"),
         ("services.serve.logging", "critical"),
         ("services.serve.logging", "critical"),
