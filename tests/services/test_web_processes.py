@@ -148,7 +148,8 @@ def test_each_process_shows_its_work_at_a_port_of_its_own(
     ports = [two.metrics + at for at in range(len(names))]
     until(lambda: all(map(answers, ports)))
     until(lambda: 'matchpost_role_processes{role="side"} 1.0' in scraped(ports[0]))
-    until(lambda: "matchpost_durable_write_seconds_count 0.0" not in scraped(ports[2]))
+    until(lambda: re.search(r"durable_write_seconds_count [1-9]", scraped(ports[2])))
+    until(lambda: all("matchpost_process_info{" in scraped(port) for port in ports))
     pages = list(map(scraped, ports))
     found = [re.findall(r'matchpost_process_info{name="([\w-]+)"', page) for page in pages]
     assert found == [[name] for name in names]
