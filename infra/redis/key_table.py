@@ -181,7 +181,7 @@ KEYS: Final = (
     Key("{p:<name>:b<bucket>}:<generation>:hold", "set while a bucket is replaced, and must not change", "infra.projections.generations", "expires", "buckets", _PROJECTION),
     Key("{p:<name>:b<bucket>}:<generation>:stuck", "hash: shard -> the leaf that could not be folded, and why", "infra.projections.generations", "the leaf is folded", "shards", _PROJECTION),
     Key("{p:<name>:b<bucket>}:<generation>:keys", "set of the keys of the bucket's data", "infra.projections.generations", "a newer generation", "keys of the bucket", _PROJECTION),
-    Key("{p:<name>:b<bucket>}:<generation>:...", "the data", "infra.projections", "a newer generation", "docs/projections.md", _PROJECTION),
+    Key("{p:<name>:b<bucket>}:<generation>:...", "the data", "infra.projections", "a newer generation", "docs/growing.md", _PROJECTION),
     Key("{p:erased}", "set: deleted accounts, which get no lists and no notices", "infra.projections.erasure", Never("a rebuild leaves them out"), "deleted accounts", _PROJECTION),
     # mail
     Key("{mail}:letters", "hash: id of an e-mail -> packed entry, until it is sent or given up", "infra.mail.outbox", "it is sent or given up", "e-mails", _MAIL),

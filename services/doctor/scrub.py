@@ -19,7 +19,7 @@ _BY_SECTION: Final = {
 }
 _REMEDY: Final = (
     "find out what changed it, keep a copy of the data as they are, and restore it from a backup or the "
-    "published log; docs/operating.md says how. It leaves this list in the next round that finds it well"
+    "published log; docs/backup.md says how. It leaves this list in the next round that finds it well"
 )
 _UNEXPLAINED: Final = (
     "play goes on, and all moves and events of the match hold, so there is nothing to restore; if nobody has "
