@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "trials").glob("*.md")])
 FIGURES = [DOCS / "figures" / name for name in ("processes.svg", "move.svg")]
 CHANGELOG = ROOT / "CHANGELOG.md"
 """Names what was there at the time."""
