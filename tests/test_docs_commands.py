@@ -54,7 +54,10 @@ NOT_TYPED = {
     ("docs/tutorial.md", "matchpost demo --data"): RUNS_ON,
     ("docs/tutorial.md", "matchpost demo --record"): LONG,
     ("docs/terminal.md", "matchpost watch"): RUNS_ON,
-    ("docs/terminal.md", "matchpost play"): "it draws a board until it is quit; tests/tui plays on one",
+    (
+        "docs/terminal.md",
+        "matchpost play",
+    ): "it draws a board until it is quit; tests/tui plays on one",
     ("docs/mail.md", "apt-get install"): SETUP,
     ("docs/mail.md", "install -d"): SETUP,
     ("docs/mail.md", "swaks"): "it needs Postfix, and was typed once, as the page says",

@@ -14,7 +14,9 @@ INSTALL = block("docs/install.md", "git clone")
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_the_commands_of_the_page_install_the_program(tmp_path: Path) -> None:
-    if subprocess.run(["git", "-C", ROOT, "rev-parse"], capture_output=True, check=False).returncode:
+    if subprocess.run(
+        ["git", "-C", ROOT, "rev-parse"], capture_output=True, check=False
+    ).returncode:
         pytest.skip("these sources are no git repository")
     (tmp_path / "bin").mkdir()
     commands = INSTALL.replace("/opt/", f"{tmp_path}/opt/").replace("/usr/local/", f"{tmp_path}/")
