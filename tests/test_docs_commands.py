@@ -62,7 +62,7 @@ NOT_TYPED = {
     ("docs/mail.md", "install -d"): SETUP,
     ("docs/mail.md", "swaks"): "it needs Postfix, and was typed once, as the page says",
     ("docs/install.md", "sudo "): SETUP,
-    ("docs/install.md", "docker "): "it needs Docker, and was typed once, as the page says",
+    ("docs/install.md", "cd matchpost"): "it needs Docker, and was typed once, as the page says",
     ("docs/upgrading.md", "git -C matchpost pull"): SETUP,
     ("docs/backup.md", "set -eu"): "it is a file, which the commands of the drill run",
     ("docs/growing.md", "export MATCHPOST_REDIS_URL"): NO_CLUSTER,
