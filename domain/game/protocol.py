@@ -168,8 +168,8 @@ class Rules(ABC, Generic[P, M, O]):
     """The game's name for people."""
     players: tuple[int, ...] = (2,)
     """The possible numbers of players."""
-    sides: tuple[str, ...]
-    """The name of each seat, such as ("Light", "Dark")."""
+    sides: tuple[Text, ...]
+    """The name of each seat, such as ("Light", "Dark"), which may have other words in other languages."""
     displays: tuple[str, ...]
     """Names of the text drawings, the default first."""
     offers: tuple[str, ...] = ()
@@ -181,14 +181,15 @@ class Rules(ABC, Generic[P, M, O]):
     position_type: type[P]
     """The frozen struct of positions; it packs to MessagePack and back without loss."""
 
-    def side_text(self, seat: Seat) -> Text:
-        """Return the name of a seat for sentences, which may have other words in other languages."""
-        return self.sides[seat]
+    @property
+    def side_names(self) -> tuple[str, ...]:
+        """The sides in English, as commands, documents and programs name them."""
+        return tuple(map(str, self.sides))
 
     def colour_text(self, seat: Seat, position: P | None = None) -> Text:
         """Return what pages call a side, in a position or before there is one; by default its usual name."""
         del position
-        return self.side_text(seat)
+        return self.sides[seat]
 
     # --- options and start
 

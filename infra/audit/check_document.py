@@ -291,7 +291,7 @@ def _check_fields(
     _compare_rows(
         "seats",
         [(seat.account, seat.side) for seat in document.seats],
-        [(account.hex(), rules.sides[seat]) for seat, account in enumerate(state.seats)],
+        [(account.hex(), rules.side_names[seat]) for seat, account in enumerate(state.seats)],
         "seat",
     )
     _compare_rows("clock", document.clock, list(clock_turns(events)), "turn")

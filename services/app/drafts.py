@@ -97,7 +97,7 @@ def _others_turn(app: App, state: MatchState) -> Sentence:
     if seat is None:
         return SAY("nobodys-draft")
     (name,) = app.accounts.name_of([state.seats[seat]])
-    side = rules_by_id(state.rules).side_text(seat)
+    side = rules_by_id(state.rules).sides[seat]
     return SAY("others-draft", side=side, player=shown_name(name))
 
 

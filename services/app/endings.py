@@ -32,9 +32,7 @@ def ending_clause(state: MatchState, names: Sequence[str], language: str = LANGU
     """
     assert state.result is not None
     reason, rules = state.result.reason, rules_by_id(state.rules)
-    winners = [
-        side_name(rules.side_text(seat), names[seat], language) for seat in state.result.winners
-    ]
+    winners = [side_name(rules.sides[seat], names[seat], language) for seat in state.result.winners]
     clause, outcome = _clause(reason, winners), None
     if (
         reason not in set(Reason)

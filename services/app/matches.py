@@ -164,7 +164,7 @@ def player_name(
     rules: AnyRules, seat: Seat, names: Sequence[str], language: str = LANGUAGES[0]
 ) -> str:
     """Return a player's name, or the side if there are no names."""
-    return names[seat] if names else text_in(rules.side_text(seat), language)
+    return names[seat] if names else text_in(rules.sides[seat], language)
 
 
 def preferred_display(app: App, account: AccountId, rules: AnyRules) -> str:

@@ -212,7 +212,7 @@ def match_json(
         players=tuple(
             Seated(
                 seat,
-                text_in(rules.side_text(seat), language),
+                text_in(rules.sides[seat], language),
                 name,
                 seat in state.active_seats,
                 robot_level(account),

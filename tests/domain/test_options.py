@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from domain.errors import Code, Refusal
 from domain.game.options import read_options, write_options
-from domain.games.pow2.position import Pow2Options
+from domain.games.pow2.rules import Pow2Options
 
 
 class Touch(StrEnum):

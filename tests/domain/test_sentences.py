@@ -40,7 +40,7 @@ def test_the_calls_are_found() -> None:
     assert len(CALLS) > 100
     assert {call.place.partition(":")[0] for call in CALLS} >= {
         "domain/match/decide.py",
-        "domain/games/pow2/illegal.py",
+        "domain/games/pow2/rules.py",
         "domain/game/protocol.py",
     }
 

@@ -8,7 +8,7 @@ import pytest
 from domain.drawing import illustrate
 from domain.game.option_form import Bilingual
 from domain.game.painter import WIDTH
-from domain.games.powerdrain.json import volts_left
+from domain.games.powerdrain.grid import volts_left
 from domain.rules import game_by_key, latest_rules
 from domain.rules.guide import GameGuide, next_places, reach_position, read_guide
 from services.app.games import game_keys

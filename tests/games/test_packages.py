@@ -12,8 +12,7 @@ from domain.fairness import DrawStream
 from domain.game.option_form import Bilingual
 from domain.game.painter import BoardInput, Picture
 from domain.game.protocol import AnyRules
-from domain.games.torere.game import TorereRules
-from domain.games.torere.position import TorereMove, TorerePosition
+from domain.games.torere.rules import TorereMove, TorerePosition, TorereRules
 from domain.rules import (
     GamePackage,
     IllegalMove,

@@ -21,9 +21,9 @@ def test_the_turn_and_the_sides_are_in_german(game):
     for at in positions(game):
         seat = rules.to_move(at)
         title, description = words(in_german(rules, at, names))
-        assert title.startswith(f"{rules.title}: alice ({text_in(rules.side_text(0), 'de')})")
+        assert title.startswith(f"{rules.title}: alice ({text_in(rules.sides[0], 'de')})")
         if seat is not None:
-            side = text_in(rules.side_text(seat), "de")
+            side = text_in(rules.sides[seat], "de")
             assert description.startswith(f"{names[seat]} ({side}) ist am Zug.")
 
 

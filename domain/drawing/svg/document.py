@@ -60,7 +60,7 @@ def _caption(
         raise ValueError(f"{len(names)} names are given for {players} seats")
     outcome = rules.outcome(position) or ended
     turn = None if outcome else rules.to_move(position)
-    sides = tuple(text_in(rules.side_text(seat), language) for seat in range(players))
+    sides = tuple(text_in(rules.sides[seat], language) for seat in range(players))
     return MatchCaption(rules.title, sides, tuple(names), turn, outcome, language)
 
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from domain.game.option_form import OptionField, option
-from domain.games.goliath.game import GoliathOptions
+from domain.games.goliath.rules import GoliathOptions
 
 OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
     option(GoliathOptions, "goliath_first", "Goliath moves first", "Goliath zieht zuerst"),

@@ -1,22 +1,10 @@
 """The sentences of David and Goliath: refused moves, endings, and the words of drawings."""
 
 from domain.boards.pow2_board import PLACE, STONES
-from domain.games.goliath.position import SIDES, GoliathMove, write
+from domain.games.goliath.notation import unpacked_move
 from domain.sentences import Sentences, counted, words
 
-_BITS = 7
-"""Enough for the index of an intersection, and for `NOWHERE`."""
-
-
-def packed_move(move: GoliathMove) -> int:
-    """Return a move as an argument, a number of five bytes at most."""
-    places = (move.origin, move.place, move.target, move.stone)
-    return sum(place << _BITS * n for n, place in enumerate(places))
-
-
-def _unpacked(packed: int) -> GoliathMove:
-    return GoliathMove(*(packed >> _BITS * n & (1 << _BITS) - 1 for n in range(4)))
-
+SIDES = ("David", "Goliath")
 
 _LIGHT, _DARK = ("a light stone", "ein heller Stein"), ("a dark stone", "ein dunkler Stein")
 _PIECES = {"D": ("David", "David"), "G": ("Goliath", "Goliath"), "o": _LIGHT, "x": _DARK}
@@ -141,5 +129,5 @@ SAY = Sentences(
     intersections=counted(
         "intersection", "intersections", german=("Schnittpunkt", "Schnittpunkte")
     ),
-    move=lambda packed, _: write(_unpacked(packed)),
+    move=lambda packed, _: str(unpacked_move(packed)),
 )

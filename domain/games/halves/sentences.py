@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from domain.boards.hexes import bits
-from domain.games.halves.position import SIDES
 from domain.sentences import Sentences, counted, words
+
+SIDES = ("A", "B", "C")
 
 _SHOWN = 5
 """The most tiles of a group that are named."""

@@ -1,7 +1,6 @@
 """The sentences of That's My Line: refused moves, endings, and the words of drawings."""
 
 from domain.boards.pow2_board import ALL_PLACES, STONES
-from domain.games.line.position import SIDES
 from domain.sentences import Sentences, words
 
 SAY = Sentences(
@@ -41,7 +40,7 @@ SAY = Sentences(
         # drawings
         "placed": ("{stones:stones} placed", "{stones:stones} gesetzt"),
     },
-    side=words(*SIDES, german=("Hell", "Dunkel")),
+    side=words("Light", "Dark", german=("Hell", "Dunkel")),
     stone=words("a light stone", "a dark stone", german=("ein heller Stein", "ein dunkler Stein")),
     stones=STONES,
     all=ALL_PLACES,

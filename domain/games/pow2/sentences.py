@@ -1,7 +1,6 @@
 """The sentences of the Power of Two: refused moves, endings, and the words of drawings."""
 
 from domain.boards.pow2_board import ADJACENT, ALL_PLACES, ANY_PLACE, PLACE, bits, names_of, set_of
-from domain.games.pow2.position import SIDES
 from domain.sentences import Sentences, words
 
 _PLACE_BITS = 6
@@ -139,7 +138,7 @@ SAY = Sentences(
         "aged": ("{seat:side}, aged", "{seat:side}, gealtert"),
         "left": ("{left} left to place", "noch {left} zu setzen"),
     },
-    side=words(*SIDES, german=("Hell", "Dunkel")),
+    side=words("Light", "Dark", german=("Hell", "Dunkel")),
     place=PLACE,
     piece=lambda letter, language: _COLOURED[letter in "xX"][language == "de"],
     all=ALL_PLACES,

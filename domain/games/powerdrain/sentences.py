@@ -1,7 +1,9 @@
 """The sentences of Powerdrain: refused moves, endings, and the words of drawings."""
 
-from domain.games.powerdrain.position import PLUGS, SECTIONS, SIDES
+from domain.games.powerdrain.grid import PLUGS, SECTIONS
 from domain.sentences import Sentences, counted, words
+
+SIDES = ("Positive", "Negative")
 
 SAY = Sentences(
     "powerdrain",

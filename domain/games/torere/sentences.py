@@ -1,6 +1,5 @@
 """The sentences of mū tōrere: refused moves and endings."""
 
-from domain.games.torere.position import SIDES
 from domain.sentences import Sentences, words
 
 SAY = Sentences(
@@ -34,6 +33,6 @@ SAY = Sentences(
             "weder auf {left} noch auf {right}, neben {start}, steht ein Stein von {other:side}",
         ),
     },
-    side=words(*SIDES, german=("Hell", "Dunkel")),
+    side=words("Light", "Dark", german=("Hell", "Dunkel")),
     stone=words("a light stone", "a dark stone", german=("ein heller Stein", "ein dunkler Stein")),
 )

@@ -49,7 +49,7 @@ def clock_lines(
     elif not state.over and state.next is not None:
         rules = rules_by_id(state.rules)
         shown = [
-            f"{text_in(rules.side_text(seat), language)} {name} {_left(state, seat, now, language)}"
+            f"{text_in(rules.sides[seat], language)} {name} {_left(state, seat, now, language)}"
             for seat, name in enumerate(names)
             if seat in state.active_seats
         ]

@@ -74,11 +74,11 @@ class NamedMatch(msgspec.Struct, frozen=True):
 
     def side(self, seat: Seat) -> str:
         """Return the name of a seat, such as `Light`."""
-        return text_in(self.rules.side_text(seat), self.language)
+        return text_in(self.rules.sides[seat], self.language)
 
     def who(self, seat: Seat) -> str:
         """Return a player's side and name, such as `Light (alice)`."""
-        return side_name(self.rules.side_text(seat), self.names[seat], self.language)
+        return side_name(self.rules.sides[seat], self.names[seat], self.language)
 
     def everyone(self, seats: Sequence[Seat]) -> str:
         """Return several players, as `who` names them."""

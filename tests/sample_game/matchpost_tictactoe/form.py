@@ -3,7 +3,7 @@
 from typing import Final
 
 from domain.game.option_form import OptionField, option
-from matchpost_tictactoe.game import TicTacToeOptions
+from matchpost_tictactoe.rules import TicTacToeOptions
 
 OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
     option(

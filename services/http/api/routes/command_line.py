@@ -102,7 +102,7 @@ def _game(rules: AnyRules) -> Game:
         title=rules.title,
         rules=f"{rules.key}/{rules.version}",
         players=tuple(rules.players),
-        sides=tuple(rules.sides),
+        sides=rules.side_names,
         displays=tuple(rules.displays),
         offers=tuple(rules.offers),
     )

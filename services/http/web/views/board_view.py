@@ -161,7 +161,7 @@ def legal_moves_json(rules: AnyRules, position: Any, language: str) -> dict[str,
     if rules.outcome(position) is not None:
         return {"moves": [], "more": False}
     moves, more = rules.first_moves(position, MAX_MOVES)
-    choice = game_by_key(rules.key).choice(position, rules.sides)
+    choice = game_by_key(rules.key).choice(position, rules.side_names)
     words = (
         {word: text_in(one.label, language) for word, one in choice.words.items()} if choice else {}
     )
@@ -217,7 +217,7 @@ def preview_move(
         turned=turned,
         language=language,
     )
-    choice = game_by_key(rules.key).choice(position, names or rules.sides)
+    choice = game_by_key(rules.key).choice(position, names or rules.side_names)
     if choice and (word := choice.words.get(written)):
         label, follows = text_in(word.label, language), text_in(word.follows, language)
         return MovePreview(legal=True, move=written, said=follows, label=label, svg=svg)

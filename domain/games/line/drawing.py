@@ -1,4 +1,4 @@
-"""That's My Line in SVG; a line on which stones stand has their colour."""
+"""That's My Line as text and in SVG; there a line on which stones stand has their colour."""
 
 from typing import Final
 
@@ -9,8 +9,17 @@ from domain.boards.pow2_svg import (
     player_captions,
     stone_kind,
 )
+from domain.boards.pow2_text import board_below
 from domain.game.painter import BoardInput, Picture
+from domain.game.text import TextInput
 from domain.games.line.sentences import SAY
+
+
+def draw(view: TextInput) -> str:
+    """Draw a position below a line that counts the stones."""
+    light, dark = view.position["stones"]
+    return board_below(f"Stones placed: Light {light} Dark {dark}", view)
+
 
 _KINDS: Final = {
     "o": stone_kind("light", 0, SAY("side", seat=0)),

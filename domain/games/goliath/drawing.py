@@ -1,4 +1,4 @@
-"""David and Goliath in SVG, with the paths of the last move and throw."""
+"""David and Goliath as text, and in SVG with the paths of the last move and throw."""
 
 from typing import Final
 
@@ -13,9 +13,17 @@ from domain.boards.pow2_svg import (
     stone_kind,
     trail_of,
 )
+from domain.boards.pow2_text import board_below
 from domain.game.painter import BoardInput, Picture, body, stone
 from domain.game.svg import text_line
+from domain.game.text import TextInput
 from domain.games.goliath.sentences import SAY
+
+
+def draw(view: TextInput) -> str:
+    """Draw a position below a line that counts the stones left to throw."""
+    david, goliath = view.position["supply"]
+    return board_below(f"Stones left: David {david} Goliath {goliath}", view)
 
 
 def _figure(look: str, seat: int, name: str) -> PieceKind:

@@ -1,4 +1,4 @@
-"""Mū tōrere in SVG: eight kewai around the putahi, on a star with koru as in kōwhaiwhai."""
+"""Mū tōrere: eight kewai around the putahi; in SVG on a star with koru as in kōwhaiwhai."""
 
 from collections.abc import Iterator, Sequence
 from math import cos, pi, sin
@@ -18,8 +18,48 @@ from domain.game.painter import (
     stone,
 )
 from domain.game.svg import Markup, Point, element, group, number, outline, text_line
-from domain.games.torere.position import PLACES
+from domain.game.text import TextInput, TextPlace
+from domain.games.torere.rules import PLACES
 from domain.games.torere.sentences import SAY
+
+# --- text
+
+_LETTERS: Final = "PABCDEFGH"
+"""The letters in the template for the putahi and for the kewai 1 to 8."""
+_TEMPLATE: Final = r"""
+          1
+       .--A--.
+    8 H   |   B 2
+     / \  |  / \
+    /   \ | /   \
+   /     \|/     \
+7 G-------P-------C 3
+   \     /|\ 0   /
+    \   / | \   /
+     \ /  |  \ /
+    6 F   |   D 4
+       '--E--'
+          5
+""".strip("\n")
+
+
+def draw(view: TextInput) -> str:
+    """Draw a position; there is only one display."""
+    board = view.position["board"]
+    stones = {letter: board.get(str(at), "*") for at, letter in enumerate(_LETTERS)}
+    return _TEMPLATE.translate(str.maketrans(stones))
+
+
+def text_places(view: TextInput) -> Iterator[TextPlace]:
+    """Return where each place of the star is in the drawing."""
+    del view
+    for line, letters in enumerate(_TEMPLATE.splitlines()):
+        for column, letter in enumerate(letters):
+            if letter in _LETTERS:
+                yield TextPlace(str(_LETTERS.index(letter)), line, column)
+
+
+# --- SVG
 
 _HEIGHT: Final = 484
 _MIDDLE: Final = (WIDTH / 2, _HEIGHT / 2)

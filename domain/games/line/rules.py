@@ -14,26 +14,10 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from domain.boards.pow2_board import (
-    INDEX,
-    NAMES,
-    bits,
-    stones_json,
-)
+from domain.boards.pow2_board import INDEX, NAMES, ON_COMMON_LINE, bits, stones_json, unopposed
 from domain.game.protocol import GameOutcome, Rules, Seat, UnreadableMove
-from domain.games.line.illegal import why_illegal
-from domain.games.line.position import (
-    SIDES,
-    Intersection,
-    LinePosition,
-    open_places,
-    play,
-)
 from domain.games.line.sentences import SAY
 from domain.sentences import Text
-
-KEY: Final = "line"
-FORM: Final = SAY("form")
 
 
 class LineOptions(msgspec.Struct, frozen=True):
@@ -41,6 +25,11 @@ class LineOptions(msgspec.Struct, frozen=True):
 
     stones: Annotated[int, msgspec.Meta(ge=0, le=len(NAMES))] = 0
     """The stones of each player; 0 for no limit."""
+
+
+Intersection = int
+"""A move: the intersection, by its index, on which a stone is placed."""
+FORM: Final = SAY("form")
 
 
 class Ending(StrEnum):
@@ -52,21 +41,47 @@ class Ending(StrEnum):
     """Neither player can place a stone, and both have equally many; the last to place wins."""
 
 
+class LinePosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The stones as sets of intersections, the seat to move, and the limit of stones, 0 for none.
+
+    The seat to move can place, because passes are automatic. When neither can, `turn` is the seat
+    that did not place last.
+    """
+
+    light: int
+    dark: int
+    turn: Seat
+    limit: int
+
+
+def _open_places(own: int, opposing: int, limit: int) -> int:
+    """Return the intersections open to a player, as a set."""
+    if limit and own.bit_count() >= limit:
+        return 0
+    return unopposed(own, opposing)
+
+
+def open_places_of(position: LinePosition, seat: Seat) -> int:
+    """Return the intersections open to a seat, as a set."""
+    if seat:
+        return _open_places(position.dark, position.light, position.limit)
+    return _open_places(position.light, position.dark, position.limit)
+
+
+def open_places(position: LinePosition) -> int:
+    """Return the intersections open to the player to move, as a set."""
+    return open_places_of(position, position.turn)
+
+
 class LineRules(Rules[LinePosition, Intersection, LineOptions]):
     """That's My Line, version 1."""
 
-    key = KEY
+    key = "line"
     title = "That's My Line"
-    sides: tuple[str, ...] = SIDES
+    sides: tuple[Text, ...] = (SAY("side", seat=0), SAY("side", seat=1))
     displays: tuple[str, ...] = ("large", "small")
     position_type = LinePosition
     options_type = LineOptions
-    play = staticmethod(play)
-    why_illegal = staticmethod(why_illegal)
-
-    def side_text(self, seat: Seat) -> Text:
-        """Return the name of a side, in the language of the reader."""
-        return SAY("side", seat=seat)
 
     def start(self, options: LineOptions, players: int, setup: object | None) -> LinePosition:
         """Return the empty board."""
@@ -85,6 +100,17 @@ class LineRules(Rules[LinePosition, Intersection, LineOptions]):
         """Count the intersections open to the player to move."""
         return open_places(position).bit_count()
 
+    def play(self, position: LinePosition, move: Intersection) -> LinePosition:
+        """Place a stone, and pass a player who can't place one."""
+        light, dark, limit = position.light, position.dark, position.limit
+        if position.turn:
+            dark |= 1 << move
+            passed = not _open_places(light, dark, limit) and _open_places(dark, light, limit)
+        else:
+            light |= 1 << move
+            passed = not _open_places(dark, light, limit) and _open_places(light, dark, limit)
+        return LinePosition(light, dark, position.turn if passed else 1 - position.turn, limit)
+
     def read(self, text: str) -> Intersection:
         """Read the name of an intersection."""
         name = "".join(text.split()).lower()
@@ -95,6 +121,20 @@ class LineRules(Rules[LinePosition, Intersection, LineOptions]):
     def write(self, move: Intersection) -> str:
         """Return the name of the intersection."""
         return NAMES[move]
+
+    def why_illegal(self, position: LinePosition, move: Intersection) -> Text | None:
+        """Return why the player can't place a stone there; None for a legal move."""
+        if open_places(position) >> move & 1:
+            return None
+        if not open_places(position):
+            return SAY("over")
+        if (position.light | position.dark) >> move & 1:
+            return SAY("taken", stone=position.dark >> move & 1)
+        opposing = position.light if position.turn else position.dark
+        stones, other = ON_COMMON_LINE[move] & opposing, 1 - position.turn
+        if stones.bit_count() == 1:
+            return SAY("seen", other=other, stones=stones)
+        return SAY("seen-all", other=other, stones=stones)
 
     def outcome(self, position: LinePosition) -> GameOutcome | None:
         """Return the ending: neither player can place a stone."""

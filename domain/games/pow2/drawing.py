@@ -1,12 +1,21 @@
-"""The Power of Two in SVG: fresh pieces are smooth, aged ones have a notch, a crack and a groove."""
+"""The Power of Two as text and in SVG: fresh pieces are smooth, aged ones have a notch, a crack and a groove."""
 
 from math import cos, radians, sin
 from typing import Final
 
 from domain.boards.pow2_svg import PieceKind, board_picture, figures_of, player_captions
+from domain.boards.pow2_text import board_below
 from domain.game.painter import BoardInput, Picture, shade, stone
 from domain.game.svg import Markup, element, number
+from domain.game.text import TextInput
 from domain.games.pow2.sentences import SAY
+
+
+def draw(view: TextInput) -> str:
+    """Draw a position below a line that counts the pieces left to place."""
+    light, dark = view.position["supply"]
+    return board_below(f"Remaining Pieces: Light {light} Dark {dark}", view)
+
 
 _SIZE: Final = 12.5
 _NOTCH: Final = (-66, -24)

@@ -1,4 +1,4 @@
-"""Cooperative That's My Line in SVG."""
+"""Cooperative That's My Line as text and in SVG."""
 
 from typing import Final
 
@@ -9,9 +9,20 @@ from domain.boards.pow2_svg import (
     player_captions,
     stone_kind,
 )
+from domain.boards.pow2_text import board_below
 from domain.game.painter import BoardInput, Picture
-from domain.games.duo.position import COLOURS
+from domain.game.text import TextInput
+from domain.games.duo.rules import COLOURS
 from domain.games.duo.sentences import SAY
+
+
+def draw(view: TextInput) -> str:
+    """Draw a position below a line that counts the stones and names the next colour."""
+    letters, colour = [*view.position["board"].values()], view.position["colour"]
+    light, dark = letters.count("o"), letters.count("x")
+    after = f" Next: {colour.title()}" if colour else ""
+    return board_below(f"Stones placed: Light {light} Dark {dark}{after}", view)
+
 
 _KINDS: Final = {"o": stone_kind("light", 0, SAY("light")), "x": stone_kind("dark", 0, SAY("dark"))}
 

@@ -1,4 +1,4 @@
-"""Get a Jump On in SVG; the jumper is the large stone."""
+"""Get a Jump On as text and in SVG; the jumper is the large stone."""
 
 from typing import Final
 
@@ -11,8 +11,19 @@ from domain.boards.pow2_svg import (
     player_captions,
     stone_kind,
 )
+from domain.boards.pow2_text import board_below
 from domain.game.painter import BoardInput, Picture, body, stone
+from domain.game.text import TextInput
 from domain.games.jump.sentences import SAY
+
+
+def draw(view: TextInput) -> str:
+    """Draw a position below a line that counts the stones."""
+    board = view.position["board"]
+    if board and "O" not in board.values():
+        return board_below(f"Stones left: {len(board)} Plies: {view.position['plies']}", view)
+    return board_below(f"Stones set: {len(board)}", view)
+
 
 _CORE: Final = 5
 _KINDS: Final = {

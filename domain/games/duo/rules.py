@@ -11,28 +11,40 @@ Notation: `c3`, the intersection for the next colour; `done`.
 
 from typing import Any, Final
 
-from domain.boards.pow2_board import (
-    INDEX,
-    NAMES,
-    bits,
-    stones_json,
-)
-from domain.game.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, unreadable_move
-from domain.game.puzzle import DONE, Ending, Puzzle, solver_outcome
-from domain.games.duo.illegal import why_illegal
-from domain.games.duo.position import (
-    COLOURS,
-    FINISH,
-    NEITHER,
-    DuoPosition,
-    Intersection,
-    places,
-    play,
-)
-from domain.games.duo.sentences import SAY
+import msgspec
 
+from domain.boards.pow2_board import INDEX, NAMES, ON_COMMON_LINE, bits, stones_json, unopposed
+from domain.game.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, unreadable_move
+from domain.game.puzzle import DONE, SOLVER_IS_DONE, Ending, Puzzle, solver_outcome
+from domain.games.duo.sentences import SAY
+from domain.sentences import Text
+
+Intersection = int
+"""A move: the index of the intersection for a stone, or `FINISH`."""
+FINISH: Final[Intersection] = len(NAMES)
+NEITHER: Final = 2
+"""The colour at the end."""
+COLOURS: Final = ("light", "dark", None)
 FORM: Final = SAY("form")
 LIMIT: Final = SAY("limit")
+
+
+class DuoPosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The stones of both colours, and the next colour."""
+
+    light: int
+    dark: int
+    colour: int
+    """The next colour, which has a place, because passes are automatic; `NEITHER` at the end."""
+    done: bool
+
+
+def places(position: DuoPosition) -> int:
+    """Return the places for the next colour, as a set."""
+    light, dark, colour = position.light, position.dark, position.colour
+    if colour == NEITHER:
+        return 0
+    return unopposed(dark, light) if colour else unopposed(light, dark)
 
 
 class DuoRules(Puzzle[DuoPosition, Intersection, NoOptions]):
@@ -42,8 +54,6 @@ class DuoRules(Puzzle[DuoPosition, Intersection, NoOptions]):
     title = "Cooperative That's My Line"
     position_type = DuoPosition
     most_points = 48
-    play = staticmethod(play)
-    why_illegal = staticmethod(why_illegal)
 
     def start(self, options: NoOptions, players: int, setup: object | None) -> DuoPosition:
         """Return the empty board."""
@@ -65,6 +75,19 @@ class DuoRules(Puzzle[DuoPosition, Intersection, NoOptions]):
         found = places(position)
         return found.bit_count() + 1 if found else 0
 
+    def play(self, position: DuoPosition, move: Intersection) -> DuoPosition:
+        """Place a stone, and pass a colour without a place."""
+        light, dark, colour = position.light, position.dark, position.colour
+        if move == FINISH:
+            return DuoPosition(light, dark, NEITHER, done=True)
+        if colour:
+            dark |= 1 << move
+            after = 0 if unopposed(light, dark) else 1 if unopposed(dark, light) else NEITHER
+        else:
+            light |= 1 << move
+            after = 1 if unopposed(dark, light) else 0 if unopposed(light, dark) else NEITHER
+        return DuoPosition(light, dark, after, done=False)
+
     def read(self, text: str) -> Intersection:
         """Read the name of an intersection, or `done`."""
         name = "".join(text.split()).lower()
@@ -77,6 +100,22 @@ class DuoRules(Puzzle[DuoPosition, Intersection, NoOptions]):
     def write(self, move: Intersection) -> str:
         """Return the name of the intersection, or `done`."""
         return DONE if move == FINISH else NAMES[move]
+
+    def why_illegal(self, position: DuoPosition, move: Intersection) -> Text | None:
+        """Return why no stone can be placed there; None for a legal move."""
+        if position.done:
+            return SOLVER_IS_DONE
+        if position.colour == NEITHER:
+            return SAY("over")
+        if move == FINISH or places(position) >> move & 1:
+            return None
+        if (position.light | position.dark) >> move & 1:
+            return SAY("taken", stone=position.dark >> move & 1)
+        other = position.light if position.colour else position.dark
+        stones, colour = ON_COMMON_LINE[move] & other, 1 - position.colour
+        if stones.bit_count() == 1:
+            return SAY("seen", colour=colour, stones=stones)
+        return SAY("seen-all", colour=colour, stones=stones)
 
     def outcome(self, position: DuoPosition) -> GameOutcome | None:
         """Return the ending: the solver is done, or neither colour has a place."""
