@@ -27,6 +27,7 @@ from domain.game.svg import (
 from domain.games.powerdrain.json import volts_left
 from domain.games.powerdrain.position import plug_value
 from domain.games.powerdrain.sentences import SAY
+from domain.translation import Translation
 
 _SIGNS: Final = ("+", "\N{MINUS SIGN}")
 _SECTION: Final = 86
@@ -127,7 +128,7 @@ def _edges(position: Mapping[str, Any]) -> Iterator[Markup]:
 # --- the plugs outside the grid
 
 
-def _chip(name: str, at: Point, look: str, seat: int | None, language: str) -> Markup:
+def _chip(name: str, at: Point, look: str, seat: int | None, language: Translation) -> Markup:
     return group(
         element("title", escape_text(SAY("chip", plug=name).in_language(language))),
         _box("hit", _APART - 2, _APART - 2),
@@ -164,7 +165,7 @@ def _hands(view: BoardInput) -> tuple[list[Markup], float]:
 # --- the picture
 
 
-def _player(seat: int, rest: Mapping[str, int], language: str) -> PlayerCaption:
+def _player(seat: int, rest: Mapping[str, int], language: Translation) -> PlayerCaption:
     own = [abs(left) for left in rest.values() if left * (-1 if seat else 1) > 0]
     sign = text_line(_SIGNS[seat], (0, 0), class_="digit")
     plug = icon(LOOKS[seat], _box("body", 32, 32, _ROUND[seat] * 0.5), sign)
