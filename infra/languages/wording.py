@@ -103,10 +103,14 @@ class Wording:
         return self._formats.names(names).replace(", and ", " and ")
 
 
-@cache
 def wording(code: str) -> Wording:
     """Return the words of a language; English for one that is unknown."""
-    return Wording(code if code in languages() else ENGLISH.code)
+    return _wording(code if code in languages() else ENGLISH.code)
+
+
+@cache
+def _wording(code: str) -> Wording:
+    return Wording(code)
 
 
 def all_wordings() -> list[Wording]:

@@ -226,7 +226,7 @@ def preview_move(
     return MovePreview(
         legal=True,
         move=written,
-        said=_said_next(rules, after, names, wording(language)),
+        said=_said_next(rules, after, names, wording(language.code)),
         svg=svg,
         changes=tuple(_changes(was, contents_of_places(svg))),
     )
