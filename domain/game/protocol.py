@@ -87,30 +87,18 @@ class Chance(Protocol):
 SAY: Final = Sentences(
     "",
     {
-        "move": ("{move}: {problem}", "{move}: {problem}"),
-        "unreadable": ("{text!r} is no move; {form}", "{text!r} ist kein Zug; {form}"),
-        "solved": (
-            "the match is over: the solver is done",
-            "die Partie ist zu Ende: der Löser ist fertig",
-        ),
-        "solver": ("Solver", "Löser"),
-        "player": ("Player {number}", "Spieler {number}"),
-        "begin": ("Choose a place to begin with", "Wähle zuerst ein Feld"),
-        "piece": ("Choose a piece to move", "Wähle einen Stein zum Ziehen"),
-        "stone": ("Choose where to place your stone", "Wähle ein Feld für den Stein"),
-        "unknown-game": (
-            "there is no game {game!r}; the games are {known}",
-            "es gibt kein Spiel {game!r}; die Spiele sind {known}",
-        ),
+        "move": "{move}: {problem}",
+        "unreadable": "{text!r} is no move; {form}",
+        "solved": "the match is over: the solver is done",
+        "solver": "Solver",
+        "player": "Player {number}",
+        "begin": "Choose a place to begin with",
+        "piece": "Choose a piece to move",
+        "stone": "Choose where to place your stone",
+        "unknown-game": "there is no game {game!r}; the games are {known}",
         "no-game": (
-            (
-                "the game {game!r} is not installed on this server; "
-                "its matches are kept, and go on once it is installed"
-            ),
-            (
-                "das Spiel {game!r} ist auf diesem Server nicht installiert; "
-                "seine Partien bleiben erhalten und gehen weiter, sobald es installiert ist"
-            ),
+            "the game {game!r} is not installed on this server; "
+            "its matches are kept, and go on once it is installed"
         ),
     },
 )

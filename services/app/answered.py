@@ -2,7 +2,8 @@
 
 import msgspec
 
-from domain.sentences import LANGUAGES, text_in
+from domain.sentences import text_in
+from domain.translation import ENGLISH, Translation
 from services.app.receipts import DecidedCommand
 
 
@@ -28,7 +29,7 @@ class Answered(msgspec.Struct, frozen=True):
 
 
 def answered(
-    decided: DecidedCommand, receipt: str | None, language: str = LANGUAGES[0]
+    decided: DecidedCommand, receipt: str | None, language: Translation = ENGLISH
 ) -> Answered:
     """Return an outcome as it is shown, with a message in a language."""
     outcome = decided.outcome

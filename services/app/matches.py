@@ -12,7 +12,8 @@ from domain.match.events import AccountId
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
 from domain.match.state import MatchState, position_at, position_of
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
-from domain.sentences import LANGUAGES, text_in
+from domain.sentences import text_in
+from domain.translation import ENGLISH, Translation
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.drafts import draft_of
@@ -68,7 +69,7 @@ def board_svg(
     standalone: bool = True,
     plates: bool = True,
     turned: bool = False,
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
 ) -> str:
     """Return a match as it stood after so many moves, drawn with the last of them marked."""
     rules = rules_by_id(state.rules)
@@ -148,7 +149,7 @@ def text_board(
 
 
 def next_sentence(
-    rules: AnyRules, position: Any, names: Sequence[str], language: str = LANGUAGES[0]
+    rules: AnyRules, position: Any, names: Sequence[str], language: Translation = ENGLISH
 ) -> str:
     """Return a sentence on what follows in a position; empty in a puzzle that goes on."""
     outcome, mover = rules.outcome(position), rules.to_move(position)
@@ -161,7 +162,7 @@ def next_sentence(
 
 
 def player_name(
-    rules: AnyRules, seat: Seat, names: Sequence[str], language: str = LANGUAGES[0]
+    rules: AnyRules, seat: Seat, names: Sequence[str], language: Translation = ENGLISH
 ) -> str:
     """Return a player's name, or the side if there are no names."""
     return names[seat] if names else text_in(rules.sides[seat], language)

@@ -12,7 +12,8 @@ from domain.match.imports import describe_source
 from domain.match.robots import robot_level
 from domain.match.state import MatchState, deadline, position_at, position_of
 from domain.rules import AnyRules, Seat, rules_by_id
-from domain.sentences import LANGUAGES, text_in
+from domain.sentences import text_in
+from domain.translation import ENGLISH, Translation
 from services.app.endings import ending_clause
 from services.app.names import shown_names
 from services.app.sentences import SAY
@@ -197,7 +198,7 @@ def match_json(
     now: int,
     *,
     legal: bool,
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
 ) -> Match:
     """Return a match as JSON shows it, its words in a language; `now` is in ms."""
     state = snapshot.state
@@ -316,7 +317,9 @@ def _position_json(
     )
 
 
-def _result_json(state: MatchState, names: Sequence[str | None], language: str) -> Result | None:
+def _result_json(
+    state: MatchState, names: Sequence[str | None], language: Translation
+) -> Result | None:
     if state.result is None:
         return None
     clause = ending_clause(state, shown_names(names, language), language)
@@ -324,7 +327,7 @@ def _result_json(state: MatchState, names: Sequence[str | None], language: str) 
     return Result(state.result.winners, state.result.reason, text)
 
 
-def _clock_json(state: MatchState, now: int, language: str) -> Clock | None:
+def _clock_json(state: MatchState, now: int, language: Translation) -> Clock | None:
     clock, mover = state.clock, state.next
     if clock is None:
         return None

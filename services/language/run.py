@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from infra.languages.wording import wording
 from services.app.actor import Actor
 from services.app.commands import WAIT_SECONDS
 from services.app.context import App
@@ -135,7 +136,7 @@ class Language:
             answer = form.handler(call)
         except Refusal as reason:
             language = call.language or (self._app.accounts.language_of(account) if account else "")
-            answer = refusal(redact_refusal(reason, line, call.usage, language))
+            answer = refusal(redact_refusal(reason, line, call.usage, wording(language)))
         if call.decided:
             answer = replace(answer, decided=tuple(call.decided))
         return replace(answer, account=account) if line.has("password") else answer

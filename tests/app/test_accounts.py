@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from infra.languages.wording import wording
 from infra.people.accounts.lookalikes import REST_SECONDS
 from infra.people.sessions import Sessions
 from infra.people.tokens import Scope, Tokens
@@ -327,7 +328,7 @@ def test_a_player_who_was_deleted_is_a_former_player_everywhere(front_ends):
     )
     for path in pages:
         page = html.unescape(other.web.page(path, **german))
-        assert shown_name(None, "de") in page, path
+        assert shown_name(None, wording("de")) in page, path
         assert shown_name(None) not in page, path
     match = other.api.get(f"/api/matches/{board}").json()
     assert [player["userid"] for player in match["players"]] == [None, other.name]

@@ -10,7 +10,8 @@ from domain.game.painter import WIDTH, BoardInput, Picture
 from domain.game.protocol import AnyRules, GameOutcome, Seat
 from domain.game.svg import Markup, element, escape_text, number
 from domain.rules.registry import game_by_key
-from domain.sentences import LANGUAGES, text_in
+from domain.sentences import text_in
+from domain.translation import ENGLISH, Translation
 
 
 def draw_svg(  # noqa: PLR0913 - all but the first three may be left out
@@ -24,7 +25,7 @@ def draw_svg(  # noqa: PLR0913 - all but the first three may be left out
     standalone: bool = True,
     plates: bool = True,
     turned: bool = False,
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
 ) -> str:
     """Draw a position as an SVG document; the same arguments give the same text.
 
@@ -54,7 +55,7 @@ def _caption(
     names: Sequence[str],
     players: int,
     ended: GameOutcome | None,
-    language: str,
+    language: Translation,
 ) -> MatchCaption:
     if names and len(names) != players:
         raise ValueError(f"{len(names)} names are given for {players} seats")

@@ -19,14 +19,8 @@ SAY: Final = Sentences(
     "one",
     {
         "limit": (
-            (
-                "proven: 40 of the 44 lines at most, for which 12 stones are enough; "
-                "13 stones are the fewest that touch every line when some may hold more"
-            ),
-            (
-                "bewiesen: höchstens 40 der 44 Linien, und dafür reichen 12 Steine; "
-                "alle Linien berühren frühestens 13 Steine, wenn auf manchen mehr liegen dürfen"
-            ),
+            "proven: 40 of the 44 lines at most, for which 12 stones are enough; "
+            "13 stones are the fewest that touch every line when some may hold more"
         ),
     },
 )

@@ -22,6 +22,7 @@ from domain.game.svg import Markup, Point, element, escape_text, group, number, 
 from domain.game.text import TextInput, TextPlace
 from domain.games.powerdrain.grid import plug_value, volts_left
 from domain.games.powerdrain.sentences import SAY, SIDES
+from domain.translation import Translation
 
 # --- text
 
@@ -197,7 +198,7 @@ def _edges(position: Mapping[str, Any]) -> Iterator[Markup]:
 # --- the plugs outside the grid
 
 
-def _chip(name: str, at: Point, look: str, seat: int | None, language: str) -> Markup:
+def _chip(name: str, at: Point, look: str, seat: int | None, language: Translation) -> Markup:
     return group(
         element("title", escape_text(SAY("chip", plug=name).in_language(language))),
         _box("hit", _APART - 2, _APART - 2),
@@ -234,7 +235,7 @@ def _hands(view: BoardInput) -> tuple[list[Markup], float]:
 # --- the picture
 
 
-def _player(seat: int, rest: Mapping[str, int], language: str) -> PlayerCaption:
+def _player(seat: int, rest: Mapping[str, int], language: Translation) -> PlayerCaption:
     own = [abs(left) for left in rest.values() if left * (-1 if seat else 1) > 0]
     sign = text_line(_SIGNS[seat], (0, 0), class_="digit")
     plug = icon(LOOKS[seat], _box("body", 32, 32, _ROUND[seat] * 0.5), sign)

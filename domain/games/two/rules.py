@@ -19,14 +19,8 @@ SAY: Final = Sentences(
     "two",
     {
         "limit": (
-            (
-                "proven: 38 at most (25 stones), 37 when no line may hold more than two "
-                "(25 stones); the source's mark: 21"
-            ),
-            (
-                "bewiesen: höchstens 38 (25 Steine), 37, wenn auf keiner Linie mehr als zwei liegen "
-                "dürfen (25 Steine); die Marke der Quelle: 21"
-            ),
+            "proven: 38 at most (25 stones), 37 when no line may hold more than two "
+            "(25 stones); the source's mark: 21"
         ),
     },
 )

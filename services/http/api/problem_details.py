@@ -10,6 +10,7 @@ from litestar.exceptions import HTTPException, ValidationException
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
+from infra.languages.wording import wording
 from services.app.commands import OutcomePending
 from services.app.error_codes import CODE_INFO, server_failure, unwritten
 from services.http.accept_language import headers_of_language, wanted_language
@@ -96,7 +97,7 @@ def headers_of_code(code: Code, retry_after: int = 0) -> dict[str, str]:
 
 def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Problem]:
     """Answer a refusal, in the language of the client if there are words in it."""
-    language = wanted_language(request.headers.get("accept-language", ""))
+    language = wording(wanted_language(request.headers.get("accept-language", "")))
     headers = headers_of_language(reason.text, language)
     if isinstance(reason, RecordedRefusal):
         headers |= receipt_headers(reason.receipt)

@@ -10,6 +10,5 @@ OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
         TicTacToeOptions,
         "misere",
         "Misere: three in a row lose",
-        "Misère: Drei in einer Reihe verlieren",
     ),
 )

@@ -10,7 +10,8 @@ from litestar.params import JSONBody, PathParameter
 from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.state import MatchState
-from domain.sentences import LANGUAGES
+from domain.translation import ENGLISH, Translation
+from infra.languages.wording import wording
 from infra.people.tokens import Scope
 from infra.store.outcomes import parse
 from services.app.actor import Actor
@@ -198,7 +199,7 @@ async def command_outcome(
         raise Refusal(Code.NOT_FOUND, "no command of this id has an outcome in this match")
     outcome = parse(stored)
     decided = DecidedCommand(board, id_, outcome)
-    language = wanted_language(request.headers.get("accept-language", ""))
+    language = wording(wanted_language(request.headers.get("accept-language", "")))
     headers = headers_of_language(outcome.text, language)
     if not outcome.accepted:
         with suppress(OutcomePending):  # then it has no receipt yet
@@ -214,7 +215,7 @@ async def _with_receipt(
     context: ApiContext,
     decided: DecidedCommand,
     headers: dict[str, str],
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
 ) -> Response[Answered]:
     receipt = await context.receipt(decided)
     return Response(answered(decided, receipt, language), headers=headers)

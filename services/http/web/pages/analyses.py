@@ -94,7 +94,7 @@ def show_better_line(
         table.names,
         " ".join(line[:step]),
         f"/m/{board}/{ply}/if",
-        language=visitor.language,
+        language=visitor.wording,
     )
     last = table.state.first_moves(ply)[-1] if ply else ""
     return render(

@@ -72,7 +72,7 @@ def show_claim_form(
         ply=at,
         svg=None
         if table.state.has_no_position
-        else draw_match(table.state, at, table.names, language=visitor.language),
+        else draw_match(table.state, at, table.names, language=visitor.wording),
         move=table.state.first_moves(at)[-1] if at else "",
     )
 
@@ -103,7 +103,7 @@ def give_ruling(board: BoardNumber, own: Own) -> Response[str] | Redirect:
     names = context.app.accounts.name_of(state.seats)
     ruling = ruling_of(state, names, verdict, claim)
     tried = try_ruling(account, state, ruling, context.app.store.now())
-    scene = NamedMatch.of(context.app, board, tried.after, visitor.language)
+    scene = NamedMatch.of(context.app, board, tried.after, visitor.wording)
     what = remedies_said(scene, tried.remedies, visitor.wording)
     if tried.after.next is not None and tried.remedies:
         what += f"; {next_turn(scene, tried.after.next, visitor.wording)}"
@@ -194,7 +194,7 @@ def show_queue(
         names=names_of(
             context.app,
             [step.event.actor for view in views for step in view.steps],
-            visitor.language,
+            visitor.wording,
         ),
         part=ListPart.of(
             visitor.wording.gettext("Cases"),

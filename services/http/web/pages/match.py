@@ -194,7 +194,7 @@ def list_moves(
     table.check_ply(table.state.ply)
     return {
         "ply": table.state.ply,
-        **legal_moves_json(table.rules, position_of(table.state), visitor.language),
+        **legal_moves_json(table.rules, position_of(table.state), visitor.wording),
     }
 
 
@@ -215,7 +215,7 @@ def check_move(
         position_of(table.state),
         move.strip(),
         table.names,
-        visitor.language,
+        visitor.wording,
         plates=False,
         turned=turned,
     )

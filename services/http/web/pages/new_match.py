@@ -84,7 +84,7 @@ def _form(
 ) -> Response[str]:
     """Show the form as it was filled in, with a sentence for each mistake."""
     draft = read_draft(context.app, visitor, rules, form)
-    language = visitor.language
+    language = visitor.wording
     return render(
         "new.html",
         visitor,
@@ -160,7 +160,7 @@ async def start_new(own: Own) -> Response[str] | Redirect:
     except Refusal as reason:
         about_opponent = draft.others and reason.code in _ABOUT_OPPONENT
         at = {"name": "opponent", "robot": "robot"}[draft.against] if about_opponent else ""
-        said = {at: reason.in_language(visitor.language)}
+        said = {at: reason.in_language(visitor.wording)}
         status = CODE_INFO[reason.code].status
         return await asyncio.to_thread(_form, context, visitor, game, own, said, status)
 

@@ -76,7 +76,7 @@ def show_embedded(
         last=state.first_moves(shown)[-1] if shown else "",
         svg=""
         if state.has_no_position
-        else draw_match(state, shown, table.names, language=visitor.language),
+        else draw_match(state, shown, table.names, language=visitor.wording),
     )
     answer.cookies.clear()
     answer.headers.update(FRAMED_HEADERS)

@@ -12,6 +12,7 @@ from litestar.response import Redirect
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, latest_rules
 from domain.sentences import Text
+from domain.translation import Translation
 from infra.projections.leaderboards import LeaderboardRow
 from services.app.commands import WAIT_SECONDS
 from services.app.games import game_keys
@@ -88,7 +89,7 @@ def leaderboard(
     rows = best_scores(context.app, rules, count=count)
     own = best_score_of(context.app, rules, visitor.account) if visitor.account else None
     points = Points.of(rules, rows, own.rank if own else None)
-    return _leaderboard_of(context, rules, rows, points, visitor.language)
+    return _leaderboard_of(context, rules, rows, points, visitor.wording)
 
 
 def leaderboard_page(
@@ -97,7 +98,7 @@ def leaderboard_page(
     """Return a part of a puzzle's scores, one for each player, and their total."""
     rows = best_scores(context.app, rules, start=start, count=count)
     points = Points.of(rules, best_scores(context.app, rules, count=1), None)
-    shown = _leaderboard_of(context, rules, rows, points, visitor.language)
+    shown = _leaderboard_of(context, rules, rows, points, visitor.wording)
     return shown, count_scores(context.app, rules)
 
 
@@ -106,7 +107,7 @@ def _leaderboard_of(
     rules: AnyRules,
     rows: Sequence[LeaderboardRow],
     points: Points | None,
-    language: str,
+    language: Translation,
 ) -> Leaderboard:
     names = names_by_seat(context.app, [row.account for row in rows], language)
     start = rules.score(rules.start(rules.read_options(()), 1, None))
@@ -140,7 +141,7 @@ def puzzle_in_address(
         line,
         f"/puzzles/{rules.key}",
         {"options": written} if written else {},
-        language=visitor.language,
+        language=visitor.wording,
     )
     return PuzzleLine(found, tuple(undone.split()))
 
@@ -188,7 +189,7 @@ def check_puzzle_move(
     """Return the result of a move."""
     line = puzzle.line
     return preview_json(
-        preview_move(line.rules, line.position, move.strip(), line.names, visitor.language)
+        preview_move(line.rules, line.position, move.strip(), line.names, visitor.wording)
     )
 
 

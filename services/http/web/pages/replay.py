@@ -76,7 +76,7 @@ def compare(
     """Show a match at two plies side by side, and their differences."""
     table = MatchView.of(context, board, visitor)
     plies = [table.check_ply(one), table.check_ply(table.state.ply if other is None else other)]
-    turned, language = is_turned(visitor.display, table.seat), visitor.language
+    turned, language = is_turned(visitor.display, table.seat), visitor.wording
     boards = [
         draw_match(table.state, ply, table.names, turned=turned, language=language) for ply in plies
     ]
@@ -109,7 +109,7 @@ def _variation(
     where = f"/m/{board}/{ply}/if"
     query = {"plan": "true"} if plan and table.plans and ply == table.state.ply else None
     return table, Variation.of(
-        table.rules, position, table.names, text, where, query, language=visitor.language
+        table.rules, position, table.names, text, where, query, language=visitor.wording
     )
 
 
@@ -185,8 +185,8 @@ def show_board_if(
             last, before, plates=False, turned=is_turned(visitor.display, table.seat)
         ).svg,
         "plates": {
-            "above": rendered_macro(visitor.language, "_plates.html", "inside", around.above),
-            "below": rendered_macro(visitor.language, "_plates.html", "inside", around.below),
+            "above": rendered_macro(visitor.wording, "_plates.html", "inside", around.above),
+            "below": rendered_macro(visitor.wording, "_plates.html", "inside", around.below),
         },
         "says": says,
         "moves": found.moves,
@@ -226,7 +226,7 @@ def check_if(
             found.position,
             move.strip(),
             found.names,
-            visitor.language,
+            visitor.wording,
             turned=is_turned(visitor.display, table.seat),
         )
     )

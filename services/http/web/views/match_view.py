@@ -13,7 +13,7 @@ from domain.match.events import AccountId
 from domain.match.robots import robot_level
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
-from domain.sentences import LANGUAGES
+from domain.translation import ENGLISH, Translation
 from infra.redis.reads import Read, read_all
 from services.app.analyses import may_be_analysed
 from services.app.context import App
@@ -59,7 +59,7 @@ class MatchView(msgspec.Struct, frozen=True):
     """Where the leaves of the match are in the log of its shard; None if it was not read."""
     disputable: bool = False
     """Whether the page offers a claim: to a player of the match, but not of a puzzle, and to an arbiter."""
-    language: str = LANGUAGES[0]
+    language: Translation = ENGLISH
     """The visitor's."""
 
     @classmethod
@@ -77,12 +77,12 @@ class MatchView(msgspec.Struct, frozen=True):
         now = visitor.now or context.app.store.now()
         account = visitor.account
         seat = state.seats.index(account) if account in state.seats else None
-        view = match_json(board, snapshot, users, now, legal=False, language=visitor.language)
+        view = match_json(board, snapshot, users, now, legal=False, language=visitor.wording)
         own = ConditionalMoves() if seat is None else unpack(moves).get(seat, ConditionalMoves())
         # a puzzle has nobody to dispute a move with
         player = seat is not None and bool(len(state.seats) > 1 or state.cases)
         disputable = player or bool(visitor.profile and visitor.profile.arbiter)
-        language = visitor.language
+        language = visitor.wording
         names, key = shown_names(users, language), uuid4().hex
         return cls(board, state, view, names, now, seat, key, own, locator, disputable, language)
 
