@@ -52,9 +52,8 @@ def show_chat(
     table = MatchView.of(context, board, visitor)
     if not visitor.partial or table.seat is None:
         return redirect_to(f"/m/{board}#chat")
-    return render(
-        "_chat.html", visitor, table=table, **_chat(match_writing(context, table, visitor))
-    )
+    chat = _chat(match_writing(context, table, visitor))
+    return render("match.html", visitor, block="chat", table=table, **chat)
 
 
 def _chat(writing: MatchWriting) -> dict[str, Any]:

@@ -185,8 +185,8 @@ def show_board_if(
             last, before, plates=False, turned=is_turned(visitor.display, table.seat)
         ).svg,
         "plates": {
-            "above": rendered_macro(visitor.language, "_plates.html", "inside", around.above),
-            "below": rendered_macro(visitor.language, "_plates.html", "inside", around.below),
+            "above": rendered_macro(visitor.language, "_match.html", "plates_inside", around.above),
+            "below": rendered_macro(visitor.language, "_match.html", "plates_inside", around.below),
         },
         "says": says,
         "moves": found.moves,
