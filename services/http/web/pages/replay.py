@@ -55,7 +55,6 @@ def show_ply(
         "replay.html",
         visitor,
         table=table,
-        match=table.view,
         at=ply,
         says=position_words(table, visitor.wording, ply, position),
         around=plates_at(context.app, table, ply, position, own_below=own_below),
@@ -87,7 +86,6 @@ def compare(
         "compare.html",
         visitor,
         table=table,
-        match=table.view,
         plies=plies,
         boards=marked,
         says=[
