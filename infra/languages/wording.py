@@ -1,4 +1,4 @@
-"""Messages in a language, by its catalogues, and its dates, spans and numbers, by Babel.
+"""Messages in a language, by its catalogues, and its dates, spans and numbers, by Babel."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -15,6 +15,7 @@ from domain.rules import AnyRules, Seat, rules_by_id
 from domain.sentences import text_in
 from domain.translation import ENGLISH, Translation
 from services.app.endings import ending_clause
+from services.app.matches import paused_since, phase_of, running_seat, seals_its_draw
 from services.app.names import shown_names
 from services.app.sentences import SAY
 
@@ -220,7 +221,7 @@ def match_json(
             )
             for seat, (account, name) in enumerate(zip(state.seats, names, strict=True))
         ),
-        state=_state_name(state),
+        state=phase_of(state),
         waits_for=state.waits,
         ply=state.ply,
         moves=tuple(state.first_moves(state.ply)),
@@ -243,12 +244,6 @@ def _invitation_json(state: MatchState) -> Invited | None:
     return Invited(state.invited, state.invitation.lapses)
 
 
-def _state_name(state: MatchState) -> str:
-    if state.over:
-        return "over"
-    return "waiting" if state.awaits_entropy or state.invitation else "active"
-
-
 def _imported_json(state: MatchState) -> ImportedFrom | None:
     if state.imported is None:
         return None
@@ -266,9 +261,7 @@ def _imported_json(state: MatchState) -> ImportedFrom | None:
 
 
 def _before_draw_json(state: MatchState) -> BeforeDraw | None:
-    if state.gather is None or state.over:
-        return None
-    if state.invitation is not None and state.invitation.server_deals:
+    if state.gather is None or not seals_its_draw(state):
         return None
     return BeforeDraw(
         phase="reveal" if state.sealed else "commit",
@@ -328,23 +321,22 @@ def _result_json(
 
 
 def _clock_json(state: MatchState, now: int, language: Translation) -> Clock | None:
-    clock, mover = state.clock, state.next
+    clock, mover = state.clock, running_seat(state)
     if clock is None:
         return None
-    runs = mover is not None and not state.over and state.invitation is None
     return Clock(
         terms=write_time_control(clock.terms),
         text=describe_time_control(clock.terms, language),
         rated=clock.terms.rated,
         now=now,
-        deadline=match_clock.flag_time(clock, mover) if runs and mover is not None else None,
-        reminder=match_clock.reminder_time(clock, mover) if runs and mover is not None else None,
-        paused_since=None if state.invitation else clock.paused or None,
+        deadline=match_clock.flag_time(clock, mover) if mover is not None else None,
+        reminder=match_clock.reminder_time(clock, mover) if mover is not None else None,
+        paused_since=paused_since(state),
         seats=tuple(
             SeatClock(
                 seat,
                 match_clock.time_used(clock, seat),
-                match_clock.time_left(clock, seat, mover, now),
+                match_clock.time_left(clock, seat, state.next, now),
             )
             for seat in range(len(state.seats))
         ),

@@ -132,14 +132,20 @@ def _countdown(words: Callable[[int], str], at: int, now: int) -> Markup:
     return Markup(element).format(exact, left, words(left))  # noqa: S704 - no part is a user's
 
 
-def render(template: str, visitor: Visitor, *, status: int = 200, **shown: Any) -> Response[str]:
-    """Render a template; a guest without a cookie gets one, which the CSRF check of forms needs."""
+def render(
+    template: str, visitor: Visitor, *, status: int = 200, block: str = "", **shown: Any
+) -> Response[str]:
+    """Render a template, or one `block` of it, as a part of the page.
+
+    A guest without a cookie gets one, which the CSRF check of forms needs.
+    """
     proof = Markup('<input type="hidden" name="{}" value="{}">').format(CSRF_FIELD, visitor.proof)
-    text = (
-        environment(visitor.wording)
-        .get_template(template)
-        .render(visitor=visitor, csrf=lambda: proof, **shown)
+    found, named = (
+        environment(visitor.wording).get_template(template),
+        {**shown, "visitor": visitor},
     )
+    named["csrf"] = lambda: proof
+    text = "".join(found.blocks[block](found.new_context(named))) if block else found.render(named)
     cookies = [guest_cookie(visitor)] if visitor.guest else []
     return Response(
         text,

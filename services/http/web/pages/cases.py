@@ -68,7 +68,6 @@ def show_claim_form(
         "claim.html",
         visitor,
         table=table,
-        match=table.view,
         ply=at,
         svg=None
         if table.state.has_no_position

@@ -201,7 +201,7 @@ def show_live_try(
     """Return the board to try a game on alone, as other pages embed it, after a move on it."""
     after = _after_move(tried_line, move.strip()) if move.strip() else tried_line
     live = live_try_of(after, easiest_robot(context.app))
-    return render("live_try.html", visitor, live=live)
+    return render("_live_try.html", visitor, live=live)
 
 
 @pages.get("/games/{game:str}/try/options")

@@ -55,7 +55,6 @@ def show_ply(
         "replay.html",
         visitor,
         table=table,
-        match=table.view,
         at=ply,
         says=position_words(table, visitor.wording, ply, position),
         around=plates_at(context.app, table, ply, position, own_below=own_below),
@@ -87,7 +86,6 @@ def compare(
         "compare.html",
         visitor,
         table=table,
-        match=table.view,
         plies=plies,
         boards=marked,
         says=[
@@ -185,8 +183,8 @@ def show_board_if(
             last, before, plates=False, turned=is_turned(visitor.display, table.seat)
         ).svg,
         "plates": {
-            "above": rendered_macro(visitor.wording, "_plates.html", "inside", around.above),
-            "below": rendered_macro(visitor.wording, "_plates.html", "inside", around.below),
+            "above": rendered_macro(visitor.wording, "_match.html", "plates_inside", around.above),
+            "below": rendered_macro(visitor.wording, "_match.html", "plates_inside", around.below),
         },
         "says": says,
         "moves": found.moves,
