@@ -70,10 +70,6 @@ class Course(Generic[Result]):
         self.ply = 0
         """The number of plies that its sender believes were played."""
 
-    def __iter__(self) -> Steps[Result]:
-        """Return the steps, as a part of another course."""
-        return self._steps
-
     def begin(self) -> Result | None:
         """Run the steps before the first command."""
         return self._run(partial(next, self._steps))
