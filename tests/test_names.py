@@ -21,7 +21,6 @@ SHORT = {
     "infra/projections/specs.py",
     "infra/valkey/fsync_probe.py",
     "services/app/actor.py",
-    "services/http/api/pending.py",
     "services/language/handlers/drafts.py",
     "services/language/handlers/puzzles.py",
     "services/language/handlers/vacations.py",

@@ -11,12 +11,11 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from infra.languages.wording import wording
-from services.app.commands import OutcomePending
 from services.app.error_codes import CODE_INFO, server_failure, unwritten
+from services.app.play import CommandPending, OutcomePending, RecordedRefusal
 from services.http.accept_language import headers_of_language, wanted_language
 from services.http.api.auth import parameters_of
 from services.http.api.bodies import MAX_BODY_BYTES, WrongMediaTypeError, with_choices
-from services.http.api.pending import PendingAt
 from services.http.middleware import allowed_methods
 
 logger = logging.getLogger(__name__)
@@ -40,14 +39,6 @@ AnyRequest = Request[Any, Any, Any]
 
 RECEIPT_HEADER: Final = "Matchpost-Receipt"
 """The header with a receipt in base64, where the answer itself has no place for it."""
-
-
-class RecordedRefusal(Refusal):
-    """The refusal of a command that was recorded, and its receipt."""
-
-    def __init__(self, reason: Refusal, receipt: str | None) -> None:
-        super().__init__(reason.code, reason.text)
-        self.receipt = receipt
 
 
 def receipt_headers(receipt: str | None) -> dict[str, str]:
@@ -100,7 +91,7 @@ def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Problem]:
     language = wording(wanted_language(request.headers.get("accept-language", "")))
     headers = headers_of_language(reason.text, language)
     if isinstance(reason, RecordedRefusal):
-        headers |= receipt_headers(reason.receipt)
+        headers |= receipt_headers(reason.decided.receipt)
     return problem_response(
         *(reason.code, reason.in_language(language)),
         headers=headers,
@@ -110,9 +101,11 @@ def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Problem]:
 
 def answer_pending(_: AnyRequest, error: OutcomePending) -> Response[Problem]:
     """Answer that the outcome is not known yet, and where it will be."""
-    if not isinstance(error, PendingAt):
+    if not isinstance(error, CommandPending):
         return problem_response(Code.PENDING, str(error))
-    return problem_response(Code.PENDING, str(error), headers={"Location": error.place})
+    place = f"/api/matches/{error.board}/commands/{error.command}"
+    sentence = f"{error}; its outcome will be at {place}"
+    return problem_response(Code.PENDING, sentence, headers={"Location": place})
 
 
 def answer_redis_error(request: AnyRequest, error: RedisError) -> Response[Problem]:

@@ -13,8 +13,8 @@ from redis.exceptions import RedisError
 from domain.errors import Code, Refusal
 from domain.sentences import Text, text_in
 from domain.translation import ENGLISH
-from services.app.commands import OutcomeNotDurable, OutcomePending
 from services.app.error_codes import CODE_INFO, server_failure, unwritten
+from services.app.play import OutcomeNotDurable, OutcomePending
 from services.app.sentences import SAY
 from services.http.accept_language import wanted_language
 from services.http.api import problem_details

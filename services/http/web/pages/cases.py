@@ -11,18 +11,18 @@ from litestar.response import Redirect
 from domain.errors import Code, Refusal
 from domain.match.state import MatchState
 from services.app.cases import PAGE, CaseView, case_of, cases_of, queue_of
-from services.app.commands import finish
 from services.app.disputes import (
     AppealAction,
     ClaimAction,
     DisputeAction,
     RuleAction,
-    carry_out,
     check_may_see,
+    dispute,
     is_arbiter,
 )
 from services.app.evidence import evidence_of
 from services.app.names import names_of
+from services.app.play import submit
 from services.app.rulings import HOUR, Verdict, ruling_of, try_ruling
 from services.app.sentences import SAY
 from services.http.context import ApiContext
@@ -207,7 +207,7 @@ def show_queue(
 
 
 def _act(board: int, own: OwnForm, action: DisputeAction) -> Redirect:
-    finish(own.app, carry_out(own.app, own.actor(_key(own)), board, action).outcome)
+    submit(own.app, dispute(own.app, own.actor(_key(own)), board, action))
     number = f"?case={action.claim}" if not isinstance(action, ClaimAction) else ""
     return redirect_to(f"/m/{board}/case{number}")
 

@@ -1,6 +1,5 @@
 """Puzzles: their list with the best scores, the page to solve one, and handing it in."""
 
-import asyncio
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Final
@@ -14,7 +13,6 @@ from domain.rules import AnyRules, latest_rules
 from domain.sentences import Text
 from domain.translation import Translation
 from infra.projections.leaderboards import LeaderboardRow
-from services.app.commands import WAIT_SECONDS
 from services.app.games import game_keys
 from services.app.names import names_by_seat
 from services.app.puzzles import MOST_MOVES, hand_in
@@ -204,8 +202,7 @@ async def hand_in_puzzle(game: GameKey, own: Own) -> Redirect:
     moves, options = own.get("line"), own.get("options")
     # the same solution is the same match, however often it is sent
     content = sha256(f"{game} {options} {moves}".encode()).hexdigest()[:32]
-    solution = await asyncio.to_thread(
-        hand_in,
+    solution = hand_in(
         own.app,
         own.actor(f"solution {content}"),
         latest_rules(game.lower()),
@@ -213,6 +210,5 @@ async def hand_in_puzzle(game: GameKey, own: Own) -> Redirect:
         options=options.split(),
         moves=moves.split(),
     )
-    for command in solution.commands:
-        await own.context.send(command, WAIT_SECONDS)
-    return redirect_to(f"/m/{solution.board}")
+    begun = await own.context.play.submit(solution)
+    return redirect_to(f"/m/{begun.board}")
