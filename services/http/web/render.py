@@ -11,7 +11,7 @@ from litestar.datastructures import Cookie
 from litestar.response import Redirect
 from markupsafe import Markup
 
-from domain.game.words import GamePart, game_text
+from domain.game.package import GamePart, game_text
 from domain.sentences import text_in
 from infra.languages.catalogues import languages, translated
 from infra.languages.formats import language_name
