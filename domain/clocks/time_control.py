@@ -20,13 +20,13 @@ SAY: Final = Sentences(
     "time",
     {
         "no-limit": "no time limit",
-        "move": "{days:days} a move",
+        "move": "{days:days} per move",
         "bank": "bank of {days:days}",
-        "bank-more": "bank of {days:days} and {more} more a move",
+        "bank-more": "bank of {days:days}, plus {more} per move",
         "total": "{days:days} in all",
         "nag": "a reminder after {days}",
         "nag-days": "a reminder after {days:days}",
-        "weekends": "weekends don't count",
+        "weekends": "clock stops at weekends",
         "unrated": "unrated",
         # refused flags
         "near": "there is no option {written!r}; did you mean {near}?",
