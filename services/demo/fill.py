@@ -32,7 +32,7 @@ from services.demo.people import ARBITER, FIRST_DAY, PEOPLE, SECOND_ARBITER, VIS
 from services.demo.recorded_games import RecordedGame, recorded_games
 from services.demo.recorded_matches import (
     SERVER,
-    ChatLine,
+    RecordedChat,
     RecordedAction,
     RecordedMatch,
     recorded_matches,
@@ -162,7 +162,7 @@ class _Filling:
         account = SERVER_ACCOUNT if actor == SERVER else self._ids[actor]
         board = self._boards[name]
         match action:
-            case ChatLine(text):
+            case RecordedChat(text):
                 seats = [self._ids[player] for player in match.players]
                 id_ = demo_command_id(account, key)
                 self._app.messages.chat(board, account, text, id_, seats)

@@ -1,4 +1,4 @@
-"""Recorded matches: who played a recorded game, when each of its moves came, and all else that happened in it.
+"""Recorded matches: the players of a recorded game, when each of its moves came, and all else that happened in it.
 
 They are in the file `matches.jsonl`, one JSON object a line, and were recorded once. Times are in seconds: how long
 before now a match began, and for each step how long after the step before. A step that is only a number is the next
@@ -26,7 +26,7 @@ SERVER: Final = ""
 """In place of a userid: the server itself, as the scheduler."""
 
 
-class ChatLine(msgspec.Struct, frozen=True, tag="chat"):
+class RecordedChat(msgspec.Struct, frozen=True, tag="chat"):
     """A line in the chat of a match."""
 
     text: str
@@ -52,7 +52,7 @@ RecordedAction = (
     | DeclineMatch
     | RemindPlayer
     | FlagPlayer
-    | ChatLine
+    | RecordedChat
     | RecordedClaim
     | RecordedAppeal
     | RecordedRuling
