@@ -13,57 +13,34 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.sentences import LANGUAGES, Sentence, Sentences, counted
+from domain.sentences import Sentence, Sentences, counted
+from domain.translation import ENGLISH, Translation
 
 SAY: Final = Sentences(
     "time",
     {
-        "no-limit": ("no time limit", "ohne Zeitlimit"),
-        "move": ("{days:days} a move", "{days:days} je Zug"),
-        "bank": ("bank of {days:days}", "Zeitkonto von {days:after}"),
-        "bank-more": (
-            "bank of {days:days} and {more} more a move",
-            "Zeitkonto von {days:after} und {more} mehr je Zug",
-        ),
-        "total": ("{days:days} in all", "insgesamt {days:days}"),
-        "nag": ("a reminder after {days}", "Erinnerung nach {days:after}"),
-        "nag-days": ("a reminder after {days:days}", "Erinnerung nach {days:after}"),
-        "weekends": ("weekends don't count", "Wochenenden zählen nicht"),
-        "unrated": ("unrated", "nicht gewertet"),
+        "no-limit": "no time limit",
+        "move": "{days:days} a move",
+        "bank": "bank of {days:days}",
+        "bank-more": "bank of {days:days} and {more} more a move",
+        "total": "{days:days} in all",
+        "nag": "a reminder after {days}",
+        "nag-days": "a reminder after {days:days}",
+        "weekends": "weekends don't count",
+        "unrated": "unrated",
         # refused flags
-        "near": (
-            "there is no option {written!r}; did you mean {near}?",
-            "es gibt keine Option {written!r}; ist {near} gemeint?",
-        ),
-        "unknown": (
-            "there is no option {written!r}; known are {known}",
-            "es gibt keine Option {written!r}; möglich sind {known}",
-        ),
-        "twice": (
-            "--{name} is given twice; give it once",
-            "--{name} steht zweimal da; einmal genügt",
-        ),
-        "alone": (
-            "--unrated takes no value; write it alone",
-            "--unrated hat keinen Wert und steht allein",
-        ),
-        "misread": ("{written!r} is not understood: {form}", "{written!r} ist unklar: {form}"),
-        "range": (
-            "{written!r} is out of range: {form}",
-            "{written!r} ist zu klein oder zu groß: {form}",
-        ),
-        "on-off": ("--weekends=off or --weekends=on", "--weekends=off oder --weekends=on"),
-        "number": (
-            "{text}, with N from {low} to {high}",
-            "{text}, mit N von {low} bis {high}",
-        ),
-        "numbers": (
-            "{text}, with A from {low} to {high} and B from {least} to {most}",
-            "{text}, mit A von {low} bis {high} und B von {least} bis {most}",
-        ),
+        "near": "there is no option {written!r}; did you mean {near}?",
+        "unknown": "there is no option {written!r}; known are {known}",
+        "twice": "--{name} is given twice; give it once",
+        "alone": "--unrated takes no value; write it alone",
+        "misread": "{written!r} is not understood: {form}",
+        "range": "{written!r} is out of range: {form}",
+        "on-off": "--weekends=off or --weekends=on",
+        "number": "{text}, with N from {low} to {high}",
+        "numbers": "{text}, with A from {low} to {high} and B from {least} to {most}",
     },
-    days=counted("day", "days", german=("Tag", "Tage")),
-    after=counted("day", "days", german=("Tag", "Tagen")),
+    days=counted("{n} day", "{n} days"),
+    after=counted("{n} day", "{n} days"),
 )
 
 
@@ -249,7 +226,7 @@ def _flags(terms: TimeControl, usual: TimeControl) -> Iterator[str]:
         yield UNRATED
 
 
-def describe_time_control(terms: TimeControl, language: str = LANGUAGES[0]) -> str:
+def describe_time_control(terms: TimeControl, language: Translation = ENGLISH) -> str:
     """Return one line for people, such as `21 days a move, a reminder after 7`."""
     phrases = (*(tuple(_limit_phrases(terms)) or (SAY("no-limit"),)), *_other_phrases(terms))
     return ", ".join(phrase.in_language(language) for phrase in phrases)

@@ -5,7 +5,8 @@ from typing import Final
 
 from domain.match.state import MatchState, Reason, position_of
 from domain.rules import GameOutcome, MissingRules, rules_by_id
-from domain.sentences import LANGUAGES, Sentence
+from domain.sentences import Sentence
+from domain.translation import ENGLISH, Translation
 from services.app.sentences import SAY, side_name
 
 _WITHOUT_WINNER: Final[Mapping[str, Sentence]] = {
@@ -25,16 +26,14 @@ _PUZZLE_LEFT: Final[Mapping[str, Sentence]] = {
 """Endings without a winner of a match of one."""
 
 
-def ending_clause(state: MatchState, names: Sequence[str], language: str = LANGUAGES[0]) -> str:
+def ending_clause(state: MatchState, names: Sequence[str], language: Translation = ENGLISH) -> str:
     """Return how a match that is over ended, such as `Light (alice) has won by resignation`.
 
     Where the game's rules ended it, their own words stand in brackets.
     """
     assert state.result is not None
     reason, rules = state.result.reason, rules_by_id(state.rules)
-    winners = [
-        side_name(rules.side_text(seat), names[seat], language) for seat in state.result.winners
-    ]
+    winners = [side_name(rules.sides[seat], names[seat], language) for seat in state.result.winners]
     clause, outcome = _clause(reason, winners), None
     if (
         reason not in set(Reason)
@@ -48,7 +47,7 @@ def ending_clause(state: MatchState, names: Sequence[str], language: str = LANGU
 
 
 def ending_in_list(
-    reason: str, winners: Sequence[str], seats: int, language: str = LANGUAGES[0]
+    reason: str, winners: Sequence[str], seats: int, language: Translation = ENGLISH
 ) -> str:
     """Return how a match ended, for a list that shows its players beside it.
 
@@ -60,7 +59,7 @@ def ending_in_list(
 
 
 def ending_in_drawing(
-    state: MatchState, names: Sequence[str], language: str = LANGUAGES[0]
+    state: MatchState, names: Sequence[str], language: Translation = ENGLISH
 ) -> GameOutcome | None:
     """Return how a match ended, for a drawing; None while it goes on."""
     if state.result is None:

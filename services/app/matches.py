@@ -1,7 +1,7 @@
 """Reading matches: as they stand or stood, drawn, and with the part that one player may see."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -12,7 +12,8 @@ from domain.match.events import AccountId
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
 from domain.match.state import MatchState, position_at, position_of
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
-from domain.sentences import LANGUAGES, text_in
+from domain.sentences import text_in
+from domain.translation import ENGLISH, Translation
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.drafts import draft_of
@@ -20,6 +21,8 @@ from services.app.endings import ending_in_drawing
 from services.app.games import read_display
 from services.app.move_text import read_move
 from services.app.sentences import SAY
+
+MatchPhase: TypeAlias = Literal["waiting", "active", "over"]
 
 
 def load_snapshot(app: App, board: int) -> Snapshot:
@@ -46,6 +49,30 @@ def check_exists(board: int, snapshot: Snapshot) -> Snapshot:
     return snapshot
 
 
+def phase_of(state: MatchState) -> MatchPhase:
+    """Return whether a match waits for consent or its draw, is going on, or is over."""
+    if state.over:
+        return "over"
+    return "waiting" if state.awaits_entropy or state.invitation else "active"
+
+
+def seals_its_draw(state: MatchState) -> bool:
+    """Return whether the draw of a match is still to come, from texts to which its players commit."""
+    if state.gather is None or state.over:
+        return False
+    return state.invitation is None or not state.invitation.server_deals
+
+
+def running_seat(state: MatchState) -> Seat | None:
+    """Return the seat whose clock the match counts, unless it is paused; None before and after the play."""
+    return None if state.over or state.invitation else state.next
+
+
+def paused_since(state: MatchState) -> int | None:
+    """Return when the pause of a match began, ms; None without a pause."""
+    return None if state.clock is None or state.invitation else state.clock.paused or None
+
+
 def check_ply(board: int, state: MatchState, ply: int) -> int:
     """Return the ply, unless the match has not come to it (`unknown-ply`) or has no position.
 
@@ -68,7 +95,7 @@ def board_svg(
     standalone: bool = True,
     plates: bool = True,
     turned: bool = False,
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
 ) -> str:
     """Return a match as it stood after so many moves, drawn with the last of them marked."""
     rules = rules_by_id(state.rules)
@@ -148,7 +175,7 @@ def text_board(
 
 
 def next_sentence(
-    rules: AnyRules, position: Any, names: Sequence[str], language: str = LANGUAGES[0]
+    rules: AnyRules, position: Any, names: Sequence[str], language: Translation = ENGLISH
 ) -> str:
     """Return a sentence on what follows in a position; empty in a puzzle that goes on."""
     outcome, mover = rules.outcome(position), rules.to_move(position)
@@ -161,10 +188,10 @@ def next_sentence(
 
 
 def player_name(
-    rules: AnyRules, seat: Seat, names: Sequence[str], language: str = LANGUAGES[0]
+    rules: AnyRules, seat: Seat, names: Sequence[str], language: Translation = ENGLISH
 ) -> str:
     """Return a player's name, or the side if there are no names."""
-    return names[seat] if names else text_in(rules.side_text(seat), language)
+    return names[seat] if names else text_in(rules.sides[seat], language)
 
 
 def preferred_display(app: App, account: AccountId, rules: AnyRules) -> str:

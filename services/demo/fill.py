@@ -6,6 +6,7 @@ start, move, claim and line of chat at the moment at which it was recorded, coun
 
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from random import Random
 from typing import Final
@@ -25,15 +26,16 @@ from domain.match.start_options import read_start_options
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
 from infra.people.accounts import Account, create_robot_accounts
-from services.app.disputes import AppealAction, ClaimAction, RuleAction, carry_out
+from services.app.disputes import AppealAction, ClaimAction, RuleAction, dispute
+from services.app.play import OutcomeNotDurable, submit
 from services.demo.community import write_community
 from services.demo.past_server import PastApp, Timeline, demo_command_id
 from services.demo.people import ARBITER, FIRST_DAY, PEOPLE, SECOND_ARBITER, VISITOR, AccountIds
 from services.demo.recorded_games import RecordedGame, recorded_games
 from services.demo.recorded_matches import (
     SERVER,
-    RecordedChat,
     RecordedAction,
+    RecordedChat,
     RecordedMatch,
     recorded_matches,
 )
@@ -168,7 +170,9 @@ class _Filling:
                 self._app.messages.chat(board, account, text, id_, seats)
             case ClaimAction() | AppealAction() | RuleAction():
                 self._app.drain()
-                carry_out(self._app, self._app.actor(account, key), board, action)
+                asked = dispute(self._app, self._app.actor(account, key), board, action)
+                with suppress(OutcomeNotDurable):
+                    submit(self._app, asked)
             case command:
                 self._send(name, account, key, command)
 

@@ -4,7 +4,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from services.app.receipts import DecidedCommand
+from services.app.receipts import Answered
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -20,7 +20,7 @@ class Answer(msgspec.Struct, frozen=True):
     code: str = ""
     account: AccountId | None = None
     """The account that the password in the line has proven."""
-    decided: tuple[DecidedCommand, ...] = ()
+    decided: tuple[Answered, ...] = ()
     """The commands in matches to which the line led, accepted or refused, by which receipts are made."""
     retry_after: int = 0
     """Seconds after which to try again, as in a `Refusal`."""

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from domain.errors import Refusal
+from domain.translation import ENGLISH, Translation
 from infra.people.accounts import SHORTEST_PASSWORD
 from services.app.typography import as_flag, as_move, as_plain
 from services.language.parser import CommandLine
@@ -45,7 +46,9 @@ def quote_safely(word: str, known: Iterable[str]) -> str:
     return repr(word[:24])
 
 
-def redact_refusal(reason: Refusal, line: CommandLine, form: str, language: str = "") -> Refusal:
+def redact_refusal(
+    reason: Refusal, line: CommandLine, form: str, language: Translation = ENGLISH
+) -> Refusal:
     """Return the refusal of a line in a language, without words that may be passwords."""
     # a password in the place of another part was read as that part is
     forms = {

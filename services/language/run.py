@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from infra.languages.wording import wording
 from services.app.actor import Actor
-from services.app.commands import WAIT_SECONDS
 from services.app.context import App
 from services.app.games import game_keys
+from services.app.play import WAIT_SECONDS, RecordedRefusal
 from services.app.receipts import gives_receipts, receipt_if_any
 from services.language.answer import Answer, refusal
 from services.language.arguments import check_key, check_line, check_text, nearest, read_board
@@ -135,9 +136,9 @@ class Language:
             answer = form.handler(call)
         except Refusal as reason:
             language = call.language or (self._app.accounts.language_of(account) if account else "")
-            answer = refusal(redact_refusal(reason, line, call.usage, language))
-        if call.decided:
-            answer = replace(answer, decided=tuple(call.decided))
+            answer = refusal(redact_refusal(reason, line, call.usage, wording(language)))
+            if isinstance(reason, RecordedRefusal):
+                answer = replace(answer, decided=(reason.decided,))
         return replace(answer, account=account) if line.has("password") else answer
 
 

@@ -4,16 +4,18 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from domain.translation import ENGLISH
+from infra.languages.wording import wording
 from infra.people.accounts import read_address
 from services.app import accounts
 from services.app.names import name_of, shown_name
 from services.app.preferences import (
     CHALLENGE_CHOICES,
-    LANGUAGES,
     MAIL_CHOICES,
     RECEIPT_CHOICES,
     PreferenceChanges,
     change_preferences,
+    language_names,
 )
 from services.language.answer import Answer
 from services.language.invocation import Invocation
@@ -83,7 +85,9 @@ def _address_count_answer(call: Invocation, account: AccountId) -> Answer:
 
 def _about_codes(call: Invocation, account: AccountId) -> str:
     withheld = call.app.accounts.codes.withheld(account)
-    return f"; {withheld.in_language(call.profile(account).language)}" if withheld else _CODES
+    return (
+        f"; {withheld.in_language(wording(call.profile(account).language))}" if withheld else _CODES
+    )
 
 
 def verify(call: Invocation) -> Answer:
@@ -107,7 +111,9 @@ def set_preference(call: Invocation) -> Answer:
         chosen = RECEIPT_CHOICES["on" if record.receipts else "off"]
         return Answer(f"from now on {record.name} gets {chosen}")
     record = change_preferences(call.app, account, PreferenceChanges(language=value))
-    return Answer(f"{record.name} reads help in {LANGUAGES[record.language or 'en']} from now on")
+    return Answer(
+        f"{record.name} reads help in {language_names()[record.language or ENGLISH.code]} from now on"
+    )
 
 
 def set_for_game(call: Invocation) -> Answer:

@@ -35,7 +35,7 @@ def analyse(call: Invocation) -> Answer:
             f"`{call.rules.key} analyse {board}` shows the result when all are done"
         )
     says = _ENGINE_SAYS_OF_PUZZLE if len(state.seats) == 1 else _ENGINE_SAYS
-    lines = _table(found, rules_by_id(state.rules).sides)
+    lines = _table(found, rules_by_id(state.rules).side_names)
     bound = score_bound(state)
     return Answer(f"match {board}: {says}{f'; {bound}' if bound else ''}", "\n".join(lines))
 

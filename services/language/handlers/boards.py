@@ -10,6 +10,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId, decode_event
 from domain.match.state import MatchState, position_at
 from domain.rules import MissingRules
+from infra.languages.wording import wording
 from infra.projections.match_lists import MatchFilter
 from services.app.context import App
 from services.app.draws import describe_draw
@@ -41,7 +42,7 @@ def _all_of(call: Invocation, shown: Callable[[str], str], words: Sequence[str])
         try:
             boards.append(shown(word))
         except Refusal as reason:
-            missing.append(redact_refusal(reason, call.line, call.usage, call.language))
+            missing.append(redact_refusal(reason, call.line, call.usage, wording(call.language)))
     if missing and not boards:
         raise missing[0]
     return Answer("; ".join(reason.sentence for reason in missing), "\n\n\n".join(boards))

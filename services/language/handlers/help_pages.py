@@ -80,7 +80,7 @@ def list_games(_: Invocation) -> Answer:
     """List the games."""
     lines = [
         f"{rules.key}: {rules.title}, for {_players(rules.players)} "
-        f"({', '.join(rules.sides)}); `help {rules.key}` has the rules"
+        f"({', '.join(rules.side_names)}); `help {rules.key}` has the rules"
         for rules in map(latest_rules, game_keys())
     ]
     return Answer(page="\n".join(lines))

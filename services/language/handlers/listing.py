@@ -80,7 +80,7 @@ def lines_of(call: Invocation, rows: Sequence[MatchListRow]) -> list[str]:
 
 
 def _players(row: MatchListRow, names: Mapping[AccountId, str]) -> str:
-    sides = rules_by_id(row.rules).sides
+    sides = rules_by_id(row.rules).side_names
     return ", ".join(f"{sides[seat]} {names[a]}" for seat, a in enumerate(row.seats))
 
 

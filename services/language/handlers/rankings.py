@@ -46,7 +46,7 @@ def history(call: Invocation) -> Answer:
 
 
 def _line(row: FinishedMatchRow, names: Mapping[AccountId, str]) -> str:
-    sides = rules_by_id(row.rules).sides
+    sides = rules_by_id(row.rules).side_names
     players = ", ".join(f"{sides[seat]} {names[a]}" for seat, a in enumerate(row.seats))
     winners = [names[row.seats[seat]] for seat in row.winners]
     ended = ending_in_list(row.reason, winners, len(row.seats))

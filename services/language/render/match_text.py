@@ -1,7 +1,8 @@
 """Sentences about a match and its events."""
 
 from collections.abc import Sequence
-from typing import Any, Final, Self, assert_never
+from functools import reduce
+from typing import Any, Self, assert_never
 
 import msgspec
 
@@ -40,16 +41,14 @@ from domain.match.imports import describe_source
 from domain.match.robots import robot_level
 from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
-from domain.sentences import LANGUAGES, Text, text_in
+from domain.sentences import Text, text_in
+from domain.translation import ENGLISH, Translation
 from services.app.context import App
 from services.app.endings import ending_clause
 from services.app.names import join_names, names_by_seat
 from services.app.sentences import offer_name, side_name
 from services.language.render.dates import clock_lines, instant, span
 from services.language.render.match_sentences import SAY
-
-_AGAINST: Final = dict(zip(LANGUAGES, (" against ", " gegen "), strict=True))
-"""Between the players, in each language."""
 
 
 class NamedMatch(msgspec.Struct, frozen=True):
@@ -61,10 +60,10 @@ class NamedMatch(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
     position: Any
     """A struct of the game's own type; None before a draw, and of a game not installed."""
-    language: str = LANGUAGES[0]
+    language: Translation = ENGLISH
 
     @classmethod
-    def of(cls, app: App, board: int, state: MatchState, language: str = LANGUAGES[0]) -> Self:
+    def of(cls, app: App, board: int, state: MatchState, language: Translation = ENGLISH) -> Self:
         """Look up the names, the rules and the position of a state."""
         names = names_by_seat(app, state.seats, language)
         rules = rules_by_id(state.rules)
@@ -74,11 +73,11 @@ class NamedMatch(msgspec.Struct, frozen=True):
 
     def side(self, seat: Seat) -> str:
         """Return the name of a seat, such as `Light`."""
-        return text_in(self.rules.side_text(seat), self.language)
+        return text_in(self.rules.sides[seat], self.language)
 
     def who(self, seat: Seat) -> str:
         """Return a player's side and name, such as `Light (alice)`."""
-        return side_name(self.rules.side_text(seat), self.names[seat], self.language)
+        return side_name(self.rules.sides[seat], self.names[seat], self.language)
 
     def everyone(self, seats: Sequence[Seat]) -> str:
         """Return several players, as `who` names them."""
@@ -87,7 +86,10 @@ class NamedMatch(msgspec.Struct, frozen=True):
     @property
     def opponents(self) -> str:
         """All players against each other, as `who` names them."""
-        return _AGAINST[self.language].join(map(self.who, range(len(self.names))))
+        return reduce(self._against, map(self.who, range(len(self.names))))
+
+    def _against(self, one: str, other: str) -> str:
+        return self.said(SAY("against", one=one, other=other))
 
     def others(self, seat: Seat) -> str:
         """Return all players but one, as `who` names them."""

@@ -52,7 +52,6 @@ def show_match_analysis(
         "analysis.html",
         visitor,
         table=table,
-        match=table.view,
         said=said_result(table, visitor.wording) if table.state.result else None,
         progress=None if whole else found,
         ended=ended,
@@ -94,14 +93,13 @@ def show_better_line(
         table.names,
         " ".join(line[:step]),
         f"/m/{board}/{ply}/if",
-        language=visitor.language,
+        language=visitor.wording,
     )
     last = table.state.first_moves(ply)[-1] if ply else ""
     return render(
         "better.html",
         visitor,
         table=table,
-        match=table.view,
         number=move,
         played=before[0].move,
         moves=line,

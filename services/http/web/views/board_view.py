@@ -15,7 +15,8 @@ from domain.game.painter import LOOKS
 from domain.match.state import MatchState
 from domain.rules import AnyRules, GameOutcome, GamePackage, game_by_key
 from domain.rules.guide import LegendLine
-from domain.sentences import LANGUAGES, text_in
+from domain.sentences import text_in
+from domain.translation import ENGLISH, Translation
 from infra.languages.wording import Wording, wording
 from services.app.matches import board_svg, player_name
 from services.app.move_text import read_move
@@ -109,7 +110,7 @@ def draw_match(
     *,
     plates: bool = True,
     turned: bool = False,
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
 ) -> Markup:
     """Return a match as it stood after so many moves, drawn for a page."""
     return _safe(
@@ -134,7 +135,7 @@ def draw_position(  # noqa: PLR0913 - all but the first three may be left out
     before: Any = None,
     plates: bool = True,
     turned: bool = False,
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
 ) -> Markup:
     """Return a position drawn for a page."""
     svg = draw_svg(
@@ -156,12 +157,12 @@ def _safe(svg: str) -> Markup:
     return Markup(svg)  # noqa: S704 - our own markup, with every text in it escaped
 
 
-def legal_moves_json(rules: AnyRules, position: Any, language: str) -> dict[str, Any]:
+def legal_moves_json(rules: AnyRules, position: Any, language: Translation) -> dict[str, Any]:
     """Return the legal moves, for the page's script to choose from, and in which words it asks for one."""
     if rules.outcome(position) is not None:
         return {"moves": [], "more": False}
     moves, more = rules.first_moves(position, MAX_MOVES)
-    choice = game_by_key(rules.key).choice(position, rules.sides)
+    choice = game_by_key(rules.key).choice(position, rules.side_names)
     words = (
         {word: text_in(one.label, language) for word, one in choice.words.items()} if choice else {}
     )
@@ -192,7 +193,7 @@ def preview_move(
     position: Any,
     text: str,
     names: Sequence[str],
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
     *,
     plates: bool = True,
     turned: bool = False,
@@ -217,7 +218,7 @@ def preview_move(
         turned=turned,
         language=language,
     )
-    choice = game_by_key(rules.key).choice(position, names or rules.sides)
+    choice = game_by_key(rules.key).choice(position, names or rules.side_names)
     if choice and (word := choice.words.get(written)):
         label, follows = text_in(word.label, language), text_in(word.follows, language)
         return MovePreview(legal=True, move=written, said=follows, label=label, svg=svg)
@@ -225,7 +226,7 @@ def preview_move(
     return MovePreview(
         legal=True,
         move=written,
-        said=_said_next(rules, after, names, wording(language)),
+        said=_said_next(rules, after, names, wording(language.code)),
         svg=svg,
         changes=tuple(_changes(was, contents_of_places(svg))),
     )
@@ -235,17 +236,15 @@ def _said_next(rules: AnyRules, position: Any, names: Sequence[str], words: Word
     """Return a sentence on what follows in a position; empty in a puzzle that goes on."""
     outcome, mover = rules.outcome(position), rules.to_move(position)
     if outcome is not None:
-        return words.gettext(
-            "This ends the match: %(detail)s.", detail=_detail(outcome, words.language)
-        )
+        return words.gettext("This ends the match: %(detail)s.", detail=_detail(outcome, words))
     if mover is None or len(rules.sides) == 1:
         return ""
     return words.gettext(
-        "It will be %(name)s's turn.", name=player_name(rules, mover, names, words.language)
+        "It will be %(name)s's turn.", name=player_name(rules, mover, names, words)
     )
 
 
-def _detail(outcome: GameOutcome, language: str) -> str:
+def _detail(outcome: GameOutcome, language: Translation) -> str:
     return text_in(outcome.text, language).rstrip(".")
 
 

@@ -68,7 +68,7 @@ def next_turn(scene: NamedMatch, seat: Seat, words: Wording) -> str:
 
 def _who(scene: NamedMatch, seat: Seat, words: Wording) -> str:
     """Return a player's side and name, such as `Light (alice)`."""
-    return f"{text_in(scene.rules.side_text(seat), words.language)} ({scene.names[seat]})"
+    return f"{text_in(scene.rules.sides[seat], words)} ({scene.names[seat]})"
 
 
 def _remedy(scene: NamedMatch, event: Event, words: Wording) -> str:
