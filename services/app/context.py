@@ -68,6 +68,7 @@ from services.app.loop_connections import open_gateway
 
 if TYPE_CHECKING:
     from infra.archive.objects import PageStore, PublishedLeaves
+    from infra.health.status import Status
     from infra.log.proofs import LogProofs
     from infra.log.receipt_signer import ReceiptSigner
 
@@ -375,6 +376,12 @@ class App:
         """Return a new watch over the server's durability."""
         settings = self.settings
         return DurabilityWatch(self.data, self.queue, settings.durability, settings.replicas)
+
+    def status(self) -> "Status":
+        """Return the status of the whole server, of which nothing is read yet."""
+        from infra.health.status import Status  # noqa: PLC0415 - RQ is slow to import, and not always needed
+
+        return Status(self.settings, self.data, self.queue, self.store)
 
     @cached_property
     def _verified(self) -> bool:
