@@ -20,13 +20,13 @@ SAY: Final = Sentences(
     "time",
     {
         "no-limit": "no time limit",
-        "move": "{days:days} per move",
+        "move": "{days:days} a move",
         "bank": "bank of {days:days}",
-        "bank-more": "bank of {days:days}, plus {more} per move",
+        "bank-more": "bank of {days:days} and {more} more a move",
         "total": "{days:days} in all",
         "nag": "a reminder after {days}",
         "nag-days": "a reminder after {days:days}",
-        "weekends": "clock stops at weekends",
+        "weekends": "weekends don't count",
         "unrated": "unrated",
         # refused flags
         "near": "there is no option {written!r}; did you mean {near}?",

@@ -19,18 +19,18 @@ SAY: Final = Sentences(
     {
         # answers of pages
         "bad-address": "the address of this page has a value that can't be used",
-        "pending": "your request has been received but not decided yet; reload the page in a moment",
+        "pending": "your request was accepted and is not decided yet; load the page again in a moment",
         # notifications in browsers
-        "push-off": "this server doesn't send notifications",
+        "push-off": "this server sends no notifications",
         "push-service": "this browser gets its notifications from a service that this server does not know",
         "push-keys": "the keys of this browser can't be used; allow notifications once more",
         # a match without a winner
         "agreement": "it is a draw by agreement",
-        "repetition": "it is a draw, because the same position occurred three times",
-        "aborted": "it was called off by agreement, and doesn't count",
-        "transferred": "it continues on another server, and doesn't count here",
-        "declined": "it was declined, and doesn't count",
-        "annulled": "an arbiter annulled it, and it doesn't count",
+        "repetition": "it is a draw, as the position has stood three times",
+        "aborted": "it was broken off by agreement, and counts for nothing",
+        "transferred": "it goes on at another server, and counts for nothing here",
+        "declined": "it did not come about, and counts for nothing",
+        "annulled": "an arbiter annulled it, and it counts for nothing",
         "given-up": "the puzzle was given up",
         "time-ran-out": "the time for the puzzle ran out",
         # a match with winners
@@ -55,14 +55,14 @@ SAY: Final = Sentences(
         "offer-other": "a {kind}",
         # what follows a move
         "ends": "this ends the match: {detail}",
-        "turn": "it will be {player}'s turn",
+        "turn": "then it is {player}'s turn",
         **REFUSED,
         # the deal, and the texts for it
         "commitment-form": "a commitment is the SHA-256 of a text: 64 hex digits",
         "server-deals": "the server deals in this match; write accept without --commitment",
-        "draws-nothing": "nothing is dealt in this match; write accept on its own",
+        "draws-nothing": "the match waits for nothing that goes into a draw; write accept alone",
         "draw-over": "the match is over, and needs no text",
-        "draw-late": "the match is not waiting for texts",
+        "draw-late": "the match does not wait for texts, or no longer does",
         "draw-wrong": "no player of the match has committed to this text",
         "draw-early": "not all players have committed yet; reveal it when they have",
         "draw-revealed": "this text is revealed already",

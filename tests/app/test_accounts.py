@@ -96,7 +96,7 @@ def test_a_display_of_one_game_leaves_those_of_others(person):
 
 def test_a_sign_off_ends_with_a_choice_of_when_mail_is_sent_and_with_no_other(person):
     assert person.terminal(f"signoff {person.own}").code == ""
-    assert '<option value="" selected>never: you unsubscribed' in person.web.page("/account")
+    assert '<option value="" selected>never: you signed off' in person.web.page("/account")
     fields = {"language": "de", "notify": ""}
     assert person.web.send("/account/preferences", fields).status_code == 303
     person.api.api.http.patch("/api/account", json={"language": "en"}, headers=person.api.headers)

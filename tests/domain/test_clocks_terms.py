@@ -119,8 +119,8 @@ def test_each_range_is_read_to_its_ends_and_names_in_any_letter_case(flag, expec
             "--weekends=OFF",
             "'--weekends=OFF' is not understood: --weekends=off or --weekends=on",
         ),
-        ("--unrated=1", "--unrated takes no value; write it on its own"),
-        ("--unrated=", "--unrated takes no value; write it on its own"),
+        ("--unrated=1", "--unrated takes no value; write it alone"),
+        ("--unrated=", "--unrated takes no value; write it alone"),
     ],
 )
 def test_a_value_that_is_unreadable_or_out_of_range_is_refused_with_the_range(flag, sentence):
@@ -217,11 +217,11 @@ def test_whatever_is_given_is_read_or_refused(flags):
         ("--days=3 --nagtime=3", "3 days a move"),
         (
             "--nagtime=0 --bank=10+1 --weekends=off --unrated",
-            "bank of 10 days, plus 1 per move, clock stops at weekends, unrated",
+            "bank of 10 days and 1 more a move, weekends don't count, unrated",
         ),
         ("--bank=10", "bank of 10 days, a reminder after 7 days"),
         ("--bank=7", "bank of 7 days"),
-        ("--bank=7+1", "bank of 7 days, plus 1 per move, a reminder after 7 days"),
+        ("--bank=7+1", "bank of 7 days and 1 more a move, a reminder after 7 days"),
         (
             "--bank=30 --totaltime=90 --nagtime=1 --forfeittime=21",
             "21 days a move, bank of 30 days, 90 days in all, a reminder after 1 day",

@@ -144,7 +144,7 @@ def test_show_names_the_offer_that_stands(terminal):
         (
             "bob",
             "decline",
-            "Dark (bob) declined to play; the match is over: it was declined, and doesn't count",
+            "Dark (bob) declined to play; the match is over: it did not come about, and counts for nothing",
         ),
         (
             "bob",
@@ -185,7 +185,7 @@ def test_a_draw_by_repetition_is_granted_at_once(terminal):
         ):
             assert terminal.move(board, name, text).code == ""
     answer = terminal.move(board, "alice", "propose draw")
-    assert "it is a draw, because the same position occurred three times" in answer.sentence
+    assert "it is a draw, as the position has stood three times" in answer.sentence
 
 
 def test_a_preview_plays_moves_for_whoever_is_next_and_submits_nothing(terminal):

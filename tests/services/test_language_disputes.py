@@ -210,13 +210,13 @@ def test_the_queue_has_the_cases_that_wait_the_oldest_first(terminal):
     for board in reversed(boards):
         assert not terminal.do(f"claim {board} alice mad-hatter #0 about {board}").code
     answer = terminal.do("cases carol sing-along")
-    assert answer.sentence == "3 cases are waiting for a ruling"
+    assert answer.sentence == "3 cases wait for a ruling"
     assert [
         f"about {board}" in line
         for board, line in zip(reversed(boards), answer.page.splitlines(), strict=True)
     ] == [True] * 3
     terminal.do(f"rule {boards[1]} carol sing-along dismissed no")
-    assert terminal.do("cases carol sing-along").sentence == "2 cases are waiting for a ruling"
+    assert terminal.do("cases carol sing-along").sentence == "2 cases wait for a ruling"
     terminal.do(f"appeal {boards[1]} bob yes-we-can yes")
     lines = terminal.do("cases dave marco-polo").page.splitlines()
     assert "appeal of bob: yes" in lines[-1]

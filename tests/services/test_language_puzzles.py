@@ -60,7 +60,7 @@ def test_a_game_for_two_has_no_leaderboard(terminal):
     answer = terminal.do("pow2 scores")
     assert (answer.code, answer.sentence) == (
         "usage",
-        "pow2 isn't a puzzle: only games played alone have scores",
+        "pow2 is no puzzle: only games played alone have scores",
     )
 
 

@@ -31,7 +31,7 @@ AT_THE_DOOR = [
         Code.USAGE,
         "the form is `change password userid old new [--keep-tokens]` or `c",
     ),
-    ("x" * 70_000, Code.TOO_LONG, "the text has 70000 characters; the limit is 65536"),
+    ("x" * 70_000, Code.TOO_LONG, "the text has 70000 characters; 65536 are the most"),
     ("chat 1 alice", Code.UNKNOWN_COMMAND, "did you mean `GAME chat BOARD"),
     ("board 17", Code.UNKNOWN_COMMAND, "no command 'board'; did you mean `GAME show BOARD"),
     ("chall alice bob", Code.UNKNOWN_COMMAND, "did you mean `GAME challenge userid1 userid2"),
@@ -146,8 +146,7 @@ def test_a_move_for_another_ply_is_refused(terminal):
     answer = terminal.move(board, "alice", "j7-m13#1")
     assert answer.code == Code.STALE_PLY
     assert (
-        answer.sentence
-        == "the match has moved on in the meantime: this was meant for `#1`, and it is now at `#2`"
+        answer.sentence == "the match has moved on meanwhile; `#1` was meant, and it stands at `#2`"
     )
 
 

@@ -152,7 +152,7 @@ def test_a_move_meant_for_what_was_taken_back_is_stale(terminal, board):
 def test_a_match_that_all_break_off_counts_for_nothing(terminal, board, consent):
     proposed = said(terminal.move(board, "alice", "propose Abort"))
     assert proposed == "match 1, #2: Light (alice) proposed to break the match off"
-    ended = "the match is over: it was called off by agreement, and doesn't count"
+    ended = "the match is over: it was broken off by agreement, and counts for nothing"
     assert said(terminal.move(board, "bob", consent)).endswith(f"accepted the abort; {ended}")
     assert at(terminal, board) == f"#2: {ended}; the last move was a13-d7"
     assert terminal.move(board, "alice", "undo").code == Code.MATCH_OVER

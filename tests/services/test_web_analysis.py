@@ -82,7 +82,7 @@ def test_a_guest_can_not_ask_for_one(come, board):
     guest = come()
     answer = guest.send(f"/m/{board}/analysis", on="/login")
     assert answer.headers["location"].startswith("/login")
-    assert "Log in to request an analysis" in guest.page(f"/m/{board}/analysis")
+    assert "Log in to have it analysed" in guest.page(f"/m/{board}/analysis")
 
 
 def test_a_match_that_goes_on_has_neither_link_nor_page(pair):

@@ -41,7 +41,7 @@ def test_after_a_move_that_was_refused_another_can_be_sent_from_the_same_page(ap
     page = one.page(f"/m/{board}")
     fields = dict(re.findall(r'name="(csrf|key)" value="([^"]*)"', page))
     refused = one.http.post(f"/m/{board}/act", data={**fields, "do": "move", "move": "m13-k5"})
-    assert "m13-k5: no line connects m13 and k5." in one.page(refused.headers["location"])
+    assert "m13-k5: no line joins m13 and k5." in one.page(refused.headers["location"])
     taken = one.http.post(f"/m/{board}/act", data={**fields, "do": "move", "move": "m13-j7"})
     assert taken.status_code == 303
     assert load_state(api.parts, board).moves == "m13-j7"
@@ -188,7 +188,7 @@ def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair)
     for line, step in (
         ("", "Play the move you expect from "),
         ("m13-j7", "Play your answer."),
-        ("m13-j7 a13-d7", "Save it."),
+        ("m13-j7 a13-d7", "Keep it."),
     ):
         page = two.page(f"{where}&line={line}")
         assert re.search(
@@ -196,11 +196,11 @@ def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair)
             page,
             re.DOTALL,
         )
-        assert ("Save as conditional move" in page) == (step == "Save it.")
+        assert ("Keep as conditional move" in page) == (step == "Keep it.")
     assert two.get(f"{where}&move=m13-j7").headers["location"] == f"{where}&line=m13-j7"
-    assert "Save it." not in one.page(where)
-    assert "Save as conditional move" in two.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
-    assert "Save as conditional move" not in one.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
+    assert "Keep it." not in one.page(where)
+    assert "Keep as conditional move" in two.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
+    assert "Keep as conditional move" not in one.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
     assert two.send(f"/m/{board}/replies", {"line": "m13-j7 a13-d7"}).status_code == 303
     one.move(board, "m13-j7")
     assert load_state(api.parts, board).moves == "m13-j7 a13-d7"
@@ -309,7 +309,7 @@ def test_home_shows_a_challenge_to_accept_and_to_whom_ones_own_went(api, pair, c
 def test_the_page_says_that_staff_could_choose_the_deal_and_not_of_a_sealed_one(api, pair, come):
     one, two = pair
     api.parts.accounts.set_arbiter(one.name, True)
-    said = f"{one.name} helps run this server, and could choose this deal."
+    said = f"{one.name} belongs to the staff of this server, who could choose this deal."
     board = challenge(two, one, game="halves")
     assert said in two.page(f"/m/{board}")
     one.act(board, "accept")
@@ -463,7 +463,7 @@ def test_a_puzzle_is_played_with_its_score_and_bound(api, come):
     assert guest.name in guest.page("/games/one")
     given_up = start(guest, game="one")
     guest.act(given_up, "resign")
-    assert "You gave up the puzzle." in guest.page(f"/m/{given_up}")
+    assert "The puzzle was given up." in guest.page(f"/m/{given_up}")
 
 
 def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, pair):

@@ -137,7 +137,7 @@ def _preview(call: Invocation, display: str) -> Answer:
     if scene.state.over:
         raise Refusal(Code.MATCH_OVER, "the match is over; `show` with #ply shows it as it was")
     if scene.state.awaits_entropy:
-        raise Refusal(Code.NOT_STARTED, "the match is waiting for all players to accept")
+        raise Refusal(Code.NOT_STARTED, "the match waits until all players have accepted it")
     played = []
     for number, text in enumerate(call.line.all("step"), 1):
         scene, move = _played(scene, text, number)

@@ -67,7 +67,7 @@ def _remedy(scene: NamedMatch, event: Event) -> str:
         case SetBack():
             return f"the match goes back to #{event.ply} and goes on there"
         case ResultChanged(reason=Reason.ANNULLED):
-            return "the match is annulled and doesn’t count"
+            return "the match is annulled, and counts for nothing"
         case ResultChanged(winners=winners):
             if len(winners) == len(scene.names):
                 return "the match is a draw"

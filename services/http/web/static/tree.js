@@ -172,7 +172,7 @@ export function keepForm(line) {
   if (isKept(line)) {
     const says = document.createElement("span");
     says.className = "quiet";
-    says.textContent = gettext("Saved");
+    says.textContent = gettext("Kept");
     return says;
   }
   const form = document.querySelector("#keep-line")?.content.firstElementChild.cloneNode(true);

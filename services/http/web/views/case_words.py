@@ -16,17 +16,16 @@ def case_state(case: CaseView, words: Wording) -> str:
     """Return where a case stands, as a sentence."""
     if case.waits and case.steps[-1].kind == "appeal":
         return words.gettext(
-            "The appeal has been waiting for a ruling since %(moment)s.",
-            moment=words.moment(case.since),
+            "The appeal has waited for a ruling since %(moment)s.", moment=words.moment(case.since)
         )
     if case.waits:
         return words.gettext(
-            "It has been waiting for a ruling since %(moment)s.", moment=words.moment(case.since)
+            "It has waited for a ruling since %(moment)s.", moment=words.moment(case.since)
         )
     if case.final:
-        return words.gettext("An arbiter has ruled on the appeal. That is final.")
+        return words.gettext("An arbiter has ruled on the appeal, and that is final.")
     return words.gettext(
-        "An arbiter has ruled. Players can appeal until %(moment)s.",
+        "An arbiter has ruled; a player can appeal until %(moment)s.",
         moment=words.moment(case.appeal_until),
     )
 
@@ -39,7 +38,7 @@ def step_sentence(scene: NamedMatch, step: CaseStep, words: Wording) -> str:
         case Claimed():
             return words.gettext("disputes")
         case Ruled(upheld=False):
-            return words.gettext("rules, as an arbiter: nothing changes")
+            return words.gettext("rules, as an arbiter: all stays as it is")
         case Ruled():
             return words.gettext(
                 "rules, as an arbiter: %(what)s", what=remedies_said(scene, step.remedies, words)
@@ -64,7 +63,7 @@ def remedies_said(scene: NamedMatch, remedies: Sequence[Event], words: Wording) 
 
 def next_turn(scene: NamedMatch, seat: Seat, words: Wording) -> str:
     """Return whose turn it is after a ruling."""
-    return words.gettext("it is %(player)s’s turn", player=_who(scene, seat, words))
+    return words.gettext("it is the turn of %(player)s", player=_who(scene, seat, words))
 
 
 def _who(scene: NamedMatch, seat: Seat, words: Wording) -> str:
@@ -76,12 +75,12 @@ def _remedy(scene: NamedMatch, event: Event, words: Wording) -> str:
     match event:
         case SetBack():
             return words.ngettext(
-                "the match goes back to the position after %(count)s move and continues from there",
-                "the match goes back to the position after %(count)s moves and continues from there",
+                "the match goes back to where it was after %(count)s move, and goes on there",
+                "the match goes back to where it was after %(count)s moves, and goes on there",
                 event.ply,
             )
         case ResultChanged(reason=Reason.ANNULLED):
-            return words.gettext("the match is annulled and doesn’t count")
+            return words.gettext("the match is annulled, and counts for nothing")
         case ResultChanged(winners=winners) if len(winners) == len(scene.names):
             return words.gettext("the match is a draw")
         case ResultChanged(winners=winners):

@@ -44,7 +44,7 @@ def reason_label(reason: str, words: Wording) -> str:
         Reason.DECLINED: _("declined"),
         Reason.RULING: _("by a ruling"),
         Reason.ANNULLED: _("annulled by an arbiter"),
-        Reason.TRANSFERRED: _("continues on another server"),
+        Reason.TRANSFERRED: _("goes on at another server"),
     }
     return known.get(reason, "")
 
@@ -70,7 +70,7 @@ def news_text(  # noqa: PLR0911 - one for each kind of sentence
     if subject.kind is NoticeKind.ANSWERED:
         return (_accepted if subject.accepted else declined)(subject.offer, name, words)
     if subject.kind is NoticeKind.FLAGGED and subject.own:
-        return _("You ran out of time in %(game)s; the others are playing on", game=game)
+        return _("You ran out of time in %(game)s; the others play on", game=game)
     return _WORDS[subject.kind](words, game, others, name)
 
 
@@ -96,10 +96,10 @@ _WORDS: Final[dict[NoticeKind, Said]] = {
         players=others,
     ),
     NoticeKind.RESIGNED: lambda words, game, _, name: words.gettext(
-        "%(name)s resigned in %(game)s; the others are playing on", name=name, game=game
+        "%(name)s resigned in %(game)s; the others play on", name=name, game=game
     ),
     NoticeKind.FLAGGED: lambda words, game, _, name: words.gettext(
-        "%(name)s ran out of time in %(game)s; the others are playing on", name=name, game=game
+        "%(name)s ran out of time in %(game)s; the others play on", name=name, game=game
     ),
     NoticeKind.RESUMED: lambda words, game, others, _: words.gettext(
         "The pause has ended in %(game)s against %(players)s", game=game, players=others
@@ -108,7 +108,7 @@ _WORDS: Final[dict[NoticeKind, Said]] = {
         "%(name)s declined to play %(game)s", name=name or others, game=game
     ),
     NoticeKind.REMINDER: lambda words, game, others, _: words.gettext(
-        "Your time is running out in %(game)s against %(players)s", game=game, players=others
+        "Your time runs out in %(game)s against %(players)s", game=game, players=others
     ),
     NoticeKind.CLAIMED: lambda words, game, others, _: words.gettext(
         "%(game)s against %(players)s is disputed; an arbiter will rule", game=game, players=others
@@ -117,7 +117,7 @@ _WORDS: Final[dict[NoticeKind, Said]] = {
         "An arbiter ruled on %(game)s against %(players)s", game=game, players=others
     ),
     NoticeKind.APPEALED: lambda words, game, others, _: words.gettext(
-        "The ruling on %(game)s against %(players)s was appealed", game=game, players=others
+        "The ruling on %(game)s against %(players)s is appealed", game=game, players=others
     ),
 }
 
@@ -149,7 +149,7 @@ def _ending(verdict: str, game: str, others: str, words: Wording) -> str:
         case "drawn":
             return _("Draw in %(game)s against %(players)s", game=game, players=others)
         case "void":
-            return _("%(game)s against %(players)s doesn’t count", game=game, players=others)
+            return _("%(game)s against %(players)s does not count", game=game, players=others)
         case _:
             return _("%(game)s against %(players)s has ended", game=game, players=others)
 
@@ -161,7 +161,7 @@ def _accepted(kind: str, name: str, words: Wording) -> str:
         "undo": _("%(name)s accepted your takeback", name=name),
         "pause": _("%(name)s accepted the pause", name=name),
         "abort": _("%(name)s agreed to call the match off", name=name),
-        "deal": _("%(name)s agreed to let the server deal", name=name),
+        "deal": _("%(name)s agreed that the server deals", name=name),
     }
     return known.get(kind) or _("%(name)s accepted the proposal", name=name)
 

@@ -27,10 +27,10 @@ def own_offer(kind: str, words: Wording) -> str:
         "pause": _("You suggested a pause."),
         "abort": _("You offered to call the match off."),
         "transfer": _("You suggested moving the match to another server."),
-        "count": _("You proposed to count."),
+        "count": _("You propose to count."),
         "deal": _("You want the server to deal now."),
     }
-    return known.get(kind) or _("You proposed: %(kind)s.", kind=kind)
+    return known.get(kind) or _("You propose: %(kind)s.", kind=kind)
 
 
 def offer_button(kind: str, words: Wording) -> str:

@@ -102,7 +102,7 @@ def _draw(reason: str, detail: str, words: Wording) -> str:
         case Reason.AGREEMENT:
             return _("Draw by agreement.")
         case Reason.REPETITION:
-            return _("Draw: the same position occurred three times.")
+            return _("Draw: the position has stood three times.")
         case Reason.RULING:
             return _("Draw by a ruling.")
     return _("Draw: %(detail)s.", detail=detail) if detail else _("Draw.")
@@ -112,18 +112,18 @@ def _without_winner(reason: str, words: Wording) -> str:  # noqa: PLR0911 - one 
     _ = words.gettext
     match reason:
         case Reason.ABORTED:
-            return _("Called off by agreement. The match doesn’t count.")
+            return _("Called off by agreement. The match does not count.")
         case Reason.TRANSFERRED:
-            return _("The match continues on another server, and doesn’t count here.")
+            return _("The match goes on at another server, and does not count here.")
         case Reason.DECLINED:
-            return _("Declined. The match doesn’t count.")
+            return _("Declined. The match does not count.")
         case Reason.ANNULLED:
-            return _("Annulled by an arbiter. The match doesn’t count.")
+            return _("Annulled by an arbiter. The match does not count.")
         case Reason.RESIGNATION:
-            return _("You gave up the puzzle.")
+            return _("The puzzle was given up.")
         case Reason.TIME:
             return _("The time for the puzzle ran out.")
-    return _("The match doesn’t count.")
+    return _("The match does not count.")
 
 
 def _rules_say(table: MatchView) -> str:
