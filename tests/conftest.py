@@ -27,7 +27,7 @@ settings.load_profile("steady")
 
 
 BROWSED = Path(__file__).parent / "web"
-"""The folder of tests that look at pages with a browser, which end with it, or it is started anew."""
+"""The folder of tests with a browser. It ends when another folder begins, so these stay together."""
 
 
 @pytest.hookimpl(wrapper=True)

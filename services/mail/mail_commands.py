@@ -269,7 +269,7 @@ def _line(text: str) -> CommandLine | None:
 
 
 def _seat_line(text: str, player: SeatPlayer) -> CommandLine | None:
-    """Read a line that leaves out what the seat's address implies, if it is one.
+    """Return the command of a line that leaves out what the seat's address implies, if it is one.
 
     The grammar takes any words for a move; here they are one only if the game reads them as a move. A chat
     without a text is none, because its text may stand below.

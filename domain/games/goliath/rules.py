@@ -342,7 +342,7 @@ class GoliathRules(Rules[GoliathPosition, GoliathMove, GoliathOptions]):
         return map(str, sorted(self.moves(position), key=sort_key))
 
     def read(self, text: str) -> GoliathMove:
-        """Read the figure's move, and the throw after a colon."""
+        """Return the move that a text has: the figure's, and the throw after a colon."""
         movement, colon, throw = "".join(text.split()).lower().partition(":")
         origin, hyphen, place = movement.partition("-")
         if not text.isascii() or not hyphen:

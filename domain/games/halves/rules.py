@@ -276,7 +276,7 @@ class HalvesRules(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
         return found
 
     def read(self, text: str) -> HalvesMove:
-        """Read one or two numbers, or a word of the contract."""
+        """Return the move that a text has: one or two numbers, or a word of the contract."""
         plain = "".join(text.split()).lower()
         if text.isascii() and plain in _WORDS:
             return _WORDS[plain]

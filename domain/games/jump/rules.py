@@ -265,7 +265,7 @@ class JumpRules(Puzzle[JumpPosition, JumpMove, JumpOptions]):
         return list(map(self.write, _sort_moves(found))), more
 
     def read(self, text: str) -> JumpMove:
-        """Read landings with hyphens, behind the new stone and a colon if one is set; or `done`."""
+        """Return the move of landings with hyphens, behind the new stone and a colon if one is set; or `done`."""
         word = "".join(text.split()).lower()
         if not text.isascii() or not word:
             raise unreadable_move(text, FORM)

@@ -467,7 +467,7 @@ class Pow2Rules(Rules[Pow2Position, Pow2Move, Pow2Options]):
         return map(self.write, ordered)
 
     def read(self, text: str) -> Pow2Move:
-        """Read one place, or two with the new pieces after a colon."""
+        """Return the move that a text has: one place, or two with the new pieces after a colon."""
         movement, colon, places = "".join(text.split()).lower().partition(":")
         origin, hyphen, target = movement.partition("-")
         if not text.isascii() or (not hyphen and (colon or origin not in INDEX)):

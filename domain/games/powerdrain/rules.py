@@ -269,7 +269,7 @@ class PowerdrainRules(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOption
         return PowerdrainPosition(position.left, position.top, bytes(grid), tuple(hands))
 
     def read(self, text: str) -> PowerdrainMove:
-        """Read a plug and a section in any order, with or without a hyphen between."""
+        """Return the move of a plug and a section in any order, with or without a hyphen between."""
         found = _READ.fullmatch("".join(text.split()))
         if not found:
             raise unreadable_move(text, FORM)

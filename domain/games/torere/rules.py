@@ -116,7 +116,7 @@ class TorereRules(Rules[TorerePosition, TorereMove, NoOptions]):
         return TorerePosition(position.light ^ moved, position.dark, 1)
 
     def read(self, text: str) -> TorereMove:
-        """Read two places with a hyphen between them."""
+        """Return the move of two places with a hyphen between them."""
         found = _NOTATION.fullmatch("".join(text.split()))
         if not found:
             raise unreadable_move(text, FORM)
