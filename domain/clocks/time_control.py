@@ -13,24 +13,11 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.sentences import LANGUAGES, Sentence, Sentences, counted
+from domain.sentences import Sentence, Sentences
 
 SAY: Final = Sentences(
     "time",
     {
-        "no-limit": ("no time limit", "ohne Zeitlimit"),
-        "move": ("{days:days} a move", "{days:days} je Zug"),
-        "bank": ("bank of {days:days}", "Zeitkonto von {days:after}"),
-        "bank-more": (
-            "bank of {days:days} and {more} more a move",
-            "Zeitkonto von {days:after} und {more} mehr je Zug",
-        ),
-        "total": ("{days:days} in all", "insgesamt {days:days}"),
-        "nag": ("a reminder after {days}", "Erinnerung nach {days:after}"),
-        "nag-days": ("a reminder after {days:days}", "Erinnerung nach {days:after}"),
-        "weekends": ("weekends don't count", "Wochenenden zählen nicht"),
-        "unrated": ("unrated", "nicht gewertet"),
-        # refused flags
         "near": (
             "there is no option {written!r}; did you mean {near}?",
             "es gibt keine Option {written!r}; ist {near} gemeint?",
@@ -62,8 +49,6 @@ SAY: Final = Sentences(
             "{text}, mit A von {low} bis {high} und B von {least} bis {most}",
         ),
     },
-    days=counted("day", "days", german=("Tag", "Tage")),
-    after=counted("day", "days", german=("Tag", "Tagen")),
 )
 
 
@@ -247,31 +232,3 @@ def _flags(terms: TimeControl, usual: TimeControl) -> Iterator[str]:
         yield "--weekends=off"
     if not terms.rated:
         yield UNRATED
-
-
-def describe_time_control(terms: TimeControl, language: str = LANGUAGES[0]) -> str:
-    """Return one line for people, such as `21 days a move, a reminder after 7`."""
-    phrases = (*(tuple(_limit_phrases(terms)) or (SAY("no-limit"),)), *_other_phrases(terms))
-    return ", ".join(phrase.in_language(language) for phrase in phrases)
-
-
-def _limit_phrases(terms: TimeControl) -> Iterator[Sentence]:
-    if terms.turn:
-        yield SAY("move", days=terms.turn)
-    if terms.bank and terms.increment:
-        yield SAY("bank-more", days=terms.bank, more=terms.increment)
-    elif terms.bank:
-        yield SAY("bank", days=terms.bank)
-    if terms.total:
-        yield SAY("total", days=terms.total)
-
-
-def _other_phrases(terms: TimeControl) -> Iterator[Sentence]:
-    if terms.can_remind:
-        # after a single limit, as in "21 days a move", the unit is plain
-        plain = terms.turn and not (terms.bank or terms.total)
-        yield SAY("nag", days=terms.nag) if plain else SAY("nag-days", days=terms.nag)
-    if not terms.weekends:
-        yield SAY("weekends")
-    if not terms.rated:
-        yield SAY("unrated")

@@ -61,6 +61,12 @@ class Wording:
         pattern = self.gettext("d MMM y")
         return format_datetime(when, pattern, locale=self.language)
 
+    def stamp(self, at: int) -> str:
+        """Return an instant (ms since 1970) to the minute, in UTC, as wide as any other, for a list."""
+        when = datetime.fromtimestamp(at / 1000, UTC)
+        pattern = self.gettext("y-MM-dd HH:mm 'UTC'")
+        return format_datetime(when, pattern, locale=self.language)
+
     def hour(self, at: int) -> str:
         """Return the time of day of an instant (ms since 1970), in UTC."""
         when = datetime.fromtimestamp(at / 1000, UTC)
@@ -103,10 +109,20 @@ class Wording:
         return format_list(list(names), locale=self.language).replace(", and ", " and ")
 
 
+def capitalised(text: str) -> str:
+    """Return a clause as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
 @cache
 def wording(language: str) -> Wording:
     """Return the words of a language; English for one that is unknown."""
     return Wording(language if language in LANGUAGES else LANGUAGES[0])
+
+
+def N_(message: str) -> str:  # noqa: N802 - the name by which gettext's tools find messages
+    """Return a message as it is, so that it is put into a language later."""
+    return message
 
 
 def catalogues(language: str) -> Iterator[tuple[str, Catalog]]:
@@ -143,3 +159,7 @@ def script_words(language: str) -> bytes:
 def _is_of_scripts(message: Message) -> bool:
     """Return whether a message is marked as used by scripts: `#. script` stands above it."""
     return "script" in message.auto_comments
+
+
+ENGLISH: Final = wording(LANGUAGES[0])
+"""For a reader of whom no language is known."""

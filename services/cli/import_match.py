@@ -19,7 +19,8 @@ from services.app.error_codes import CODE_INFO, EXIT_OK, EXIT_UNKNOWN
 from services.app.imports import CheckedImport, check_import, plan_import, seats_of
 from services.app.matches import load_state
 from services.cli.verify_file import read_keys
-from services.language.render.match_text import NamedMatch, summary
+from services.words.matches import summary
+from services.words.named_match import NamedMatch
 
 STANDARD_INPUT: Final = "-"
 

@@ -6,16 +6,17 @@ from typing import Any
 import msgspec
 
 from domain.clocks import match_clock
-from domain.clocks.time_control import describe_time_control, write_time_control
+from domain.clocks.time_control import write_time_control
 from domain.match.history import Snapshot
 from domain.match.imports import describe_source
 from domain.match.robots import robot_level
 from domain.match.state import MatchState, deadline, position_at, position_of
 from domain.rules import AnyRules, Seat, rules_by_id
 from domain.sentences import LANGUAGES, text_in
-from services.app.endings import ending_clause
+from infra.languages.wording import wording
 from services.app.names import shown_names
-from services.app.sentences import SAY
+from services.words.endings import over
+from services.words.time_controls import described
 
 
 class Seated(msgspec.Struct, frozen=True):
@@ -319,8 +320,7 @@ def _position_json(
 def _result_json(state: MatchState, names: Sequence[str | None], language: str) -> Result | None:
     if state.result is None:
         return None
-    clause = ending_clause(state, shown_names(names, language), language)
-    text = SAY("over", detail=clause).in_language(language)
+    text = over(state, shown_names(names, language), wording(language))
     return Result(state.result.winners, state.result.reason, text)
 
 
@@ -331,7 +331,7 @@ def _clock_json(state: MatchState, now: int, language: str) -> Clock | None:
     runs = mover is not None and not state.over and state.invitation is None
     return Clock(
         terms=write_time_control(clock.terms),
-        text=describe_time_control(clock.terms, language),
+        text=described(clock.terms, wording(language)),
         rated=clock.terms.rated,
         now=now,
         deadline=match_clock.flag_time(clock, mover) if runs and mover is not None else None,

@@ -8,6 +8,7 @@ import msgspec
 from domain.match.events import AccountId
 from domain.match.state import MatchState
 from domain.rules import AnyRules, latest_rules
+from infra.languages.wording import Wording
 from infra.people.accounts import Profile
 from services.app.accounts import own_profile
 from services.app.actor import Actor
@@ -56,8 +57,8 @@ class Invocation(msgspec.Struct, frozen=True):
     """How long to wait for an outcome."""
     usage: str
     """How the command is written, for refusals."""
-    language: str
-    """The language of help, such as `de`; empty for English."""
+    words: Wording
+    """Those of the language of the answer."""
     line: CommandLine
     """The sender's words."""
     run_line: Callable[[str, str], Answer]
@@ -69,6 +70,11 @@ class Invocation(msgspec.Struct, frozen=True):
     """The account that gives the command, if the form requires a proof."""
     decided: list[DecidedCommand] = msgspec.field(default_factory=list)
     """Handlers add the commands whose outcomes they have."""
+
+    @property
+    def language(self) -> str:
+        """The language of the answer, such as `de`."""
+        return self.words.language
 
     @property
     def rules(self) -> AnyRules:

@@ -4,7 +4,7 @@ The text about a match has only what anybody may see at its board, and nothing t
 player may see. It shows the match as it was after the command that caused the e-mail.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from domain.match.events import AccountId, EventEnvelope, MatchStarted, decode_event
@@ -23,16 +23,19 @@ from infra.people.accounts.access import mail_turn_of
 from infra.people.messages import MessageKind, PlayerMessage
 from infra.projections.notices import NoticeKind
 from services.app.context import App
-from services.app.matches import board_svg, preferred_display
-from services.app.names import join_names, shown_name
+from services.app.matches import preferred_display
+from services.app.names import shown_name
 from services.app.pictures import packed_drawing
-from services.app.sentences import offer_name
 from services.language.handlers.boards import draw
-from services.language.render.match_text import NamedMatch, describe_events, summary
 from services.mail.account_texts import code_text, reset_text
 from services.mail.dispute_texts import how_to_appeal, how_to_rule, statement_lines
 from services.mail.html_part import html_part
 from services.mail.sentences import SAY
+from services.words.boards import board_svg
+from services.words.matches import describe_events, summary
+from services.words.named_match import NamedMatch
+from services.words.notices import happened
+from services.words.offers import offered
 
 _EARLIER: Final = 6
 """Earlier commands that a mail repeats, at most."""
@@ -44,26 +47,6 @@ _LINES: Final = 50
 """Lines of chat in a mail, at most: the newest."""
 
 _SIGNATURE: Final = "-- \n"
-
-_HAPPENED: Final[Mapping[NoticeKind, Sentence]] = {
-    NoticeKind.CHALLENGED: SAY("challenged"),
-    NoticeKind.REVEAL: SAY("reveal"),
-    NoticeKind.STARTED: SAY("started"),
-    NoticeKind.YOUR_TURN: SAY("your-turn"),
-    NoticeKind.OFFER: SAY("offer"),
-    NoticeKind.ANSWERED: SAY("answered"),
-    NoticeKind.REPLIED: SAY("replied"),
-    NoticeKind.RESIGNED: SAY("resigned"),
-    NoticeKind.FLAGGED: SAY("flagged"),
-    NoticeKind.RESUMED: SAY("resumed"),
-    NoticeKind.DECLINED: SAY("declined"),
-    NoticeKind.OVER: SAY("over"),
-    NoticeKind.REMINDER: SAY("running-out"),
-    NoticeKind.CLAIMED: SAY("claimed"),
-    NoticeKind.RULED: SAY("ruled"),
-    NoticeKind.APPEALED: SAY("appealed"),
-    NoticeKind.CHAT: SAY("chat"),
-}
 
 
 class NotificationTexts:
@@ -201,10 +184,10 @@ class NotificationTexts:
         scene = NamedMatch.of(self._app, board, state, language)
         seat = state.seats.index(account)
         kinds = dict.fromkeys(NoticeKind(item.what) for item in items if item.board == board)
-        happened = [f"  {scene.said(_HAPPENED[kind])}" for kind in kinds if kind in _HAPPENED]
+        news = [f"  {one}" for kind in kinds if (one := happened(kind, scene.words))]
         chat = [one.at for one in items if (one.board, one.what) == (board, NoticeKind.CHAT)]
         said = lines_since(self._app.messages, account, board, min(chat)) if chat else []
-        lines = [summary(scene, self._app.store.now()), scene.said(SAY("since")), *happened]
+        lines = [summary(scene, self._app.store.now()), scene.said(SAY("since")), *news]
         parts = ["\n".join(lines)]
         parts += [self._chat_lines(said, language)] if said else []
         if asked := _asked(scene, seat):
@@ -278,7 +261,7 @@ def _subject(scene: NamedMatch, seat: Seat, kinds: Sequence[NoticeKind] = ()) ->
 
 def _about(scene: NamedMatch, seat: Seat, kinds: Sequence[NoticeKind]) -> Sentence:
     names = [name for other, name in enumerate(scene.names) if other != seat]
-    players = join_names(names, scene.language)
+    players = scene.words.names(names)
     if not names:
         return SAY("your-move")
     if NoticeKind.REMINDER in kinds:
@@ -359,8 +342,8 @@ def _proposed(scene: NamedMatch, seat: Seat) -> Iterator[Sentence]:
         and seat in state.active_seats
         and seat not in (offer.seat, *offer.accepted)
     ):
-        what = offer_name(offer.kind, scene.language)
-        yield SAY("write-answer", player=scene.who(offer.seat), offer=what)
+        what = offered(offer.kind, scene.who(offer.seat), scene.words)
+        yield SAY("write-answer", offer=what)
 
 
 def _turn(scene: NamedMatch, seat: Seat) -> Iterator[Sentence]:

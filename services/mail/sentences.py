@@ -42,41 +42,6 @@ SAY: Final = Sentences(
         "before": ("Before that:", "Davor:"),
         "more-matches": ("... and {count} more matches", "... und {count} weitere Partien"),
         "since": ("since the last e-mail:", "seit der letzten Mail:"),
-        "challenged": ("you were challenged", "du bist herausgefordert"),
-        "reveal": (
-            "the draw waits for your text",
-            "die Auslosung wartet auf deinen Text",
-        ),
-        "started": ("the match has started", "die Partie hat begonnen"),
-        "your-turn": ("it became your turn", "du bist am Zug"),
-        "offer": ("a player made a proposal", "jemand hat etwas vorgeschlagen"),
-        "answered": (
-            "a player answered a proposal",
-            "jemand hat auf einen Vorschlag geantwortet",
-        ),
-        "replied": (
-            "one of your conditional moves was played",
-            "ein Vorauszug von dir wurde gezogen",
-        ),
-        "resigned": ("a player resigned", "jemand hat aufgegeben"),
-        "flagged": ("a player ran out of time", "jemandes Zeit ist abgelaufen"),
-        "resumed": ("the pause has ended", "die Pause ist zu Ende"),
-        "declined": (
-            "the match did not come about",
-            "die Partie ist nicht zustande gekommen",
-        ),
-        "over": ("the match is over", "die Partie ist zu Ende"),
-        "running-out": ("your time is running out", "deine Zeit läuft ab"),
-        "claimed": (
-            "a claim was made, on which an arbiter rules",
-            "es gibt einen Einspruch, über den ein Schiedsrichter entscheidet",
-        ),
-        "ruled": ("an arbiter ruled", "ein Schiedsrichter hat entschieden"),
-        "appealed": (
-            "a player appealed against a ruling",
-            "jemand hat Berufung gegen eine Entscheidung eingelegt",
-        ),
-        "chat": ("there is new chat", "es gibt neuen Chat"),
         # what players and arbiters write
         "says": ("{name} says:", "{name} sagt:"),
         "earlier-lines": (
@@ -118,8 +83,8 @@ SAY: Final = Sentences(
             ),
         ),
         "write-answer": (
-            "{player} proposed {offer}: write accept or reject",
-            "{player} hat vorgeschlagen: {offer}. Schreib accept oder reject",
+            "{offer}: write accept or reject",
+            "{offer}. Schreib accept oder reject",
         ),
         "in-reply": (
             "{asked}, in the first line of a reply",

@@ -142,7 +142,7 @@ def test_a_match_goes_on_from_server_to_server_to_its_end(servers: list[Served],
     accept(c, 1, "ada", "bo")
     move(c, 1, "bo", "a1-a5")
     c.do("pow2 resign 1 ada ada-password")
-    assert "Dark (bo) has won by resignation" in show(c, 1)
+    assert "Dark (bo) won by resignation" in show(c, 1)
     assert inner is not None
     _check_third(servers, exported(c, 1, tmp_path), inner)
 
@@ -176,7 +176,7 @@ def test_a_declined_import_is_proposed_again_and_a_forged_one_is_refused(
     second = board_of(import_to(b, file, "anna", "ben"))
     assert second != first
     accept(b, second, "ben", "anna")
-    assert "Dark (ben) has won by resignation" in show(b, second)
+    assert "Dark (ben) won by resignation" in show(b, second)
 
     document = json.loads(file.read_text())
     document["result"]["winners"] = [0]

@@ -13,15 +13,13 @@ from markupsafe import Markup
 
 from domain.sentences import text_in
 from infra.languages.wording import TRANSLATED, Wording, wording
-from services.app.sentences import offer_name
 from services.http.web.assets import FILE_TYPES, asset_url, module_tags
 from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie, session_cookie
 from services.http.web.views.chat_text import linked
 from services.http.web.views.figures import board_sample, draw_figures
 from services.http.web.views.guides import game_picture, text_of
 from services.http.web.views.live_try import in_earnest
-from services.http.web.views.news_words import reason_label
-from services.language.render.dates import instant, span
+from services.words.endings import reason_label
 
 HTML: Final = "text/html"
 
@@ -89,11 +87,8 @@ def environment(language: str) -> Environment:
     environment.filters["clock"] = words.clock
     environment.filters["countdown"] = partial(_countdown, words.clock)
     environment.filters["said"] = partial(text_in, language=language)
-    environment.filters["instant"] = instant
-    environment.filters["span"] = span
     environment.filters["reason"] = partial(reason_label, words=words)
     environment.filters["listed"] = words.names
-    environment.filters["offered"] = partial(offer_name, language=language)
     environment.filters["worded"] = partial(text_of, language=language)
     environment.filters["in_earnest"] = in_earnest
     environment.filters["figures"] = draw_figures

@@ -6,7 +6,9 @@ from importlib.resources.abc import Traversable
 from typing import Final, Protocol
 
 from domain.errors import Code, Refusal
-from domain.rules import game_by_key, latest_rules
+from domain.rules import AnyRules, game_by_key, latest_rules
+from domain.sentences import text_in
+from infra.languages.wording import Wording, wording
 from services.app.games import game_keys
 from services.app.preferences import read_language
 from services.language.answer import Answer
@@ -52,23 +54,23 @@ def show_help(call: Invocation, forms: Sequence[Explained]) -> Answer:
         known = [n for n in (2, 1) if _is_known(" ".join(words[:n]), forms)]
         taken, words = words[: max(known, default=1)], words[max(known, default=1) :]
         try:
-            pages.append(_page_on(" ".join(taken), forms, language))
+            pages.append(_page_on(" ".join(taken), forms, wording(language)))
         except Refusal as reason:
             unknown.append(reason)
     if not pages:
         raise unknown[0]
-    return Answer("; ".join(reason.sentence for reason in unknown), "\n\n".join(pages))
+    return Answer("; ".join(reason.in_language(language) for reason in unknown), "\n\n".join(pages))
 
 
 def _is_known(subject: str, forms: Sequence[Explained]) -> bool:
     return subject in game_keys() or any(form.called(subject.split()) for form in forms)
 
 
-def _page_on(subject: str, forms: Sequence[Explained], language: str) -> str:
+def _page_on(subject: str, forms: Sequence[Explained], words: Wording) -> str:
     """Return the page of a game, or how a command is written."""
     if subject in game_keys():
-        return _game_page(subject, language)
-    return _on_command(ALIASES.get(subject, subject), forms)
+        return _game_page(subject, words.language)
+    return _on_command(ALIASES.get(subject, subject), forms, words)
 
 
 def show_game_help(call: Invocation) -> Answer:
@@ -76,33 +78,44 @@ def show_game_help(call: Invocation) -> Answer:
     return Answer(page=_game_page(call.rules.key, _language(call)))
 
 
-def list_games(_: Invocation) -> Answer:
+def list_games(call: Invocation) -> Answer:
     """List the games."""
-    lines = [
-        f"{rules.key}: {rules.title}, for {_players(rules.players)} "
-        f"({', '.join(rules.sides)}); `help {rules.key}` has the rules"
-        for rules in map(latest_rules, game_keys())
-    ]
+    lines = [_game_line(latest_rules(key), call.words) for key in game_keys()]
     return Answer(page="\n".join(lines))
 
 
-def _players(counts: Sequence[int]) -> str:
-    """Return how many can play, such as `2 or 3 players`."""
-    return f"{' or '.join(map(str, counts))} player{'s' * (counts[-1] > 1)}"
+def _game_line(rules: AnyRules, words: Wording) -> str:
+    *fewer, most = rules.players
+    if fewer:
+        players = words.gettext(
+            "%(fewer)s or %(most)s players", fewer=", ".join(map(str, fewer)), most=most
+        )
+    else:
+        players = words.ngettext("%(count)s player", "%(count)s players", most)
+    sides = [text_in(rules.side_text(seat), words.language) for seat in range(most)]
+    return words.gettext(
+        "%(game)s: %(title)s, for %(players)s (%(sides)s); `help %(game)s` has the rules",
+        game=rules.key,
+        title=rules.title,
+        players=players,
+        sides=", ".join(sides),
+    )
 
 
-def _on_command(subject: str, forms: Sequence[Explained]) -> str:
+def _on_command(subject: str, forms: Sequence[Explained], words: Wording) -> str:
     """Return how the commands are written whose name is the subject or begins with it."""
     found = [
-        f"{form.usage()}\n    {form.summary}" for form in forms if form.called(subject.split())
+        f"{form.usage()}\n    {words.gettext(form.summary)}"
+        for form in forms
+        if form.called(subject.split())
     ]
     if not found:
         known = {form.name: f"help {form.name}" for form in forms}
         known |= {game: f"help {game}" for game in game_keys()}
-        raise Refusal(
-            Code.UNKNOWN_GAME,
-            f"there is no game and no command {quote_safely(subject, known)}; {nearest(subject, known)}",
+        said = words.gettext(
+            "there is no game and no command %(name)s", name=quote_safely(subject, known, words)
         )
+        raise Refusal(Code.UNKNOWN_GAME, f"{said}; {nearest(subject, known, words)}")
     return "\n".join(found)
 
 

@@ -38,9 +38,9 @@ from services.language.answer import Answer
 from services.language.authentication import names_challenger
 from services.language.handlers.boards import draw
 from services.language.invocation import Invocation
-from services.language.parser import CommandLine
-from services.language.render.dates import terms_line
-from services.language.render.match_text import NamedMatch, describe_events
+from services.words.clocks import terms_line
+from services.words.matches import describe_events
+from services.words.named_match import NamedMatch
 
 
 def challenge(call: Invocation) -> Answer:
@@ -61,7 +61,7 @@ def challenge(call: Invocation) -> Answer:
     clock = None if answer.code else load_state(call.app, command.sent.match).clock
     if clock is None:
         return answer
-    page = "\n\n".join(filter(None, (terms_line(clock.terms), answer.page)))
+    page = "\n\n".join(filter(None, (terms_line(clock.terms, call.words), answer.page)))
     return replace(answer, page=page)
 
 
@@ -72,7 +72,7 @@ def _first_player(call: Invocation, name: str) -> Actor:
 
 def move(call: Invocation) -> Answer:
     """Play a move, or what is written in its place: resign, decline, an offer, an answer."""
-    return _act(call, _action_of(call.line))
+    return _act(call, _action_of(call))
 
 
 def resign(call: Invocation) -> Answer:
@@ -100,7 +100,8 @@ def _act(call: Invocation, action: Action) -> Answer:
     return deliver(call, command_of(call.app, call.actor, call.board, call.state, action))
 
 
-def _action_of(line: CommandLine) -> Action:
+def _action_of(call: Invocation) -> Action:
+    line = call.line
     if line.has("move"):
         return MoveAction(*split_ply(line.get("move")))
     if line.has("propose"):
@@ -108,28 +109,29 @@ def _action_of(line: CommandLine) -> Action:
     if line.has("undo"):
         return OfferAction("undo")
     if line.has("accept"):
-        return _consent(line)
+        return _consent(call)
     if line.has("reveal"):
-        return _reveal(line)
+        return _reveal(call)
     return next(action for part, action in PLAIN_ACTIONS.items() if line.has(part))
 
 
-def _consent(line: CommandLine) -> AcceptAction:
+def _consent(call: Invocation) -> AcceptAction:
     """Read `accept`, and the flags that may follow it in a match that waits for it."""
-    options = read_draw_options(line.all("flag"))
+    options = read_draw_options(call.line.all("flag"))
     if options.gather:
-        raise Refusal(Code.BAD_OPTION, "--gather belongs to a challenge")
+        said = call.words.gettext("--gather belongs to a challenge")
+        raise Refusal(Code.BAD_OPTION, said)
     return AcceptAction(DrawPart(options.word, options.commitment))
 
 
-def _reveal(line: CommandLine) -> RevealAction:
+def _reveal(call: Invocation) -> RevealAction:
     """Read `reveal` and its text; `usage` without one, because here the player has to write it."""
-    text = line.get("value")
+    text = call.line.get("value")
     if not text:
-        raise Refusal(
-            Code.USAGE,
-            "write `reveal TEXT`, in hex digits; the server itself reveals a text that it keeps",
+        said = call.words.gettext(
+            "write `reveal TEXT`, in hex digits; the server itself reveals a text that it keeps"
         )
+        raise Refusal(Code.USAGE, said)
     return RevealAction(text)
 
 
@@ -165,11 +167,13 @@ def _outcome(call: Invocation, command: MatchCommand, finished: Finish) -> Answe
 
 def _outcome_unknown(call: Invocation, command: MatchCommand, code: Code, why: str) -> Answer:
     """Return an answer that says why the outcome is not known, and how to learn it."""
-    return Answer(
-        f"match {command.sent.match}: {why}; repeat the command with the key {call.key!r} "
-        "to learn its outcome",
-        code=code,
+    said = call.words.gettext(
+        "match %(board)s: %(why)s; repeat the command with the key %(key)s to learn its outcome",
+        board=command.sent.match,
+        why=why,
+        key=repr(call.key),
     )
+    return Answer(said, code=code)
 
 
 def _accepted(call: Invocation, sent: CommandEnvelope, outcome: CommandOutcome) -> Answer:
@@ -180,12 +184,14 @@ def _accepted(call: Invocation, sent: CommandEnvelope, outcome: CommandOutcome) 
         state = replay(stored[: led_to[-1].seq])
     except UNREADABLE as error:
         refusal = damaged_match(call.app.damage, sent.match, error)
-        return Answer(f"the command was accepted, but {refusal.sentence}", code=refusal.code)
-    scene = NamedMatch.of(call.app, sent.match, state)
+        why = refusal.in_language(call.language)
+        said = call.words.gettext("the command was accepted, but %(why)s", why=why)
+        return Answer(said, code=refusal.code)
+    scene = NamedMatch.of(call.app, sent.match, state, call.language)
     sentence = describe_events(scene, led_to)
     if _is_sealed(decode_event(stored[0]).body) and server_keeps_text(call.app.words, sent):
-        sentence += (
-            "; the server keeps your text for the draw: you trust its operator for your part"
+        sentence += "; " + call.words.gettext(
+            "the server keeps your text for the draw: you trust its operator for your part"
         )
     return Answer(sentence, draw(scene, preferred_display(call.app, sent.actor, scene.rules)))
 

@@ -3,7 +3,6 @@
 from typing import Final
 
 from domain.sentences import Sentences
-from services.app.sentences import offer_name
 
 SAY: Final = Sentences(
     "match-text",
@@ -87,7 +86,6 @@ SAY: Final = Sentences(
             "{player} kann nicht ziehen und wird übergangen",
         ),
         "turn": ("it is {side}'s turn ({name})", "am Zug ist {side} ({name})"),
-        "taken-back": ("it is taken back to #{ply}", "sie ist auf #{ply} zurückgenommen"),
         "last-move": (
             "{now}; the last move was {move}",
             "{now}; der letzte Zug war {move}",
@@ -97,18 +95,9 @@ SAY: Final = Sentences(
             "{was}; inzwischen steht sie bei #{ply}",
         ),
         # offers
-        "offered": ("{player} proposed {offer}", "{player} hat vorgeschlagen: {offer}"),
         "may-answer": (
-            "{player} proposed {offer}; {others} can accept or reject it",
-            "{player} hat vorgeschlagen: {offer}; {others} kann annehmen oder ablehnen",
-        ),
-        "offer-accepted": (
-            "{player} accepted the {kind}",
-            "{player} hat angenommen: {kind:offer}",
-        ),
-        "offer-rejected": (
-            "{player} rejected the {kind}",
-            "{player} hat abgelehnt: {kind:offer}",
+            "{offer}; {others} can accept or reject it",
+            "{offer}; {others} kann annehmen oder ablehnen",
         ),
         # time
         "flagged": ("the time of {player} is over", "die Zeit von {player} ist um"),
@@ -128,15 +117,6 @@ SAY: Final = Sentences(
         ),
         # the end, and disputes
         "resigned": ("{player} resigned", "{player} hat aufgegeben"),
-        "ended": ("the match is over: {how}", "die Partie ist zu Ende: {how}"),
-        "claimed": (
-            "{player} made a claim about #{ply}",
-            "{player} hat Einspruch zu #{ply} erhoben",
-        ),
-        "arbiter-claimed": (
-            "an arbiter made a claim about #{ply}",
-            "ein Schiedsrichter hat Einspruch zu #{ply} erhoben",
-        ),
         "ruled": ("an arbiter ruled", "ein Schiedsrichter hat entschieden"),
         "upheld": (
             "an arbiter upheld claim {claim}",
@@ -150,11 +130,6 @@ SAY: Final = Sentences(
             "{player} appealed against the ruling on claim {claim}",
             "{player} hat Berufung gegen die Entscheidung zu Einspruch {claim} eingelegt",
         ),
-        "set-back": (
-            "it is set back to #{ply} and goes on there",
-            "sie ist auf #{ply} zurückgesetzt und geht dort weiter",
-        ),
-        "time-given": ("{player} gets {span} more", "{player} bekommt {span} mehr"),
         # the lines above a board
         "game-line": (
             "match {board}: {title} ({rules}{options})",
@@ -173,11 +148,5 @@ SAY: Final = Sentences(
             "Pause seit {since}; `resume` beendet sie",
         ),
         "deadline": ("deadline: {until}, in {span}", "Frist: {until}, noch {span}"),
-        "instant": (
-            "{year}-{month}-{day} {clock} UTC",
-            "{day}.{month}.{year}, {clock} UTC",
-        ),
-        "short-span": ("less than a minute", "weniger als eine Minute"),
     },
-    offer=offer_name,
 )
