@@ -48,7 +48,7 @@ lock: constraints.txt pyproject.toml  ## write requirements.lock again, with the
 	printf 'async-timeout\n' | $(VENV)/lock/bin/pip-compile --quiet --generate-hashes --extra cloud --strip-extras \
 	    --no-header --no-annotate --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options \
 	    $(UNUSED:%=--unsafe-package %) --constraint constraints.txt --output-file $(VENV)/lock/compiled pyproject.toml -
-	@(echo "# The packages of a server, with the hashes of all their files; see docs/releasing.md. Made by \`make lock\`."; \
+	@(echo "# The packages of a server, with the hashes of all their files; see CONTRIBUTING.md. Made by \`make lock\`."; \
 	  sed -e '/^# WARNING/,$$d' -e 's/^\(async-timeout==[^ ]*\)/\1 ; python_full_version < "3.11.3"/' \
 	    $(VENV)/lock/compiled | sed -e '/^$$/d') > requirements.lock
 

@@ -8,6 +8,7 @@ lists them with their exit codes; a test keeps the two together.
 from enum import StrEnum
 
 from domain.sentences import Text, text_in
+from domain.translation import Translation
 
 
 class Code(StrEnum):
@@ -108,6 +109,6 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not an error
         """The sentence in English."""
         return str(self.text)
 
-    def in_language(self, language: str) -> str:
+    def in_language(self, language: Translation) -> str:
         """Return the sentence in a language, in English if there is no translation."""
         return text_in(self.text, language)

@@ -56,5 +56,5 @@ def test_a_mutant_is_put_in_place_while_its_module_is_imported() -> None:
 
 
 def test_the_tests_of_a_game_come_first() -> None:
-    assert concerned_tests("domain/games/torere/position.py")[0] == ["tests/games/torere"]
+    assert concerned_tests("domain/games/torere/rules.py")[0] == ["tests/games/torere"]
     assert "tests/domain/test_disputes.py" in concerned_tests("domain/match/disputes.py")[0]

@@ -1,6 +1,6 @@
 """Prints a CycloneDX document of what a server is made of: the locked packages, and the server's program in one.
 
-Run it in an environment that has the packages, as `make sbom` does; see docs/releasing.md.
+Run it in an environment that has the packages, as `make sbom` does; see CONTRIBUTING.md.
 """
 
 import json

@@ -14,6 +14,7 @@ from typing import Final
 
 from domain.errors import Refusal
 from domain.match.disputes import may_be_ruled_on
+from domain.match.events import decode_refusal
 from domain.match.history import unpack_snapshot
 from infra.archive.archive import LeafSource, prove
 from infra.archive.archived_match import (
@@ -27,7 +28,9 @@ from infra.archive.directory_pages import DirectoryEntry, page_number
 from infra.archive.objects import PageStore
 from infra.process.failpoints import failpoint
 from infra.store import locators
+from infra.store.outcomes import parse
 from infra.store.port import Store
+from infra.store.refused_commands import RefusedId
 from workers.archived_rows import ArchivedRows
 from workers.leased_run import LeasedWork
 
@@ -108,16 +111,30 @@ class Retirement(LeasedWork):
         ]
         if not entries:
             return set()
+        refused = {one.board: self._refused(one, leaves) for one in entries if one.refusals}
         page, before = self._pages.read(self._store.layout().shards, self._shard, number)
         self._pages.replace(page.with_entries(entries), before)
         failpoint("retire.written")
         removed = self._store.retire(
-            [(entry.board, entry.head, locators.decode(entry.locator)) for entry in entries]
+            [(entry.board, entry.head, locators.decode(entry.locator)) for entry in entries],
+            refused,
         )
         failpoint("retire.removed")
         retired = {entry.board for entry, done in zip(entries, removed, strict=True) if done}
         self._rows.take(sorted(retired))
         return retired
+
+    def _refused(self, entry: DirectoryEntry, read: Mapping[int, bytes]) -> list[RefusedId]:
+        """Return the commands that were refused in a match, which the archive does not keep."""
+        indexes = [parse(stored).index for _, stored in entry.refusals]
+        leaves = map(decode_refusal, self._read(indexes, read))
+        return [RefusedId(leaf.actor, leaf.command) for leaf in leaves]
+
+    def _read(self, indexes: Sequence[int], read: Mapping[int, bytes]) -> list[bytes]:
+        """Return the leaves with these indexes, of those that were read already if any were."""
+        if read:
+            return [read[index] for index in indexes]
+        return self._log.leaves_at(self._shard, indexes)
 
     def _published(self, boards: Sequence[int], limit: int) -> dict[int, ArchivedMatch]:
         """Return the matches in Redis whose leaves are all below the limit."""
@@ -157,12 +174,7 @@ class Retirement(LeasedWork):
     ) -> DirectoryEntry | None:
         """Return the entry of a match that can be made again from the published log; else None."""
         with _kept_if_wrong(board):
-            indexes = match.indexes
-            leaves = (
-                [read[index] for index in indexes]
-                if read
-                else self._log.leaves_at(self._shard, indexes)
-            )
+            leaves = self._read(match.indexes, read)
             entry = describe(board, match)
             require_same(board, match, restore(entry, leaves))
             prove(self._log, self._shard, match, leaves)

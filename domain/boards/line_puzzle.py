@@ -16,48 +16,22 @@ from domain.sentences import Sentences, Text, counted, words
 SAY: Final = Sentences(
     "",
     {
-        "set-form": (
-            "a move is written a5 to set a stone, -a5 to take it back, or done",
-            "ein Zug ist a5, um einen Stein zu setzen, -a5, um ihn zurückzunehmen, oder done",
-        ),
-        "set-none": (
-            "there is no stone at {at} to take back",
-            "auf {at} steht kein Stein, der zurückgenommen werden könnte",
-        ),
-        "set-taken": (
-            "there is a stone at {at} already; -{at} takes it back",
-            "auf {at} steht schon ein Stein; -{at} nimmt ihn zurück",
-        ),
-        "set-all": (
-            "all {stones} stones are on the board; take one back first",
-            "alle {stones} Steine sind auf dem Brett; zuerst muss einer zurückgenommen werden",
-        ),
-        "set-stone": ("a stone", "ein Stein"),
-        "set-score": (
-            "{lines:lines} with {wanted:exactly}, by {stones:stones}",
-            "{lines:lines} mit {wanted:exactly}, mit {stones:stones_after_with}",
-        ),
+        "set-form": "a move is written a5 to set a stone, -a5 to take it back, or done",
+        "set-none": "there is no stone at {at} to take back",
+        "set-taken": "there is a stone at {at} already; -{at} takes it back",
+        "set-all": "all {stones} stones are on the board; take one back first",
+        "set-stone": "a stone",
+        "set-score": "{lines:lines} with {wanted:exactly}, by {stones:stones}",
         "set-counts": (
-            (
-                "{stones:stones}, {full} lines with {wanted:wanted}, {over} with more; "
-                "best {lines} by {fewest}"
-            ),
-            (
-                "{stones:stones}, {full} Linien mit {wanted:wanted}, {over} mit mehr; "
-                "am besten {lines} mit {fewest}"
-            ),
+            "{stones:stones}, {full} lines with {wanted:wanted}, {over} with more; "
+            "best {lines} by {fewest}"
         ),
     },
     stones=STONES,
-    stones_after_with=counted("stone", "stones", german=("Stein", "Steinen")),
-    lines=counted("line", "lines", german=("Linie", "Linien")),
-    wanted=words("none", "one", "two", german=("keinem", "einem", "zwei")),
-    exactly=words(
-        "no stone",
-        "exactly one stone",
-        "exactly two stones",
-        german=("keinem Stein", "genau einem Stein", "genau zwei Steinen"),
-    ),
+    stones_after_with=counted("{n} stone", "{n} stones"),
+    lines=counted("{n} line", "{n} lines"),
+    wanted=words("none", "one", "two"),
+    exactly=words("no stone", "exactly one stone", "exactly two stones"),
 )
 FORM: Final = SAY("set-form")
 

@@ -14,7 +14,16 @@ from typing import Final
 
 from domain.boards.unions import union_over
 from domain.game.protocol import UnreadableMove
-from domain.sentences import Form, Sentences, Text, counted, words
+from domain.sentences import (
+    Form,
+    FormWords,
+    Sentences,
+    Text,
+    counted,
+    list_in_words,
+    names,
+    with_messages,
+)
 
 Point = tuple[int, int]
 Reach = tuple[tuple[int, int], ...]
@@ -208,11 +217,8 @@ with the set of the intersection jumped over and the set of the landing."""
 SAY: Final = Sentences(
     "",
     {
-        "no-place": (
-            "{name!r} is no intersection; {form}",
-            "{name!r} ist kein Schnittpunkt; {form}",
-        ),
-        "gap": ("an intersection is missing; {form}", "es fehlt ein Schnittpunkt; {form}"),
+        "no-place": "{name!r} is no intersection; {form}",
+        "gap": "an intersection is missing; {form}",
     },
 )
 
@@ -238,21 +244,20 @@ def unopposed(own: int, other: int) -> int:
 
 # --- how sentences name places
 
-PLACE: Final = words(*NAMES)
+PLACE: Final = names(*NAMES)
 """The form of an intersection, by its index."""
 
 
-def _names_joined(english: str, german: str) -> Form:
-    def joined(board: int, language: str) -> str:
-        *others, final = names_of(board)
-        joint = german if language == "de" else english
-        return f"{', '.join(others)} {joint} {final}" if others else final
+def _names_joined(joint: str) -> Form:
+    @with_messages(joint)
+    def joined(board: int, words: FormWords) -> str:
+        return list_in_words(names_of(board), words(joint))
 
     return joined
 
 
-ALL_PLACES: Final = _names_joined("and", "und")
+ALL_PLACES: Final = _names_joined("and")
 """The form of a set of intersections, as in `a13, b10 and d12`."""
-ANY_PLACE: Final = _names_joined("or", "oder")
-STONES: Final = counted("stone", "stones", german=("Stein", "Steine"))
+ANY_PLACE: Final = _names_joined("or")
+STONES: Final = counted("{n} stone", "{n} stones")
 """The form of a number of stones."""

@@ -21,7 +21,8 @@ from domain.game.painter import (
     stone,
 )
 from domain.game.svg import Markup, Point, element, group, outline, text_line
-from domain.sentences import LANGUAGES, Sentence, Text, text_in
+from domain.sentences import Sentence, Text, text_in
+from domain.translation import ENGLISH, Translation
 
 _SCALE: Final = 0.6
 """Units of the drawing for a fifteenth of the board; coordinates then have at most one decimal."""
@@ -178,7 +179,9 @@ class PieceKind(msgspec.Struct, frozen=True):
         return icon(self.classes, *self.shapes)
 
 
-def _place(name: str, kind: PieceKind | None, language: str, *, last: bool, turned: bool) -> Markup:
+def _place(
+    name: str, kind: PieceKind | None, language: Translation, *, last: bool, turned: bool
+) -> Markup:
     inside = [element("path", class_="hit", d=outline(area_of(name, turned=turned)))]
     if last:
         inside.append(ring(kind.ring if kind else _RING, gone=kind is None))
@@ -198,7 +201,7 @@ def draw_svg_board(
     marks: Mapping[int, str] | None = None,
     *,
     turned: bool = False,
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
 ) -> tuple[Markup, ...]:
     """Draw the board with its pieces; `marks` are CSS classes for some of `LINES`."""
     return (

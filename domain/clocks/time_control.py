@@ -18,36 +18,15 @@ from domain.sentences import Sentence, Sentences
 SAY: Final = Sentences(
     "time",
     {
-        "near": (
-            "there is no option {written!r}; did you mean {near}?",
-            "es gibt keine Option {written!r}; ist {near} gemeint?",
-        ),
-        "unknown": (
-            "there is no option {written!r}; known are {known}",
-            "es gibt keine Option {written!r}; möglich sind {known}",
-        ),
-        "twice": (
-            "--{name} is given twice; give it once",
-            "--{name} steht zweimal da; einmal genügt",
-        ),
-        "alone": (
-            "--unrated takes no value; write it alone",
-            "--unrated hat keinen Wert und steht allein",
-        ),
-        "misread": ("{written!r} is not understood: {form}", "{written!r} ist unklar: {form}"),
-        "range": (
-            "{written!r} is out of range: {form}",
-            "{written!r} ist zu klein oder zu groß: {form}",
-        ),
-        "on-off": ("--weekends=off or --weekends=on", "--weekends=off oder --weekends=on"),
-        "number": (
-            "{text}, with N from {low} to {high}",
-            "{text}, mit N von {low} bis {high}",
-        ),
-        "numbers": (
-            "{text}, with A from {low} to {high} and B from {least} to {most}",
-            "{text}, mit A von {low} bis {high} und B von {least} bis {most}",
-        ),
+        "near": "there is no option {written!r}; did you mean {near}?",
+        "unknown": "there is no option {written!r}; known are {known}",
+        "twice": "--{name} is given twice; give it once",
+        "alone": "--unrated takes no value; write it alone",
+        "misread": "{written!r} is not understood: {form}",
+        "range": "{written!r} is out of range: {form}",
+        "on-off": "--weekends=off or --weekends=on",
+        "number": "{text}, with N from {low} to {high}",
+        "numbers": "{text}, with A from {low} to {high} and B from {least} to {most}",
     },
 )
 

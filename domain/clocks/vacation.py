@@ -16,18 +16,9 @@ from domain.sentences import Sentences
 SAY: Final = Sentences(
     "clocks",
     {
-        "vacation-days": (
-            "a vacation lasts whole days, at least 1 and at most {most} a year, not {days}",
-            "ein Urlaub dauert ganze Tage, mindestens 1 und höchstens {most} im Jahr, nicht {days}",
-        ),
-        "no-vacation": (
-            "you are not on vacation, so there is none to end",
-            "es läuft kein Urlaub, der enden könnte",
-        ),
-        "vacation-left": (
-            "{asked} of these days would begin in {year}, which has {rest} of its {all} days of vacation left; take fewer",
-            "{asked} dieser Tage fielen ins Jahr {year}, und von dessen {all} Urlaubstagen sind noch {rest} übrig",
-        ),
+        "vacation-days": "a vacation lasts whole days, at least 1 and at most {most} a year, not {days}",
+        "no-vacation": "you are not on vacation, so there is none to end",
+        "vacation-left": "{asked} of these days would begin in {year}, which has {rest} of its {all} days of vacation left; take fewer",
     },
 )
 

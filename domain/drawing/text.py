@@ -8,7 +8,8 @@ from domain.errors import Code, Refusal
 from domain.game.protocol import AnyRules
 from domain.game.text import TextInput, TextPlace
 from domain.rules.registry import game_by_key
-from domain.sentences import LANGUAGES, text_in
+from domain.sentences import text_in
+from domain.translation import ENGLISH, Translation
 
 
 def text_places(
@@ -27,7 +28,7 @@ def draw_text(
     position: msgspec.Struct,
     display: str,
     names: Sequence[str] = (),
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
 ) -> str:
     """Draw a position, with the ending below if there is one; without trailing blanks or line end.
 

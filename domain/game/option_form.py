@@ -1,23 +1,15 @@
 """Forms in which players choose the options of a game.
 
-The options struct declares the options and their values. A form adds labels in English and in
-German, and an order.
+The options struct declares the options and their values. A form adds labels in English, and an
+order; `domain.game.words` has them in the reader's language.
 """
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import NamedTuple
 
 import msgspec
 
 from domain.game.options import declared_flags
-
-
-class Bilingual(NamedTuple):
-    """A text in the languages of the help pages; the fields' names are the codes of the languages."""
-
-    en: str
-    de: str
 
 
 class OptionKind(StrEnum):
@@ -34,7 +26,7 @@ class OptionChoice(msgspec.Struct, frozen=True):
 
     flag: str
     """The flag in a challenge, such as `-exact`; empty for the default."""
-    label: Bilingual
+    label: str
 
 
 class OptionField(msgspec.Struct, frozen=True):
@@ -43,8 +35,8 @@ class OptionField(msgspec.Struct, frozen=True):
     field: str
     """The name in the options struct."""
     kind: OptionKind
-    title: Bilingual
-    hint: Bilingual
+    title: str
+    hint: str
     picks: tuple[OptionChoice, ...]
     """The choices of a switch, or of values that exclude each other."""
     low: int
@@ -59,29 +51,28 @@ class OptionField(msgspec.Struct, frozen=True):
 def option(
     options: type[msgspec.Struct],
     field: str,
-    en: str,
-    de: str,
-    *picks: tuple[str, str, str],
-    hint: tuple[str, str] = ("", ""),
+    title: str,
+    *picks: tuple[str, str],
+    hint: str = "",
 ) -> OptionField:
-    """Return the form of one option: its title, and the flag and labels of each of `picks`.
+    """Return the form of one option: its title, and the flag and label of each of `picks`.
 
     The flag of the default is empty. Switches, numbers and lists have no `picks`.
     """
     flags = declared_flags(options)
-    title, flag, usual = Bilingual(en, de), flags.get(field), getattr(options(), field)
+    flag, usual = flags.get(field), getattr(options(), field)
     kind = OptionKind.NUMBER
     if flag and flag.names:
         kind = OptionKind.NAMES
     elif picks:
         kind = OptionKind.ONE_OF
     elif usual is False:
-        kind, picks = OptionKind.SWITCH, ((f"-{field}", en, de),)
-    chosen = tuple(OptionChoice(name, Bilingual(*words)) for name, *words in picks)
+        kind, picks = OptionKind.SWITCH, ((f"-{field}", title),)
+    chosen = tuple(OptionChoice(name, label) for name, label in picks)
     low, high = flag.bounds if flag else (0, 0)
     number = usual if kind is OptionKind.NUMBER else 0
     return OptionField(
-        field, kind, title, Bilingual(*hint), chosen, low, high, number, flag.names if flag else ()
+        field, kind, title, hint, chosen, low, high, number, flag.names if flag else ()
     )
 
 

@@ -35,52 +35,19 @@ _QUOTED: Final = 24
 SAY: Final = Sentences(
     "option",
     {
-        "near": (
-            "there is no option {written!r}; did you mean {near}?",
-            "es gibt keine Option {written!r}; ist {near} gemeint?",
-        ),
-        "none": (
-            "there is no option {written!r}; there are none here",
-            "es gibt keine Option {written!r}; hier gibt es gar keine",
-        ),
-        "unknown": (
-            "there is no option {written!r}; known are {known}",
-            "es gibt keine Option {written!r}; möglich sind {known}",
-        ),
-        "alone": (
-            "-{name} takes no value; write it alone",
-            "-{name} hat keinen Wert und steht allein",
-        ),
-        "number": (
-            "{written!r} needs a number: -{name}=N, with N from {low} to {high}",
-            "{written!r} braucht eine Zahl: -{name}=N, mit N von {low} bis {high}",
-        ),
-        "range": (
-            "{written!r} is out of range: -{name}=N, with N from {low} to {high}",
-            "{written!r} ist zu klein oder zu groß: -{name}=N, mit N von {low} bis {high}",
-        ),
-        "form": (
-            "-{name}={some},... with {low} to {high} names",
-            "-{name}={some},... mit {low} bis {high} Namen",
-        ),
-        "unnamed": ("'-{name}' needs names: {form}", "'-{name}' braucht Namen: {form}"),
-        "misnamed": (
-            "-{name} can't name {one!r}: {form}",
-            "{one!r} ist bei -{name} kein Name: {form}",
-        ),
-        "named-twice": (
-            "-{name} names {one} twice; name it once",
-            "-{name} nennt {one} zweimal; einmal genügt",
-        ),
-        "count": ("-{name} has {count} names: {form}", "-{name} hat {count} Namen: {form}"),
-        "exclude": (
-            "-{earlier} and -{name} exclude each other; give one of them",
-            "-{earlier} und -{name} schließen einander aus; nur eine davon ist möglich",
-        ),
-        "twice": (
-            "-{name} is given twice; give it once",
-            "-{name} steht zweimal da; einmal genügt",
-        ),
+        "near": "there is no option {written!r}; did you mean {near}?",
+        "none": "there is no option {written!r}; there are none here",
+        "unknown": "there is no option {written!r}; known are {known}",
+        "alone": "-{name} takes no value; write it alone",
+        "number": "{written!r} needs a number: -{name}=N, with N from {low} to {high}",
+        "range": "{written!r} is out of range: -{name}=N, with N from {low} to {high}",
+        "form": "-{name}={some},... with {low} to {high} names",
+        "unnamed": "'-{name}' needs names: {form}",
+        "misnamed": "-{name} can't name {one!r}: {form}",
+        "named-twice": "-{name} names {one} twice; name it once",
+        "count": "-{name} has {count} names: {form}",
+        "exclude": "-{earlier} and -{name} exclude each other; give one of them",
+        "twice": "-{name} is given twice; give it once",
     },
 )
 """The sentences of refused options."""

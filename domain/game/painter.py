@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from domain.game.svg import Markup, Point, element, escape_text, group, number
-from domain.sentences import LANGUAGES
+from domain.translation import ENGLISH, Translation
 
 WIDTH: Final = 512
 """The width of every picture, in its own units; the height depends on the game."""
@@ -24,7 +24,7 @@ class BoardInput(msgspec.Struct, frozen=True):
     """The position before that move, if it is known."""
     turned: bool = False
     """Whether the side of the second seat is below, in games whose board has sides."""
-    language: str = LANGUAGES[0]
+    language: Translation = ENGLISH
     """The language of titles and descriptions."""
 
 

@@ -87,30 +87,18 @@ class Chance(Protocol):
 SAY: Final = Sentences(
     "",
     {
-        "move": ("{move}: {problem}", "{move}: {problem}"),
-        "unreadable": ("{text!r} is no move; {form}", "{text!r} ist kein Zug; {form}"),
-        "solved": (
-            "the match is over: the solver is done",
-            "die Partie ist zu Ende: der Löser ist fertig",
-        ),
-        "solver": ("Solver", "Löser"),
-        "player": ("Player {number}", "Spieler {number}"),
-        "begin": ("Choose a place to begin with", "Wähle zuerst ein Feld"),
-        "piece": ("Choose a piece to move", "Wähle einen Stein zum Ziehen"),
-        "stone": ("Choose where to place your stone", "Wähle ein Feld für den Stein"),
-        "unknown-game": (
-            "there is no game {game!r}; the games are {known}",
-            "es gibt kein Spiel {game!r}; die Spiele sind {known}",
-        ),
+        "move": "{move}: {problem}",
+        "unreadable": "{text!r} is no move; {form}",
+        "solved": "the match is over: the solver is done",
+        "solver": "Solver",
+        "player": "Player {number}",
+        "begin": "Choose a place to begin with",
+        "piece": "Choose a piece to move",
+        "stone": "Choose where to place your stone",
+        "unknown-game": "there is no game {game!r}; the games are {known}",
         "no-game": (
-            (
-                "the game {game!r} is not installed on this server; "
-                "its matches are kept, and go on once it is installed"
-            ),
-            (
-                "das Spiel {game!r} ist auf diesem Server nicht installiert; "
-                "seine Partien bleiben erhalten und gehen weiter, sobald es installiert ist"
-            ),
+            "the game {game!r} is not installed on this server; "
+            "its matches are kept, and go on once it is installed"
         ),
     },
 )
@@ -168,8 +156,8 @@ class Rules(ABC, Generic[P, M, O]):
     """The game's name for people."""
     players: tuple[int, ...] = (2,)
     """The possible numbers of players."""
-    sides: tuple[str, ...]
-    """The name of each seat, such as ("Light", "Dark")."""
+    sides: tuple[Text, ...]
+    """The name of each seat, such as ("Light", "Dark"), which may have other words in other languages."""
     displays: tuple[str, ...]
     """Names of the text drawings, the default first."""
     offers: tuple[str, ...] = ()
@@ -181,14 +169,15 @@ class Rules(ABC, Generic[P, M, O]):
     position_type: type[P]
     """The frozen struct of positions; it packs to MessagePack and back without loss."""
 
-    def side_text(self, seat: Seat) -> Text:
-        """Return the name of a seat for sentences, which may have other words in other languages."""
-        return self.sides[seat]
+    @property
+    def side_names(self) -> tuple[str, ...]:
+        """The sides in English, as commands, documents and programs name them."""
+        return tuple(map(str, self.sides))
 
     def colour_text(self, seat: Seat, position: P | None = None) -> Text:
         """Return what pages call a side, in a position or before there is one; by default its usual name."""
         del position
-        return self.side_text(seat)
+        return self.sides[seat]
 
     # --- options and start
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
-from domain.game.protocol import SAY, GameOutcome, M, O, P, PuzzleScore, Rules, Seat
+from domain.game.protocol import SAY, GameOutcome, M, O, P, PuzzleScore, Rules
 from domain.sentences import Text
 
 DONE: Final = "done"
@@ -25,7 +25,7 @@ class Puzzle(Rules[P, M, O]):
     """The defaults of a puzzle."""
 
     players: tuple[int, ...] = (1,)
-    sides: tuple[str, ...] = ("Solver",)
+    sides: tuple[Text, ...] = (SAY("solver"),)
     displays: tuple[str, ...] = ("large", "small")
     most_points: int
     """The proven limit of points."""
@@ -33,11 +33,6 @@ class Puzzle(Rules[P, M, O]):
     def points(self, rank: Sequence[int]) -> int:
         """Return the points of a score, by its rank: more are better, and ties have the same."""
         return -rank[0]
-
-    def side_text(self, seat: Seat) -> Text:
-        """Return the name of the only side, in the language of the reader."""
-        del seat
-        return SAY("solver")
 
 
 def solver_outcome(reason: Ending, score: PuzzleScore) -> GameOutcome:

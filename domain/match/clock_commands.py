@@ -60,7 +60,7 @@ def check_time(state: MatchState, now: int) -> None:
     """
     flag = deadline(state)
     if flag is not None and now >= flag and not is_robots_turn(state):
-        side = rules_by_id(state.rules).side_text(seat_to_move(state))
+        side = rules_by_id(state.rules).sides[seat_to_move(state)]
         raise Refusal(Code.TIME_OVER, SAY("flag", side=side))
 
 

@@ -1,7 +1,7 @@
 """The commands of a match, in the form in which they wait in the inbox.
 
 A command holds its content only. Its sender, id and match are in the envelope (`CommandEnvelope`), and its
-time in the inbox. Unknown fields are refused. A command is not stored once it has an outcome.
+time in the inbox. Unknown fields are refused. Once it has an outcome, a command is only kept if it was refused.
 """
 
 from hashlib import sha256
@@ -200,8 +200,18 @@ class CommandEnvelope(msgspec.Struct, frozen=True, array_like=True):
     command: Command
 
 
+class _PackedCommand(msgspec.Struct, frozen=True, array_like=True):
+    """The envelope of a command that is not decoded."""
+
+    match: int
+    id: CommandId
+    actor: AccountId
+    command: msgspec.Raw
+
+
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _DECODER: Final = RecordDecoder(CommandEnvelope)
+_PACKED: Final = RecordDecoder(_PackedCommand)
 
 
 def tag_of(command: Command) -> str:
@@ -217,6 +227,16 @@ def encode_command(sent: CommandEnvelope) -> bytes:
 def decode_command(data: bytes) -> CommandEnvelope:
     """Read an inbox entry; raises `msgspec.DecodeError` or `ValidationError` if it is none."""
     return _DECODER.decode(data)
+
+
+def without_envelope(data: bytes) -> bytes:
+    """Return the bytes of the command in an inbox entry, which are those to keep if it is refused."""
+    return bytes(_PACKED.decode(data).command)
+
+
+def with_envelope(match: int, id_: CommandId, actor: AccountId, command: bytes) -> bytes:
+    """Return the inbox entry that a command without envelope was in, byte by byte."""
+    return _ENCODER.encode(_PackedCommand(match, id_, actor, msgspec.Raw(command)))
 
 
 def command_digest(data: bytes) -> bytes:

@@ -20,7 +20,6 @@ from domain.match.events import AccountId, Event
 from domain.match.sentences import SAY
 from domain.match.state import MatchState, Reason, evolve, position_of
 from domain.rules import pack_position, rules_by_id
-from domain.sentences import Sentence, Text
 
 CLAIMS_LIMIT: Final = 3
 """The most claims of a player in a match."""
@@ -33,29 +32,6 @@ _GRANT_DAYS: Final = 3650
 """The most days that a ruling grants a seat."""
 
 _TEXT_BYTES: Final = 32
-
-_REFUSALS: Final = frozenset(
-    (str(code), name)
-    for code, names in {
-        Code.UNKNOWN_BOARD: ("no-match",),
-        Code.BAD_REQUEST: ("digest",),
-        Code.UNKNOWN_CLAIM: ("no-claim",),
-        Code.UNKNOWN_PLY: ("no-ply",),
-        Code.CLAIM_STANDS: ("claim-stands",),
-        Code.TOO_MANY: ("claims",),
-        Code.TOO_EARLY: ("unruled",),
-        Code.ALREADY_APPEALED: ("appealed",),
-        Code.TOO_LATE: ("appeal-late",),
-        Code.NOT_AN_ARBITER: ("own-case", "same-arbiter"),
-        Code.ALREADY_RULED: ("final", "ruled"),
-        Code.BAD_RULING: (
-            "remedy-dismissed", "no-remedy", "one-remedy", "undrawn", "terminal", "winners", "no-clocks",
-            "grants", "transferred",
-        ),
-    }.items()
-    for name in names
-)  # fmt: skip
-"""The codes of all refusals here, with the names of their sentences."""
 
 DisputeCommand = MakeClaim | GiveRuling | MakeAppeal
 
@@ -75,13 +51,6 @@ def decide_dispute(
             return Decision((_appeal(command, actor, state, now),))
         case GiveRuling():
             return _ruling(command, actor, state)
-
-
-def may_refuse_dispute(code: str, text: Text | None) -> bool:
-    """Return whether a claim, a ruling or an appeal can be refused so; a `text` of None is unknown."""
-    if isinstance(text, Sentence):
-        return (code, text.key) in _REFUSALS
-    return text is None and code in {known for known, _ in _REFUSALS}
 
 
 def open_case(state: MatchState) -> Case | None:

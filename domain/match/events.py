@@ -334,7 +334,7 @@ class RefusedLeaf(msgspec.Struct, frozen=True, array_like=True, tag="refused"):
     move: str | None
     """The canonical text of a readable move; None for any other command."""
     text: bytes | None
-    """For other texts, SHA-256 of a salt and the text, which are stored apart and can be erased."""
+    """None. It has a place in the bytes, which are final; a refused command is kept outside of the log."""
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()

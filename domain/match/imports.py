@@ -39,7 +39,7 @@ from domain.match.state import (
     without_leavers,
 )
 from domain.rules import AnyRules, MissingRules, Seat, pack_position, rules_by_id
-from domain.sentences import LANGUAGES
+from domain.translation import ENGLISH, Translation
 
 DOCUMENT: Final = "document"
 """The kind of a source that is a match document."""
@@ -51,7 +51,7 @@ _ENVELOPE: Final = 128
 """More bytes than an event has beside its body."""
 
 
-def describe_source(source: MatchSource, language: str = LANGUAGES[0]) -> str:
+def describe_source(source: MatchSource, language: Translation = ENGLISH) -> str:
     """Return a clause about where an imported match comes from, and what proves it."""
     host = source.origin.partition("/")[0]
     if source.kind != DOCUMENT:

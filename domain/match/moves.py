@@ -30,9 +30,9 @@ def play_move(command: PlayMove, seat: Seat, state: MatchState) -> Decision:
         raise Refusal(Code.STALE_PLY, _why_stale(command.text, command.ply, seat, state))
     if seat != state.next:
         if state.next is None:
-            raise Refusal(Code.NOT_YOUR_TURN, SAY("no-turn", side=rules.side_text(seat)))
-        turn = rules.side_text(state.next)
-        raise Refusal(Code.NOT_YOUR_TURN, SAY("turn", side=rules.side_text(seat), turn=turn))
+            raise Refusal(Code.NOT_YOUR_TURN, SAY("no-turn", side=rules.sides[seat]))
+        turn = rules.sides[state.next]
+        raise Refusal(Code.NOT_YOUR_TURN, SAY("turn", side=rules.sides[seat], turn=turn))
     before = position_of(state)
     move = rules.check(before, read_move(rules, command.text))
     after = rules.play(before, move)

@@ -1,51 +1,62 @@
-"""The audit of refusals: the refused command is found by its digest, and decided again.
+"""The audit of refusals: a refused command is decided again.
 
 A refusal is valid if deciding its command again, in the state at that moment, leads to the same code and the same
-sentence. Where the match does not know everything that the command was made of, code and sentence must at
-least be such as can occur at that moment, and the audit says what it lacks.
+sentence. The server keeps refused commands while a match is in its memory. Where the command is missing, its
+leaf may still say what it was: it has a move that could be read, and few commands have nothing but their kind.
 """
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import islice
 from typing import Final
+
+import msgspec
 
 from domain.errors import Code
 from domain.fairness import ChainSeed
 from domain.match.commands import (
+    AnswerOffer,
     Command,
     CommandEnvelope,
+    DeclineMatch,
+    FlagPlayer,
+    MakeOffer,
     PlayMove,
+    RemindPlayer,
+    ResignMatch,
+    ResumeMatch,
     command_digest,
+    decode_command,
     encode_command,
+    with_envelope,
 )
-from domain.match.decide import Decision, DecisionContext, Rejection, decide
+from domain.match.decide import OFFER_KINDS, Decision, DecisionContext, Rejection, decide
 from domain.match.decision import INTERNAL
-from domain.match.disputes import may_refuse_dispute
-from domain.match.events import EventEnvelope, RefusedLeaf
+from domain.match.events import SERVER_ACCOUNT, RefusedLeaf
 from domain.match.history import BrokenHistory
-from domain.match.moves import stale
-from domain.match.refused_commands import (
-    NO_PLY,
-    TOO_LONG,
-    UNKNOWN,
-    NotDecidedAgain,
-    example_commands,
-    known_commands,
-    legal_moves,
-)
 from domain.match.sentences import SAY
-from domain.match.state import MatchState
-from domain.rules import rules_by_id
-from domain.sentences import Sentence, Text, all_templates
+from domain.match.state import MatchState, position_of
+from domain.rules import MissingRules, rules_by_id
+from domain.sentences import Sentence, Text
 
 _ANY_SEED: Final = bytes(32)
 
+_CODES: Final = frozenset(map(str, Code))
 
-class UnexplainedRefusal(BrokenHistory):
-    """A refusal of an unknown command contradicts nothing that is known, and nothing known explains it either.
+_MOST_MOVES: Final = 2_000
 
-    The events before and after it are not concerned.
-    """
+_NO_PLY: Final = -1
+"""A ply that no match has."""
+
+
+class NotDecidedAgain(StrEnum):
+    """Why a refusal could not be decided again."""
+
+    FAILED = "the server had failed to decide the command"
+    NO_RULES = "the server lacked the rules of the game then"
+    NO_OUTCOME = "the log has no outcomes"
+    RESTORED = "the data were restored from the published log, which has no outcomes"
+    NOT_KEPT = "the command is not kept"
 
 
 def restored_text(code: str) -> str:
@@ -59,18 +70,20 @@ def restored_text(code: str) -> str:
 def check_refusal(
     leaf: RefusedLeaf,
     state: MatchState,
-    events: Sequence[EventEnvelope],
     digest: bytes | None = None,
     text: Text | None = None,
+    kept: bytes | None = None,
 ) -> NotDecidedAgain | None:
-    """Check a refusal, and return what was missing to decide it again, None if nothing.
+    """Check a refusal, and return why it was not decided again, None if it was.
 
-    `state` is the match's at that moment, and `events` are all of the match. `digest` and `text` are those
-    of the stored outcome; without a digest, as of one that was restored, none was stored. Raises
-    `BrokenHistory` with the last event before it if it is wrong, `UnexplainedRefusal` if nothing explains it.
+    `state` is the match's at that moment. `digest` and `text` are those of the stored outcome; without a digest, as
+    of one that was restored, none was stored. `kept` is the command without its envelope, if it is kept.
+    Raises `BrokenHistory` with the last event before it if it is wrong.
     """
     if leaf.at < state.at:
         raise _fault(leaf, state, "it is older than that event")
+    if leaf.code not in _CODES:
+        raise _fault(leaf, state, f"nothing is refused as {leaf.code!r}")
     restored = digest is None and text == restored_text(leaf.code)
     if restored:
         text = None
@@ -78,36 +91,44 @@ def check_refusal(
         if leaf.move is not None or not _is_same(text, INTERNAL.text):
             raise _fault(leaf, state, f"a failure of the server reads: {INTERNAL.sentence}")
         return NotDecidedAgain.FAILED
-    command = None if digest is None else _find(leaf, state, events, digest, text)
-    if command is not None:
-        return _check_decision(leaf, state, command, text)
-    if leaf.move is None:
-        lacking = _check_possible(leaf, state, events, digest, text)
-    else:
-        lacking = _check_move(leaf, leaf.move, state, digest, text)
+    if digest is not None:
+        command = _command_of(leaf, state, digest, text, kept)
+        if command is not None:
+            return _check_decision(leaf, state, command, text)
+    if leaf.move is not None:
+        _check_move(leaf, leaf.move, state, text)
     if digest is None:
         return NotDecidedAgain.RESTORED if restored else NotDecidedAgain.NO_OUTCOME
-    return lacking
+    return NotDecidedAgain.NOT_KEPT
 
 
-def _find(
-    leaf: RefusedLeaf,
-    state: MatchState,
-    events: Sequence[EventEnvelope],
-    digest: bytes,
-    text: Text | None,
+def _command_of(
+    leaf: RefusedLeaf, state: MatchState, digest: bytes, text: Text | None, kept: bytes | None
 ) -> Command | None:
-    """Return the command with that digest; None if the match does not know everything it is made of."""
+    """Return the command with that digest: the one that is kept, or a likely one; None if it is none of these."""
+    if kept is not None:
+        return _kept_command(leaf, state, digest, kept)
     return next(
         (
             command
-            for command in chain(
-                known_commands(leaf, text, state, events), legal_moves(leaf, state)
-            )
+            for command in _likely_commands(leaf, state, text)
             if command_digest(encode_command(_sent(leaf, command))) == digest
         ),
         None,
     )
+
+
+def _kept_command(leaf: RefusedLeaf, state: MatchState, digest: bytes, kept: bytes) -> Command:
+    """Return the command that is kept of a refusal; raises `BrokenHistory` if it has another digest."""
+    packed = with_envelope(leaf.match, leaf.command, leaf.actor, kept)
+    if command_digest(packed) != digest:
+        raise _fault(leaf, state, "the command that is kept of it is not the one of its outcome")
+    try:
+        return decode_command(packed).command
+    except msgspec.MsgspecError as error:
+        raise _fault(
+            leaf, state, f"the command that is kept of it can't be read: {error}"
+        ) from error
 
 
 def _check_decision(
@@ -123,95 +144,44 @@ def _check_decision(
         raise _fault(leaf, state, f"the rules refuse it as {again.code}, not as {leaf.code}")
     if again.move != leaf.move:
         raise _fault(leaf, state, "its leaf has another move")
-    if not _is_same(text, again.text) and not _is_older(text, again.text, command, state):
+    if not _is_same(text, again.text):
         raise _fault(leaf, state, f"its stored sentence is {str(text)!r}, not {again.sentence!r}")
     return None
 
 
-def _is_older(text: Text | None, other: Text, command: Command, state: MatchState) -> bool:
-    """Return whether a stored sentence is the one that earlier versions had in place of another."""
-    if other != SAY("played-already") or not isinstance(command, PlayMove) or command.ply is None:
-        return False
-    return _is_same(text, stale(command.ply, state))
+def _likely_commands(leaf: RefusedLeaf, state: MatchState, text: Text | None) -> Iterator[Command]:
+    """Yield commands of which no part is unknown, for a refusal whose command is missing.
+
+    None of the legal moves can be refused, so that a leaf without a move can't hide one.
+    """
+    if leaf.move is not None:
+        words = text.args if isinstance(text, Sentence) else ()
+        for ply in (None, state.ply, *(word for word in words if isinstance(word, int))):
+            yield PlayMove(text=leaf.move, ply=ply)
+        return
+    if leaf.actor == SERVER_ACCOUNT:
+        yield from (FlagPlayer(ply=state.ply), RemindPlayer(ply=state.ply))
+        return
+    yield from (AnswerOffer(accept=True), AnswerOffer(accept=False))
+    yield from (ResignMatch(), DeclineMatch(), ResumeMatch())
+    rules = rules_by_id(state.rules) if state.started else None
+    offers = () if rules is None else rules.offers
+    yield from (MakeOffer(kind=kind) for kind in (*OFFER_KINDS, *offers))
+    if rules is None or isinstance(rules, MissingRules) or state.next is None:
+        return
+    if state.seats[state.next] == leaf.actor:
+        for move in islice(rules.legal_moves(position_of(state)), _MOST_MOVES):
+            yield from (PlayMove(text=move, ply=ply) for ply in (None, state.ply))
 
 
-def _check_move(
-    leaf: RefusedLeaf, move: str, state: MatchState, digest: bytes | None, text: Text | None
-) -> NotDecidedAgain:
-    """Decide the leaf's move again, though the sender's ply or spelling is unknown."""
-    plain = _decide(leaf, state, PlayMove(text=move))
-    other_ply = _decide(leaf, state, PlayMove(text=move, ply=NO_PLY))
-    if leaf.code == Code.STALE_PLY == other_ply.code:
-        # the sentence names the ply
-        if isinstance(text, Sentence) and text.key == SAY("stale", meant=0, ply=0).key:
-            meant = text.args[0]
-            ply = meant if isinstance(meant, int) else NO_PLY
-            _check_decision(leaf, state, PlayMove(text=move, ply=ply), text)
-        lacking = NotDecidedAgain.PLY
+def _check_move(leaf: RefusedLeaf, move: str, state: MatchState, text: Text | None) -> None:
+    """Decide the leaf's move again, though the ply that the sender named is unknown."""
+    stale = _decide(leaf, state, PlayMove(text=move, ply=_NO_PLY))
+    if leaf.code == stale.code == Code.STALE_PLY:
+        if isinstance(text, Sentence) and text.key != SAY("stale", meant=0, ply=0).key:
+            _check_decision(leaf, state, PlayMove(text=move), text)
     else:
         _check_decision(leaf, state, PlayMove(text=move), text)
-        lacking = NotDecidedAgain.PLY if plain == other_ply else NotDecidedAgain.MOVE
-    if not rules_by_id(state.rules).has_one_spelling:
-        return NotDecidedAgain.MOVE
-    if digest is not None and plain != other_ply:
-        raise _fault(leaf, state, "its outcome is of another command")
-    return lacking
-
-
-def _check_possible(
-    leaf: RefusedLeaf,
-    state: MatchState,
-    events: Sequence[EventEnvelope],
-    digest: bytes | None,
-    text: Text | None,
-) -> NotDecidedAgain:
-    """Check that a command of which the match does not know everything can be refused in this way."""
-    if not state.started:
-        return NotDecidedAgain.START
-    if leaf.code == Code.UNKNOWN_RULES:
-        return NotDecidedAgain.NO_RULES
-    examples = list(example_commands(leaf, state))
-    if digest is None:
-        known = known_commands(leaf, text, state, events)
-        examples += [(command, NotDecidedAgain.NO_OUTCOME) for command in known]
-    for command, lacking in examples:
-        again = _decide(leaf, state, command)
-        # a sentence that quotes an offer says which it was, so that would have been found
-        quoted = digest and lacking is NotDecidedAgain.OFFER and _quotes(again.text)
-        if again.code == leaf.code and not quoted and _may_be(leaf.code, text, again.text):
-            return lacking
-    if may_refuse_dispute(leaf.code, text):
-        return NotDecidedAgain.STATEMENT
-    raise UnexplainedRefusal(
-        state.seq,
-        f"the refusal of command {leaf.command.hex()} after it can't be explained: no command that the match "
-        "knows can be refused so at that moment",
-    )
-
-
-def _quotes(text: Text) -> bool:
-    return isinstance(text, Sentence) and UNKNOWN in text.args
-
-
-def _may_be(code: str, text: Text | None, example: Text) -> bool:
-    """Return whether a stored sentence may be that of a command like the one of the example."""
-    if text is None or isinstance(text, str):
-        return text is None or text == str(example)
-    if code == Code.UNREADABLE_MOVE:
-        return text.key in all_templates()  # a game has a sentence for each fault of a move
-    if not isinstance(example, Sentence) or text.key != example.key:
-        return False
-    return text == example or _names_unknown(example)
-
-
-def _names_unknown(text: Sentence) -> bool:
-    """Return whether a sentence of an example names something that the match does not know."""
-    return any(
-        _names_unknown(arg)
-        if isinstance(arg, Sentence)
-        else arg in (NO_PLY, TOO_LONG) or (isinstance(arg, str) and UNKNOWN in arg)
-        for arg in text.args
-    )
 
 
 def _decide(leaf: RefusedLeaf, state: MatchState, command: Command) -> Rejection:

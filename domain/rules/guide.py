@@ -1,6 +1,7 @@
-"""The guide of a game: what its page shows to people, in each language, with pictures from real moves.
+"""The guide of a game: what its page shows to people, with pictures from real moves.
 
-A game has it as `guide.toml` in its package. A text is a list of its English and its German words.
+A game has it as `guide.toml` in its package, in English; `domain.game.words` has its texts in the
+reader's language.
 """
 
 import re
@@ -10,7 +11,6 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from domain.fairness import DrawStream
-from domain.game.option_form import Bilingual
 from domain.game.protocol import AnyRules
 from domain.rules.registry import rules_id
 
@@ -22,14 +22,14 @@ class NotationLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A way to write a move."""
 
     move: str
-    means: Bilingual
+    means: str
 
 
 class GuidePicture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A picture of a guide: a position that is reached by moves."""
 
     name: str
-    caption: Bilingual
+    caption: str
     moves: str = ""
     options: str = ""
     players: int = 0
@@ -47,9 +47,9 @@ class GuidePicture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class GuideSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of the details."""
 
-    title: Bilingual
-    text: tuple[Bilingual, ...] = ()
-    items: tuple[Bilingual, ...] = ()
+    title: str
+    text: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
     """A list below the text."""
     numbered: bool = False
 
@@ -58,7 +58,7 @@ class LegendLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A line of the legend below a board: what some of the game's `figures` mean."""
 
     figures: tuple[str, ...]
-    text: Bilingual
+    text: str
     when: str = ""
     """A class of a place; without such a place on the board the line is left out."""
     large: bool = False
@@ -68,10 +68,10 @@ class LegendLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class GameGuide(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The texts and pictures of a game's page."""
 
-    about: Bilingual
+    about: str
     """One sentence about the game, also for cards."""
-    goal: Bilingual
-    turn: Bilingual
+    goal: str
+    turn: str
     """One sentence: what a player does, at a board to try the game on."""
     card: str
     """The name of the picture that stands for the game in lists."""
@@ -83,7 +83,7 @@ class GameGuide(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """About how many moves a match has; 0 if that says nothing."""
     welcome: bool = False
     """Whether the first page has a board on which visitors try this game."""
-    origin: Bilingual = Bilingual("", "")
+    origin: str = ""
     """The inventor."""
 
     def picture(self, name: str) -> GuidePicture | None:

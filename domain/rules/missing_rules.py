@@ -5,8 +5,7 @@ from typing import Any, Final, NoReturn
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.game.protocol import SAY, Rules, Seat
-from domain.sentences import Text
+from domain.game.protocol import SAY, Rules
 
 _MOST_SEATS: Final = 16
 """At least the seats of any match."""
@@ -32,13 +31,9 @@ class MissingRules(Rules[Any, Any, Any]):
         self.version = int(version) if version.isdecimal() else 0
         self.title = f"{self.key} (not installed)"
         self.players = tuple(range(1, _MOST_SEATS + 1))
-        self.sides = tuple(str(self.side_text(seat)) for seat in range(_MOST_SEATS))
+        self.sides = tuple(SAY("player", number=seat + 1) for seat in range(_MOST_SEATS))
         self.text: Final = SAY("no-game", game=self.key)
         self.sentence: Final = str(self.text)
-
-    def side_text(self, seat: Seat) -> Text:
-        """Return the name of a seat by its number."""
-        return SAY("player", number=seat + 1)
 
     def refuse(self, *_: Any, **__: Any) -> NoReturn:
         """Raise `Refusal`, because the rules are missing."""

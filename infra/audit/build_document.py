@@ -200,7 +200,7 @@ def _leaves(match: ReadMatch, shows_outcome: Callable[[RefusedLeaf], bool]) -> l
 
 
 def _seats(state: MatchState, userids: Sequence[str | None]) -> tuple[DocumentSeat, ...]:
-    sides = rules_by_id(state.rules).sides
+    sides = rules_by_id(state.rules).side_names
     return tuple(
         DocumentSeat(account.hex(), userid, sides[seat])
         for seat, (account, userid) in enumerate(zip(state.seats, userids, strict=True))

@@ -15,8 +15,7 @@ from domain.match.events import EventEnvelope, RefusedLeaf, decode_refusal, is_e
 from domain.match.history import BrokenHistory, events_by_command
 from domain.match.imported import ply_after
 from domain.match.imports import describe_import
-from domain.match.refusal_audit import UnexplainedRefusal, check_refusal, restored_text
-from domain.match.refused_commands import NotDecidedAgain
+from domain.match.refusal_audit import NotDecidedAgain, check_refusal, restored_text
 from infra.audit.draws import AnchorOf, KnownSeeds, check_draw
 from infra.audit.faults import count
 from infra.store.outcomes import ANY_DIGEST, CommandOutcome
@@ -45,8 +44,6 @@ class CheckedMatch(msgspec.Struct, frozen=True):
     refusals: Refusals
     draw: str
     """Clauses about the draw, for the sentence."""
-    unexplained: UnexplainedRefusal | None = None
-    """The first refusal that can't be explained, though all else holds."""
 
     def __str__(self) -> str:
         history = (
@@ -75,8 +72,6 @@ class MatchAudit:
         self.head = self._again.head
         """The leaf hash of the last event."""
         self.refusals: Counter[NotDecidedAgain | None] = Counter()
-        self.unexplained: UnexplainedRefusal | None = None
-        """The first refusal that can't be explained."""
 
     def commands(self) -> Iterator[AcceptedCommand]:
         """Yield the commands that led to the events, in their order."""
@@ -100,8 +95,14 @@ class MatchAudit:
         if known and outcome.digest not in possible_digests(command.events, command.ply):
             raise BrokenHistory(first.seq, "the outcome of its command is of another command")
 
-    def check_refused(self, leaf: RefusedLeaf, outcome: CommandOutcome | None, seq: int) -> None:
-        """Decide a refusal after event `seq` again, by its outcome if that is known."""
+    def check_refused(
+        self,
+        leaf: RefusedLeaf,
+        outcome: CommandOutcome | None,
+        seq: int,
+        kept: bytes | None = None,
+    ) -> None:
+        """Decide a refusal after event `seq` again, by its outcome and its command if they are known."""
         state = self._again.states.get(seq)
         if state is None:
             raise BrokenHistory(
@@ -116,11 +117,7 @@ class MatchAudit:
                     raise BrokenHistory(
                         seq, "the outcome of a refusal after it has no digest of its command"
                     )
-        try:
-            self.refusals[check_refusal(leaf, state, self.events, digest, text)] += 1
-        except UnexplainedRefusal as fault:
-            self.refusals[NotDecidedAgain.UNEXPLAINED] += 1
-            self.unexplained = self.unexplained or fault
+        self.refusals[check_refusal(leaf, state, digest, text, kept)] += 1
 
     def check_draw(
         self, shard: int, indexes: Sequence[int], anchor_of: AnchorOf, known: KnownSeeds
@@ -138,7 +135,6 @@ class MatchAudit:
             leaves=leaves,
             refusals=self.refusals,
             draw=draw + (f"; {describe_import(imported)}" if imported else ""),
-            unexplained=self.unexplained,
         )
 
 
@@ -172,25 +168,19 @@ class CheckedMatches(msgspec.Struct):
     refusals: Counter[NotDecidedAgain | None] = msgspec.field(default_factory=Counter)
     faults: dict[int, str] = msgspec.field(default_factory=dict)
     """The first fault of each damaged match."""
-    unexplained: dict[int, str] = msgspec.field(default_factory=dict)
-    """The first refusal that can't be explained, of each match that has one and holds in all else."""
     unread: dict[int, str] = msgspec.field(default_factory=dict)
     """Why matches could not be read now, which is no fault of theirs."""
 
     def sentences(self) -> Iterator[str]:
-        """Return a sentence for each match that does not hold, or not in all."""
+        """Return a sentence for each match that does not hold."""
         for board, why in sorted(self.faults.items()):
             yield f"match {board} does not hold: {why}"
-        for board, why in sorted(self.unexplained.items()):
-            yield holds_but(board, why)
 
     def add_match(self, match: CheckedMatch) -> None:
         """Add a match whose events hold."""
         self.matches += 1
         self.events += match.events
         self.refusals += Counter(match.refusals)
-        if match.unexplained:
-            self.unexplained[match.board] = str(match.unexplained)
 
     def add_fault(self, board: int, fault: str) -> None:
         """Add a match that is damaged."""
@@ -208,7 +198,6 @@ class CheckedMatches(msgspec.Struct):
         self.events += other.events
         self.refusals += other.refusals
         self.faults |= other.faults
-        self.unexplained |= other.unexplained
         self.unread |= other.unread
 
 
@@ -223,8 +212,3 @@ def describe_refusals(refusals: Refusals) -> str:
         if lacking is not None
     ]
     return "".join(clauses)
-
-
-def holds_but(board: int, unexplained: str | UnexplainedRefusal) -> str:
-    """Return a sentence that a match holds in all but a refusal."""
-    return f"match {board} holds but for a refusal, which no move and no event depends on: {unexplained}"

@@ -6,6 +6,7 @@ was written to while it was read, is read again by itself, which finds the first
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from redis.exceptions import ResponseError
@@ -94,6 +95,7 @@ class MatchBatches:
                 ),
                 self._leaves_at,
                 anchors_in(self._store, self._shard),
+                partial(self._store.kept_commands, self._shard),
                 self._seeds,
             )
         except (BrokenHistory, ValueError):

@@ -7,7 +7,7 @@
 The help pages of pbmserv have `challenge` and `move` as they are here. They don't show how it kept or
 returned the history of a match, and not how a drawn setup or an end was written. Those two are comments
 here, `# setup JSON` and `# result JSON`. Nothing proves a record: the moves are checked by the rules of
-this server, and nothing shows that anybody played them. docs/moving-a-match.md has the details.
+this server, and nothing shows that anybody played them. docs/upgrading.md has the details.
 """
 
 import re

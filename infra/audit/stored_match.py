@@ -11,6 +11,7 @@ outcomes name; and if the match's locator has just these indexes.
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -25,6 +26,7 @@ from infra.redis.keys import shard_of
 from infra.sentences import SAY
 from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import Store
+from infra.store.refused_commands import RefusedId
 
 _CHUNK: Final = 500
 """Leaves that are read in one round trip."""
@@ -42,6 +44,9 @@ class StoredMatch(msgspec.Struct, frozen=True):
     """Where its leaves are in the shard's log, by its locator."""
 
 
+KeptCommands = Callable[[Sequence[RefusedId]], Sequence[bytes | None]]
+"""Returns refused commands without their envelopes, None for those that are not kept."""
+
 LeavesAt = Callable[[Mapping[int, bytes | None]], Mapping[int, bytes]]
 """Returns leaves of the shard's log by their indexes, without missing ones.
 
@@ -52,12 +57,9 @@ The indexes come with the event that should be there; None for a refusal, and wh
 def check(store: Store, board: int) -> str:
     """Return a sentence that a match is intact; raise `BrokenHistory` at the first event that is damaged.
 
-    Raises `UnexplainedRefusal` if nothing but that is wrong. Refused as `unknown-board` if there is no such match.
+    Refused as `unknown-board` if there is no such match.
     """
-    found = check_match(store, board)
-    if found.unexplained:
-        raise found.unexplained
-    return str(found)
+    return str(check_match(store, board))
 
 
 def check_match(store: Store, board: int) -> CheckedMatch:
@@ -70,11 +72,16 @@ def check_match(store: Store, board: int) -> CheckedMatch:
         found,
         lambda wanted: read_leaves(store, shard, wanted),
         anchors_in(store, shard),
+        partial(store.kept_commands, shard),
     )
 
 
 def audit_stored(
-    found: StoredMatch, leaves_at: LeavesAt, anchor_of: AnchorOf, known: KnownSeeds | None = None
+    found: StoredMatch,
+    leaves_at: LeavesAt,
+    anchor_of: AnchorOf,
+    kept: KeptCommands,
+    known: KnownSeeds | None = None,
 ) -> CheckedMatch:
     """Audit what is stored of a match, and its leaves in the log; raises `BrokenHistory`."""
     outcomes = _readable(found.outcomes)
@@ -86,12 +93,17 @@ def audit_stored(
     indexes = _check_accepted(audit, log, outcomes, commands)
     leaves = dict(zip(indexes, found.events, strict=True))
     accepted = {command.events[0].command for command in commands}
+    refused: list[tuple[RefusedLeaf, CommandOutcome]] = []
     for command in found.outcomes:
         if command not in accepted:
             outcome = _outcome(outcomes, command, len(indexes))
             data, leaf = log.refusal(command, outcome, indexes)
             leaves[outcome.index] = data
-            audit.check_refused(leaf, outcome, outcome.seq)
+            refused.append((leaf, outcome))
+    if refused:
+        found_kept = kept([RefusedId(leaf.actor, leaf.command) for leaf, _ in refused])
+        for (leaf, outcome), sent in zip(refused, found_kept, strict=True):
+            audit.check_refused(leaf, outcome, outcome.seq, sent)
     log.check_locator(leaves, indexes)
     draw = audit.check_draw(found.shard, indexes, anchor_of, known or KnownSeeds())
     return audit.found(leaves, draw)

@@ -7,7 +7,7 @@ import msgspec
 
 from domain.match.events import AccountId
 from domain.rules import Seat
-from domain.sentences import LANGUAGES
+from domain.translation import ENGLISH
 from infra.mail.message_queue import QueuedMessage
 from infra.mail.progress import DigestItem
 from infra.people.messages import PlayerMessage
@@ -19,7 +19,7 @@ class EmailText(msgspec.Struct, frozen=True):
 
     subject: str
     body: str
-    language: str = LANGUAGES[0]
+    language: str = ENGLISH.code
     html: str = ""
     """The same in HTML, with the picture `PICTURE` where the text has a drawn board; empty for none."""
     drawing: bytes = b""

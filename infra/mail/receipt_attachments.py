@@ -5,20 +5,15 @@ signature is over the bytes of a file.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from domain.sentences import LANGUAGES
+from domain.translation import ENGLISH
+from infra.languages.wording import wording
 from infra.mail.email import Attachment
 
 if TYPE_CHECKING:
     from infra.log.proofs import LogProofs
     from infra.log.receipt_signer import ReceiptSigner
-
-_RECEIPT_LINES: Final = {
-    "en": "Attached is the server's signed promise that this is recorded. Keep this e-mail.\n",
-    "de": "Angehängt ist die signierte Zusage des Servers, dass dies festgehalten ist. Heb diese Mail auf.\n",
-}
-"""The line below a text to which a receipt is attached, in each language."""
 
 
 def receipt_attachments(
@@ -34,11 +29,15 @@ def _numbered(name: str, texts: Sequence[str]) -> Iterator[Attachment]:
 
 
 def with_receipt_line(
-    body: str, attachments: Sequence[Attachment], language: str = LANGUAGES[0]
+    body: str, attachments: Sequence[Attachment], language: str = ENGLISH.code
 ) -> str:
     """Return the text of an e-mail, which ends with a signature, with a line about its receipts."""
-    has_receipt = any(one.name.startswith("receipt") for one in attachments)
-    return f"{body}{_RECEIPT_LINES[language]}" if has_receipt else body
+    if not any(one.name.startswith("receipt") for one in attachments):
+        return body
+    line = wording(language).gettext(
+        "Attached is the server's signed promise that this is recorded. Keep this e-mail."
+    )
+    return f"{body}{line}\n"
 
 
 class EventAttachments:

@@ -1,7 +1,7 @@
 """Counters and measurements of the work of this process, for Prometheus; `services.metrics` serves them.
 
 A metric keeps its name, labels and unit. A label has few values, and never an account or a match. An operator's
-page, docs/metrics.md, has all of them.
+page, docs/monitoring.md, has all of them.
 """
 
 import time

@@ -21,7 +21,7 @@ from infra.redis import keys, scripts
 from infra.redis.cluster import in_cluster
 
 BUCKETS: Final = 1
-"""Buckets of a projection that is built for the first time; `docs/projections.md` says what more cost."""
+"""Buckets of a projection that is built for the first time; `docs/growing.md` says what more cost."""
 
 HOLD_MS: Final = 30_000
 """How long a bucket stays frozen after the last renewal."""

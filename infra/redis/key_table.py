@@ -116,6 +116,7 @@ KEYS: Final = (
     Key("{s07.a1y}:m:<board>:out", "hash: command id -> stored outcome", "infra.store.redis_store", "the match is retired", "commands", _SUBMITTED),
     Key("{s07.a1y}:m:<board>:conditional", "string: conditional moves of the seats, see `domain.match.conditional_moves`; private", "infra.store.redis_store", "they are played, or do not fit any longer", "seats", _PLAYED),
     Key("{s07.a1y}:m:<board>:refusals", "hash: account and ply -> refusals counted", "infra.store.redis_store", "the next event of the match", "accounts and plies", _SUBMITTED),
+    Key("{s07.a1y}:refused:<hex>", "hash: command id -> the command, of refused ones of an account", "infra.store.refused_commands", "their matches are retired, or the account is deleted", "refused commands, 1,000", _TEXTS),
     Key("{s07.a1y}:m:<board>:chat", "list of the match's chat", "infra.people.messages", "expires a year after the match is retired", "lines, 500 a match", _TEXTS),
     Key("{s07.a1y}:m:<board>:texts", "hash: id of a command -> the statement of a claim, appeal or ruling", "infra.people.statements", Never("its players may read it"), "claims, appeals and rulings, 50 an account", _TEXTS),
     Key("{s07.a1y}:m:<board>:draft", "hash: account -> move that waits for `confirm`", "infra.people.drafts", "expires", "seats", _PLAYED),
@@ -181,7 +182,7 @@ KEYS: Final = (
     Key("{p:<name>:b<bucket>}:<generation>:hold", "set while a bucket is replaced, and must not change", "infra.projections.generations", "expires", "buckets", _PROJECTION),
     Key("{p:<name>:b<bucket>}:<generation>:stuck", "hash: shard -> the leaf that could not be folded, and why", "infra.projections.generations", "the leaf is folded", "shards", _PROJECTION),
     Key("{p:<name>:b<bucket>}:<generation>:keys", "set of the keys of the bucket's data", "infra.projections.generations", "a newer generation", "keys of the bucket", _PROJECTION),
-    Key("{p:<name>:b<bucket>}:<generation>:...", "the data", "infra.projections", "a newer generation", "docs/projections.md", _PROJECTION),
+    Key("{p:<name>:b<bucket>}:<generation>:...", "the data", "infra.projections", "a newer generation", "docs/growing.md", _PROJECTION),
     Key("{p:erased}", "set: deleted accounts, which get no lists and no notices", "infra.projections.erasure", Never("a rebuild leaves them out"), "deleted accounts", _PROJECTION),
     # mail
     Key("{mail}:letters", "hash: id of an e-mail -> packed entry, until it is sent or given up", "infra.mail.outbox", "it is sent or given up", "e-mails", _MAIL),

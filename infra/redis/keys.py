@@ -199,6 +199,11 @@ password_reset: Final = _of_account(":reset")
 matches_with_robots: Final = _of_account(":robots")
 
 
+def refused(shard: int, account_id: bytes) -> str:
+    """Return the key of the refused commands of an account in a shard."""
+    return f"{_TAGS[shard]}:refused:{account_id.hex()}"
+
+
 def allocated(command: bytes) -> str:
     """Return the key of the board number of a command id."""
     return f"{BOARDS}:id:{command.hex()}"

@@ -95,7 +95,7 @@ class Settings(SiteSettings, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             "an address such as 127.0.0.1:9100, or off",
             "Where a process serves `/metrics` for Prometheus; `off` serves none. Each process shows its own "
             "figures and needs an address of its own: of several under `serve` the second takes the next "
-            "port, and so on, the processes of the HTTP API first (docs/metrics.md has the order). Let only "
+            "port, and so on, the processes of the HTTP API first (docs/monitoring.md has the order). Let only "
             "your own programs reach it.",
             "`off`",
         ),

@@ -65,7 +65,7 @@ class SiteSettings(LogSettings, frozen=True, kw_only=True):
         about(
             "on or off",
             "Whether players may have notifications in their browsers; it needs `site`. The mailer sends them, also "
-            "without a relay: see [web push](push.md).",
+            "without a relay: see [web push](mail.md#notifications-in-browsers).",
             "`off`",
         ),
     ] = "off"

@@ -93,7 +93,11 @@ def discard(data: redis.Redis, store: Store, found: DiscardedLeaves, published: 
 
 
 def _cut_match(pipe: Any, store: Store, shard: int, board: int, first: int) -> None:
-    indexes = [index for index in store.leaf_indexes(board) if index < first]
+    indexes = store.leaf_indexes(board)
+    for data in filter(None, store.leaves_at(shard, [one for one in indexes if one >= first])):
+        if isinstance(leaf := decode_leaf(data), RefusedLeaf):
+            pipe.hdel(keys.refused(shard, leaf.actor), leaf.command)
+    indexes = [index for index in indexes if index < first]
     events: list[bytes] = []
     refused: list[RefusedLeaf] = []  # since the last event, because an event ends their count
     for data in filter(None, store.leaves_at(shard, indexes)):

@@ -41,6 +41,7 @@ from domain.match.events import AccountId, CommandId
 from domain.match.history import PackedSnapshot
 from infra.store.layout import Layout
 from infra.store.log_streams import NextLeaves, ShardNews
+from infra.store.refused_commands import NO_REFUSED, RefusedId
 from infra.store.whole_matches import WholeMatch
 
 MOST_REFUSALS: int = 50
@@ -129,6 +130,10 @@ class Write(msgspec.Struct, frozen=True):
     If the match is not over then, it is not listed among those that have ended."""
     refusal_field: str = ""
     """For a refusal: its player and ply; see `refusal_field`."""
+    actor: AccountId = b""
+    """The sender of a command that is kept."""
+    kept: bytes = b""
+    """For a refusal: the command without its envelope, to keep; empty for none. See `infra.store.refused_commands`."""
     due: int = 0
     """When the match is next due, ms; 0 for never. A refusal changes nothing."""
     ended: int = 0
@@ -326,8 +331,14 @@ class Store(Protocol):
         """Return all that is stored of matches; None for one that has no state in the data."""
         ...
 
-    def retire(self, matches: Sequence[tuple[int, bytes, Sequence[int]]]) -> list[bool]:
+    def retire(
+        self,
+        matches: Sequence[tuple[int, bytes, Sequence[int]]],
+        refused: Mapping[int, Sequence[RefusedId]] = NO_REFUSED,
+    ) -> list[bool]:
         """Remove matches that are over, each by board, head and leaves; mark them as in the archive.
+
+        The commands that were `refused` in them, by board, are no longer kept.
 
         False for one that is not over, or has other leaves than these or another head.
         """
@@ -339,6 +350,17 @@ class Store(Protocol):
 
     def outcomes(self, board: int) -> Mapping[CommandId, bytes]:
         """Return all stored outcomes of a match."""
+        ...
+
+    def kept_commands(self, shard: int, refused: Sequence[RefusedId]) -> list[bytes | None]:
+        """Return refused commands without their envelopes, None for those that are not kept."""
+        ...
+
+    def forget_refused(self, account: AccountId) -> None:
+        """Erase the refused commands of an account; safe to repeat.
+
+        A command that waits meanwhile, and is refused later, is kept for a day at most.
+        """
         ...
 
     def events(self, board: int) -> list[bytes]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import redis
 
-from domain.match.events import CommandId
+from domain.match.events import AccountId, CommandId
 from domain.match.history import PackedSnapshot
 from infra.durability.durability import Mode
 from infra.redis import keys, scripts
@@ -38,6 +38,7 @@ from infra.store.port import (
     Watermark,
     Write,
 )
+from infra.store.refused_commands import NO_REFUSED, RefusedId, forget_refused, read_kept
 from infra.store.store_calls import (
     anchor_call,
     commit_call,
@@ -275,11 +276,16 @@ class RedisStore:
         """Return all that is stored of matches."""
         return read_one(self._client, read_matches(self._shard, boards))
 
-    def retire(self, matches: Sequence[tuple[int, bytes, Sequence[int]]]) -> list[bool]:
+    def retire(
+        self,
+        matches: Sequence[tuple[int, bytes, Sequence[int]]],
+        refused: Mapping[int, Sequence[RefusedId]] = NO_REFUSED,
+    ) -> list[bool]:
         """Remove matches that are over."""
         shards = self._fixed.shards
         calls = [
-            retire_call(shards, board, head, locators.encode(at)) for board, head, at in matches
+            retire_call(shards, board, head, locators.encode(at), refused.get(board, ()))
+            for board, head, at in matches
         ]
         return list(map(bool, scripts.call_all(self._client, calls)))
 
@@ -306,6 +312,14 @@ class RedisStore:
         """Return all stored outcomes of a match."""
         found: Any = self._client.hgetall(keys.outcomes(self._shard(board), board))
         return dict(found)
+
+    def kept_commands(self, shard: int, refused: Sequence[RefusedId]) -> list[bytes | None]:
+        """Return refused commands."""
+        return read_kept(self._client, shard, refused)
+
+    def forget_refused(self, account: AccountId) -> None:
+        """Erase the refused commands of an account."""
+        forget_refused(self._client, self._fixed.shards, account)
 
     def events(self, board: int) -> list[bytes]:
         """Return a match's events in order."""

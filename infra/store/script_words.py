@@ -35,7 +35,7 @@ class SubmitWords(NamedTuple):
 
 
 class CommitKeys(NamedTuple):
-    """The keys of `commit.lua` for the shard; those of each match follow."""
+    """The keys of `commit.lua` for the shard; those of each match follow, then those of refused commands."""
 
     inbox: str
     log: str
@@ -70,6 +70,8 @@ class CommitWords(NamedTuple):
     digest: Arg
     tail: Arg
     refusal: Arg
+    kept: Arg
+    kept_in: Arg
     snapshot: Arg
     more_moves: Arg
     more_turns: Arg

@@ -22,9 +22,6 @@ MOST_FAULTS: Final = 1_000
 LISTS: Final = "lists"
 """The section that compares projections with rebuilt ones."""
 
-REFUSALS_OF: Final = "refusals of match "
-"""The subject of a refusal that can't be explained, before the board."""
-
 _MACS: Final = "macs"
 
 

@@ -28,6 +28,7 @@ from infra.store.port import (
     Write,
     refusal_field,
 )
+from infra.store.refused_commands import RefusedId
 from infra.store.script_words import (
     AnchorKeys,
     AnchorWords,
@@ -118,11 +119,15 @@ def commit_call(
     names = list(_commit_keys(shard))
     places: dict[int, int] = {}
     args: list[scripts.Arg] = [shards, least, "" if most is None else most]
+    for board in dict.fromkeys(write.board for write in run):
+        places[board] = len(places) + 1
+        names += _commit_match_keys(shard, board)
+    kept_in: dict[bytes, int] = {}
     for write in run:
-        if write.board not in places:
-            places[write.board] = len(places) + 1
-            names += _commit_match_keys(shard, write.board)
-        args += _commit_words(write, places[write.board])
+        if write.kept and write.actor not in kept_in:
+            names.append(keys.refused(shard, write.actor))
+            kept_in[write.actor] = len(names)
+        args += _commit_words(write, places[write.board], kept_in.get(write.actor, 0))
         args += write.leaves
     return scripts.COMMIT, names, args
 
@@ -153,7 +158,7 @@ def _commit_match_keys(shard: int, board: int) -> CommitMatchKeys:
     )
 
 
-def _commit_words(write: Write, match: int) -> CommitWords:
+def _commit_words(write: Write, match: int, kept_in: int) -> CommitWords:
     new = write.snapshot
     return CommitWords(
         entry=write.entry,
@@ -163,6 +168,8 @@ def _commit_words(write: Write, match: int) -> CommitWords:
         digest=write.digest,
         tail=write.tail,
         refusal=write.refusal_field,
+        kept=write.kept,
+        kept_in=kept_in if write.kept else 0,
         snapshot=snapshots.with_marks(new.state, write.conditional_after) if new else "",
         more_moves=new.moves if new else "",
         more_turns=new.turns if new else "",
@@ -195,8 +202,10 @@ def anchor_call(
     return scripts.ANCHOR_SEED_CHAIN, names, words
 
 
-def retire_call(shards: int, board: int, head: bytes, locator: bytes) -> scripts.Call:
-    """Return the call that removes a match which is in the archive."""
+def retire_call(
+    shards: int, board: int, head: bytes, locator: bytes, refused: Sequence[RefusedId] = ()
+) -> scripts.Call:
+    """Return the call that removes a match which is in the archive, and the commands refused in it."""
     shard = keys.shard_of(board, shards)
     names = [
         keys.snapshot(shard, board),
@@ -212,8 +221,11 @@ def retire_call(shards: int, board: int, head: bytes, locator: bytes) -> scripts
         keys.conditional_moves(shard, board),
         keys.drafts(shard, board),
     ]
+    rest = len(names)
+    names += (keys.refused(shard, actor) for actor in dict.fromkeys(one.actor for one in refused))
     bit = keys.archive_bit(board, shards)
-    return scripts.RETIRE, names, [head, locator, board, bit, keys.ARCHIVED_CHAT_SECONDS]
+    words: list[scripts.Arg] = [head, locator, board, bit, keys.ARCHIVED_CHAT_SECONDS, rest]
+    return scripts.RETIRE, names, words + [one.command for one in refused]
 
 
 def repair_due(client: redis.Redis, shards: int, board: int, head: bytes, due: int) -> bool:

@@ -119,6 +119,7 @@ def erase_account(app: App, account: AccountId) -> None:
         app.statements,
     ):
         part.forget(account)
+    app.store.forget_refused(account)
     erase_mail(app.people, account)
     erase_projections(app.people, account)
 

@@ -1,6 +1,6 @@
 """Open challenges: matches that are offered to anybody."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from domain.clocks.time_control import write_time_control
 from domain.errors import Code, Refusal
@@ -11,11 +11,11 @@ from domain.rules import AnyRules, rules_id
 from infra.people.challenges import Challenge, ChallengeState, Proposal
 from infra.people.challenges.start import challenge_start
 from services.app.actor import Actor
-from services.app.commands import MatchCommand
 from services.app.contact import check_open_challenge
 from services.app.context import App
 from services.app.draws import read_commitment
 from services.app.opponents import check_fills, check_wanted, reserve_robot_match, robot_of
+from services.app.play import Steps, course, decided
 from services.app.sentences import SAY
 
 
@@ -70,7 +70,7 @@ def propose(app: App, actor: Actor, proposal: Proposal, commitment: str = "") ->
 def take(app: App, actor: Actor, id_: str, commitment: str = "") -> Challenge:
     """Take a free seat, unless one of the players there does not want that.
 
-    Where it was the last seat, the state is `ChallengeState.TAKEN`: `start_when_full` has the next step.
+    Where it was the last seat, the state is `ChallengeState.TAKEN`: `begun_when_full` goes on then.
     """
     found = app.challenges.get(id_)
     own = _read_commitment(found.proposal, commitment)
@@ -99,15 +99,18 @@ def withdraw(app: App, actor: Actor, id_: str) -> None:
     app.challenges.withdraw(actor.account, id_)
 
 
-def start_when_full(app: App, challenge: Challenge) -> MatchCommand:
-    """Return the command that starts the match of a full challenge; it is the same each time."""
-    return MatchCommand(challenge_start(challenge, app.store, app.words), 0)
+@course
+def begun_when_full(app: App, take_seat: Callable[[], Challenge]) -> Steps[Challenge]:
+    """Take a seat, and start the match if it was the last; return the challenge, which has its board then.
 
-
-def mark_started(app: App, challenge: Challenge, board: int) -> Challenge:
-    """Return a challenge whose match has started, with the board of that match."""
+    The command is the same each time. If its outcome comes too late, the scheduler does the rest.
+    """
+    taken = take_seat()
+    if taken.state is not ChallengeState.TAKEN:
+        return taken
+    begun = yield from decided(app, challenge_start(taken, app.store, app.words))
     # crash window: the match has started and the challenge does not know its board
-    return app.challenges.mark_started(challenge.id, board)
+    return app.challenges.mark_started(taken.id, begun.board)
 
 
 def gathers(proposal: Proposal) -> bool:

@@ -1,163 +1,143 @@
-"""Commands in a match: from the action of a player to the command, and from its outcome to a result.
+"""Actions of players in a match, and the command of each.
 
-A front end loads the match, calls `command_of`, submits the command through its gateway, which is
-the only step that waits, and passes the outcome to `finish`.
+An action is also the body of its request over the API, so its fields have the limits and the words of that.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match import commands
-from domain.match.commands import (
-    AnswerOffer,
-    Command,
-    CommandEnvelope,
-    DeclineMatch,
-    ResignMatch,
-    ResumeMatch,
-    RevealText,
-)
+from domain.match.commands import Command, CommandEnvelope
 from domain.match.decide import OFFER_KINDS, seat_of
 from domain.match.offers import DEAL
 from domain.match.state import MatchState
 from domain.rules import AnyRules, rules_by_id
-from infra.store.gateway import WAIT_SECONDS, OutcomePending
-from infra.store.outcomes import CommandOutcome
 from services.app.actor import Actor
 from services.app.context import App
-from services.app.draws import NO_DRAW_PART, DrawPart, accept_command, read_text
+from services.app.draws import DrawPart, accept_command, read_text
 from services.app.move_text import read_move
+from services.app.play import Course, Steps, decided
+from services.app.receipts import Answered
 from services.app.sentences import SAY
 
-__all__ = [
-    "PLAIN_ACTIONS",
-    "WAIT_SECONDS",
-    "AcceptAction",
-    "Action",
-    "MatchCommand",
-    "MoveAction",
-    "OfferAction",
-    "OutcomeNotDurable",
-    "OutcomePending",
-    "RevealAction",
-    "command_of",
-    "finish",
-    "needs_redis",
+RevealedText = Annotated[
+    str, msgspec.Meta(min_length=2, max_length=128, pattern="^([0-9A-Fa-f]{2})+$")
 ]
+"""In hex digits."""
 
 
-class MoveAction(msgspec.Struct, frozen=True):
-    """Play a move; `ply`, if given, is the number of plies that the player believes were played."""
-
-    text: str
-    ply: int | None = None
+class AskedInMatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="do"):
+    """Base of the actions in a match."""
 
 
-class OfferAction(msgspec.Struct, frozen=True):
-    """Propose something that needs the others' consent."""
+class Move(AskedInMatch, frozen=True, tag="move"):
+    """Play a move."""
 
-    kind: str
-
-
-class AcceptAction(msgspec.Struct, frozen=True):
-    """Accept the offer that stands, or a match that waits; `part` is for the draw of such a match."""
-
-    part: DrawPart = NO_DRAW_PART
+    move: Annotated[str, msgspec.Meta(max_length=512, examples=["m13-j7"])]
+    ply: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None = None
+    """The number of moves played before this one; the move is refused if that has changed."""
 
 
-class RevealAction(msgspec.Struct, frozen=True):
-    """Reveal the text, in hex digits, that the player committed to."""
+class Offer(AskedInMatch, frozen=True, tag="offer"):
+    """Make an offer, which needs the consent of the other players."""
 
-    text: str
+    kind: Annotated[str, msgspec.Meta(max_length=24, examples=["draw", "undo", "pause"])]
+    """`draw`, `undo`, `abort`, `pause`, `transfer`, or an offer of the game."""
 
 
-PLAIN_ACTIONS: Final[Mapping[str, AnswerOffer | ResignMatch | DeclineMatch | ResumeMatch]] = {
-    "reject": AnswerOffer(accept=False),
-    "resign": ResignMatch(),
-    "decline": DeclineMatch(),
-    "resume": ResumeMatch(),
+class Accept(AskedInMatch, frozen=True, tag="accept"):
+    """Accept the open offer, or a match that waits for consent."""
+
+    entropy: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    """A word that goes into the draw by chance, if the match still waits for it."""
+    commitment: Annotated[str, msgspec.Meta(pattern="^([0-9A-Fa-f]{64})?$")] = ""
+    """If the match gathers (`--gather`): SHA-256 of a secret text that you keep, in hex. If it is
+    empty, the server keeps a text for you."""
+
+
+class Reveal(AskedInMatch, frozen=True, tag="reveal"):
+    """Reveal the text that you committed to."""
+
+    text: RevealedText
+    """The text, in hex."""
+
+
+class Reject(AskedInMatch, frozen=True, tag="reject"):
+    """Reject the open offer."""
+
+
+class Resign(AskedInMatch, frozen=True, tag="resign"):
+    """Resign: give up the match."""
+
+
+class Decline(AskedInMatch, frozen=True, tag="decline"):
+    """Decline to play, before your first move."""
+
+
+class Resume(AskedInMatch, frozen=True, tag="resume"):
+    """End a pause."""
+
+
+Action = Move | Offer | Accept | Reveal | Reject | Resign | Decline | Resume
+
+_OF_PLAIN: Final[Mapping[type[Action], Command]] = {
+    Reject: commands.AnswerOffer(accept=False),
+    Resign: commands.ResignMatch(),
+    Decline: commands.DeclineMatch(),
+    Resume: commands.ResumeMatch(),
+}
+
+PLAIN_ACTIONS: Final[Mapping[str, Action]] = {
+    "reject": Reject(),
+    "resign": Resign(),
+    "decline": Decline(),
+    "resume": Resume(),
 }
 """Actions that consist of their name."""
 
-Action = (
-    MoveAction
-    | OfferAction
-    | AcceptAction
-    | RevealAction
-    | AnswerOffer
-    | ResignMatch
-    | DeclineMatch
-    | ResumeMatch
-)
 
+def act(app: App, actor: Actor, board: int, state: MatchState, action: Action) -> Course[Answered]:
+    """Carry out a player's action in a match that was seen in this state."""
 
-class MatchCommand(msgspec.Struct, frozen=True):
-    """A command for the gateway, with the ply at which its sender saw the match."""
+    def steps() -> Steps[Answered]:
+        return (yield from decided(app, command_of(app, actor, board, state, action), state.ply))
 
-    sent: CommandEnvelope
-    ply: int
-
-
-class OutcomeNotDurable(OutcomePending):
-    """The server that accepted the command promises no durability, so it counts as pending."""
-
-    def __init__(self, outcome: CommandOutcome) -> None:
-        super().__init__("with durability none this is never more than pending")
-        self.outcome = outcome
+    return Course(steps(), blocks=isinstance(action, Accept))
 
 
 def command_of(
     app: App, actor: Actor, board: int, state: MatchState, action: Action
-) -> MatchCommand:
+) -> CommandEnvelope:
     """Return the command for a player's action; refuses what can be refused without a decision.
 
-    Only an `AcceptAction` asks Redis; see `needs_redis`.
+    Only an `Accept` asks Redis.
     """
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, SAY("no-board", board=board))
     seat_of(actor.account, state)
     command = _command(app, actor, board, state, action)
-    return MatchCommand(
-        CommandEnvelope(board, actor.command_id(), actor.account, command), state.ply
-    )
-
-
-def needs_redis(action: Action) -> bool:
-    """Return whether `command_of` asks Redis for such an action; then no event loop may call it."""
-    return isinstance(action, AcceptAction)
-
-
-def finish(app: App, outcome: CommandOutcome) -> CommandOutcome:
-    """Return the outcome of an accepted command, and refuse a refused one.
-
-    Raises `OutcomeNotDurable` for an accepted command where durability is `none`.
-    """
-    if not outcome.accepted:
-        raise Refusal(Code(outcome.code), outcome.text)
-    if not app.durable:
-        raise OutcomeNotDurable(outcome)
-    return outcome
+    return CommandEnvelope(board, actor.command_id(), actor.account, command)
 
 
 def _command(app: App, actor: Actor, board: int, state: MatchState, action: Action) -> Command:
     match action:
-        case MoveAction():
+        case Move():
             rules = rules_by_id(state.rules)
             return commands.PlayMove(
-                text=rules.write(read_move(rules, action.text)), ply=action.ply
+                text=rules.write(read_move(rules, action.move)), ply=action.ply
             )
-        case OfferAction():
+        case Offer():
             return _offer(rules_by_id(state.rules), action.kind.lower())
-        case AcceptAction():
-            id_ = actor.command_id()
-            return accept_command(app, board, actor.account, state, id_, action.part)
-        case RevealAction():
-            return RevealText(text=read_text(action.text))
+        case Accept():
+            part = DrawPart(action.entropy, action.commitment)
+            return accept_command(app, board, actor.account, state, actor.command_id(), part)
+        case Reveal():
+            return commands.RevealText(text=read_text(action.text))
         case _:
-            return action
+            return _OF_PLAIN[type(action)]
 
 
 def _offer(rules: AnyRules, kind: str) -> commands.MakeOffer:

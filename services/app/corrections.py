@@ -19,11 +19,11 @@ from domain.match.state import MatchState
 from infra.redis import keys
 from infra.store.outcomes import parse
 from services.app.actor import Actor
-from services.app.commands import OutcomePending, finish
 from services.app.context import App
-from services.app.disputes import RuleAction, carry_out, check_arbiter
+from services.app.disputes import RuleAction, check_arbiter, dispute
 from services.app.games import game_keys
 from services.app.matches import load_state
+from services.app.play import OutcomePending, submit
 from services.app.rulings import TriedRuling, Verdict, read_grants, ruling_of, try_ruling
 
 CORRECTION_FRONT_END: Final = "correction"
@@ -187,7 +187,7 @@ class Correction:
             return found
         app, action = self._app, RuleAction(self._verdict, self._plan.reasons, own_motion=True)
         try:
-            finish(app, carry_out(app, self._actor(board), board, action).outcome)
+            submit(app, dispute(app, self._actor(board), board, action))
         except OutcomePending as pending:
             return CorrectedMatch(board, MatchStanding.PENDING, str(pending), found.state)
         except Refusal as reason:

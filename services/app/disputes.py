@@ -1,8 +1,7 @@
 """Disputes: claims, appeals and rulings, each from its text to the command of the match.
 
 The text is stored before its command is submitted, so that no event has the digest of a text that nobody
-has. A front end calls `dispute_command`, submits what it returns, and passes the outcome to `settle`; or it
-calls `carry_out`, which does all of that. Then it passes the outcome to `finish`, as of any command.
+has, and erased if the command is refused.
 """
 
 from typing import Final
@@ -11,7 +10,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.cases import Case
-from domain.match.commands import Command, CommandEnvelope, GiveRuling, MakeAppeal, MakeClaim
+from domain.match.commands import Command, CommandEnvelope, MakeAppeal, MakeClaim
 from domain.match.decide import seat_of
 from domain.match.dispute_events import Appealed, Ruled
 from domain.match.disputes import open_case
@@ -21,10 +20,10 @@ from infra.people.security_log import SecurityEvent, note_security
 from infra.people.statements import MOST_STATEMENTS, Statement
 from infra.store.outcomes import CommandOutcome, parse
 from services.app.actor import Actor
-from services.app.commands import WAIT_SECONDS, MatchCommand
 from services.app.context import App
 from services.app.matches import load_state
-from services.app.receipts import DecidedCommand
+from services.app.play import Steps, check, course, finish
+from services.app.receipts import Answered
 from services.app.rulings import Verdict, ruling_of
 from services.app.sentences import SAY
 
@@ -80,45 +79,29 @@ def check_may_see(app: App, account: AccountId, state: MatchState) -> None:
         raise Refusal(Code.NOT_A_PLAYER, SAY("cases-readers"))
 
 
-def dispute_command(
-    app: App, actor: Actor, board: int, state: MatchState, action: DisputeAction
-) -> MatchCommand | DecidedCommand:
-    """Store the text of an action, and return the command that carries its digest.
+@course
+def dispute(app: App, actor: Actor, board: int, action: DisputeAction) -> Steps[Answered]:
+    """Store the text of an action, and carry out the command that has its digest.
 
-    A command that was refused before is returned with its outcome, and its text is not stored again. Refused
-    as `Statements.put` does, as `not-a-player`, `not-an-arbiter`, `unknown-claim`, and for a ruling as
+    A command that was refused before is refused again, and its text is not stored again. Refused as
+    `Statements.put` does, as `not-a-player`, `not-an-arbiter`, `unknown-claim`, and for a ruling as
     `ruling_of` does.
     """
-    id_ = actor.command_id()
+    state, id_ = load_state(app, board), actor.command_id()
     _check_role(app, actor.account, state, action)
     stored = app.store.outcome(board, id_)
     outcome = None if stored is None else parse(stored)
     if outcome is not None and not outcome.accepted:
-        return DecidedCommand(board, id_, outcome)
+        return check(app, Answered.of(board, id_, outcome), outcome)
     claim = None if outcome is None else _claim_before(app, board, id_, outcome)
     command = _command(app, actor, board, state, action, claim)
-    return MatchCommand(CommandEnvelope(board, id_, actor.account, command), state.ply)
-
-
-def settle(app: App, sent: CommandEnvelope, outcome: CommandOutcome) -> CommandOutcome:
-    """Return the outcome of a command, whose text is erased if it was refused."""
+    sent = CommandEnvelope(board, id_, actor.account, command)
+    outcome = yield sent, state.ply
     if not outcome.accepted:
-        app.statements.remove(sent.match, sent.id)
-    elif isinstance(sent.command, GiveRuling):
-        note_security(SecurityEvent.RULING, sent.actor, match=sent.match)
-    return outcome
-
-
-def carry_out(
-    app: App, actor: Actor, board: int, action: DisputeAction, seconds: float = WAIT_SECONDS
-) -> DecidedCommand:
-    """Carry out an action, and return its command with the outcome, for `finish`."""
-    command = dispute_command(app, actor, board, load_state(app, board), action)
-    if isinstance(command, DecidedCommand):
-        return command
-    sent = command.sent
-    outcome = app.gateway.send(sent, command.ply, seconds)
-    return DecidedCommand(board, sent.id, settle(app, sent, outcome))
+        app.statements.remove(board, id_)
+    elif isinstance(action, RuleAction):
+        note_security(SecurityEvent.RULING, actor.account, match=board)
+    return finish(app, sent, outcome)
 
 
 def case_to_rule(state: MatchState) -> Case:

@@ -14,10 +14,11 @@ from domain.rules import rules_by_id
 from domain.sentences import Sentence
 from infra.people.drafts import Draft
 from services.app.actor import Actor
-from services.app.commands import MatchCommand
 from services.app.context import App
 from services.app.move_text import read_move, split_ply
 from services.app.names import shown_name
+from services.app.play import Steps, course, decided
+from services.app.receipts import Answered
 from services.app.sentences import SAY
 
 
@@ -51,8 +52,9 @@ def draft_of(app: App, account: AccountId, board: int, state: MatchState) -> Dra
     return draft if stands else None
 
 
-def confirm(app: App, actor: Actor, board: int, state: MatchState) -> MatchCommand:
-    """Return the command that plays the draft.
+@course
+def confirm(app: App, actor: Actor, board: int, state: MatchState) -> Steps[Answered]:
+    """Play the draft.
 
     The draft stays, because a repetition with the same key means the same move. Where the match
     has moved on, the ply in the command says so.
@@ -67,9 +69,8 @@ def confirm(app: App, actor: Actor, board: int, state: MatchState) -> MatchComma
             SAY("draft-line", ply=state.ply),
         )
     command = PlayMove(text=draft.text, ply=draft.ply)
-    return MatchCommand(
-        CommandEnvelope(board, actor.command_id(), actor.account, command), state.ply
-    )
+    sent = CommandEnvelope(board, actor.command_id(), actor.account, command)
+    return (yield from decided(app, sent, state.ply))
 
 
 def drop(app: App, actor: Actor, board: int, state: MatchState) -> None:
@@ -97,7 +98,7 @@ def _others_turn(app: App, state: MatchState) -> Sentence:
     if seat is None:
         return SAY("nobodys-draft")
     (name,) = app.accounts.name_of([state.seats[seat]])
-    side = rules_by_id(state.rules).side_text(seat)
+    side = rules_by_id(state.rules).sides[seat]
     return SAY("others-draft", side=side, player=shown_name(name))
 
 

@@ -9,17 +9,18 @@ from collections.abc import Iterable
 from typing import Final
 
 import msgspec
-from msgspec import UNSET
 
 from domain.errors import Code, Refusal
 from domain.fairness import ENTROPY_TEXT_LIMIT, Commitment, entropy_text
-from domain.match.commands import AnswerOffer, CommandEnvelope, RevealText, StartMatch
+from domain.match.commands import AnswerOffer, CommandEnvelope, RevealText
 from domain.match.deals import deal_kind
 from domain.match.events import (
     AccountId,
+    Called,
     CommandId,
     Committed,
     Event,
+    EventEnvelope,
     Gathered,
     MatchStarted,
     command_id,
@@ -128,14 +129,14 @@ def _earlier_accept(app: App, board: int, id_: CommandId) -> AnswerOffer | None:
     return None
 
 
-def server_keeps_text(words: DrawTexts, sent: CommandEnvelope) -> bool:
-    """Return whether the server keeps the text that a command's sender commits to with it."""
-    command, own = sent.command, Commitment()
-    if isinstance(command, StartMatch) and command.commitments is not UNSET:
-        own = dict(zip(command.seats, command.commitments, strict=True)).get(sent.actor, own)
-    if isinstance(command, AnswerOffer) and command.commitment is not UNSET:
-        own = command.commitment
-    return own.matches(words.text(sent.match, sent.actor) + own.word_digest)
+def server_keeps_text(words: DrawTexts, event: EventEnvelope) -> bool:
+    """Return whether the server keeps the text that a player commits to with an event."""
+    body, own = event.body, Commitment()
+    if isinstance(body, Called):
+        own = dict(zip(body.seats, body.commitments, strict=True)).get(event.actor, own)
+    if isinstance(body, Committed):
+        own = body.commitment
+    return own.matches(words.text(event.match, event.actor) + own.word_digest)
 
 
 def reveal_command(board: int, state: MatchState, text: bytes) -> CommandEnvelope:

@@ -148,7 +148,7 @@ def seats_of(app: App, checked: CheckedImport, players: Mapping[str, str]) -> tu
 
     Refused as `bad-players` if a side is missing or unknown, and as `unknown-user`.
     """
-    sides = checked.rules.sides[: len(checked.state.seats)]
+    sides = checked.rules.side_names[: len(checked.state.seats)]
     by_name = {side.lower(): seat for seat, side in enumerate(sides)}
     chosen: dict[Seat, str] = {}
     for side, userid in players.items():

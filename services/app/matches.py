@@ -1,5 +1,7 @@
 """Reading matches: as they stand or stood, drawn, and with the part that one player may see."""
 
+from typing import Literal, TypeAlias
+
 import msgspec
 
 from domain.errors import Code, Refusal
@@ -7,11 +9,13 @@ from domain.match.conditional_moves import ConditionalMoves, unpack
 from domain.match.events import AccountId
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
 from domain.match.state import MatchState
-from domain.rules import AnyRules
+from domain.rules import AnyRules, Seat
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.drafts import draft_of
 from services.app.sentences import SAY
+
+MatchPhase: TypeAlias = Literal["waiting", "active", "over"]
 
 
 def load_snapshot(app: App, board: int) -> Snapshot:
@@ -36,6 +40,30 @@ def check_exists(board: int, snapshot: Snapshot) -> Snapshot:
     if not snapshot.state.started:
         raise Refusal(Code.UNKNOWN_BOARD, SAY("no-board", board=board))
     return snapshot
+
+
+def phase_of(state: MatchState) -> MatchPhase:
+    """Return whether a match waits for consent or its draw, is going on, or is over."""
+    if state.over:
+        return "over"
+    return "waiting" if state.awaits_entropy or state.invitation else "active"
+
+
+def seals_its_draw(state: MatchState) -> bool:
+    """Return whether the draw of a match is still to come, from texts to which its players commit."""
+    if state.gather is None or state.over:
+        return False
+    return state.invitation is None or not state.invitation.server_deals
+
+
+def running_seat(state: MatchState) -> Seat | None:
+    """Return the seat whose clock the match counts, unless it is paused; None before and after the play."""
+    return None if state.over or state.invitation else state.next
+
+
+def paused_since(state: MatchState) -> int | None:
+    """Return when the pause of a match began, ms; None without a pause."""
+    return None if state.clock is None or state.invitation else state.clock.paused or None
 
 
 def check_ply(board: int, state: MatchState, ply: int) -> int:

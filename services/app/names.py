@@ -5,11 +5,18 @@ from typing import Final
 
 from domain.match.events import AccountId
 from domain.match.robots import ROBOT_ACCOUNTS
-from domain.sentences import LANGUAGES
+from domain.sentences import Sentences, list_in_words
+from domain.translation import ENGLISH, Translation
 from services.app.context import App
 
-_FORMER_PLAYER: Final = {"en": "a former player", "de": "ein gelöschtes Konto"}
-"""The name of an account that was erased, in each language. It has spaces, which no userid has."""
+SAY: Final = Sentences(
+    "names",
+    {
+        # the name of an account that was erased; it has spaces, which no userid has
+        "former-player": "a former player",
+        "and": "and",
+    },
+)
 
 
 def userids_of(app: App, accounts: Iterable[AccountId]) -> dict[AccountId, str | None]:
@@ -19,7 +26,7 @@ def userids_of(app: App, accounts: Iterable[AccountId]) -> dict[AccountId, str |
 
 
 def names_of(
-    app: App, accounts: Iterable[AccountId], language: str = LANGUAGES[0]
+    app: App, accounts: Iterable[AccountId], language: Translation = ENGLISH
 ) -> dict[AccountId, str]:
     """Return the names of accounts, also of those that were erased."""
     found = userids_of(app, accounts)
@@ -27,20 +34,20 @@ def names_of(
 
 
 def names_by_seat(
-    app: App, seats: Sequence[AccountId], language: str = LANGUAGES[0]
+    app: App, seats: Sequence[AccountId], language: Translation = ENGLISH
 ) -> tuple[str, ...]:
     """Return the names of a match's players."""
     return shown_names(app.accounts.name_of(seats), language)
 
 
-def shown_names(userids: Iterable[str | None], language: str = LANGUAGES[0]) -> tuple[str, ...]:
+def shown_names(userids: Iterable[str | None], language: Translation = ENGLISH) -> tuple[str, ...]:
     """Return the names to show for userids."""
     return tuple(shown_name(userid, language) for userid in userids)
 
 
-def shown_name(userid: str | None, language: str = LANGUAGES[0]) -> str:
+def shown_name(userid: str | None, language: Translation = ENGLISH) -> str:
     """Return the name to show for a userid."""
-    return userid or _FORMER_PLAYER[language]
+    return userid or SAY("former-player").in_language(language)
 
 
 def name_of(app: App, account: AccountId) -> str:
@@ -53,8 +60,6 @@ def robot_userids(app: App) -> set[str]:
     return {name for name in app.accounts.name_of(list(ROBOT_ACCOUNTS.values())) if name}
 
 
-def join_names(names: Sequence[str], language: str = LANGUAGES[0]) -> str:
+def join_names(names: Sequence[str], language: Translation = ENGLISH) -> str:
     """Return names as a sentence has them, such as `alice, bob and carol`."""
-    *first, last = names or [""]
-    joint = "and" if language == LANGUAGES[0] else "und"
-    return f"{', '.join(first)} {joint} {last}" if first else last
+    return list_in_words(names, SAY("and").in_language(language))

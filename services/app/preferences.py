@@ -7,13 +7,12 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from domain.translation import ENGLISH
+from infra.languages.catalogues import languages
 from infra.people.accounts import Account
 from services.app.contact import ANYONE, KNOWN, NONE
 from services.app.context import App
 from services.app.games import read_display, read_game
-
-LANGUAGES: Final = {"en": "English", "de": "German"}
-"""The languages of help."""
 
 MAIL_CHOICES: Final = {
     "move": "a mail at once whenever something happens",
@@ -87,7 +86,16 @@ def change_preferences(app: App, account: AccountId, wanted: PreferenceChanges) 
 
 def read_language(text: str) -> str:
     """Return the code of a language; `bad-option` if there is no help in it."""
-    return _read_choice(text, LANGUAGES, "language of help")
+    if text.lower() in languages():
+        return text.lower()
+    return _read_choice(text, language_names(), "language of help")
+
+
+def language_names() -> dict[str, str]:
+    """Return the languages of help by their codes, with their English names."""
+    from infra.languages.formats import language_name  # noqa: PLC0415 - Babel takes long to import
+
+    return {code: language_name(code, ENGLISH.code) for code in languages()}
 
 
 def _read_displays(wanted: Mapping[str, str]) -> dict[str, str]:

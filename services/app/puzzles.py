@@ -3,16 +3,15 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-import msgspec
-
 from domain.errors import Code, Refusal
 from domain.game.puzzle import DONE
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.rules import AnyRules
 from services.app.actor import Actor
-from services.app.commands import MatchCommand
 from services.app.context import App
 from services.app.move_text import read_move
+from services.app.play import Steps, course, decided
+from services.app.receipts import Answered
 from services.app.sentences import SAY
 from services.app.start import start_by_name
 
@@ -20,13 +19,7 @@ MOST_MOVES: Final = 300
 """Moves of a solution at most."""
 
 
-class PuzzleCommands(msgspec.Struct, frozen=True):
-    """The commands that play a solution, in this order; each can be repeated."""
-
-    board: int
-    commands: tuple[MatchCommand, ...]
-
-
+@course
 def hand_in(
     app: App,
     actor: Actor,
@@ -35,19 +28,35 @@ def hand_in(
     *,
     options: Sequence[str],
     moves: Sequence[str],
-) -> PuzzleCommands:
+) -> Steps[Answered]:
+    """Start a puzzle, play the moves of its solver, and end it; see `solution_commands`."""
+    sents = solution_commands(app, actor, rules, userid, options=options, moves=moves)
+    begun = yield from decided(app, sents[0])
+    for ply, sent in enumerate(sents[1:]):
+        yield from decided(app, sent, ply)
+    return begun
+
+
+def solution_commands(
+    app: App,
+    actor: Actor,
+    rules: AnyRules,
+    userid: str,
+    *,
+    options: Sequence[str],
+    moves: Sequence[str],
+) -> tuple[CommandEnvelope, ...]:
     """Return the commands that start a puzzle, play the moves of its solver, and end it.
 
-    A solution that breaks the rules is refused as a whole, `too-long` one of very many moves, and
+    Each can be repeated. A solution that breaks the rules is refused as a whole, `too-long` one of very many moves, and
     `bad-request` one without a move. So no puzzle is started that is not ended.
     """
     if rules.players != (1,):
         raise Refusal(Code.BAD_PLAYERS, SAY("no-hand-in", game=rules.title))
     written = tuple(_written(rules, options, moves))
     start = start_by_name(app, actor, rules, (userid,), options=options, terms=())
-    board = start.sent.match
-    played = (_played(actor, board, ply, text) for ply, text in enumerate(written))
-    return PuzzleCommands(board, (start, *played))
+    played = (_played(actor, start.match, ply, text) for ply, text in enumerate(written))
+    return (start, *played)
 
 
 def _written(rules: AnyRules, options: Sequence[str], moves: Sequence[str]) -> Iterator[str]:
@@ -67,7 +76,6 @@ def _written(rules: AnyRules, options: Sequence[str], moves: Sequence[str]) -> I
         yield DONE
 
 
-def _played(actor: Actor, board: int, ply: int, text: str) -> MatchCommand:
+def _played(actor: Actor, board: int, ply: int, text: str) -> CommandEnvelope:
     id_ = actor.command_id(f"ply {ply}")
-    sent = CommandEnvelope(board, id_, actor.account, PlayMove(text=text, ply=ply))
-    return MatchCommand(sent, ply)
+    return CommandEnvelope(board, id_, actor.account, PlayMove(text=text, ply=ply))

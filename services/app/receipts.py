@@ -5,10 +5,11 @@ A receipt is signed on demand, and only for a leaf that is as durable as an acce
 because after a failover another one may be in its place.
 """
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 from redis.exceptions import RedisError
@@ -22,10 +23,13 @@ from domain.match.events import (
     is_event,
     leaf_hash,
 )
+from domain.sentences import text_in
+from domain.translation import ENGLISH, Translation
+from infra.store.async_store import AsyncStore
 from infra.store.outcomes import CommandOutcome, parse
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from services.app.context import App
-from services.app.damaged_match import refuse_damaged
+from services.app.damaged_match import UNREADABLE, refuse_damaged
 from services.app.sentences import SAY
 
 logger = logging.getLogger(__name__)
@@ -35,12 +39,44 @@ NO_RECEIPTS: Final = "this server signs no receipts"
 NOT_PUBLISHED: Final = Refusal(Code.NOT_PUBLISHED, SAY("not-published"))
 
 
-class DecidedCommand(msgspec.Struct, frozen=True):
-    """A command in a match, and its outcome."""
+class Answered(msgspec.Struct, frozen=True):
+    """The outcome of a command."""
 
+    id: str
+    """The id of the command, in hex; the same for every repetition with its key."""
     board: int
-    id: CommandId
-    outcome: CommandOutcome
+    """The number of the match."""
+    accepted: bool
+    code: str
+    """The error code; empty if the command was accepted."""
+    message: str
+    """The reason for a refusal, in a sentence; empty if the command was accepted."""
+    seq: int
+    """Sequence number of its first event; after a refusal, of the last event before it."""
+    index: int
+    """Index of its first leaf in the log of its shard."""
+    receipt: str | None = None
+    """The server's signed promise that this leaf is in the published log, or will be within a minute;
+    null if there is none. The same leaf always gets the same receipt."""
+
+    @classmethod
+    def of(
+        cls,
+        board: int,
+        command: CommandId,
+        outcome: CommandOutcome,
+        language: Translation = ENGLISH,
+    ) -> Self:
+        """Return an outcome as it is shown, with a message in a language, and without a receipt."""
+        return cls(
+            id=command.hex(),
+            board=board,
+            accepted=outcome.accepted,
+            code=outcome.code,
+            message=text_in(outcome.text, language),
+            seq=outcome.seq,
+            index=outcome.index,
+        )
 
 
 class PlacedLeaf(msgspec.Struct, frozen=True):
@@ -60,7 +96,7 @@ def gives_receipts(app: App) -> bool:
     return app.durable and app.receipt_signer.has_key
 
 
-def receipt_if_any(app: App, decided: DecidedCommand) -> str | None:
+def receipt_if_any(app: App, decided: Answered) -> str | None:
     """Return the receipt of a command whose outcome is durable; None if there is none now.
 
     It never raises because of the receipt, because the command is decided.
@@ -70,11 +106,33 @@ def receipt_if_any(app: App, decided: DecidedCommand) -> str | None:
     try:
         return receipt_of_leaf(app, decided.board, leaf_of_command(app, decided))
     except (Refusal, RedisError) as error:
-        note_failure(decided.board, error)
+        _note_failure(decided.board, error)
         return None
 
 
-def note_failure(board: int, error: Exception) -> None:
+async def receipt_in_loop(app: App, store: AsyncStore, decided: Answered) -> str | None:
+    """Return the receipt of a command as `receipt_if_any` does, in an event loop."""
+    if not gives_receipts(app):
+        return None
+    board = decided.board
+    try:
+        before: list[bytes] = []
+        if decided.accepted or not decided.seq:
+            leaf = await store.leaf(board, decided.index)
+        else:  # in one round trip
+            leaf, before = await asyncio.gather(
+                store.leaf(board, decided.index), store.events(board, decided.seq)
+            )
+        if leaf is None:  # it was trimmed, so it is read from the published log
+            return await asyncio.to_thread(receipt_if_any, app, decided)
+        head = leaf_hash(before[0]) if before else NO_HASH
+        return receipt_of_leaf(app, board, _placed_leaf(decided, leaf, head))
+    except (Refusal, RedisError, OSError, *UNREADABLE) as error:
+        _note_failure(board, error)
+        return None
+
+
+def _note_failure(board: int, error: Exception) -> None:
     """Log why an answer has no receipt."""
     logger.info("a command in match %d is answered without a receipt: %s", board, error)
 
@@ -97,28 +155,27 @@ def require_receipt(app: App, board: int, leaf: PlacedLeaf) -> str:
     return receipt
 
 
-def leaf_of_command(app: App, decided: DecidedCommand) -> PlacedLeaf:
+def leaf_of_command(app: App, decided: Answered) -> PlacedLeaf:
     """Return the first leaf of a command; `not-found` if the log has another one there."""
-    board, outcome = decided.board, decided.outcome
+    board = decided.board
     with _reading(app, board):
         shard = app.store.layout().shard_of(board)
-        (leaf,) = app.store.leaves_at(shard, [outcome.index])
+        (leaf,) = app.store.leaves_at(shard, [decided.index])
         head = NO_HASH
-        if not outcome.accepted and outcome.seq:
-            head = leaf_hash(app.store.events(board)[outcome.seq - 1])
-        return placed_leaf(decided, leaf, head)
+        if not decided.accepted and decided.seq:
+            head = leaf_hash(app.store.events(board)[decided.seq - 1])
+        return _placed_leaf(decided, leaf, head)
 
 
-def placed_leaf(decided: DecidedCommand, leaf: bytes | None, head: bytes) -> PlacedLeaf:
+def _placed_leaf(decided: Answered, leaf: bytes | None, head: bytes) -> PlacedLeaf:
     """Return the leaf that was read for a command; `not-found` if it is missing or another's.
 
     `head` is the leaf hash of the last event before a refusal. Errors of reading it pass through.
     """
-    outcome = decided.outcome
     if leaf is not None:
         found = decode_event(leaf) if is_event(leaf) else decode_refusal(leaf)
-        if (found.match, found.command) == (decided.board, decided.id):
-            return PlacedLeaf(outcome.index, leaf, outcome.seq, head)
+        if (found.match, found.command.hex()) == (decided.board, decided.id):
+            return PlacedLeaf(decided.index, leaf, decided.seq, head)
     raise Refusal(Code.NOT_FOUND, SAY("not-in-log"))
 
 

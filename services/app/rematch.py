@@ -8,6 +8,7 @@ from typing import Final
 
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code, Refusal
+from domain.match.commands import CommandEnvelope
 from domain.match.decide import seat_of
 from domain.match.events import (
     SERVER_ACCOUNT,
@@ -21,11 +22,12 @@ from domain.match.start_options import StartOptions
 from domain.match.state import MatchState
 from domain.rules import latest_rules, rules_by_id
 from services.app.actor import Actor
-from services.app.commands import MatchCommand
 from services.app.context import App
 from services.app.deals import was_sealed
 from services.app.draws import DrawPart
 from services.app.matches import load_state, read_snapshot
+from services.app.play import Steps, course, decided
+from services.app.receipts import Answered
 from services.app.sentences import SAY
 from services.app.start import invite, numbered_start, unrated_with_robots
 
@@ -33,7 +35,19 @@ _REMATCH: Final = "rematch"
 """In place of a front end's name in the ids of commands that start rematches."""
 
 
-def rematch(app: App, actor: Actor, board: int, commitment: str = "") -> MatchCommand:
+@course
+def rematch(app: App, actor: Actor, board: int, commitment: str = "") -> Steps[Answered]:
+    """Start the rematch of a match, or return the start by another player; refused as `rematch_command`."""
+    try:
+        return (yield from decided(app, rematch_command(app, actor, board, commitment)))
+    except Refusal as reason:
+        if reason.code is not Code.ID_REUSED:
+            raise
+    # another player has asked at the same moment, and was first
+    return (yield from decided(app, rematch_command(app, actor, board, commitment)))
+
+
+def rematch_command(app: App, actor: Actor, board: int, commitment: str = "") -> CommandEnvelope:
     """Return the command that starts the rematch of a match that is over.
 
     `commitment` is as in `start_by_name`, for a match that gathers. Refused as `not-a-player`,
@@ -58,8 +72,7 @@ def rematch(app: App, actor: Actor, board: int, commitment: str = "") -> MatchCo
     start = start_command(rules, state.options, agreed, seats, id_)
     start = invite(start, challenger or actor.account, sealed=sealed)
     part = DrawPart(commitment=commitment if sealed else "")
-    sent = numbered_start(app, challenger or actor.account, id_, start, part, counted=True)
-    return MatchCommand(sent, 0)
+    return numbered_start(app, challenger or actor.account, id_, start, part, counted=True)
 
 
 def rematch_id(board: int) -> CommandId:

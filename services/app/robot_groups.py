@@ -92,7 +92,7 @@ class RobotGroup:
         shape = self._app.store.layout()
         rows = zip(group, answers, strict=True)
         for lane in {
-            shape.lane_of(one.board) for one, answer in rows if isinstance(answer, Queued)
+            shape.lane_of(one.sent.match) for one, answer in rows if isinstance(answer, Queued)
         }:
             self._app.lanes.request(lane)
 
@@ -104,11 +104,11 @@ class RobotGroup:
             outcome = outcome_of(answer, sent.digest)
         except Refusal as refusal:
             if refusal.code == Code.ID_REUSED and one.attempt + 1 < _ATTEMPTS:
-                return self._choose(one.board, one)
-            self._note(one.board, one.seq, refusal)
+                return self._choose(one.sent.match, one)
+            self._note(one.sent.match, one.seq, refusal)
             return None
         if outcome is not None and not outcome.accepted:
-            self._note(one.board, one.seq, Refusal(Code(outcome.code), outcome.text))
+            self._note(one.sent.match, one.seq, Refusal(Code(outcome.code), outcome.text))
         return None
 
     def _choose(self, board: int, before: RobotCommand | None = None) -> RobotCommand | None:
@@ -143,4 +143,4 @@ class RobotGroup:
 
 
 def _submission(one: RobotCommand) -> Submission:
-    return submission_of(one.command.sent, one.command.ply, FRONT_END)
+    return submission_of(one.sent, one.ply, FRONT_END)

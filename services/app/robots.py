@@ -14,7 +14,7 @@ from domain.engine.model import engine_of
 from domain.engine.robot_move import choose_move, match_seed
 from domain.engine.search import evaluate
 from domain.game.engine import RobotLevel
-from domain.match.commands import AnswerOffer, ResignMatch
+from domain.match.commands import CommandEnvelope
 from domain.match.events import AccountId
 from domain.match.offers import DEAL
 from domain.match.robots import robot_level
@@ -23,16 +23,16 @@ from domain.rules import Seat, rules_by_id
 from infra.store.gateway import MOST_PLIES
 from services.app.actor import Actor
 from services.app.commands import (
-    AcceptAction,
+    Accept,
     Action,
-    MatchCommand,
-    MoveAction,
-    OfferAction,
-    RevealAction,
+    Move,
+    Offer,
+    Reject,
+    Resign,
+    Reveal,
     command_of,
 )
 from services.app.context import App
-from services.app.draws import DrawPart
 
 FRONT_END: Final = "robot"
 """The front end in the ids of robots' commands."""
@@ -47,11 +47,11 @@ _WELCOME: Final = ("undo", "abort", "pause", "transfer", DEAL)
 class RobotCommand(msgspec.Struct, frozen=True):
     """A robot's command, and the match as it was chosen for."""
 
-    board: int
+    sent: CommandEnvelope
     seq: int
     """The number of the match's last event."""
+    ply: int
     attempt: int
-    command: MatchCommand
 
 
 def choose(app: App, board: int, state: MatchState, attempt: int = 0) -> RobotCommand | None:
@@ -65,7 +65,8 @@ def choose(app: App, board: int, state: MatchState, attempt: int = 0) -> RobotCo
         return None
     key = f"{board} {state.seq} {attempt}" if attempt else f"{board} {state.seq}"
     actor = Actor(state.seats[seat], FRONT_END, key)
-    return RobotCommand(board, state.seq, attempt, command_of(app, actor, board, state, action))
+    sent = command_of(app, actor, board, state, action)
+    return RobotCommand(sent, state.seq, state.ply, attempt)
 
 
 def _turns(state: MatchState) -> Iterator[Seat]:
@@ -92,14 +93,14 @@ def _action(app: App, board: int, state: MatchState, seat: Seat) -> Action | Non
         return _acceptance(app, board, state, state.seats[seat])
     robot = _Robot(board, state, seat)
     if offer is not None and asked:
-        return AnswerOffer(accept=robot.accepts(offer.kind))
+        return Accept() if robot.accepts(offer.kind) else Reject()
     if state.ply >= MOST_PLIES:
         if len(state.seats) == 1:
-            return ResignMatch()
-        return OfferAction("draw") if offer is None else None
+            return Resign()
+        return Offer("draw") if offer is None else None
     if offer is None and robot.may_draw and robot.accepts("draw"):
-        return OfferAction("draw")
-    return MoveAction(robot.move(), ply=state.ply)
+        return Offer("draw")
+    return Move(robot.move(), ply=state.ply)
 
 
 def _acceptance(app: App, board: int, state: MatchState, account: AccountId) -> Action:
@@ -109,10 +110,9 @@ def _acceptance(app: App, board: int, state: MatchState, account: AccountId) -> 
     """
     text = app.words.text(board, account)
     if state.sealed:
-        return RevealAction(text.hex())
-    if state.imported is not None:
-        return AnswerOffer(accept=True)
-    return AcceptAction() if state.gather is not None else AcceptAction(DrawPart(word=text.hex()))
+        return Reveal(text.hex())
+    own_text = state.imported is None and state.gather is None
+    return Accept(entropy=text.hex() if own_text else "")
 
 
 class _Robot:

@@ -105,7 +105,7 @@ def _check_parts(verdict: Verdict) -> None:
 
 
 def _seat_named(state: MatchState, names: Sequence[str | None], word: str) -> Seat:
-    sides = rules_by_id(state.rules).sides
+    sides = rules_by_id(state.rules).side_names
     for shown in (sides, names):
         for seat, one in enumerate(shown[: len(state.seats)]):
             if one is not None and one.lower() == word.strip().lower():

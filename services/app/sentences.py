@@ -3,40 +3,29 @@
 from typing import Final
 
 from domain.sentences import Sentences
-from services.app.draw_words import DRAW_REFUSED
 from services.app.refusal_words import REFUSED
 
 SAY: Final = Sentences(
     "app",
     {
         # answers of pages
-        "bad-address": (
-            "the address of this page has a value that can't be used",
-            "die Adresse dieser Seite hat einen Wert, der hier nicht passt",
-        ),
-        "pending": (
-            "your request was accepted and is not decided yet; load the page again in a moment",
-            "die Anfrage ist angenommen und noch nicht entschieden; bitte die Seite gleich noch einmal laden",
-        ),
+        "bad-address": "the address of this page has a value that can't be used",
+        "pending": "your request was accepted and is not decided yet; load the page again in a moment",
         # notifications in browsers
-        "push-off": (
-            "this server sends no notifications",
-            "dieser Server verschickt keine Benachrichtigungen",
-        ),
-        "push-service": (
-            "this browser gets its notifications from a service that this server does not know",
-            "dieser Browser bekommt Benachrichtigungen von einem Dienst, den dieser Server nicht kennt",
-        ),
-        "push-keys": (
-            "the keys of this browser can't be used; allow notifications once more",
-            "die Schlüssel dieses Browsers sind unbrauchbar; bitte die Benachrichtigungen noch einmal erlauben",
-        ),
+        "push-off": "this server sends no notifications",
+        "push-service": "this browser gets its notifications from a service that this server does not know",
+        "push-keys": "the keys of this browser can't be used; allow notifications once more",
         **REFUSED,
-        **DRAW_REFUSED,
-        "over-before": (
-            "move {number}: the match would be over: {detail}",
-            "Zug {number}: die Partie wäre zu Ende: {detail}",
-        ),
-        "bad-move": ("move {number}: {problem}", "Zug {number}: {problem}"),
+        # draws, and the texts for them
+        "commitment-form": "a commitment is the SHA-256 of a text: 64 hex digits",
+        "server-deals": "the server deals in this match; write accept without --commitment",
+        "draws-nothing": "the match waits for nothing that goes into a draw; write accept alone",
+        "draw-over": "the match is over, and needs no text",
+        "draw-late": "the match does not wait for texts, or no longer does",
+        "draw-wrong": "no player of the match has committed to this text",
+        "draw-early": "not all players have committed yet; reveal it when they have",
+        "draw-revealed": "this text is revealed already",
+        "over-before": "move {number}: the match would be over: {detail}",
+        "bad-move": "move {number}: {problem}",
     },
 )

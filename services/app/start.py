@@ -18,7 +18,6 @@ from domain.rules import AnyRules
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS, PendingStart
 from services.app import contact
 from services.app.actor import Actor
-from services.app.commands import MatchCommand
 from services.app.context import App
 from services.app.draws import DrawPart, commitment_of
 from services.app.matches import read_snapshot
@@ -42,7 +41,7 @@ def start_by_name(  # noqa: PLR0913 - what a match is made of
     terms: Sequence[str],
     commitment: str = "",
     counted: bool = True,
-) -> MatchCommand:
+) -> CommandEnvelope:
     """Return the command that starts a match of these players, in the order of their seats.
 
     `options` are the game's, `terms` the server's, and `commitment` stands for `--commitment=HEX`
@@ -60,7 +59,7 @@ def start_by_name(  # noqa: PLR0913 - what a match is made of
     app.ready()  # first, so that no number is allocated for a command that can't be submitted
     part = DrawPart(agreed.word, agreed.commitment)
     start = invite(start, actor.account, sealed=agreed.gather)
-    return MatchCommand(numbered_start(app, actor.account, id_, start, part, counted=counted), 0)
+    return numbered_start(app, actor.account, id_, start, part, counted=counted)
 
 
 def invite(start: StartMatch, challenger: AccountId, *, sealed: bool) -> StartMatch:

@@ -9,7 +9,7 @@ from domain.match.events import AccountId
 from domain.match.history import PackedSnapshot, unpack_snapshot
 from domain.match.state import deadline
 from domain.rules import rules_by_id
-from domain.sentences import LANGUAGES
+from domain.translation import ENGLISH, Translation
 from infra.projections.match_lists import MatchListRow
 from infra.redis.reads import read_all, read_one
 from infra.store.snapshots import read_snapshots
@@ -56,7 +56,7 @@ def waiting_matches(app: App, account: AccountId) -> WaitingMatches:
 
 
 def next_match(
-    app: App, account: AccountId, after: int | None = None, language: str = LANGUAGES[0]
+    app: App, account: AccountId, after: int | None = None, language: Translation = ENGLISH
 ) -> NextMatch | None:
     """Return the most urgent match that waits for an account; None if none does.
 

@@ -8,7 +8,7 @@ import msgspec
 from domain.match.events import decode_event
 from domain.match.state import MatchState, evolve, initial
 from domain.rules import rules_by_id
-from infra.languages.wording import ENGLISH, Wording
+from infra.languages.wording import IN_ENGLISH, Wording
 from services.app.names import shown_names
 from services.client import Client
 from services.words.matches import describe_events
@@ -21,7 +21,7 @@ _UNREADABLE: Final = (msgspec.MsgspecError, LookupError, TypeError, ValueError)
 class DescribedMatch:
     """A match whose events are read in order, each once."""
 
-    def __init__(self, client: Client, board: int, words: Wording = ENGLISH) -> None:
+    def __init__(self, client: Client, board: int, words: Wording = IN_ENGLISH) -> None:
         self._client = client
         self._words = words
         self.board = board
@@ -76,9 +76,9 @@ class DescribedMatch:
         if len(self._names) != len(state.seats):
             shown = self._client.match(self.board)["players"]
             userids = [player["userid"] for player in shown]
-            self._names = shown_names(userids, self._words.language)
+            self._names = shown_names(userids, self._words)
         rules = rules_by_id(state.rules)
-        return NamedMatch(self.board, state, rules, self._names, None, self._words.language)
+        return NamedMatch(self.board, state, rules, self._names, None, self._words)
 
     @property
     def _place(self) -> str:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from infra.settings.settings import Settings
-from services.app.answered import answered
 from services.app.context import App
 from services.app.error_codes import CODE_INFO
 from services.cli.do_result import LineResult, refused
@@ -101,7 +101,8 @@ def _do_locally(asked: _Asked, settings: Settings, as_json: bool, *, has_file: b
         receipts = language.receipts(answer) if has_file or as_json else []
     outcome = None
     if len(answer.decided) == 1 and not answer.pending:
-        outcome = to_builtins(answered(answer.decided[0], next(iter(receipts), None)))
+        receipted = replace(answer.decided[0], receipt=next(iter(receipts), None))
+        outcome = to_builtins(receipted)
     return LineResult(answer.sentence, answer.page, answer.code, outcome, "".join(receipts))
 
 

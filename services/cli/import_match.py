@@ -13,11 +13,11 @@ from domain.match.events import AccountId
 from domain.match.state import MatchState
 from infra.audit.faults import NotCheckableError
 from infra.settings.settings import Settings
-from services.app.commands import OutcomePending, finish
 from services.app.context import App
 from services.app.error_codes import CODE_INFO, EXIT_OK, EXIT_UNKNOWN
 from services.app.imports import CheckedImport, check_import, plan_import, seats_of
 from services.app.matches import load_state
+from services.app.play import OutcomePending, give, submit
 from services.cli.verify_file import read_keys
 from services.words.matches import summary
 from services.words.named_match import NamedMatch
@@ -67,7 +67,7 @@ def _propose(
     """Submit the command; return the board, and whether this has proposed the match."""
     planned = plan_import(app, checked, seats)
     if planned.is_new:
-        finish(app, app.gateway.send(planned.sent, 0, wait))
+        submit(app, give(app, lambda: planned.sent), wait)
     return planned.sent.match, planned.is_new
 
 

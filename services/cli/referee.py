@@ -3,7 +3,7 @@
 A line may be a match document, which is judged like the request in it. Its proofs are not looked at. Seats that
 left the match, and its result if that is not one of the rules, come from its events.
 
-The protocol is stable, because other programs rely on it (`docs/referee.md`). Every line, valid or not,
+The protocol is stable, because other programs rely on it (`docs/formats.md`). Every line, valid or not,
 is answered with one line.
 """
 

@@ -120,7 +120,7 @@ SUBCOMMANDS: Final = (
         "change, or why it can't be ruled on. It can be stopped and run again: no match is ruled on "
         "twice. Exit code 1: some matches can't be ruled on; 2: an outcome is not known, run it again.",
         (
-            ("plan", {"metavar": "PLAN", "help": "a JSON file; see docs/disputes.md"}),
+            ("plan", {"metavar": "PLAN", "help": "a JSON file; see docs/club.md"}),
             ("--dry-run", {
                 "dest": "dry_run", "action": "store_true", "help": "only show what would be done",
             }),

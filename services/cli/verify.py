@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
-from infra.audit.match import holds_but
 from infra.audit.published_match import NotCompared, PublishedMatches, open_published
 from infra.audit.stored_match import check_match
 from infra.settings.settings import Settings
@@ -85,7 +84,4 @@ def _check_board(parts: App, board: int) -> int:
     parts.damage.forget(board)
     if reason:
         print(f"its leaves were not compared with the published log: {reason}", file=sys.stderr)
-    if match.unexplained:
-        print(holds_but(board, match.unexplained), file=sys.stderr)
-        return EXIT_REFUSED
     return EXIT_UNKNOWN if reason and recorded else EXIT_OK

@@ -16,7 +16,7 @@ import msgspec
 from httpx import TransportError
 
 from domain.errors import Code, Refusal
-from infra.languages.wording import ENGLISH, Wording, wording
+from infra.languages.wording import IN_ENGLISH, Wording, wording
 from services.app.error_codes import EXIT_OK
 from services.cli.described_match import DescribedMatch
 from services.cli.remote import run_remotely
@@ -156,7 +156,7 @@ def _news(connection: Connection, link: Link) -> Iterator[WatchLine]:
 def _words(client: Client, connection: Connection) -> Wording:
     """Return the words of the language of the account, if there is a token; otherwise English."""
     if connection.token is None:
-        return ENGLISH
+        return IN_ENGLISH
     return wording(client.get("/api/account")["language"])
 
 

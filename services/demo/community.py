@@ -84,6 +84,6 @@ def _gather(app: PastApp, ids: AccountIds) -> None:
         options=(),
         terms=("--gather",),
         counted=False,
-    ).sent
+    )
     app.add(sent)
     app.drain()

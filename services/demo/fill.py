@@ -5,6 +5,7 @@ start, move, claim and line of chat at the moment that is planned for it.
 """
 
 import secrets
+from contextlib import suppress
 from functools import partial
 from random import Random
 from typing import Final
@@ -24,7 +25,8 @@ from domain.match.start_options import read_start_options
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
 from infra.people.accounts import Account, create_robot_accounts
-from services.app.disputes import AppealAction, ClaimAction, RuleAction, carry_out
+from services.app.disputes import AppealAction, ClaimAction, RuleAction, dispute
+from services.app.play import OutcomeNotDurable, submit
 from services.demo.community import write_community
 from services.demo.match_plan import SERVER, MatchPlan, PlannedChat, PlannedStep
 from services.demo.past_server import PastApp, Timeline, demo_command_id
@@ -158,7 +160,9 @@ class _Filling:
                 self._app.messages.chat(board, account, text, id_, seats)
             case ClaimAction() | AppealAction() | RuleAction() as action:
                 self._app.drain()
-                carry_out(self._app, self._app.actor(account, key), board, action)
+                asked = dispute(self._app, self._app.actor(account, key), board, action)
+                with suppress(OutcomeNotDurable):
+                    submit(self._app, asked)
             case command:
                 self._send(plan, account, key, command)
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from domain.clocks.calendar import DAY
-from infra.store.scrub_notes import REFUSALS_OF
 from services.doctor.facts import Facts
 from services.doctor.findings import Finding, bad, count, note, ok, span, warn
 
@@ -19,11 +18,7 @@ _BY_SECTION: Final = {
 }
 _REMEDY: Final = (
     "find out what changed it, keep a copy of the data as they are, and restore it from a backup or the "
-    "published log; docs/operating.md says how. It leaves this list in the next round that finds it well"
-)
-_UNEXPLAINED: Final = (
-    "play goes on, and all moves and events of the match hold, so there is nothing to restore; if nobody has "
-    "changed the data, report it to the authors of matchpost, with the file that `matchpost export {board}` writes"
+    "published log; docs/backup.md says how. It leaves this list in the next round that finds it well"
 )
 
 
@@ -35,11 +30,8 @@ def check_scrub(facts: Facts) -> Iterator[Finding]:
     faults, notes = server.scrub_faults, server.scrub
     # lists follow from matches, so what is wrong with these comes first
     for fault in sorted(faults, key=lambda one: one.section in _BY_SECTION)[:MOST_SHOWN]:
-        what, board = f"{fault.about}: {fault.sentence}", fault.about.removeprefix(REFUSALS_OF)
-        if board != fault.about:
-            yield warn("scrub", what, _UNEXPLAINED.format(board=board))
-        else:
-            yield bad("scrub", what, _BY_SECTION.get(fault.section, _REMEDY))
+        what = f"{fault.about}: {fault.sentence}"
+        yield bad("scrub", what, _BY_SECTION.get(fault.section, _REMEDY))
     if len(faults) > MOST_SHOWN:
         more = count(len(faults) - MOST_SHOWN, "other fault", "other faults")
         yield bad("scrub", f"the scrubber has found {more}", "the log of `serve` has them all")

@@ -3,7 +3,9 @@
 import re
 from typing import Final
 
-from domain.sentences import LANGUAGES, Sentence, Text
+from domain.sentences import Sentence, Text
+from domain.translation import ENGLISH, Translation
+from infra.languages.catalogues import languages
 
 _RANGE: Final = re.compile(
     r"\s*([a-z]{1,8}|\*)(?:-[a-z0-9-]{1,35})?\s*(?:;\s*q\s*=\s*([01](?:\.[0-9]{0,3})?)\s*)?",
@@ -23,11 +25,11 @@ def wanted_language(header: str) -> str:
         if found := _RANGE.fullmatch(part):
             wishes.setdefault(found[1].lower(), float(found[2] or 1))
     rest = wishes.get("*", 0.0)
-    best = max(LANGUAGES, key=lambda language: wishes.get(language, rest))
-    return best if wishes.get(best, rest) else LANGUAGES[0]
+    best = max(languages(), key=lambda language: wishes.get(language, rest))
+    return best if wishes.get(best, rest) else ENGLISH.code
 
 
-def headers_of_language(text: Text, language: str) -> dict[str, str]:
+def headers_of_language(text: Text, language: Translation) -> dict[str, str]:
     """Return the headers of an answer with a text in a language; a plain sentence is English."""
-    spoken = language if isinstance(text, Sentence) else LANGUAGES[0]
+    spoken = (language if isinstance(text, Sentence) else ENGLISH).code
     return {"Content-Language": spoken, "Vary": "Accept-Language"}

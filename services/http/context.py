@@ -10,26 +10,19 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 import msgspec
-from redis.exceptions import RedisError
 
 from domain.errors import Refusal
-from domain.match.events import NO_HASH, leaf_hash
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
-from domain.match.state import MatchState
 from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING
 from infra.people.tokens import AsyncTokens, Token
 from infra.redis.autopipeline import raise_errors
 from infra.store.async_gateway import AsyncCommandGateway, ThreadGateway
 from infra.store.async_store import AsyncStore
-from infra.store.outcomes import CommandOutcome
-from services.app import receipts
-from services.app.actor import Actor
-from services.app.commands import Action, MatchCommand, command_of, finish, needs_redis
 from services.app.context import App
 from services.app.damaged_match import UNREADABLE, damaged_match
 from services.app.loop_connections import gateway_on, open_connections
 from services.app.matches import check_exists
-from services.app.receipts import DecidedCommand
+from services.app.play import LoopPlay
 from services.http.anonymous_limit import RequestLimits
 from services.http.health import HealthCheck
 from services.http.recent_sizes import RecentPublishedSizes
@@ -81,7 +74,6 @@ class ApiContext:
         health: HealthCheck,
         intervals: TaskIntervals = DEFAULT_INTERVALS,
     ) -> None:
-        self.gateway = gateway
         self.store = store
         self.match_watch = watched
         self.notice_stream = bulletins
@@ -103,6 +95,7 @@ class ApiContext:
             gateway=ThreadGateway(gateway),
         )
         """The use cases' context, for threads; its gateway submits through the event loop."""
+        self.play = LoopPlay(self.app, gateway, store)
         self.language = Language(self.app, API_FRONT_END)
         self._tokens = tokens
         self._line_threads = ThreadPoolExecutor(_LINE_THREADS, "line")
@@ -135,40 +128,6 @@ class ApiContext:
     async def match(self, board: int) -> Snapshot:
         """Return a match's snapshot; raise `unknown-board` or `damaged`."""
         return check_exists(board, await self.snapshot(board))
-
-    async def command(
-        self, actor: Actor, board: int, state: MatchState, action: Action
-    ) -> MatchCommand:
-        """Return the command for a player's action in a match."""
-        if needs_redis(action):
-            return await asyncio.to_thread(command_of, self.app, actor, board, state, action)
-        return command_of(self.app, actor, board, state, action)
-
-    async def send(self, command: MatchCommand, seconds: float) -> CommandOutcome:
-        """Submit a command, and return its outcome if accepted; else raise as `finish` does."""
-        return finish(self.app, await self.gateway.send(command.sent, command.ply, seconds))
-
-    async def receipt(self, decided: DecidedCommand) -> str | None:
-        """Return the receipt of a command whose outcome is durable; None if there is none now."""
-        board, outcome = decided.board, decided.outcome
-        if not receipts.gives_receipts(self.app):
-            return None
-        try:
-            before: list[bytes] = []
-            if outcome.accepted or not outcome.seq:
-                leaf = await self.store.leaf(board, outcome.index)
-            else:  # in one round trip
-                leaf, before = await asyncio.gather(
-                    self.store.leaf(board, outcome.index), self.store.events(board, outcome.seq)
-                )
-            if leaf is None:  # it was trimmed, so it is read from the published log
-                return await asyncio.to_thread(receipts.receipt_if_any, self.app, decided)
-            head = leaf_hash(before[0]) if before else NO_HASH
-            placed = receipts.placed_leaf(decided, leaf, head)
-            return receipts.receipt_of_leaf(self.app, board, placed)
-        except (Refusal, RedisError, OSError, *UNREADABLE) as error:
-            receipts.note_failure(board, error)
-            return None
 
     async def damaged(self, board: int, error: Exception) -> Refusal:
         """Record that a match can't be read, and return the refusal for its reader."""

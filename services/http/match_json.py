@@ -12,8 +12,10 @@ from domain.match.imports import describe_source
 from domain.match.robots import robot_level
 from domain.match.state import MatchState, deadline, position_at, position_of
 from domain.rules import AnyRules, Seat, rules_by_id
-from domain.sentences import LANGUAGES, text_in
+from domain.sentences import text_in
+from domain.translation import ENGLISH, Translation
 from infra.languages.wording import wording
+from services.app.matches import paused_since, phase_of, running_seat, seals_its_draw
 from services.app.names import shown_names
 from services.words.endings import over
 from services.words.time_controls import described
@@ -198,7 +200,7 @@ def match_json(
     now: int,
     *,
     legal: bool,
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
 ) -> Match:
     """Return a match as JSON shows it, its words in a language; `now` is in ms."""
     state = snapshot.state
@@ -213,14 +215,14 @@ def match_json(
         players=tuple(
             Seated(
                 seat,
-                text_in(rules.side_text(seat), language),
+                text_in(rules.sides[seat], language),
                 name,
                 seat in state.active_seats,
                 robot_level(account),
             )
             for seat, (account, name) in enumerate(zip(state.seats, names, strict=True))
         ),
-        state=_state_name(state),
+        state=phase_of(state),
         waits_for=state.waits,
         ply=state.ply,
         moves=tuple(state.first_moves(state.ply)),
@@ -243,12 +245,6 @@ def _invitation_json(state: MatchState) -> Invited | None:
     return Invited(state.invited, state.invitation.lapses)
 
 
-def _state_name(state: MatchState) -> str:
-    if state.over:
-        return "over"
-    return "waiting" if state.awaits_entropy or state.invitation else "active"
-
-
 def _imported_json(state: MatchState) -> ImportedFrom | None:
     if state.imported is None:
         return None
@@ -266,9 +262,7 @@ def _imported_json(state: MatchState) -> ImportedFrom | None:
 
 
 def _before_draw_json(state: MatchState) -> BeforeDraw | None:
-    if state.gather is None or state.over:
-        return None
-    if state.invitation is not None and state.invitation.server_deals:
+    if state.gather is None or not seals_its_draw(state):
         return None
     return BeforeDraw(
         phase="reveal" if state.sealed else "commit",
@@ -317,31 +311,32 @@ def _position_json(
     )
 
 
-def _result_json(state: MatchState, names: Sequence[str | None], language: str) -> Result | None:
+def _result_json(
+    state: MatchState, names: Sequence[str | None], language: Translation
+) -> Result | None:
     if state.result is None:
         return None
-    text = over(state, shown_names(names, language), wording(language))
+    text = over(state, shown_names(names, language), wording(language.code))
     return Result(state.result.winners, state.result.reason, text)
 
 
-def _clock_json(state: MatchState, now: int, language: str) -> Clock | None:
-    clock, mover = state.clock, state.next
+def _clock_json(state: MatchState, now: int, language: Translation) -> Clock | None:
+    clock, mover = state.clock, running_seat(state)
     if clock is None:
         return None
-    runs = mover is not None and not state.over and state.invitation is None
     return Clock(
         terms=write_time_control(clock.terms),
-        text=described(clock.terms, wording(language)),
+        text=described(clock.terms, wording(language.code)),
         rated=clock.terms.rated,
         now=now,
-        deadline=match_clock.flag_time(clock, mover) if runs and mover is not None else None,
-        reminder=match_clock.reminder_time(clock, mover) if runs and mover is not None else None,
-        paused_since=None if state.invitation else clock.paused or None,
+        deadline=match_clock.flag_time(clock, mover) if mover is not None else None,
+        reminder=match_clock.reminder_time(clock, mover) if mover is not None else None,
+        paused_since=paused_since(state),
         seats=tuple(
             SeatClock(
                 seat,
                 match_clock.time_used(clock, seat),
-                match_clock.time_left(clock, seat, mover, now),
+                match_clock.time_left(clock, seat, state.next, now),
             )
             for seat in range(len(state.seats))
         ),

@@ -4,8 +4,8 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from domain.sentences import LANGUAGES
-from services.app.receipts import DecidedCommand
+from domain.translation import ENGLISH, Translation
+from services.app.receipts import Answered
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -21,7 +21,7 @@ class Answer(msgspec.Struct, frozen=True):
     code: str = ""
     account: AccountId | None = None
     """The account that the password in the line has proven."""
-    decided: tuple[DecidedCommand, ...] = ()
+    decided: tuple[Answered, ...] = ()
     """The commands in matches to which the line led, accepted or refused, by which receipts are made."""
     retry_after: int = 0
     """Seconds after which to try again, as in a `Refusal`."""
@@ -47,7 +47,7 @@ class Answer(msgspec.Struct, frozen=True):
         return bool(self.code) and not self.pending
 
 
-def refusal(reason: Refusal, language: str = LANGUAGES[0]) -> Answer:
+def refusal(reason: Refusal, language: Translation = ENGLISH) -> Answer:
     """Return a refusal as an answer in a language."""
     sentence = reason.in_language(language)
     return Answer(sentence=sentence, code=reason.code, retry_after=reason.retry_after)

@@ -7,7 +7,7 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.commands import TEXT_LIMIT
-from infra.languages.wording import ENGLISH, Wording
+from infra.languages.wording import IN_ENGLISH, Wording
 from services.language.invocation import Invocation
 from services.language.parser import FIRST_LIMIT
 
@@ -73,7 +73,7 @@ def usage_refusal(call: Invocation) -> Refusal:
     return Refusal(Code.USAGE, said)
 
 
-def read_board(text: str, words: Wording = ENGLISH) -> int:
+def read_board(text: str, words: Wording = IN_ENGLISH) -> int:
     """Return a board number; `unknown-board` for a word that is none."""
     if not _NUMBER.fullmatch(text):
         said = words.gettext("%(written)s is no board number, such as 17", written=repr(text[:24]))

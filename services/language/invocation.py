@@ -13,7 +13,6 @@ from infra.people.accounts import Profile
 from services.app.accounts import own_profile
 from services.app.actor import Actor
 from services.app.context import App
-from services.app.receipts import DecidedCommand
 from services.language.answer import Answer
 from services.language.parser import CommandLine
 
@@ -68,13 +67,6 @@ class Invocation(msgspec.Struct, frozen=True):
     """Board and state of the match that the line names, if its form is one of a match."""
     identity: Actor | None = None
     """The account that gives the command, if the form requires a proof."""
-    decided: list[DecidedCommand] = msgspec.field(default_factory=list)
-    """Handlers add the commands whose outcomes they have."""
-
-    @property
-    def language(self) -> str:
-        """The language of the answer, such as `de`."""
-        return self.words.language
 
     @property
     def rules(self) -> AnyRules:

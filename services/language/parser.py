@@ -303,9 +303,27 @@ def form_names() -> frozenset[str]:
 @cache
 def forms_with_text() -> frozenset[str]:
     """Return the names of the forms that may have a free text."""
+    return frozenset(form for form, _ in _before_text()) - {_AT_SEAT, _PROVEN}
+
+
+@cache
+def seat_forms() -> frozenset[str]:
+    """Return the names of the forms that lines to a seat may have."""
+    rules = (rule for rule in _parser().rules if rule.origin.name == _AT_SEAT)
+    return frozenset(str(rule.alias) for rule in rules)
+
+
+@cache
+def seat_words_before_text() -> frozenset[str]:
+    """Return the first words of lines to a seat that may have a free text, in lower case."""
+    return frozenset(first.strip("_").lower() for form, first in _before_text() if form == _AT_SEAT)
+
+
+def _before_text() -> set[tuple[str, str]]:
+    """Return the rules of the grammar with a free text, each with its first terminal."""
     texts = {"TEXT", "BODY"}
-    return frozenset(
-        str(rule.origin.name)
+    return {
+        (str(rule.origin.name), rule.expansion[0].name)
         for rule in _parser().rules
         if texts.intersection(symbol.name for symbol in rule.expansion)
-    ) - {_AT_SEAT, _PROVEN}
+    }

@@ -65,7 +65,7 @@ def redact_refusal(reason: Refusal, line: CommandLine, form: str, words: Wording
             usage=form,
         )
         return Refusal(reason.code, said)
-    sentence = _redact_sentence(reason.in_language(words.language), line, form)
+    sentence = _redact_sentence(reason.in_language(words), line, form)
     return Refusal(reason.code, sentence, reason.retry_after)
 
 

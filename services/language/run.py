@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.languages.wording import ENGLISH, Wording, wording
+from infra.languages.wording import IN_ENGLISH, Wording, wording
 from services.app.actor import Actor
-from services.app.commands import WAIT_SECONDS
 from services.app.context import App
 from services.app.games import game_keys
+from services.app.play import WAIT_SECONDS, RecordedRefusal
 from services.app.receipts import gives_receipts, receipt_if_any
 from services.language.answer import Answer, refusal
 from services.language.arguments import check_key, check_line, check_text, nearest, read_board
@@ -80,11 +80,11 @@ class Language:
                 line = _read(text.strip(), self._reader_of(origin), origin, words)
             return self._do(line, key, seconds, reader, origin, words)
         except Refusal as reason:
-            return refusal(reason, words.language)
+            return refusal(reason, words)
 
     def _words_of(self, account: AccountId | None) -> Wording:
         """Return the words of an account's language; English for nobody."""
-        return wording(self._app.accounts.language_of(account)) if account else ENGLISH
+        return wording(self._app.accounts.language_of(account)) if account else IN_ENGLISH
 
     def _reader_of(self, origin: Origin) -> Callable[[str], CommandLine]:
         """Return the function that reads lines of an origin."""
@@ -139,9 +139,9 @@ class Language:
                 call = replace(call, identity=Actor(account, self._front_end, call_key))
             answer = form.handler(call)
         except Refusal as reason:
-            answer = refusal(redact_refusal(reason, line, call.usage, call.words))
-        if call.decided:
-            answer = replace(answer, decided=tuple(call.decided))
+            answer = refusal(redact_refusal(reason, line, call.usage, call.words), call.words)
+            if isinstance(reason, RecordedRefusal):
+                answer = replace(answer, decided=(reason.decided,))
         return replace(answer, account=account) if line.has("password") else answer
 
 

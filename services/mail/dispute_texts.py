@@ -6,12 +6,15 @@ from domain.match.dispute_events import Appealed, Claimed, Ruled
 from domain.match.events import EventEnvelope
 from domain.match.state import MatchState
 from domain.sentences import Sentence
+from domain.translation import Translation
 from services.app.context import App
 from services.app.names import shown_names
 from services.mail.sentences import SAY
 
 
-def statement_lines(app: App, board: int, events: Sequence[EventEnvelope], language: str) -> str:
+def statement_lines(
+    app: App, board: int, events: Sequence[EventEnvelope], language: Translation
+) -> str:
     """Return the texts of claims, rulings and appeals, each after its author; empty for other events."""
     about = [event for event in events if isinstance(event.body, Claimed | Ruled | Appealed)]
     if not about:
@@ -38,7 +41,7 @@ def _author_line(statement: Claimed | Ruled | Appealed, name: str) -> Sentence:
             return SAY("appeal-of", name=name)
 
 
-def how_to_appeal(state: MatchState, events: Sequence[EventEnvelope], language: str) -> str:
+def how_to_appeal(state: MatchState, events: Sequence[EventEnvelope], language: Translation) -> str:
     """Return how a player objects to a ruling among these events; empty without one, or if it is final."""
     ruled = [event for event in events if isinstance(event.body, Ruled)]
     if not ruled:
@@ -49,7 +52,7 @@ def how_to_appeal(state: MatchState, events: Sequence[EventEnvelope], language: 
     return SAY("to-appeal").in_language(language)
 
 
-def how_to_rule(board: int, name: str, language: str) -> str:
+def how_to_rule(board: int, name: str, language: Translation) -> str:
     """Return how an arbiter rules on a case."""
     return (
         f"{SAY('to-see-case').in_language(language)}\n  case {board} {name} password\n"

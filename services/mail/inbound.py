@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from infra.languages.wording import wording
 from infra.mail.address_status import AddressStatus
 from infra.mail.addresses import ServerAddresses
 from infra.mail.email import clean_subject
@@ -325,7 +326,7 @@ def _note_seat_mail(player: SeatPlayer, outcomes: str) -> None:
 
 
 def _refused(reason: Refusal, language: str = "") -> CommandResult:
-    said = Refusal(reason.code, reason.in_language(language))
+    said = Refusal(reason.code, reason.in_language(wording(language)))
     return CommandResult(MailCommand("", ""), refusal(said))
 
 

@@ -6,9 +6,10 @@ the command is the subject, or the commands are at the top of the text, one a li
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import takewhile
-from typing import Final, TypeAlias
+from typing import Final
 
 import msgspec
 
@@ -16,6 +17,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules
+from services.app.draws import read_text
 from services.app.games import game_keys
 from services.app.move_text import read_move, split_ply
 from services.app.typography import as_move
@@ -26,10 +28,13 @@ from services.language.parser import (
     CommandLine,
     Seat,
     UnparsedLine,
+    forms_with_text,
     join_texts,
     looks_like_command,
     may_go_on,
     parse,
+    parse_at_seat,
+    seat_words_before_text,
     split_words,
 )
 from services.mail.parse.message import ParsedMail
@@ -56,28 +61,8 @@ _OWN_SUBJECT: Final = re.compile(r"\[?match(?:post)?\b", re.IGNORECASE)
 _OF_MATCH: Final = re.compile(r": \S.*, (?:match|Partie) \d+$")
 """The end of the subjects of mails about a match."""
 
-_WITH_TEXT: Final = re.compile(
-    r"(?:message|msg|broadcast|claim|rule)\s|\S+\s+chat\s|(?:say|chat|appeal)(?:\s|$)",
-    re.IGNORECASE,
-)
-"""Commands whose text may stand on the lines below."""
-
-_CHAT: Final = re.compile(r"(?:say|chat|claim|appeal)(?:\s|$)", re.IGNORECASE)
-
-_SHORT: Final = re.compile(
-    r"resign|decline|undo|reject|resume|confirm|signoff|show(\s+(#\d+|next|active|inactive|all))?|accept(\s+[-\u2010-\u2015\u2212]\S+)*"
-    r"|reveal\s+[0-9a-f]+"
-    r"|analy[sz]e|case|claim\s+#\d+\s[\s\S]+|appeal\s[\s\S]+"
-    r"|propose\s+\S+|set\s+(notify|receipts|display)\s+\S+|(queue|preview)\s.+|(say|chat)\s[\s\S]+",
-    re.IGNORECASE,
-)
-"""The short commands for a seat's address, apart from moves."""
-
-_OF_ACCOUNT: Final = re.compile(r"signoff|set\s+notify\s+\S+", re.IGNORECASE)
-"""Those of them that are refused, because the address of a seat proves nothing for the whole account."""
-
-_PLAYED: Final = re.compile(r"(?:move|submit)\s+(.+)", re.IGNORECASE)
-"""A move with a word for it before it."""
+_OF_ACCOUNT: Final = frozenset({"signoff", "set"})
+"""The first words of lines that are refused at a seat's address, because it proves nothing for the account."""
 
 _WORDS_OF_MAIL: Final = 400
 """Words among which a move is looked for, at most."""
@@ -152,28 +137,27 @@ class MailCommand(msgspec.Struct, frozen=True):
 
 def at_server(mail: ParsedMail) -> list[MailCommand]:
     """Return the commands of a mail to the server's address; refuses too many as `too-long`."""
-    return [_whole_command(text) for text in _texts(mail, looks_like_command)]
+    return [_whole_command(text) for text in _texts(mail, None)]
 
 
 def at_seat(mail: ParsedMail, player: SeatPlayer) -> list[MailCommand]:
     """Return the commands of a mail to a seat's address, or the one move among words that are none."""
-
-    def is_command(text: str) -> bool:
-        return _is_seat_command(text, player.rules)
-
-    texts = _texts(mail, is_command)
-    if not any(map(is_command, texts)) and (move := _move_among_words(mail, player)):
+    texts = _texts(mail, player)
+    if not any(_is_command(text, player) for text in texts) and (
+        move := _move_among_words(mail, player)
+    ):
         return [MailCommand(move, move, move, at_seat=True)]
     return [_seat_command(text, player) for text in texts]
 
 
-IsCommand: TypeAlias = Callable[[str], bool]
+def _texts(mail: ParsedMail, player: SeatPlayer | None) -> Sequence[str]:
+    """Return the commands as written, those that have texts below together with these.
 
-
-def _texts(mail: ParsedMail, is_command: IsCommand) -> Sequence[str]:
-    """Return the commands as written, those that have texts below together with these."""
+    `player` is that of the seat to whose address the mail was sent; None for the server's address.
+    """
+    is_command = partial(_is_command, player=player)
     subject = bare_subject(mail.subject)
-    if whole := _with_text(subject, mail.lines, is_command):
+    if whole := _with_text(subject, mail.lines, player):
         return [whole]
     if is_command(subject) and subject.lower() != "multiple":
         return [subject]
@@ -181,7 +165,7 @@ def _texts(mail: ParsedMail, is_command: IsCommand) -> Sequence[str]:
     if not block:
         return [subject] if subject else []
     below = mail.lines[mail.lines.index(block[0]) + 1 :]
-    if may_go_on(block[0], is_command) and (whole := _with_text(block[0], below, is_command)):
+    if may_go_on(block[0], is_command) and (whole := _with_text(block[0], below, player)):
         return [whole]
     if block[0].lower() == "multiple":
         block = block[1:] or paragraph(below)
@@ -192,19 +176,29 @@ def _texts(mail: ParsedMail, is_command: IsCommand) -> Sequence[str]:
 
 def _with_text_below(block: list[str]) -> list[str]:
     """Return the lines of a paragraph; `say` and the lines below it, which are its text, as one."""
-    chat = next((at for at, line in enumerate(block) if _CHAT.match(line)), len(block))
+    chat = next((at for at, line in enumerate(block) if _begins_text(line)), len(block))
     return [*block[:chat], *(["\n".join(block[chat:])] if block[chat:] else [])]
 
 
-def _with_text(first: str, below: Sequence[str], is_command: IsCommand) -> str:
+def _begins_text(line: str) -> bool:
+    """Return whether a line begins like a command to a seat that has a text."""
+    return line.split(maxsplit=1)[0].lower() in seat_words_before_text()
+
+
+def _with_text(first: str, below: Sequence[str], player: SeatPlayer | None) -> str:
     """Return a command together with its text on the lines below; empty if it has none there."""
     body = "\n".join(below).strip()
-    if not body or not _WITH_TEXT.match(first):
-        return ""
-    if is_command(first) and _has_text(first) and any(map(is_command, below)):
-        return ""  # it is whole, and others are below it
     whole = f"{first}\n{body}"
-    return whole if is_command(whole) else ""
+    # nothing but a text goes on after the first line
+    line = _line(whole)
+    if line is None and player is not None:
+        line = _seat_line(whole, player)
+    if not first or not body or line is None or line.form == "multiple":
+        return ""
+    others = any(_is_command(one, player) for one in below)
+    if others and _is_command(first, player) and _has_text(first):
+        return ""  # it is whole, and others are below it
+    return whole
 
 
 def _has_text(first: str) -> bool:
@@ -274,14 +268,41 @@ def _line(text: str) -> CommandLine | None:
         return None
 
 
-def _is_seat_command(text: str, rules: AnyRules) -> bool:
-    return looks_like_command(text) or bool(_SHORT.fullmatch(text)) or _is_played(text, rules)
+def _seat_line(text: str, player: SeatPlayer) -> CommandLine | None:
+    """Read a line that leaves out what the seat's address implies, if it is one.
+
+    The grammar takes any words for a move; here they are one only if the game reads them as a move. A chat
+    without a text is none, because its text may stand below.
+    """
+    if len(text.partition("\n")[0]) > FIRST_LIMIT:
+        return None
+    try:
+        line = parse_at_seat(text, player.seat)
+        if line.has("reveal"):
+            read_text(line.get("value"))
+    except (UnparsedLine, Refusal):
+        return None
+    if line.form in forms_with_text() and not (line.has("text") or line.has("body")):
+        return None
+    return line if not line.has("move") or _is_move(line.get("move"), player.rules) else None
 
 
-def _is_played(text: str, rules: AnyRules) -> bool:
-    """Return whether a text is a move, with or without `move` or `submit` before it."""
-    called = _PLAYED.fullmatch(text)
-    return _is_move(called[1] if called else text, rules)
+def _is_command(text: str, player: SeatPlayer | None) -> bool:
+    """Return whether a text is a command at the address of a player's seat, or of the server."""
+    if looks_like_command(text):
+        return True
+    return player is not None and bool(
+        text.strip() and (_seat_line(text, player) or _is_of_account(text, player))
+    )
+
+
+def _is_of_account(text: str, player: SeatPlayer) -> bool:
+    """Return whether a line is about mail to the account, without the userid and password that it needs."""
+    first, *rest = text.split()
+    if first.lower() not in _OF_ACCOUNT:
+        return False
+    line = _line(" ".join([first, player.name, "-", *rest]))
+    return line is not None and (line.form == "signoff" or line.has("notify"))
 
 
 def _is_move(text: str, rules: AnyRules) -> bool:
@@ -339,19 +360,29 @@ def _cut(text: str) -> str:
 
 def _seat_command(text: str, player: SeatPlayer) -> MailCommand:
     """Return a command that may leave out what the seat's address implies."""
-    words = text.split()
-    if _line(text) is not None or (words[0].lower() in _GENERAL and not _SHORT.fullmatch(text)):
+    words, short = text.split(), _seat_line(text, player)
+    of_account = _is_of_account(text, player)
+    if _is_whole(text, short) or (
+        words[0].lower() in {*_GENERAL, *game_keys()} and not short and not of_account
+    ):
         return _whole_command(text)
-    if words[0].lower() in game_keys():
-        return _whole_command(text)
-    if player.name in map(str.lower, words) and not _CHAT.match(text):
+    if player.name in map(str.lower, words) and not _begins_text(text):
         return MailCommand("", "", refusal=Refusal(Code.USAGE, _NOT_NEEDED))
-    if len(words) > 1 and not _SHORT.fullmatch(text) and not _is_played(text, player.rules):
+    if len(words) > 1 and not short and not of_account:
         # the refusal quotes nothing, because there may be a password in the line
         return MailCommand("", "", refusal=Refusal(Code.USAGE, _NO_MOVE.format(player.rules.key)))
     shown = _cut(text.partition("\n")[0])
-    if _OF_ACCOUNT.fullmatch(text):
+    if of_account:
         reason = Refusal(Code.NOT_ALLOWED, SAY("not-by-reply", name=player.name))
         return MailCommand("", shown, shown, refusal=reason)
     played = _is_move(text, player.rules)
     return MailCommand(text, shown, shown, at_seat=True, plain_move=played)
+
+
+def _is_whole(text: str, short: CommandLine | None) -> bool:
+    """Return whether a line is one with userid and password, though it may be read as a `short` one too.
+
+    The words of an appeal may stand for a board, a userid and a password; a board is a number.
+    """
+    line = _line(text)
+    return line is not None and (short is None or line.get("board")[:1].isdecimal())

@@ -12,7 +12,8 @@ from domain.match.history import replay, unpack_snapshot
 from domain.match.moves import may_decline
 from domain.match.state import MatchState, Reason
 from domain.rules import Seat
-from domain.sentences import LANGUAGES, Sentence
+from domain.sentences import Sentence
+from infra.languages.wording import Wording, wording
 from infra.mail.addresses import ServerAddresses
 from infra.mail.chat_queue import lines_since
 from infra.mail.composer import EmailText, MatchUpdate
@@ -87,18 +88,18 @@ class NotificationTexts:
         subject = _subject(scene, update.seat, update.kinds)
         text = f"{text}\n\n{foot}"
         if scene.position is None:
-            return EmailText(subject, text, language)
+            return EmailText(subject, text, language.code)
         html = html_part(
             list(filter(None, above)),
             list(filter(None, [*below, clocks, before])),
             foot.removeprefix(_SIGNATURE).rstrip(),
             alternative=scene.said(SAY("board-as-text")),
-            language=language,
+            language=language.code,
             link=(link, scene.said(SAY("open-match"))),
             small=display == "small",
         )
         svg = board_svg(scene.state, scene.state.ply, scene.names, language=language)
-        return EmailText(subject, text, language, html, packed_drawing(svg))
+        return EmailText(subject, text, language.code, html, packed_drawing(svg))
 
     def case(self, account: AccountId, board: int, history: Sequence[bytes]) -> EmailText:
         """Write the mail to an arbiter about a claim or an appeal."""
@@ -112,7 +113,7 @@ class NotificationTexts:
             how_to_rule(board, name, language),
             _server_foot(name, SAY("why-case"), language),
         ]
-        return EmailText(scene.said(SAY("case", board=board)), "\n\n".join(parts), language)
+        return EmailText(scene.said(SAY("case", board=board)), "\n\n".join(parts), language.code)
 
     def chat(self, account: AccountId, board: int, said: Sequence[PlayerMessage]) -> EmailText:
         """Write the mail with chat of the other players in a match."""
@@ -124,9 +125,9 @@ class NotificationTexts:
         text = "\n\n".join(parts)
         foot = _foot(self._name(account, language), language)
         subject = _subject(scene, scene.state.seats.index(account))
-        return EmailText(subject, f"{text}\n\n{foot}", language)
+        return EmailText(subject, f"{text}\n\n{foot}", language.code)
 
-    def _chat_lines(self, said: Sequence[PlayerMessage], language: str) -> str:
+    def _chat_lines(self, said: Sequence[PlayerMessage], language: Wording) -> str:
         """Return chat of the other players, each line after the name of its writer."""
         shown = said[-_LINES:]
         names = self._app.accounts.name_of([line.sender for line in shown])
@@ -141,10 +142,10 @@ class NotificationTexts:
             lines.insert(0, earlier.in_language(language))
         return "\n".join(lines)
 
-    def _scene(self, board: int, history: Sequence[bytes], language: str) -> NamedMatch:
+    def _scene(self, board: int, history: Sequence[bytes], language: Wording) -> NamedMatch:
         return NamedMatch.of(self._app, board, replay(history), language)
 
-    def _earlier(self, update: MatchUpdate, language: str) -> str:
+    def _earlier(self, update: MatchUpdate, language: Wording) -> str:
         """Return the player's own last command, and what else happened since."""
         before = [decode_event(data) for data in update.history[: update.seq - 1]]
         since = max((e.seq for e in before if e.actor == update.account), default=2)
@@ -172,10 +173,10 @@ class NotificationTexts:
         parts += self._of_messages(account, items, language)
         text = "\n\n\n".join(part for part in parts if part)
         foot = _server_foot(self._name(account, language), SAY("why-daily"), language)
-        return EmailText(SAY("digest").in_language(language), f"{text}\n\n{foot}", language)
+        return EmailText(SAY("digest").in_language(language), f"{text}\n\n{foot}", language.code)
 
     def _of_match(
-        self, account: AccountId, board: int, items: Sequence[DigestItem], language: str
+        self, account: AccountId, board: int, items: Sequence[DigestItem], language: Wording
     ) -> str:
         (data,) = self._app.store.snapshots([board])
         state = unpack_snapshot(data).state
@@ -198,7 +199,7 @@ class NotificationTexts:
         return "\n\n".join(parts)
 
     def _of_messages(
-        self, account: AccountId, items: Sequence[DigestItem], language: str
+        self, account: AccountId, items: Sequence[DigestItem], language: Wording
     ) -> list[str]:
         senders = [bytes.fromhex(item.what) for item in items if not item.board]
         name = self._name(account, language)
@@ -228,7 +229,7 @@ class NotificationTexts:
             ),
             _server_foot(name, SAY("why-message"), language),
         ]
-        return EmailText(subject.in_language(language), "\n\n".join(parts), language)
+        return EmailText(subject.in_language(language), "\n\n".join(parts), language.code)
 
     def code(self, account: AccountId, code: str) -> EmailText:
         """Write the mail with the code that verifies an address."""
@@ -242,10 +243,10 @@ class NotificationTexts:
         site = self._app.settings.site or ""
         return reset_text(language, self._name(account, language), site, link)
 
-    def _language(self, account: AccountId) -> str:
-        return self._app.accounts.language_of(account) or LANGUAGES[0]
+    def _language(self, account: AccountId) -> Wording:
+        return wording(self._app.accounts.language_of(account))
 
-    def _name(self, account: AccountId, language: str) -> str:
+    def _name(self, account: AccountId, language: Wording) -> str:
         (name,) = self._app.accounts.name_of([account])
         return shown_name(name, language)
 
@@ -358,11 +359,11 @@ def _turn(scene: NamedMatch, seat: Seat) -> Iterator[Sentence]:
         yield SAY("write-accept")
 
 
-def _foot(name: str, language: str) -> str:
+def _foot(name: str, language: Wording) -> str:
     secret = SAY("keep-secret", name=name).in_language(language)
     return _server_foot(name, SAY("to-get-less"), language, f"{secret}.\n")
 
 
-def _server_foot(name: str, why: Sentence, language: str, first: str = "") -> str:
+def _server_foot(name: str, why: Sentence, language: Wording, first: str = "") -> str:
     how = f"set {name} password notify move|daily|none"
     return f"{_SIGNATURE}{first}{why.in_language(language)}\n  {how}\n"

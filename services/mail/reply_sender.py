@@ -91,7 +91,7 @@ class ReplySender:
             return False
         (decided,) = said.answer.decided
         events = [decode_event(data) for data in self._app.store.events(decided.board)]
-        own = [event for event in events if event.command == decided.id]
+        own = [event for event in events if event.command.hex() == decided.id]
         if not own:
             return False
         setup, last = setup_of(events[0]), own[-1].body

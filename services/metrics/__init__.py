@@ -1,1 +1,1 @@
-"""Metrics for Prometheus: the address of a process, and figures of the whole server. See docs/metrics.md."""
+"""Metrics for Prometheus: the address of a process, and figures of the whole server. See docs/monitoring.md."""

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from domain.match.events import AccountId
-from domain.sentences import LANGUAGES
 from infra.languages.wording import wording
 from infra.mail.push_client import PushMessage
 from infra.mail.push_queue import LIFE_MS
@@ -44,9 +43,9 @@ class PushTexts:
             return None
         # the match itself, because lists of matches may come after the log
         rows = rows_of_notices(app, notices, {})
-        words = wording(profile.language or LANGUAGES[0])
+        words = wording(profile.language)
         seats = (seat for row in rows.values() for seat in row.seats)
-        names = names_of(app, seats, words.language)
+        names = names_of(app, seats, words)
         reader = NewsReader(account, words, app.unread.counts(account), app.store.now())
         items = named_news([NewsGroup(one, 1) for one in notices], rows, names, reader)
         shown = [
@@ -65,7 +64,7 @@ class PushTexts:
             "body": ". ".join(map(_line, [more for _, more in shown[1:]]))[:_LONGEST] or item.note,
             "path": item.path,
             "tag": topic,
-            "lang": words.language,
+            "lang": words.code,
         }
         data = json.dumps(text, ensure_ascii=False, separators=(",", ":")).encode()
         urgent = any(one.kind in _URGENT for one, _ in shown)

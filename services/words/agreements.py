@@ -1,28 +1,32 @@
 """The agreements of a match in words: its time, its variants, and the side that moves first."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from domain.game.option_form import OptionField, OptionKind
+from domain.game.words import GamePart, game_text
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_by_key
 from domain.sentences import text_in
+from domain.translation import Translation
 from infra.languages.wording import Wording
 from services.words.time_controls import limits
 
 
-def variant_words(rules: AnyRules, options: Sequence[str], language: str) -> list[str]:
+def variant_words(rules: AnyRules, options: Sequence[str], language: Translation) -> list[str]:
     """Return the options of a match in the words of the game's form, such as `Tiles each: 7`."""
     form = game_by_key(rules.key).options_form
-    found = [_variant(field, flag, language) for field in form for flag in options]
-    return [words for words in found if words]
+    words = partial(game_text, rules.key, GamePart.OPTIONS, language=language)
+    found = [_variant(field, flag, words) for field in form for flag in options]
+    return [said for said in found if said]
 
 
-def _variant(field: OptionField, flag: str, language: str) -> str:
-    title = str(getattr(field.title, language))
+def _variant(field: OptionField, flag: str, words: Callable[[str], str]) -> str:
+    title = words(field.title)
     picked = [pick.label for pick in field.picks if pick.flag == flag]
     if picked:
         one_of = field.kind is OptionKind.ONE_OF
-        return f"{title}: {getattr(picked[0], language)}" if one_of else title
+        return f"{title}: {words(picked[0])}" if one_of else title
     name, _, value = flag.partition("=")
     own = not field.picks and name == f"-{field.field}"
     return f"{title}: {value.replace(',', ', ')}" if own else ""
@@ -38,10 +42,10 @@ def agreed_words(words: Wording, rules: AnyRules, state: MatchState) -> list[str
     deal = []
     if state.gather and not (state.invitation and state.invitation.server_deals):
         deal = [words.gettext("provably fair deal")]
-    return [*time, *rated, *variant_words(rules, state.options, words.language), *deal]
+    return [*time, *rated, *variant_words(rules, state.options, words), *deal]
 
 
-def side_words(rules: AnyRules, language: str) -> tuple[str, ...]:
+def side_words(rules: AnyRules, language: Translation) -> tuple[str, ...]:
     """Return the names of a game's sides where there is no board yet."""
     return tuple(text_in(rules.colour_text(seat), language) for seat in range(rules.players[-1]))
 

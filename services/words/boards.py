@@ -8,7 +8,8 @@ import msgspec
 from domain.drawing import TextPlace, draw_svg, draw_text, text_places
 from domain.match.state import MatchState, position_at, position_of
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
-from domain.sentences import LANGUAGES, text_in
+from domain.sentences import text_in
+from domain.translation import ENGLISH, Translation
 from infra.languages.wording import wording
 from services.app.games import read_display
 from services.app.move_text import read_move
@@ -23,7 +24,7 @@ def board_svg(
     standalone: bool = True,
     plates: bool = True,
     turned: bool = False,
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
 ) -> str:
     """Return a match as it stood after so many moves, drawn with the last of them marked."""
     rules = rules_by_id(state.rules)
@@ -37,7 +38,7 @@ def board_svg(
         before=position_at(state, ply - 1)
         if last and game_by_key(rules.key).needs_previous_position
         else None,
-        ended=ending_in_drawing(state, names, wording(language)) if now else None,
+        ended=ending_in_drawing(state, names, wording(language.code)) if now else None,
         language=language,
         standalone=standalone,
         plates=plates,
@@ -103,10 +104,10 @@ def text_board(
 
 
 def next_sentence(
-    rules: AnyRules, position: Any, names: Sequence[str], language: str = LANGUAGES[0]
+    rules: AnyRules, position: Any, names: Sequence[str], language: Translation = ENGLISH
 ) -> str:
     """Return a sentence on what follows in a position; empty in a puzzle that goes on."""
-    words = wording(language)
+    words = wording(language.code)
     outcome, mover = rules.outcome(position), rules.to_move(position)
     if outcome is not None:
         detail = text_in(outcome.text, language).rstrip(".")
@@ -118,7 +119,7 @@ def next_sentence(
 
 
 def player_name(
-    rules: AnyRules, seat: Seat, names: Sequence[str], language: str = LANGUAGES[0]
+    rules: AnyRules, seat: Seat, names: Sequence[str], language: Translation = ENGLISH
 ) -> str:
     """Return a player's name, or the side if there are no names."""
-    return names[seat] if names else text_in(rules.side_text(seat), language)
+    return names[seat] if names else text_in(rules.sides[seat], language)

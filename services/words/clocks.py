@@ -21,7 +21,7 @@ def clock_lines(state: MatchState, names: tuple[str, ...], now: int, words: Word
     elif not state.over and state.next is not None:
         rules = rules_by_id(state.rules)
         shown = [
-            f"{text_in(rules.side_text(seat), words.language)} {name} {_left(state, seat, now, words)}"
+            f"{text_in(rules.sides[seat], words)} {name} {_left(state, seat, now, words)}"
             for seat, name in enumerate(names)
             if seat in state.active_seats
         ]
@@ -32,13 +32,13 @@ def clock_lines(state: MatchState, names: tuple[str, ...], now: int, words: Word
             if off.seat != clocks.ALL_SEATS and off.since <= now < off.until
         ]
         lines += _deadline(state, state.next, now, words)
-    return [text_in(line, words.language) for line in lines]
+    return [text_in(line, words) for line in lines]
 
 
 def terms_line(terms: TimeControl, words: Wording) -> str:
     """Return the line about a time control, such as `time: 21 days a move, a reminder after 7`."""
     said = SAY("time-line", terms=described(terms, words))
-    return said.in_language(words.language)
+    return said.in_language(words)
 
 
 def _waiting(until: int | None, now: int, words: Wording) -> list[Text]:
@@ -52,7 +52,7 @@ def _waiting(until: int | None, now: int, words: Wording) -> list[Text]:
 def _left(state: MatchState, seat: int, now: int, words: Wording) -> str:
     assert state.clock is not None
     left = clocks.time_left(state.clock, seat, state.next, now)
-    return SAY("no-clock-limit").in_language(words.language) if left is None else words.span(left)
+    return SAY("no-clock-limit").in_language(words) if left is None else words.span(left)
 
 
 def _deadline(state: MatchState, mover: int, now: int, words: Wording) -> list[Text]:

@@ -53,7 +53,7 @@ def over(state: MatchState, names: Sequence[str], words: Wording) -> str:
 
 def over_by_rules(outcome: GameOutcome, words: Wording) -> str:
     """Return that a match is over by the rules of its game."""
-    detail = text_in(outcome.text, words.language)
+    detail = text_in(outcome.text, words)
     return words.gettext("the match is over: %(how)s", how=detail)
 
 
@@ -65,8 +65,7 @@ def ending_clause(state: MatchState, names: Sequence[str], words: Wording) -> st
     result, rules = state.result, rules_by_id(state.rules)
     assert result is not None
     winners = [
-        named_side(text_in(rules.side_text(seat), words.language), names[seat])
-        for seat in result.winners
+        named_side(text_in(rules.sides[seat], words), names[seat]) for seat in result.winners
     ]
     clause = ending_words(result.reason, winners, len(state.seats), words)
     detail = _rules_say(state, words)
@@ -201,4 +200,4 @@ def _rules_say(state: MatchState, words: Wording) -> str:
     if state.has_no_position or isinstance(rules, MissingRules):
         return ""
     outcome = rules.outcome(position_of(state))
-    return text_in(outcome.text, words.language).rstrip(".") if outcome else ""
+    return text_in(outcome.text, words).rstrip(".") if outcome else ""

@@ -116,7 +116,7 @@ def _describe_event(scene: NamedMatch, event: Event, *, by_server: bool) -> Text
                 game=scene.game,
                 ply=len(event.moves.split()),
                 players=scene.opponents,
-                source=describe_source(event.source, scene.language),
+                source=describe_source(event.source, scene.words),
             )
             return SAY("waits-accept", what=what, players=scene.everyone(range(len(scene.names))))
         case Challenged():
@@ -249,7 +249,7 @@ def summary(scene: NamedMatch, now: int | None = None) -> str:
         f"#{state.ply}: {_progress(scene)}",
     ]
     if state.imported is not None:
-        lines.append(describe_source(state.imported.source, scene.language))
+        lines.append(describe_source(state.imported.source, scene.words))
     if state.offer is not None:
         maker = state.offer.seat
         proposed = offered(state.offer.kind, scene.who(maker), scene.words)

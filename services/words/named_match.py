@@ -1,14 +1,15 @@
 """A match at one moment with the names of its players, for sentences in one language."""
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, Self
 
 import msgspec
 
 from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
-from domain.sentences import LANGUAGES, Text, text_in
-from infra.languages.wording import Wording, wording
+from domain.sentences import Text, text_in
+from infra.languages.wording import IN_ENGLISH, Wording
 from services.app.context import App
 from services.app.names import names_by_seat
 from services.words.endings import named_side
@@ -24,25 +25,20 @@ class NamedMatch(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
     position: Any
     """A struct of the game's own type; None before a draw, and of a game not installed."""
-    language: str = LANGUAGES[0]
+    words: Wording = IN_ENGLISH
 
     @classmethod
-    def of(cls, app: App, board: int, state: MatchState, language: str = LANGUAGES[0]) -> Self:
+    def of(cls, app: App, board: int, state: MatchState, words: Wording = IN_ENGLISH) -> Self:
         """Look up the names, the rules and the position of a state."""
-        names = names_by_seat(app, state.seats, language)
+        names = names_by_seat(app, state.seats, words)
         rules = rules_by_id(state.rules)
         unknown = state.has_no_position or isinstance(rules, MissingRules)
         position = None if unknown else position_of(state)
-        return cls(board, state, rules, names, position, language)
-
-    @property
-    def words(self) -> Wording:
-        """The words of the language."""
-        return wording(self.language)
+        return cls(board, state, rules, names, position, words)
 
     def side(self, seat: Seat) -> str:
         """Return the name of a seat, such as `Light`."""
-        return text_in(self.rules.side_text(seat), self.language)
+        return text_in(self.rules.sides[seat], self.words)
 
     def who(self, seat: Seat) -> str:
         """Return a player's side and name, such as `Light (alice)`."""
@@ -55,8 +51,10 @@ class NamedMatch(msgspec.Struct, frozen=True):
     @property
     def opponents(self) -> str:
         """All players against each other, as `who` names them."""
-        between = self.words.gettext(" against ")
-        return between.join(map(self.who, range(len(self.names))))
+        return reduce(self._against, map(self.who, range(len(self.names))))
+
+    def _against(self, one: str, other: str) -> str:
+        return self.said(SAY("against", one=one, other=other))
 
     def others(self, seat: Seat) -> str:
         """Return all players but one, as `who` names them."""
@@ -68,7 +66,7 @@ class NamedMatch(msgspec.Struct, frozen=True):
 
     def said(self, text: Text) -> str:
         """Return a text in the language of the sentences."""
-        return text_in(text, self.language)
+        return text_in(text, self.words)
 
     @property
     def place(self) -> str:

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from infra.languages.wording import wording
 from infra.people.accounts.lookalikes import REST_SECONDS
 from infra.people.sessions import Sessions
 from infra.people.tokens import Scope, Tokens
@@ -251,10 +252,18 @@ def with_everything(front_ends):
         body = {"to": [another.name], "text": "good luck"}
         assert one.api.post("/api/messages", body).is_success
         assert one.api.post(f"/api/matches/{board}/chat", {"text": "hello"}).is_success
+    assert person.api.move(board, "a1-a5").json()["code"] == "illegal-move"
     assert person.web.send(f"/m/{board}/note", {"note": "a note"}).status_code == 303
     assert person.api.post("/api/challenges", {"game": "pow2"}).is_success
     assert "hello" in person.web.page(f"/m/{board}")
     return person, other, board
+
+
+def kept_of(front_ends, account):
+    """The refused commands that are kept of an account, in all shards."""
+    parts = front_ends.api.parts
+    names = (keys.refused(shard, account) for shard in range(parts.store.layout().shards))
+    return b"".join(kept for name in names for kept in parts.data.hvals(name))
 
 
 def keys_of(front_ends, account):
@@ -279,8 +288,10 @@ def test_an_account_is_erased_alike_by_every_front_end(front_ends):
     for name, delete in DELETIONS.items():
         person, other, board = with_everything(front_ends)
         before = keys_of(front_ends, person.account)
+        assert b"a1-a5" in kept_of(front_ends, person.account)
         assert delete(person), name
         left[name] = keys_of(front_ends, person.account)
+        assert kept_of(front_ends, person.account) == b""
         gone = {key.partition("}")[2] for key in before - left[name]}
         assert {":sessions", ":notes", ":1:next:X", ":1:active:X"} <= gone, name
         assert not [key for key in left[name] if key.startswith("{p:")], name
@@ -327,7 +338,7 @@ def test_a_player_who_was_deleted_is_a_former_player_everywhere(front_ends):
     )
     for path in pages:
         page = html.unescape(other.web.page(path, **german))
-        assert shown_name(None, "de") in page, path
+        assert shown_name(None, wording("de")) in page, path
         assert shown_name(None) not in page, path
     match = other.api.get(f"/api/matches/{board}").json()
     assert [player["userid"] for player in match["players"]] == [None, other.name]

@@ -9,7 +9,7 @@ from domain.match.events import decode_event
 from services.cli.verify import run as verify
 from tests.fakes.everywhere import API, FRONT_ENDS, MAIL, SEAT, TERMINAL, WEB, Everywhere, Result
 from tests.fakes.everywhere import everywhere as everywhere_of
-from tests.helpers.api import PASSWORD, Api, Player
+from tests.helpers.api import Api, Player
 
 TEXT = "my clock ran\nin the pause"
 
@@ -30,38 +30,15 @@ def people(everywhere: Everywhere) -> tuple[Player, Player, Player, Player]:
 
 
 def claim(where: str, everywhere: Everywhere, one: Player, board: int, ply: int = 0) -> Result:
-    line = f"claim {board} {one.name} {PASSWORD} #{ply}\n{TEXT}"
-    body = {"ply": ply, "text": TEXT}
-    return {
-        TERMINAL: lambda: everywhere.say(line),
-        MAIL: lambda: everywhere.mail(one, line),
-        SEAT: lambda: everywhere.seat(one, board, f"claim #{ply}\n{TEXT}"),
-        API: lambda: everywhere.http(one.post(f"/api/matches/{board}/claim", body)),
-        WEB: lambda: everywhere.page(one, f"/m/{board}/claim", {"ply": str(ply), "text": TEXT}),
-    }[where]()
+    return everywhere.claim(where, one, board, ply, TEXT)
 
 
 def rule(where: str, everywhere: Everywhere, one: Player, board: int, case: int) -> Result:
-    line = f"rule {board} {one.name} {PASSWORD} dismissed\n{TEXT}"
-    body = {"verdict": "dismissed", "text": TEXT}
-    form = {"verdict": "dismissed", "text": TEXT, "case": str(case), "do": "rule"}
-    return {
-        TERMINAL: lambda: everywhere.say(line),
-        MAIL: lambda: everywhere.mail(one, line),
-        API: lambda: everywhere.http(one.post(f"/api/matches/{board}/rule", body)),
-        WEB: lambda: everywhere.page(one, f"/m/{board}/rule", form),
-    }[where]()
+    return everywhere.rule(where, one, board, case, TEXT)
 
 
 def appeal(where: str, everywhere: Everywhere, one: Player, board: int, case: int) -> Result:
-    line = f"appeal {board} {one.name} {PASSWORD}\n{TEXT}"
-    return {
-        TERMINAL: lambda: everywhere.say(line),
-        MAIL: lambda: everywhere.mail(one, line),
-        SEAT: lambda: everywhere.seat(one, board, f"appeal\n{TEXT}"),
-        API: lambda: everywhere.http(one.post(f"/api/matches/{board}/appeal", {"text": TEXT})),
-        WEB: lambda: everywhere.page(one, f"/m/{board}/appeal", {"text": TEXT, "case": str(case)}),
-    }[where]()
+    return everywhere.appeal(where, one, board, case, TEXT)
 
 
 @pytest.mark.parametrize("where", FRONT_ENDS)

@@ -50,8 +50,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "challenges.take": NO_OPEN_CHALLENGES,
     "challenges.fill_with_robot": NO_OPEN_CHALLENGES,
     "challenges.withdraw": NO_OPEN_CHALLENGES,
-    "challenges.start_when_full": NO_OPEN_CHALLENGES,
-    "challenges.mark_started": NO_OPEN_CHALLENGES,
+    "challenges.begun_when_full": NO_OPEN_CHALLENGES,
     "opponents.robots_play": Row((WEB,), "the others list the robots, which are none then"),
     "opponents.robots_here": Row(),
     "opponents.robot_of": Row((WEB,), "a page has a button for each level"),
@@ -59,13 +58,19 @@ USE_CASES: Final[dict[str, Row]] = {
     "opponents.check_wanted": WITHIN,
     "opponents.reserve_robot_match": WITHIN,
     "rematch.rematch": Row(),
+    "rematch.rematch_command": WITHIN,
     "rematch.rematch_board": Row(
         (WEB,),
         "a page shows it in the place of its button; elsewhere it is a match among the others",
     ),
     "start.numbered_start": WITHIN,
-    "commands.command_of": Row(),
-    "commands.finish": Row(),
+    "commands.act": Row(),
+    "commands.command_of": WITHIN,
+    "play.give": Row(),
+    "play.submit": Row(),
+    "play.decided": WITHIN,
+    "play.finish": WITHIN,
+    "play.check": WITHIN,
     "conditional_moves.conditional_moves_of": Row(
         (LANGUAGE, API), "a page reads them with its match, in one round trip"
     ),
@@ -164,11 +169,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "messages.read_chat": Row(
         (LANGUAGE, API), "a page reads the chat with marks and note, in one round trip"
     ),
-    "disputes.dispute_command": Row(
-        (LANGUAGE,), "the others wait for the outcome, by `disputes.carry_out`"
-    ),
-    "disputes.settle": Row((LANGUAGE,), "the others wait for the outcome, by `disputes.carry_out`"),
-    "disputes.carry_out": Row((API, WEB), "a line submits as all its commands do"),
+    "disputes.dispute": Row(),
     "disputes.is_arbiter": Row((WEB,), "a page shows arbiters what only they can do"),
     "disputes.check_arbiter": WITHIN,
     "disputes.check_may_see": Row((WEB,), "the page of a claim that is not made yet checks it"),
@@ -197,6 +198,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "waiting.next_match": Row((WEB,), "the others have no page to go on to"),
     "queries.find_player": Row((API, WEB), "the language has no form about a player as such"),
     "puzzles.hand_in": Row((WEB,), "the others play a puzzle move by move"),
+    "puzzles.solution_commands": WITHIN,
     "queries.has_player": Row((WEB,), "the others refuse the challenge itself"),
     "queries.names_starting": Row((WEB,), "a form completes a name while it is typed"),
     "queries.ratings_of": Row((API,), "the others have ratings by game"),
@@ -211,12 +213,8 @@ USE_CASES: Final[dict[str, Row]] = {
 }
 """Each public function of `services.app` that takes an `App`."""
 
-BY_CONTEXT: Final = {
-    "command": ("commands.command_of",),
-    "send": ("commands.finish",),
-    "receipt": ("receipts.receipt_if_any",),
-}
-"""The use cases behind the methods of `ApiContext`, which waits for outcomes in the event loop."""
+IN_LOOP: Final = {"submit": "play.submit", "with_receipt": "receipts.receipt_if_any"}
+"""The use cases behind the methods of `LoopPlay`, which waits for outcomes in the event loop."""
 
 
 def modules(folder: str) -> Iterator[ast.Module]:
@@ -248,11 +246,13 @@ def called_in(module: ast.Module) -> Iterator[str]:
                 if node.module.startswith("services.app."):
                     yield f"{node.module.rpartition('.')[2]}.{one.name}"
     for node in ast.walk(module):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.value.id in aliases:
-                yield f"{aliases[node.value.id]}.{node.attr}"
-            if node.value.id == "context":
-                yield from BY_CONTEXT.get(node.attr, ())
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in aliases:
+                yield f"{aliases[name]}.{attr}"
+            case ast.Attribute(value=ast.Attribute(attr="play"), attr=attr) if attr in IN_LOOP:
+                yield IN_LOOP[attr]
+            case _:
+                pass
 
 
 def test_every_use_case_is_in_the_table_and_there_is_no_other():
@@ -280,6 +280,6 @@ def test_mail_offers_use_cases_by_the_language_alone():
 
 def test_the_command_line_offers_use_cases_by_the_language_and_those_of_the_operator():
     own = {name for name, row in USE_CASES.items() if not row.offered}
-    also = {"commands.finish", "exports.export_match", "matches.load_state"}
+    also = {"play.give", "play.submit", "exports.export_match", "matches.load_state"}
     also |= {"accounts.log_out_everywhere"}
     assert called_by("cli") & USE_CASES.keys() <= own | also

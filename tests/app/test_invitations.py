@@ -7,6 +7,8 @@ import pytest
 from domain.clocks.calendar import DAY
 from domain.match.events import decode_event
 from domain.match.state import Reason
+from domain.translation import Translation
+from infra.languages.wording import wording
 from infra.people.pending_starts import MOST_BETWEEN_TWO
 from infra.redis import keys
 from services.language import LOCAL, Language
@@ -51,7 +53,7 @@ def shown(everywhere: Everywhere, board: int) -> dict:
     return everywhere.api.http.get(f"/api/matches/{board}").json()
 
 
-def last_sentence(everywhere: Everywhere, board: int, language: str) -> str:
+def last_sentence(everywhere: Everywhere, board: int, language: Translation) -> str:
     """The sentence on the events of the last command."""
     events = [decode_event(data) for data in everywhere.api.parts.store.events(board)]
     scene = NamedMatch.of(everywhere.api.parts, board, everywhere.state(board), language)
@@ -91,10 +93,10 @@ def test_it_is_accepted_by_every_front_end_and_the_clock_runs_from_then(everywhe
     assert invitations(one) == invitations(other) == []
     assert board in listed(everywhere.api, one)
     names = one.name, other.name
-    assert last_sentence(everywhere, board, "en").endswith(
+    assert last_sentence(everywhere, board, wording("en")).endswith(
         f"Dark ({names[1]}) accepted; it is Light's turn ({names[0]})"
     )
-    assert "hat angenommen" in last_sentence(everywhere, board, "de")
+    assert "hat angenommen" in last_sentence(everywhere, board, wording("de"))
 
 
 @pytest.mark.parametrize("where", FRONT_ENDS)
@@ -123,11 +125,11 @@ def test_every_way_of_saying_no_declines_it(everywhere, pair, where, act):
     board = everywhere.match(*pair, "pow2", "--unrated")
     assert everywhere.act(where, pair[1], board, act) == Result("")
     assert everywhere.types(board) == ["match-proposed", "declined", "ended"]
-    assert last_sentence(everywhere, board, "en").endswith(
+    assert last_sentence(everywhere, board, wording("en")).endswith(
         f"Dark ({pair[1].name}) declined to play; the match is over: declined; "
         "the match does not count"
     )
-    assert last_sentence(everywhere, board, "de").endswith(
+    assert last_sentence(everywhere, board, wording("de")).endswith(
         "die Partie ist zu Ende: abgelehnt; die Partie zählt nicht"
     )
 
@@ -171,9 +173,9 @@ def test_it_lapses_after_14_days_and_makes_room_at_once(everywhere, pair):
     until(lambda: everywhere.state(board).over)
     state = everywhere.state(board)
     assert (state.result.reason, state.at - began) == (Reason.DECLINED, 14 * DAY)
-    said = last_sentence(everywhere, board, "en")
+    said = last_sentence(everywhere, board, wording("en"))
     assert f"Dark ({other.name}) has not accepted in time; the match is over: declined" in said
-    assert "hat nicht rechtzeitig angenommen" in last_sentence(everywhere, board, "de")
+    assert "hat nicht rechtzeitig angenommen" in last_sentence(everywhere, board, wording("de"))
     data, starts = everywhere.api.parts.data, keys.pending_starts(one.account)
     for command, value in data.hgetall(starts).items():
         at, _, others = value.decode().partition(":")

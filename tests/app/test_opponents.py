@@ -18,6 +18,7 @@ from services.app.accounts import erase_account
 from services.app.actor import Actor
 from services.app.matches import load_state
 from services.app.opponents import robots_here
+from services.app.play import submit
 from services.language import Answer, Language, Origin
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
@@ -176,10 +177,7 @@ def opened(app: FakeApp, terms=(), **options) -> str:
 
 
 def started(app: FakeApp, full) -> int:
-    command = challenges.start_when_full(app, full)
-    outcome = app.gateway.send(command.sent, command.ply, 5.0)
-    assert outcome.accepted, outcome
-    return challenges.mark_started(app, full, command.sent.match).board
+    return submit(app, challenges.begun_when_full(app, lambda: full)).board
 
 
 def test_who_opened_a_challenge_fills_it_with_a_robot(app):

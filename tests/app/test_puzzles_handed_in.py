@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from domain.errors import Code, Refusal
+from domain.match.commands import CommandEnvelope
 from domain.rules import latest_rules
 from services.app.actor import Actor
-from services.app.puzzles import MOST_MOVES, PuzzleCommands, hand_in
+from services.app.puzzles import MOST_MOVES, solution_commands
 from tests.fakes.app import FakeApp, Terminal
 
 
@@ -20,24 +21,23 @@ def app() -> Iterator[FakeApp]:
 
 def solve(
     app: FakeApp, key: str, moves: Sequence[str], options: Sequence[str] = ()
-) -> PuzzleCommands:
+) -> tuple[CommandEnvelope, ...]:
     actor = Actor(app.accounts.id_of("alice"), "web", f"{key} {' '.join(moves)}")
     rules = latest_rules(key)
-    return hand_in(app, actor, rules, "alice", options=options, moves=moves)
+    return solution_commands(app, actor, rules, "alice", options=options, moves=moves)
 
 
 def test_a_solution_is_one_match_that_ends_with_its_last_move(app):
-    solution = solve(app, "one", ["a5", "C3", "-c3", "f8"])
-    start, *played = solution.commands
-    assert start.sent.match == solution.board
-    assert [command.sent.command.text for command in played] == ["a5", "c3", "-c3", "f8", "done"]
-    assert [command.sent.command.ply for command in played] == [0, 1, 2, 3, 4]
-    assert len({command.sent.id for command in solution.commands}) == 6
+    start, *played = solve(app, "one", ["a5", "C3", "-c3", "f8"])
+    assert {command.match for command in played} == {start.match}
+    assert [command.command.text for command in played] == ["a5", "c3", "-c3", "f8", "done"]
+    assert [command.command.ply for command in played] == [0, 1, 2, 3, 4]
+    assert len({command.id for command in (start, *played)}) == 6
 
 
 def test_the_same_solution_is_the_same_match_with_the_same_commands(app):
     assert solve(app, "one", ["a5"]) == solve(app, "one", ["a5"])
-    assert solve(app, "one", ["a5"]).board != solve(app, "one", ["a5", "c3"]).board
+    assert solve(app, "one", ["a5"])[0].match != solve(app, "one", ["a5", "c3"])[0].match
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_a_solution_that_breaks_the_rules_starts_nothing(app, key, moves, code):
 
 
 def test_what_was_ended_by_its_solver_is_not_ended_twice(app):
-    *_, last = solve(app, "one", ["a5", "done"]).commands
-    assert (last.sent.command.text, last.sent.command.ply) == ("done", 1)
+    *_, last = solve(app, "one", ["a5", "done"])
+    assert (last.command.text, last.command.ply) == ("done", 1)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
 from services.app.actor import Actor
 from services.app.matches import load_state
-from services.app.rematch import rematch
+from services.app.rematch import rematch_command
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 
@@ -74,14 +74,15 @@ def test_it_is_the_same_match_after_it_has_gone_on(terminal):
 def test_two_who_ask_at_the_same_moment_get_one_match(terminal):
     app, board = terminal.app, ended(terminal)
     alice, bob = (
-        rematch(app, Actor(of(app, name)[0], "test", "1", name), board) for name in ("alice", "bob")
+        rematch_command(app, Actor(of(app, name)[0], "test", "1", name), board)
+        for name in ("alice", "bob")
     )
-    assert alice.sent.match == bob.sent.match
-    assert app.gateway.send(alice.sent, 0, 5.0).accepted
+    assert alice.match == bob.match
+    assert app.gateway.send(alice, 0, 5.0).accepted
     with pytest.raises(Refusal) as caught:
-        app.gateway.send(bob.sent, 0, 5.0)
+        app.gateway.send(bob, 0, 5.0)
     assert caught.value.code == Code.ID_REUSED
-    assert board_of(ask(terminal, board, "bob")) == alice.sent.match
+    assert board_of(ask(terminal, board, "bob")) == alice.match
 
 
 def test_a_rematch_can_have_a_rematch(terminal):

@@ -11,6 +11,7 @@ import pytest
 from domain.match.state import position_of
 from domain.rules import AnyRules, all_rules, rules_by_id, rules_id
 from domain.sentences import text_in
+from domain.translation import ENGLISH
 from infra.audit.stored_match import check
 from tests.fakes.everywhere import FRONT_ENDS, Action, Everywhere, Result
 from tests.fakes.everywhere import everywhere as front_ends
@@ -110,7 +111,7 @@ def test_a_whole_match_is_played_at_all_front_ends_in_turn_and_holds(
     result = everywhere.api.http.get(f"/api/matches/{board}").json()["result"]
     outcome = rules_by_id(state.rules).outcome(position_of(state))
     assert outcome, result
-    detail = text_in(outcome.text, "en")
+    detail = text_in(outcome.text, ENGLISH)
     assert detail, result
     assert result["text"].endswith(f"({detail})"), result
     for seat, player in enumerate(players):

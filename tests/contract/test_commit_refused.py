@@ -15,6 +15,7 @@ from infra.store.layout import Layout
 from infra.store.outcomes import tail
 from infra.store.port import CommitDone, Submission, Write
 from infra.store.redis_store import RedisStore
+from infra.store.refused_commands import RefusedId
 
 BOARD = SHARD = 7
 SUBMISSION = Submission(BOARD, b"i" * 16, b"digest..", b"payload", b"account.", 0, "reply:1")
@@ -33,7 +34,7 @@ def write(store: RedisStore, kind: str) -> Write:
     (entry,) = store.read_inbox([SHARD], 1)
     refusal = Write(
         SHARD, entry.id, BOARD, SUBMISSION.id, NO_HASH, b"digest..", tail("no", 1, ""), (b"e",), None,
-        refusal_field="x",
+        refusal_field="x", actor=SUBMISSION.actor, kept=b"a command",
     )  # fmt: skip
     if kind == "refusal":
         return refusal
@@ -42,6 +43,7 @@ def write(store: RedisStore, kind: str) -> Write:
         tail=tail("", 1, ""),
         snapshot=PackedSnapshot(b"h" * 32, b"move", b"turn"),
         refusal_field="",
+        kept=b"",
         due=1234,
         ended=1234,
         conditional_before=b"prepared",
@@ -77,6 +79,7 @@ OF_MATCH = (
             ("refusal", key(SHARD, BOARD))
             for key in (keys.snapshot, keys.outcomes, keys.locator, keys.refusals)
         ),
+        ("refusal", keys.refused(SHARD, SUBMISSION.actor)),
     ],
 )
 def test_a_commit_that_meets_a_key_of_another_type_has_written_nothing(
@@ -152,3 +155,29 @@ def test_a_key_that_a_command_replaces_may_be_of_any_type(
     assert redis_client.get(keys.turns(SHARD, BOARD)) == b"turn"
     assert redis_client.get(keys.conditional_moves(SHARD, BOARD)) == b"more"
     assert not redis_client.exists(keys.refusals(SHARD, BOARD))
+
+
+def test_a_sender_has_at_most_a_thousand_refused_commands_kept_in_a_shard(
+    redis_client: Redis, store: RedisStore
+) -> None:
+    new, kept = write(store, "refusal"), keys.refused(SHARD, SUBMISSION.actor)
+    redis_client.hset(kept, mapping={str(one): "" for one in range(1_000)})
+    assert isinstance(store.commit([new])[0], CommitDone)
+    assert redis_client.hlen(kept) == 1_000
+    assert store.kept_commands(SHARD, [RefusedId(SUBMISSION.actor, new.id)]) == [None]
+
+
+def test_what_is_refused_after_its_sender_was_deleted_is_kept_for_a_day_at_most(
+    redis_client: Redis, store: RedisStore
+) -> None:
+    new, kept = write(store, "refusal"), keys.refused(SHARD, SUBMISSION.actor)
+    wanted = [RefusedId(SUBMISSION.actor, new.id)]
+    store.commit([new])
+    assert store.kept_commands(SHARD, wanted) == [b"a command"]
+    store.forget_refused(SUBMISSION.actor)
+    assert store.kept_commands(SHARD, wanted) == [None]
+    store.submit([msgspec.structs.replace(SUBMISSION, id=b"j" * 16)])
+    (entry,) = store.read_inbox([SHARD], 1)
+    store.commit([msgspec.structs.replace(new, entry=entry.id, id=b"j" * 16)])
+    assert store.kept_commands(SHARD, [RefusedId(SUBMISSION.actor, b"j" * 16)]) == [b"a command"]
+    assert 0 < redis_client.ttl(kept) <= 24 * 3600

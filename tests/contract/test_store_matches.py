@@ -17,6 +17,7 @@ from infra.store.port import (
     Store,
     Write,
 )
+from infra.store.refused_commands import RefusedId
 from tests.helpers.writes import (
     ALICE,
     BOARD,
@@ -102,6 +103,15 @@ def test_conditional_moves_and_refusals_of_a_match_do_not_hide_each_other(store:
     assert isinstance(store.commit([aware])[0], CommitDone)
     assert refusals_counted(store, BOARD, ALICE, 0) == 0
     assert store.snapshots_with_conditional_moves([BOARD])[0][1] == b""
+
+
+def test_a_refused_command_is_kept_as_it_was_first_sent(store: Store) -> None:
+    a, b, c = queue(store, 1, 2, 3)
+    store.commit([moved(a, 1, before=0), refused(b, 2, before=1), refused(c, 3, before=1)])
+    again = msgspec.structs.replace(refused(b, 2, before=1), kept=b"another")
+    assert isinstance(store.commit([again])[0], AlreadyDecided)
+    wanted = [RefusedId(ALICE, id_of(number)) for number in (2, 1, 3)]
+    assert store.kept_commands(SHARD, wanted) == [b"command 2", None, b"command 3"]
 
 
 def test_refusals_before_a_match_begins_are_counted_until_it_does(store: Store) -> None:
@@ -213,10 +223,13 @@ def test_a_match_that_is_not_as_it_was_read_is_not_retired(store: Store) -> None
     assert store.retire([(BOARD, HEADS[1], [0, 1])]) == [False], "its head is another"
     assert store.retire([(BOARD, HEADS[2], [0])]) == [False], "its leaves are others"
     store.commit([refused(third, 3, before=2)])
-    assert store.retire([(BOARD, HEADS[2], [0, 1])]) == [False], "a refusal came"
+    kept = [RefusedId(ALICE, id_of(3))]
+    assert store.retire([(BOARD, HEADS[2], [0, 1])], {BOARD: kept}) == [False], "a refusal came"
     assert store.ended_boards(SHARD, LATER, 10) == [BOARD]
     assert store.events(BOARD) == [b"event 1", b"event 2"]
-    assert store.retire([(BOARD, HEADS[2], [0, 1, 2])]) == [True]
+    assert store.kept_commands(SHARD, kept) == [b"command 3"]
+    assert store.retire([(BOARD, HEADS[2], [0, 1, 2])], {BOARD: kept}) == [True]
+    assert store.kept_commands(SHARD, kept) == [None]
 
 
 def test_a_retired_match_has_no_conditional_moves_and_takes_none(store: Store) -> None:

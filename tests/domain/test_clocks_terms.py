@@ -14,6 +14,7 @@ from domain.clocks.time_control import (
     write_time_control,
 )
 from domain.errors import Code, Refusal
+from infra.languages.wording import wording
 
 PAGE = Path(__file__).parents[2] / "docs" / "clocks.md"
 BANK = "--bank=A+B, with A from 1 to 3650 and B from 0 to 365"
@@ -245,4 +246,4 @@ def test_the_recorded_form_of_terms_is_final():
 def test_a_refused_flag_is_explained_in_german(flags, said):
     with pytest.raises(Refusal) as found:
         read_time_control(flags)
-    assert found.value.in_language("de") == said
+    assert found.value.in_language(wording("de")) == said

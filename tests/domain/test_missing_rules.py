@@ -34,7 +34,7 @@ def test_its_rules_have_a_title_and_sides_for_lists():
     rules = rules_by_id(STATE.rules)
     assert isinstance(rules, MissingRules)
     assert (rules.key, rules.version, rules.title) == ("chess", 1, "chess (not installed)")
-    assert rules.sides[:2] == ("Player 1", "Player 2")
+    assert rules.side_names[:2] == ("Player 1", "Player 2")
 
 
 @pytest.mark.parametrize("command", [PlayMove(text="e7-e5", ply=1), MakeOffer(kind="draw")])

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from domain.errors import Code, Refusal
 from domain.game.options import read_options, write_options
-from domain.games.pow2.position import Pow2Options
+from domain.games.pow2.rules import Pow2Options
+from infra.languages.wording import wording
 
 
 class Touch(StrEnum):
@@ -229,4 +230,4 @@ def test_pow2_takes_at_most_one_start(pair):
 def test_a_refused_option_is_explained_in_german(flags, said):
     with pytest.raises(Refusal) as refused:
         read_options(Pow2Options, flags)
-    assert refused.value.in_language("de") == said
+    assert refused.value.in_language(wording("de")) == said

@@ -24,6 +24,7 @@ from domain.match.conditional_moves import (
 from domain.match.decide import Decision
 from domain.match.history import BrokenHistory
 from domain.sentences import text_in
+from infra.languages.wording import wording
 from tests.domain.clocks_given import three
 from tests.domain.replies_given import (
     AND_BACK,
@@ -49,7 +50,7 @@ def test_an_illegal_reply_is_dropped_with_a_note_and_the_match_stands() -> None:
     (note,) = match.replies[DARK].notes
     assert str(note).startswith("a13-b4 at #1 was dropped: a13-b4: ")
     (note,) = unpack(pack(match.replies))[DARK].notes
-    assert text_in(note, "de").startswith("a13-b4 bei #1 ist weggefallen: a13-b4: ")
+    assert text_in(note, wording("de")).startswith("a13-b4 bei #1 ist weggefallen: a13-b4: ")
     assert waiting(match, DARK) == (ConditionalMove(3, None, FORTH),)
     assert match.play(FORTH) == [moved(2, 1, FORTH, 0)]
     match.holds()

@@ -14,7 +14,8 @@ import services.app.sentences  # noqa: F401 - it adds its sentences
 from domain.errors import Code, Refusal
 from domain.game.protocol import illegal_move, unreadable_move
 from domain.match import sentences as of_matches
-from domain.sentences import LANGUAGES, Sentence, Sentences, all_templates, words
+from domain.sentences import Sentence, Sentences, SentenceTemplate, all_templates, counted, words
+from infra.languages.wording import wording
 from tests.helpers.sentences import Call, calls_of, catalogues_of
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +41,7 @@ def test_the_calls_are_found() -> None:
     assert len(CALLS) > 100
     assert {call.place.partition(":")[0] for call in CALLS} >= {
         "domain/match/decide.py",
-        "domain/games/pow2/illegal.py",
+        "domain/games/pow2/rules.py",
         "domain/game/protocol.py",
     }
 
@@ -56,7 +57,8 @@ def test_every_sentence_is_said_somewhere() -> None:
 
 @pytest.mark.parametrize("key", sorted(all_templates()))
 def test_a_sentence_is_written_as_all_are(key: str) -> None:
-    english, german = (all_templates()[key].wordings[language] for language in LANGUAGES)
+    english = all_templates()[key].english
+    german = wording("de").pgettext(key, english)
     assert not re.search(r"^\s|\s\s|[\s.]$", english + "\n" + german)
     # a mail is for one person; a refusal is also read by programs, and addresses nobody
     addressed = r"\b(Sie|Ihnen|Ihr\w*)\b"
@@ -70,23 +72,23 @@ def test_forms_show_arguments_in_the_language_of_the_reader() -> None:
     said = of_matches.SAY("no-such-offer", kind="tea", kinds="draw undo")
     assert str(said) == "'tea' can't be proposed; draw and undo can"
     assert (
-        said.in_language("de")
+        said.in_language(wording("de"))
         == "'tea' kann nicht vorgeschlagen werden; möglich sind draw und undo"
     )
-    assert said.in_language("fr") == str(said)
-    assert said.in_language("") == str(said)
+    assert said.in_language(wording("fr")) == str(said)
+    assert said.in_language(wording("")) == str(said)
 
 
 def test_a_sentence_within_a_sentence_is_translated_with_it() -> None:
     refusal = unreadable_move("e7-e5", of_matches.SAY("over"))
     assert refusal.sentence == "'e7-e5' is no move; the match is over"
-    assert refusal.in_language("de") == "'e7-e5' ist kein Zug; die Partie ist zu Ende"
+    assert refusal.in_language(wording("de")) == "'e7-e5' ist kein Zug; die Partie ist zu Ende"
 
 
 def test_a_plain_sentence_is_the_same_in_every_language() -> None:
     refusal = Refusal(Code.BUSY, "try again")
-    assert refusal.sentence == refusal.in_language("de") == "try again"
-    assert illegal_move("b2", "it is full").in_language("de") == "b2: it is full"
+    assert refusal.sentence == refusal.in_language(wording("de")) == "try again"
+    assert illegal_move("b2", "it is full").in_language(wording("de")) == "b2: it is full"
 
 
 def test_of_a_long_move_only_the_beginning_is_repeated() -> None:
@@ -110,9 +112,45 @@ def test_what_reads_stored_sentences_knows_those_of_all_games(reader: str) -> No
 
 
 def test_a_catalogue_with_a_mistake_is_refused_when_it_is_made() -> None:
-    with pytest.raises(ValueError, match="has a field 'who'"):
-        Sentences("wrong", {"one": ("{at} is full", "{who} ist voll")})
     with pytest.raises(ValueError, match="names 'place', which is no form"):
-        Sentences("wrong", {"one": ("{at:place} is full", "voll")}, side=words("A"))
+        Sentences("wrong", {"one": "{at:place} is full"}, side=words("A"))
     with pytest.raises(ValueError, match="there is a sentence 'over' already"):
-        Sentences("", {"over": ("it is over", "vorbei")})
+        Sentences("", {"over": "it is over"})
+
+
+class Translated:
+    """A language with words for single messages."""
+
+    code = "xx"
+
+    def __init__(self, **said: str) -> None:
+        self._said = said
+
+    def pgettext(self, context: str, message: str, /) -> str:
+        return self._said.get(context.partition(":")[2] or context.partition(".")[2], message)
+
+    def npgettext(self, context: str, one: str, many: str, count: int, /) -> str:
+        del context
+        return f"<{one if count == 1 else many}>"
+
+
+FULL = SentenceTemplate(
+    "sample.full",
+    "{at} has {stones:stones}, {colour:colour}",
+    {"colour": words("light", "dark"), "stones": counted("{n} stone", "{n} stones")},
+)
+
+
+@pytest.mark.parametrize(
+    ("translation", "shown"),
+    [
+        ({"full": "{stones:stones} an {at}"}, "<2 stones> an b2"),
+        ({"full": "{colour:colour}!", "colour": "hell"}, "hell!"),
+        ({"full": "{who} ist voll"}, "b2 has <2 stones>, light"),
+        ({"full": "{at:place}"}, "b2 has <2 stones>, light"),
+        ({"full": "an {at"}, "b2 has <2 stones>, light"),
+        ({}, "b2 has <2 stones>, light"),
+    ],
+)
+def test_words_that_do_not_fit_a_sentence_leave_it_english(translation, shown) -> None:
+    assert FULL.render(["b2", 0, 2], Translated(**translation)) == shown

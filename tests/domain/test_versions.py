@@ -9,8 +9,7 @@ import pytest
 
 from domain.errors import Code, Refusal
 from domain.game.protocol import IllegalMove
-from domain.games.line.game import LineRules
-from domain.games.line.position import Intersection, LinePosition
+from domain.games.line.rules import Intersection, LinePosition, LineRules
 from domain.rules import (
     Registry,
     all_games,

@@ -56,11 +56,14 @@ class Everywhere:
         self._players: dict[int, tuple[Player, ...]] = {}
         self._numbers = itertools.count(1)
 
-    def player(self) -> Player:
-        """A player whose mail address is proven."""
+    def player(self, language: str = "") -> Player:
+        """A player whose mail address is proven, and who reads a language."""
         player = self.api.player()
+        player.language = language
         own = (MailAddress(f"{player.name}@example.org", verified=True),)
-        self.api.parts.accounts.change_of(player.account, lambda one: replace(one, addresses=own))
+        self.api.parts.accounts.change_of(
+            player.account, lambda one: replace(one, addresses=own, language=language)
+        )
         return player
 
     def say(self, line: str) -> Result:
@@ -193,8 +196,55 @@ class Everywhere:
         return {
             TERMINAL: lambda: self.say(command),
             MAIL: lambda: self.mail(player, command),
+            SEAT: lambda: self.seat(player, board, f"chat {text}"),
             API: lambda: self.http(player.post(f"/api/matches/{board}/chat", {"text": text})),
             WEB: lambda: self.page(player, f"/m/{board}/chat", {"text": text}),
+        }[where]()
+
+    def claim(self, where: str, player: Player, board: int, ply: int, text: str) -> Result:
+        """Make a claim."""
+        line = f"claim {board} {player.name} {PASSWORD} #{ply}\n{text}"
+        body, form = {"ply": ply, "text": text}, {"ply": str(ply), "text": text}
+        return {
+            TERMINAL: lambda: self.say(line),
+            MAIL: lambda: self.mail(player, line),
+            SEAT: lambda: self.seat(player, board, f"claim #{ply}\n{text}"),
+            API: lambda: self.http(player.post(f"/api/matches/{board}/claim", body)),
+            WEB: lambda: self.page(player, f"/m/{board}/claim", form),
+        }[where]()
+
+    def appeal(self, where: str, player: Player, board: int, case: int, text: str) -> Result:
+        """Object to the last ruling in a match, which is the one of a case."""
+        line, form = f"appeal {board} {player.name} {PASSWORD}\n{text}", {"case": str(case)}
+        return {
+            TERMINAL: lambda: self.say(line),
+            MAIL: lambda: self.mail(player, line),
+            SEAT: lambda: self.seat(player, board, f"appeal\n{text}"),
+            API: lambda: self.http(player.post(f"/api/matches/{board}/appeal", {"text": text})),
+            WEB: lambda: self.page(player, f"/m/{board}/appeal", {**form, "text": text}),
+        }[where]()
+
+    def rule(self, where: str, player: Player, board: int, case: int, text: str) -> Result:
+        """Dismiss a case."""
+        line = f"rule {board} {player.name} {PASSWORD} dismissed\n{text}"
+        body = {"verdict": "dismissed", "text": text}
+        form = {**body, "case": str(case), "do": "rule"}
+        return {
+            TERMINAL: lambda: self.say(line),
+            MAIL: lambda: self.mail(player, line),
+            API: lambda: self.http(player.post(f"/api/matches/{board}/rule", body)),
+            WEB: lambda: self.page(player, f"/m/{board}/rule", form),
+        }[where]()
+
+    def rematch(self, where: str, player: Player, board: int) -> Result:
+        """Ask for a rematch of a match of The Power of Two."""
+        line = f"pow2 rematch {board} {player.name} {PASSWORD}"
+        return {
+            TERMINAL: lambda: self.say(line),
+            MAIL: lambda: self.mail(player, line),
+            SEAT: lambda: self.seat(player, board, "rematch"),
+            API: lambda: self.http(player.post(f"/api/matches/{board}/rematch", {})),
+            WEB: lambda: self.page(player, f"/m/{board}/rematch", {}),
         }[where]()
 
     def start(

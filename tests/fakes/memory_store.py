@@ -35,6 +35,7 @@ from infra.store.port import (
     Write,
     refusal_field,
 )
+from infra.store.refused_commands import NO_REFUSED, RefusedId
 from infra.store.store_calls import archived_result
 from infra.store.whole_matches import WholeMatch
 
@@ -91,6 +92,8 @@ class MemoryStore:
         self._due: dict[int, dict[int, int]] = defaultdict(dict)
         self._ended: dict[int, dict[int, int]] = defaultdict(dict)
         self._archived: set[int] = set()
+        self.kept: dict[int, dict[RefusedId, bytes]] = defaultdict(dict)
+        """Refused commands that are kept, by shard."""
         self._draws: dict[int, SeedChain] = {}
         self.published: Callable[[int], int] = lambda _: 0
         self.closed: set[int] = set()
@@ -239,6 +242,8 @@ class MemoryStore:
             self._draws[write.shard] = msgspec.structs.replace(draws, used=write.k)
         if write.snapshot is None:
             match.refusals[write.refusal_field] = match.refusals.get(write.refusal_field, 0) + 1
+            if write.kept:
+                self.kept[write.shard][RefusedId(write.actor, write.id)] = write.kept
         else:
             match.events.extend(write.leaves)
             match.snapshot = _after(match.snapshot, write)
@@ -323,11 +328,17 @@ class MemoryStore:
             for match in matches
         ]
 
-    def retire(self, matches: Sequence[tuple[int, bytes, Sequence[int]]]) -> list[bool]:
+    def retire(
+        self,
+        matches: Sequence[tuple[int, bytes, Sequence[int]]],
+        refused: Mapping[int, Sequence[RefusedId]] = NO_REFUSED,
+    ) -> list[bool]:
         """Mark matches that are over as in the archive; what is read of them stays as it is."""
-        return [self._retire(*one) for one in matches]
+        return [self._retire(*one, refused.get(one[0], ())) for one in matches]
 
-    def _retire(self, board: int, head: bytes, indexes: Sequence[int]) -> bool:
+    def _retire(
+        self, board: int, head: bytes, indexes: Sequence[int], refused: Sequence[RefusedId]
+    ) -> bool:
         match, ended = self._matches[board], self._ended[self.layout().shard_of(board)]
         if board not in ended or (_head(match), match.indexes) != (head, [*indexes]):
             return False
@@ -335,6 +346,9 @@ class MemoryStore:
         match.replies = b""
         del ended[board]
         self._archived.add(board)
+        shard = self.layout().shard_of(board)
+        for one in refused:
+            self.kept[shard].pop(one, None)
         return True
 
     def outcome(self, board: int, command: CommandId) -> bytes | None:
@@ -348,6 +362,16 @@ class MemoryStore:
     def count_refusals(self, board: int, actor: AccountId, ply: int) -> int:
         """Return the number of a player's refusals at a ply."""
         return self._matches[board].refusals.get(refusal_field(actor, ply), 0)
+
+    def kept_commands(self, shard: int, refused: Sequence[RefusedId]) -> list[bytes | None]:
+        """Return refused commands."""
+        return [self.kept[shard].get(one) for one in refused]
+
+    def forget_refused(self, account: AccountId) -> None:
+        """Erase the refused commands of an account."""
+        for kept in self.kept.values():
+            for one in [one for one in kept if one.actor == account]:
+                del kept[one]
 
     def events(self, board: int) -> list[bytes]:
         """Return a match's events in order."""

@@ -1,4 +1,4 @@
-"""`matchpost-faults`: the fault runs by hand; their results and the table in docs/faults.md.
+"""`matchpost-faults`: the fault runs by hand; their results and the table in trials/faults.md.
 
     .venv/bin/python tests/faults/run.py NAME... --sample | --full [--jobs N]
     .venv/bin/python tests/faults/run.py --table
@@ -31,7 +31,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="a run or a group; default: all")
     how = parser.add_mutually_exclusive_group(required=True)
     how.add_argument("--sample", action="store_true", help="the counts of the tests")
-    how.add_argument("--full", action="store_true", help="the counts of docs/faults.md")
+    how.add_argument("--full", action="store_true", help="the counts of trials/faults.md")
     how.add_argument("--table", action="store_true", help="only write the table anew")
     how.add_argument("--list", action="store_true", help="say what there is")
     how.add_argument("--one", metavar="COUNT", type=int, help="one run, here, with so many faults")

@@ -20,7 +20,7 @@ from typing import Any, Final
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from domain.boards.pow2_board import NAMES
-from domain.games.pow2.position import HAND, Pow2Move
+from domain.games.pow2.rules import HAND, Pow2Move
 from domain.rules import UnreadableMove, latest_rules
 
 COUNT: Final = 1_000_000

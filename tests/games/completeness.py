@@ -90,7 +90,7 @@ def _has_form(game):
     if unmatched_flags(game.latest.options_type, game.options_form):
         return False
     texts = [text for field in game.options_form for text in _texts(field)]
-    return all(text.en and text.de for text in texts)
+    return all(texts)
 
 
 def _texts(field):

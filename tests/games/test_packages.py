@@ -9,11 +9,9 @@ import pytest
 
 from domain.drawing import draw_text
 from domain.fairness import DrawStream
-from domain.game.option_form import Bilingual
 from domain.game.painter import BoardInput, Picture
 from domain.game.protocol import AnyRules
-from domain.games.torere.game import TorereRules
-from domain.games.torere.position import TorereMove, TorerePosition
+from domain.games.torere.rules import TorereMove, TorerePosition, TorereRules
 from domain.rules import (
     GamePackage,
     IllegalMove,
@@ -115,10 +113,7 @@ def without_looks(board: BoardInput) -> Picture:
     return msgspec.structs.replace(found, players=players)
 
 
-WITHOUT_DE = tuple(
-    msgspec.structs.replace(field, title=Bilingual(field.title.en, ""))
-    for field in POW2.options_form
-)
+UNTITLED = tuple(msgspec.structs.replace(field, title="") for field in POW2.options_form)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +128,7 @@ WITHOUT_DE = tuple(
         (replace(POW2, options_form=()), {"option form"}),
         (replace(POW2, options_form=POW2.options_form[1:]), {"option form"}),
         (replace(POW2, options_form=game_by_key("goliath").options_form), {"option form"}),
-        (replace(POW2, options_form=WITHOUT_DE), {"option form"}),
+        (replace(POW2, options_form=UNTITLED), {"option form"}),
         (replace(TORERE, versions=(Forgetful(),)), {"illegal-move sentence"}),
     ],
 )

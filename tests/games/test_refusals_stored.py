@@ -10,6 +10,7 @@ from domain.errors import Refusal
 from domain.fairness import DrawStream
 from domain.game.protocol import AnyRules
 from domain.rules import all_rules, rules_id
+from infra.languages.wording import wording
 from infra.store.outcomes import encode_stored, parse, tail
 
 LISTPACK_VALUE = 64
@@ -58,7 +59,7 @@ def test_a_refusal_is_stored_short_and_reads_as_it_was(rules: AnyRules) -> None:
         outcome = parse(stored)
         assert (outcome.code, outcome.text) == (reason.code, reason.text)
         assert outcome.sentence == reason.sentence
-        assert reason.in_language("de") != reason.sentence
+        assert reason.in_language(wording("de")) != reason.sentence
         found[reason.sentence] = len(stored)
     assert len(found) > 10
     assert {said: size for said, size in found.items() if size > LISTPACK_VALUE} == {}

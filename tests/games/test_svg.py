@@ -116,6 +116,18 @@ def test_a_board_without_plates_is_within_six_kilobytes_when_compressed(game):
             assert len(gzip.compress(text.encode())) <= 6 * 1024
 
 
+NO_NUMBER = re.compile(r"\d\.\d{3}|e-\d|\b(?:nan|inf)\b")
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [("translate(nan 3)", True), ("M0 inf", True), ("-inf", True), ("1.5e-05", True), ("0.125", True)]
+    + [(key, False) for key in ("banana", "konane", "infinity", "finance")],
+)  # fmt: skip
+def test_a_key_is_not_taken_for_a_number_that_is_none(value, found):
+    assert bool(NO_NUMBER.search(value)) == found
+
+
 @each_family
 def test_numbers_have_two_decimals_at_most_and_ids_are_not_given(game):
     rules = rules_by_id(game["rules"])
@@ -123,7 +135,7 @@ def test_numbers_have_two_decimals_at_most_and_ids_are_not_given(game):
         for each in parsed(rules, at, standalone=False).iter():
             assert "id" not in each.attrib
             for name, value in each.attrib.items():
-                assert not re.search(r"\d\.\d{3}|e-\d|nan|inf", value) or "scale" in value, name
+                assert not NO_NUMBER.search(value) or "scale" in value, name
 
 
 @each_family
@@ -160,10 +172,10 @@ def test_a_title_and_a_description_say_who_plays_and_how_it_stands(game):
     names = NAMES[: game["players"]]
     for at in positions(game):
         title, description = words(parsed(rules, at, names))
-        assert title.startswith(f"{rules.title}: alice ({rules.sides[0]})")
+        assert title.startswith(f"{rules.title}: alice ({rules.side_names[0]})")
         seat, outcome = rules.to_move(at), rules.outcome(at)
         begin = (
-            f"{names[seat]} ({rules.sides[seat]}) is to move."
+            f"{names[seat]} ({rules.side_names[seat]}) is to move."
             if outcome is None
             else outcome.detail
         )

@@ -8,11 +8,12 @@ from domain.drawing import draw_svg
 from domain.game.protocol import GameOutcome
 from domain.rules import latest_rules, rules_by_id
 from domain.sentences import text_in
+from infra.languages.wording import wording
 from tests.games.test_svg import NAMES, each_family, parsed, positions, with_class, words
 
 
 def in_german(rules, at, names=(), **more):
-    return parsed(rules, at, names, language="de", **more)
+    return parsed(rules, at, names, language=wording("de"), **more)
 
 
 @each_family
@@ -21,9 +22,9 @@ def test_the_turn_and_the_sides_are_in_german(game):
     for at in positions(game):
         seat = rules.to_move(at)
         title, description = words(in_german(rules, at, names))
-        assert title.startswith(f"{rules.title}: alice ({text_in(rules.side_text(0), 'de')})")
+        assert title.startswith(f"{rules.title}: alice ({text_in(rules.sides[0], wording('de'))})")
         if seat is not None:
-            side = text_in(rules.side_text(seat), "de")
+            side = text_in(rules.sides[seat], wording("de"))
             assert description.startswith(f"{names[seat]} ({side}) ist am Zug.")
 
 
@@ -35,7 +36,7 @@ def test_only_words_differ_between_the_languages(game):
             re.sub(
                 r">[^<>]+<| textLength=\S+ lengthAdjust=\S+\"",
                 "",
-                draw_svg(rules, at, names, language=language),
+                draw_svg(rules, at, names, language=wording(language)),
             )
             for language in ("en", "de")
         )

@@ -287,11 +287,14 @@ class Player:
         self.name = name
         self.account = account
         self.token = token
+        self.language = ""
+        """What the player's program asks for; empty for nothing."""
 
     @property
     def headers(self) -> dict[str, str]:
         """What says who asks."""
-        return {"Authorization": f"Bearer {self.token}"}
+        wish = {"Accept-Language": self.language} if self.language else {}
+        return {"Authorization": f"Bearer {self.token}", **wish}
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         """Ask for what is at a path."""

@@ -65,6 +65,8 @@ def refused(entry: InboxEntry, number: int, before: int) -> Write:
         leaves=(b"refusal",),
         snapshot=None,
         refusal_field=refusal_field(ALICE, 0),
+        actor=ALICE,
+        kept=b"command %d" % number,
     )
 
 

@@ -7,6 +7,7 @@ from redis import Redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from infra.languages.wording import wording
 from infra.mail.address_status import AddressStatus
 from infra.mail.verification_codes import CODE_MS, VerificationCodes, format_code
 from infra.people.accounts import Account, Accounts, MailAddress
@@ -147,7 +148,7 @@ def test_a_mailbox_is_sent_five_codes_a_day_whoever_asks_in_whatever_spelling(
     assert accounts.codes.withheld(made[0]) is None
     sentence = accounts.codes.withheld(made[-1])
     assert str(sentence).endswith("give the address again in 24 hours")
-    assert sentence.in_language("de").endswith("bitte in 24 Stunden noch einmal eintragen")
+    assert sentence.in_language(wording("de")).endswith("bitte in 24 Stunden noch einmal eintragen")
     (name,) = redis_client.keys(mail_keys.sent_codes("victim@b.example"))
     assert 0 < redis_client.ttl(name) <= 24 * 3600
     # another address is sent a code at once, the same one when the day is over

@@ -1,7 +1,6 @@
-"""The programs and commands of docs/check-a-log.md, on a log that was written here."""
+"""The programs and commands of docs/log.md, on a log that was written here."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -13,16 +12,13 @@ from infra.log.log_writer import LogWriter
 from infra.log.names import LogSecret, shard_key
 from infra.log.published_log import PublishedLog
 from infra.objects.files import FileObjects
+from tests.helpers.pages import block, blocks
 
-PAGE = Path(__file__).parents[2] / "docs" / "check-a-log.md"
+PAGE = "docs/log.md"
 SHARD = 7
 SECRET = LogSecret("play.example.org/log", bytes(range(32)))
 KEY = shard_key(SECRET.public, SHARD)
 LEAVES = [b"leaf %d " % index + bytes(index % 90) for index in range(700)]
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 
 
 @pytest.fixture
@@ -32,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     writer = LogWriter(objects, SHARD, [SECRET.signer(SHARD)])
     writer.load()
     writer.append(LEAVES)
-    whole, one = blocks("python")
+    whole, one = [found.text for found in blocks(PAGE) if found.language == "python"]
     (tmp_path / "check_log.py").write_text(whole, "utf-8")
     (tmp_path / "check_proof.py").write_text(one, "utf-8")
     return tmp_path
@@ -71,7 +67,7 @@ def test_a_proof_is_checked_without_this_program(folder: Path, index: int) -> No
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="OpenSSL is not installed")
 def test_openssl_verifies_the_signature(folder: Path) -> None:
-    (commands,) = blocks("sh")
+    commands = block(PAGE, "sed ")
 
     def verified(key: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(

@@ -6,15 +6,13 @@ from pathlib import Path
 import pytest
 
 from domain.fairness import ChainSeed
-from domain.match import refusal_audit
-from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch, RevealText, StartVacation
+from domain.match.commands import CommandEnvelope
 from domain.match.decide import DecisionContext, Rejection, decide
 from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState
 from infra.audit.leaf_totals import new_secret
 from infra.audit.match import CheckedMatches
 from infra.redis import keys
-from infra.store.damaged_matches import DamagedMatches
 from services.cli import export, verify, verify_all, verify_mirror
 from services.doctor import Level, gather, judge
 from tests.helpers.audited_server import Inline
@@ -28,9 +26,6 @@ from tests.helpers.every_command import (
     every_command,
 )
 from tests.helpers.scrubbing import SHARDS, ScrubbedServer
-
-LATE = RevealText | StartVacation
-"""Commands that may be refused as `too-late`, as claims may be: leaves have no sentences to tell them apart."""
 
 ARCHIVED = ("over", "declined")
 """States of matches that are in the archive afterwards."""
@@ -114,76 +109,3 @@ def test_no_refused_command_in_any_state_spoils_the_proof_of_a_match(
     assert [*verified_at_once(server).faults] == []
     assert [*mirrored(server, tmp_path).sentences()] == []
     assert findings(server) == []
-
-
-@pytest.fixture
-def spoilt(server: ScrubbedServer, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
-    """A match that goes on and one in the archive, each with a refusal of which the audit knows nothing."""
-    alice, bob = map(server.accounts.id_of, ("alice", "bob"))
-    over, board = server.start(alice, bob), server.start(alice, bob)
-    server.drain()
-    for one in (over, board):
-        server.send(one, alice, RevealText(text=b"32"))
-        server.send(one, alice, PlayMove(text="m13-j7"))
-    server.send(over, bob, ResignMatch())
-    server.drain()
-    sizes = server.publish()
-    server.list_all()
-    assert server.retire(sizes, {over}) == 1
-    known = refusal_audit.example_commands
-    monkeypatch.setattr(
-        refusal_audit,
-        "example_commands",
-        lambda *args: (one for one in known(*args) if not isinstance(one[0], LATE)),
-    )
-    monkeypatch.setattr(refusal_audit, "may_refuse_dispute", lambda *_: False)
-    return board, over
-
-
-def test_a_refusal_that_can_not_be_explained_is_reported_as_that_and_not_as_damage(
-    server: ScrubbedServer,
-    spoilt: tuple[int, int],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    DamagedMatches(server.client).note(spoilt[0], "as an earlier version took it for damaged")
-    for board in spoilt:
-        assert verify.run(str(board), server.settings) == 1
-        out, err = capsys.readouterr()
-        assert f"match {board} holds: " in out
-        assert "1 refusal could not be decided again: no command that the match knows" in out
-        assert "leaves are proven" in out
-        assert err.startswith(f"match {board} holds but for a refusal")
-        assert "can't be explained" in err
-    checked = verified_at_once(server)
-    assert sorted(checked.matches.unexplained) == sorted(spoilt)
-    assert (checked.matches.faults, checked.exit_code()) == ({}, 1)
-    assert len([*checked.faults]) == 2
-    by_leaves = mirrored(server, tmp_path)
-    assert (sorted(by_leaves.unexplained), by_leaves.faults) == (sorted(spoilt), {})
-    assert by_leaves.events == checked.matches.events
-    verify_all.note_damage(DamagedMatches(server.client), checked.matches)
-    assert {one.about for one in server.scrub()} == {f"refusals of match {one}" for one in spoilt}
-    assert DamagedMatches(server.client).all() == {}
-    said = [one for one in judge(gather(server.settings)) if one.about in ("matches", "scrub")]
-    assert [one.level for one in said] == [Level.WARN, Level.WARN]
-    for board, one in zip(sorted(spoilt), sorted(said, key=lambda one: one.what), strict=True):
-        assert one.what.startswith(f"refusals of match {board}: ")
-        assert f"`matchpost export {board}`" in one.remedy
-        assert "backup" not in one.remedy
-
-
-def test_an_exported_match_says_all_that_holds_before_the_refusal_that_can_not_be_explained(
-    server: ScrubbedServer,
-    spoilt: tuple[int, int],
-    tmp_path: Path,
-    capsysbinary: pytest.CaptureFixture[bytes],
-) -> None:
-    assert export.run(str(spoilt[0]), server.settings) == 0
-    document = tmp_path / "match.json"
-    document.write_bytes(capsysbinary.readouterr().out)
-    assert verify.run(str(document), server.settings) == 1
-    out, err = map(bytes.decode, capsysbinary.readouterr())
-    assert "events in sequence, chained, and decided again" in out
-    assert "signed" in out
-    assert "can't be explained" in err

@@ -1,4 +1,4 @@
-"""A sample of `tests/fuzz/schema.py`, whose full count is in docs/testing.md."""
+"""A sample of `tests/fuzz/schema.py`, whose full count is in trials/testing.md."""
 
 from collections.abc import Iterator
 

@@ -39,7 +39,7 @@ from tests.helpers.lanes import LANE
 from tests.helpers.served import Served, until
 from tests.helpers.side import catch_up
 
-OPERATING = Path(__file__).parents[2] / "docs" / "operating.md"
+MONITORING = Path(__file__).parents[2] / "docs" / "monitoring.md"
 SUBMISSION = Submission(1, b"i" * 16, b"digest..", b"payload", ALICE, 0, "reply:1")
 
 
@@ -114,7 +114,7 @@ def test_a_healthy_server_is_told_so_and_ends_with_0(served: Served) -> None:
 
 @pytest.mark.slow
 def test_the_example_in_the_documentation_has_the_form_of_what_is_printed(served: Served) -> None:
-    (example,) = re.findall(r"\$ matchpost doctor\n(.*?)```", OPERATING.read_text(), re.DOTALL)
+    (example,) = re.findall(r"\$ matchpost doctor\n(.*?)```", MONITORING.read_text(), re.DOTALL)
     printed = served.run("doctor").stdout
     # numbers, paths, plurals and lists differ from machine to machine
     assert [_form(line) for line in example.splitlines()] == [

@@ -45,7 +45,7 @@ from workers.commands.drain import Drain
 from workers.rq_worker import ListedWorker, _OrderedQueue
 
 RQ = Path(sys.executable).with_name("rq")
-OPERATING = Path(__file__).parents[2] / "docs" / "operating.md"
+DOCS = Path(__file__).parents[2] / "docs"
 JSON = ("-S", "rq.serializers.JSONSerializer")
 
 START = sent(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)), 1)
@@ -53,7 +53,7 @@ MOVE = sent(ALICE, PlayMove(text="m13-m9"), 2)
 
 
 def test_the_page_for_operators_names_all_roles_queues_and_jobs() -> None:
-    page = OPERATING.read_text()
+    page = (DOCS / "operating.md").read_text()
     intro = page[: page.index("## ")]
     assert set(re.findall(r"^\| `(\w+)` \|", intro, re.MULTILINE)) == set(Role)
     names = {name for name in vars(rq_jobs).values() if isinstance(name, str)}
@@ -62,7 +62,8 @@ def test_the_page_for_operators_names_all_roles_queues_and_jobs() -> None:
     assert set(rows) == queues
     listed = {name for row in rows.values() for name in re.findall("`([^`]+)`", row)}
     assert listed == {name for name in names if name.startswith("services.")} | {rq_jobs.ROBOT_MOVE}
-    shown = re.findall(r"^(matchpost-\w+) +\d+ waiting", page, re.MULTILINE)
+    monitoring = (DOCS / "monitoring.md").read_text()
+    shown = re.findall(r"^(matchpost-\w+) +\d+ waiting", monitoring, re.MULTILINE)
     assert shown == [*queue_figures._OURS]
 
 

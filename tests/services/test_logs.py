@@ -193,7 +193,7 @@ def test_structlog_is_imported_for_json_lines_only():
 
 
 def test_the_page_has_every_event_and_every_field():
-    page = (Path(__file__).parents[2] / "docs" / "logs.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "monitoring.md").read_text()
     events = page.partition("| event |")[2].partition("\n\n")[0]
     listed = [
         name for row in events.splitlines() for name in re.findall(r"`([^`]+)`", row.split("|")[1])

@@ -4,7 +4,7 @@ import pytest
 
 from domain.errors import Code, Refusal
 from domain.rules import latest_rules
-from services.language.parser import parse_at_seat
+from services.language.parser import parse_at_seat, seat_forms, seat_words_before_text
 from services.mail.mail_commands import LINES, SeatPlayer, at_seat, at_server, bare_subject
 from services.mail.parse.message import read
 from tests.helpers.mails import mail
@@ -198,6 +198,88 @@ def test_a_long_line_is_repeated_in_part():
 def test_what_is_said_to_a_seat_is_written_out_in_full(line, spelled):
     assert said("Re: match 13: your turn", line) == [spelled]
     assert said(line) == [spelled]
+
+
+AT_SEAT = {
+    "say good luck": "chat 13 good luck",
+    "chat good luck": "chat 13 good luck",
+    "claim #4 my clock ran": "claim 13 #4 my clock ran",
+    "appeal I do not agree with this": "appeal 13 I do not agree with this",
+    "case": "case 13",
+    "show": "showas 13",
+    "show #4": "showas 13#4",
+    "show next": "showas next",
+    "preview m13-j7": "previewas 13 m13-j7",
+    "analyse": "analyse 13",
+    "queue": "queue 13",
+    "queue clear": "queue 13 clear",
+    "queue drop m13-j7": "queue 13 drop m13-j7",
+    "queue m13-j7 a13-d7": "queue 13 m13-j7 a13-d7",
+    "submit m13-j7": "submit 13 m13-j7",
+    "confirm": "confirm 13",
+    "rematch": "rematch 13",
+    "set display small": "game_set 13 display small",
+    "set receipts all": "game_set 13 receipts all",
+    "propose draw": "move 13 propose draw",
+    "move propose draw": "move 13 propose draw",
+    "undo": "move 13 undo",
+    "accept": "move 13 accept",
+    "accept --entropy=luck": "move 13 accept --entropy=luck",
+    "move accept": "move 13 accept",
+    "reveal 6c75636b": "move 13 reveal 6c75636b",
+    "reject": "move 13 reject",
+    "resign": "move 13 resign",
+    "move resign": "move 13 resign",
+    "decline": "move 13 decline",
+    "resume": "move 13 resume",
+    "m13-j7": "move 13 m13-j7",
+    "move m13-j7": "move 13 m13-j7",
+}
+"""Every form that the grammar has for a seat's address, and what it means there."""
+
+
+@pytest.mark.parametrize(("line", "meant"), AT_SEAT.items())
+def test_each_form_of_a_seat_is_one_as_a_subject_and_in_the_text(line, meant):
+    takes_text = line.split()[0] in seat_words_before_text()
+    assert said(text=f"{line}\n\nkind regards") == [meant]
+    for subject in (line, f"Re: {line}", line.capitalize()):
+        (found,) = said(subject, "kind regards")
+        assert found.lower() == meant.lower() + "\nkind regards" * takes_text
+
+
+def test_the_forms_of_a_seat_are_all_of_the_grammar():
+    forms = {parse_at_seat(line, ALICE.seat).form for line in AT_SEAT}
+    assert forms == seat_forms()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "resign? never",
+        "I resign from the committee",
+        "accept my congratulations",
+        "case closed",
+        "show me the way",
+        "rematch soon?",
+        "reveal yourself",
+        "reveal",
+        "confirm it please",
+        "move on",
+        "submit something",
+        "undo that!",
+        "set the table",
+        "propose a draw",
+        "claim: nothing",
+        "resume tomorrow",
+    ],
+)
+def test_a_subject_of_words_that_begin_like_a_command_leaves_the_mail_to_its_text(words):
+    assert said(words, "m13-j7") == ["move 13 m13-j7"]
+
+
+def test_an_appeal_with_userid_and_password_is_a_whole_line_at_a_seat_too():
+    (order,) = at_seat(read(mail("appeal 13 alice mad-hatter I object")), ALICE)
+    assert (order.at_seat, order.has_password) == (False, True)
 
 
 def test_a_subject_that_is_no_move_leaves_the_word_to_the_text():

@@ -9,6 +9,7 @@ import pytest
 from domain.match.state import position_of
 from domain.rules import rules_by_id, rules_id
 from domain.sentences import all_templates
+from infra.languages.wording import wording
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import EmailText
 from infra.mail.email import Attachment
@@ -199,5 +200,5 @@ def test_the_line_about_a_receipt_is_german():
     "key", [key for key in all_templates() if key.startswith(("mail.", "match-text."))]
 )
 def test_every_sentence_of_mails_has_german_words(key):
-    german = all_templates()[key].wordings["de"]
+    german = wording("de").pgettext(key, all_templates()[key].english)
     assert not english_in(COMMANDS.sub(" ", re.sub(r"\{.*?\}", " ", german)))

@@ -21,7 +21,7 @@ from infra.store.gateway import NOT_ACCEPTED_TEXT
 from tests.helpers.metrics import metric_types
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "metrics.md"
+PAGE = ROOT / "docs" / "monitoring.md"
 RULES = ROOT / "docs" / "metrics" / "alerts.yml"
 BOARD = ROOT / "docs" / "metrics" / "dashboard.json"
 ALERTS_TEST = Path(__file__).with_name("alerts_test.yml")

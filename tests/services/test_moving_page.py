@@ -12,7 +12,7 @@ import pytest
 from tests.helpers.forked import SCRIPT
 from tests.helpers.served import Served, until
 
-PAGE = Path(__file__).parents[2] / "docs" / "moving-a-match.md"
+PAGE = Path(__file__).parents[2] / "docs" / "upgrading.md"
 BLOCK = re.compile(r"```console (\w)\n(.*?)```", re.DOTALL)
 
 

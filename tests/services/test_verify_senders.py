@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from domain.clocks.calendar import DAY
 from domain.errors import Code
-from domain.games.halves.position import HalvesMove, canonical
+from domain.games.halves.position import HalvesMove
+from domain.games.halves.rules import canonical
 from domain.match import events
 from domain.match.commands import (
     AnswerOffer,

@@ -7,6 +7,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from domain.game.words import GamePart, game_text
+from domain.translation import ENGLISH
+from infra.languages.wording import wording
 from services.app.games import game_keys
 from services.http.web.views.guides import draw_guide_picture, guide_of
 from tests.helpers.api import Api
@@ -38,11 +41,12 @@ def test_a_game_s_page_explains_it_in_both_languages_without_boards_of_letters(c
     guest, guide = come(), guide_of(key)
     assert guide
     english, german = guest.page(f"/games/{key}"), guest.page(f"/games/{key}", headers=GERMAN)
-    for page, at in ((english, 0), (german, 1)):
+    for page, language in ((english, ENGLISH), (german, wording("de"))):
         said = words_of(page).replace("&#39;", "'")
         for text in (guide.about, guide.goal, *(one.caption for one in guide.pictures)):
-            assert text[at] in said
-        assert f"<strong>{guide.goal[at]}</strong>".replace("'", "&#39;") in page
+            assert game_text(key, GamePart.GUIDE, text, language) in said
+        goal = game_text(key, GamePart.GUIDE, guide.goal, language)
+        assert f"<strong>{goal}</strong>".replace("'", "&#39;") in page
         assert " - - - " not in said
         assert "challenge userid" not in said
         assert page.count("<figure>") == len(guide.pictures)

@@ -141,7 +141,7 @@ def test_moves_tokens_and_pages_go_to_either_process(clients: list[httpx.Client]
 def test_each_process_shows_its_work_at_a_port_of_its_own(
     two: Two, clients: list[httpx.Client]
 ) -> None:
-    """In the order of docs/metrics.md; one of the web processes comes with the figures of all."""
+    """In the order of docs/monitoring.md; one of the web processes comes with the figures of all."""
     token(clients[0], "frank")
     start(clients[0], token(clients[0], "grace"), "grace", "frank")
     names = ["web-1", "web-2", "scheduler", "worker-1", "side", "publisher"]

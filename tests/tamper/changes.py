@@ -44,6 +44,8 @@ RECORDS: Final = {
   player has prepared; nothing of it is a record, and the program meets each of them with its own checks;
 - `published`, `closed`, `{boards}:shape`, projections' `live`, `last`, `at`, `keys`: compared by the tests of the
   table (`tests/scrub`) field by field, because most changes of them do no harm;
+- `refused`: a refused command that is changed has another digest than its outcome; one that is missing may have been
+  erased, so it is only counted (`tests/tamper/forgeries.py` changes them);
 - messages, chat, notes, blocks, challenges, mail, tokens and sessions: no part of what is proven, and no second copy;
 - leases, heartbeats, rate limits, the scrubber's own notes: they expire or are written again.
 """

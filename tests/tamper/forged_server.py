@@ -104,7 +104,7 @@ class _Kept(PageStore):
 class _KeptStore(RedisStore):
     """A store from which no match is retired."""
 
-    def retire(self, matches: Any) -> list[bool]:
+    def retire(self, matches: Any, *_: Any) -> list[bool]:
         """Retire nothing."""
         return [False] * len(matches)
 

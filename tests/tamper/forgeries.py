@@ -205,6 +205,29 @@ def outcome_changed(forger: Forger, chance: random.Random) -> tuple[str, int]:
     return f"outcome of {command.hex()} changed in way {how}", match.board
 
 
+def kept_changed(forger: Forger, chance: random.Random) -> tuple[str, int]:
+    """A refused command that is kept replaced by another one, or by what can't be read."""
+    found = sorted(
+        (name, command)
+        for shard in range(SHARDS)
+        for name in forger.client.scan_iter(keys.refused(shard, b"").rpartition(":")[0] + ":*")
+        for command in forger.client.hkeys(name)
+        if command
+    )
+    name, command = chance.choice(found)
+    kept = forger.client.hget(name, command)
+    new = chance.choice([b"\x81\xa4type\xa6resign", b"\x81\xa4type\xa6resume", kept[:-1], b"\xc1"])
+    if new == kept:
+        raise ValueError
+    forger.client.hset(name, command, new)
+    board = next(
+        one
+        for one in forger.here
+        if forger.client.hexists(keys.outcomes(one % SHARDS, one), command)
+    )
+    return f"kept command {command.hex()} changed", board
+
+
 def locator_changed(forger: Forger, chance: random.Random) -> tuple[str, int]:
     """The locator with an index more or less, or two swapped."""
     match = forger.match(chance)
@@ -296,6 +319,7 @@ FORGERIES: Final[dict[str, Forgery]] = {
     "log changed": log_changed,
     "published again": published_again,
     "outcome changed": outcome_changed,
+    "kept command changed": kept_changed,
     "locator changed": locator_changed,
     "counter changed": counter_changed,
     "entry changed": entry_changed,

@@ -2,7 +2,7 @@
 
     .venv/bin/python tests/tamper/run.py 1000 [seed] [--table]
 
-makes so many changes, prints those that nobody finds, and with `--table` the table of docs/audit.md.
+makes so many changes, prints those that nobody finds, and with `--table` the table of trials/testing.md.
 """
 
 import logging

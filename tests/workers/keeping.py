@@ -3,7 +3,7 @@
     .venv/bin/python tests/workers/keeping.py month [--matches N] [--days N] [--seeds N]
     .venv/bin/python tests/workers/keeping.py backlog [--matches N]
 
-`docs/testing.md` has the figures of a run.
+`trials/testing.md` has the figures of a run.
 """
 
 import argparse

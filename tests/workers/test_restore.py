@@ -55,8 +55,8 @@ def comparable(client: Redis) -> dict[str, object]:
         if kind == "out":
             rows = {id_: parse(stored) for id_, stored in found[name].items()}
             found[name] = {id_: (one.index, one.code, one.seq) for id_, one in rows.items()}
-        elif kind in ("conditional", "in", "floor", "tries", "published"):
-            # conditional moves are not in the log; the rest is not of matches
+        elif ":refused:" in name or kind in ("conditional", "in", "floor", "tries", "published"):
+            # refused commands and conditional moves are not in the log; the rest is not of matches
             del found[name]
         elif name.partition(":m:")[2].isdecimal():
             found[name] = found[name][:32] + found[name][33:]  # without the marks

@@ -40,6 +40,7 @@ from infra.store.port import (
     Write,
     refusal_field,
 )
+from infra.store.refused_commands import command_to_keep
 from infra.store.seed_chains import LostSeedsError
 from workers.commands.limits import LIMITED
 from workers.commands.start_context import StartContexts
@@ -200,7 +201,7 @@ def _chain(
     """Return the write of a decision, and the match after it."""
     entry, sent, snapshot = task.entry, task.sent, match.snapshot
     state, left = snapshot.state, match.conditional_moves
-    seed, packed, rewritten, ended, refused = None, None, False, 0, ""
+    seed, packed, rewritten, ended, refused, kept = None, None, False, 0, "", b""
     if isinstance(decision, Decision):
         leaves, after = chain_events(sent, decision, snapshot, entry.received)
         tail = outcomes.tail("", state.seq + 1)
@@ -214,6 +215,7 @@ def _chain(
         leaves, after = (encode_refusal(sent, decision, snapshot, entry.received),), snapshot
         tail = outcomes.tail(decision.code, state.seq, decision.text)
         refused = refusal_field(sent.actor, state.ply)
+        kept = command_to_keep(entry.payload)
     write = Write(
         shard=entry.shard,
         entry=entry.id,
@@ -230,6 +232,8 @@ def _chain(
         conditional_before=match.conditional_moves,
         conditional_after=left,
         refusal_field=refused,
+        actor=sent.actor,
+        kept=kept,
         chain=seed[0] if seed else 0,
         k=seed[1] if seed else 0,
     )

@@ -18,7 +18,7 @@ from infra.store.board_numbers import BoardNumbers
 from infra.store.store_calls import repair_due
 from workers.scrub.kept_texts import text_faults
 from workers.scrub.scrubber import TRANSIENT
-from workers.scrub.section import ScrubFault, ScrubParts, refusal_faults
+from workers.scrub.section import ScrubFault, ScrubParts
 
 _MARKS_AT: Final = 32
 _CONDITIONAL, _REFUSED = 1, 2
@@ -94,10 +94,9 @@ class MatchCheck:
         indexes = self._indexes(board)
         if indexes.data is None:
             return self._without_state(board, indexes)
-        found = check_match(self._parts.store, board)
+        check_match(self._parts.store, board)
         state = unpack_snapshot(indexes.data).state
         return [
-            *refusal_faults(found),
             *self._time_faults(board, indexes, state),
             *_mark_faults(board, indexes),
             *self._seat_faults(board, state),
@@ -214,7 +213,8 @@ class MatchCheck:
             keys.events(shard, board), keys.outcomes(shard, board)
         ):
             raise BrokenHistory(1, "parts of the match are there, and its snapshot is missing")
-        return refusal_faults(check_match(self._parts.store, board))
+        check_match(self._parts.store, board)
+        return []
 
 
 def _mark_faults(board: int, indexes: MatchIndexes) -> list[ScrubFault]:

@@ -1,5 +1,6 @@
 """The check of the archive: directory pages, the marks of archived matches, and the matches themselves."""
 
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -10,13 +11,12 @@ from infra.archive.archive import prove
 from infra.archive.archived_match import ArchivedMatch, ArchiveError, describe, restore
 from infra.archive.directory_pages import BOARDS, DirectoryPage
 from infra.archive.objects import PageStore, PublishedLeaves
-from infra.audit.match import CheckedMatch
 from infra.audit.stored_match import StoredMatch, anchors_in, audit_stored, read_leaves
 from infra.log.key_files import LogKeyError
 from infra.objects.port import ObjectNotFoundError
 from infra.redis import keys
 from infra.store import locators
-from workers.scrub.section import ScrubFault, ScrubParts, Step, refusal_faults
+from workers.scrub.section import ScrubFault, ScrubParts, Step
 
 MATCHES: Final = 4
 """Matches of a step."""
@@ -139,7 +139,7 @@ class ArchivePages:
                     )
                 ]
             prove(leaves, page.shard, match, found)
-            return refusal_faults(self._audited(page.shard, board, match))
+            self._audit(page.shard, board, match)
         except Refusal as refusal:
             if refusal.code is Code.UNAVAILABLE:
                 raise
@@ -149,12 +149,14 @@ class ArchivePages:
             LookupError, TypeError, ValueError,
         ) as error:  # fmt: skip
             return [ScrubFault(about, str(error), board)]
+        return []
 
-    def _audited(self, shard: int, board: int, match: ArchivedMatch) -> CheckedMatch:
+    def _audit(self, shard: int, board: int, match: ArchivedMatch) -> None:
         """Audit a match that was made again, with the leaves that the data have; raises `BrokenHistory`."""
         store = self._parts.store
-        return audit_stored(
+        audit_stored(
             StoredMatch(board, shard, match.snapshot, match.events, match.outcomes, match.indexes),
             lambda wanted: read_leaves(store, shard, wanted),
             anchors_in(store, shard),
+            partial(store.kept_commands, shard),
         )

@@ -7,14 +7,12 @@ import msgspec
 import redis
 
 from infra.archive.objects import PageStore, PublishedLeaves
-from infra.audit.match import CheckedMatch
 from infra.log.published_log import PublishedLog, TileCache
 from infra.log.published_logs import PublishedLogs
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectStore
 from infra.settings.settings import Settings
 from infra.store.port import Store
-from infra.store.scrub_notes import REFUSALS_OF
 
 
 class ScrubFault(NamedTuple):
@@ -82,12 +80,6 @@ class ScrubParts(msgspec.Struct, frozen=True):
 
 class ScrubStoppedError(Exception):
     """The run must end in the middle of a long step, which is begun again by the next run."""
-
-
-def refusal_faults(match: CheckedMatch) -> list[ScrubFault]:
-    """Return the refusal of a match that can't be explained, if any: the match itself is not damaged."""
-    about = f"{REFUSALS_OF}{match.board}"
-    return [ScrubFault(about, str(match.unexplained))] if match.unexplained else []
 
 
 def make_parts(

@@ -10,7 +10,8 @@ from domain.game.painter import WIDTH, BoardInput, Picture
 from domain.game.protocol import AnyRules, GameOutcome, Seat
 from domain.game.svg import Markup, element, escape_text, number
 from domain.rules.registry import game_by_key
-from domain.sentences import LANGUAGES, text_in
+from domain.sentences import text_in
+from domain.translation import ENGLISH, Translation
 
 
 def draw_svg(  # noqa: PLR0913 - all but the first three may be left out
@@ -24,7 +25,7 @@ def draw_svg(  # noqa: PLR0913 - all but the first three may be left out
     standalone: bool = True,
     plates: bool = True,
     turned: bool = False,
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
 ) -> str:
     """Draw a position as an SVG document; the same arguments give the same text.
 
@@ -54,13 +55,13 @@ def _caption(
     names: Sequence[str],
     players: int,
     ended: GameOutcome | None,
-    language: str,
+    language: Translation,
 ) -> MatchCaption:
     if names and len(names) != players:
         raise ValueError(f"{len(names)} names are given for {players} seats")
     outcome = rules.outcome(position) or ended
     turn = None if outcome else rules.to_move(position)
-    sides = tuple(text_in(rules.side_text(seat), language) for seat in range(players))
+    sides = tuple(text_in(rules.sides[seat], language) for seat in range(players))
     return MatchCaption(rules.title, sides, tuple(names), turn, outcome, language)
 
 

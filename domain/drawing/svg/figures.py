@@ -6,7 +6,7 @@ from domain.game.painter import BoardInput
 from domain.game.protocol import AnyRules
 from domain.game.svg import element
 from domain.rules.registry import game_by_key
-from domain.sentences import LANGUAGES
+from domain.translation import ENGLISH, Translation
 
 _SIZE = 18
 """An icon lies within so many units of the origin."""
@@ -22,7 +22,7 @@ class PlayerFigure(msgspec.Struct, frozen=True):
 
 
 def player_figures(
-    rules: AnyRules, position: msgspec.Struct, language: str = LANGUAGES[0]
+    rules: AnyRules, position: msgspec.Struct, language: Translation = ENGLISH
 ) -> tuple[PlayerFigure, ...]:
     """Return the figures of the players of a position, by seat."""
     picture = game_by_key(rules.key).paint(BoardInput(rules.to_json(position), language=language))

@@ -8,7 +8,8 @@ import msgspec
 from domain.game.painter import WIDTH, Picture, PlayerCaption
 from domain.game.protocol import GameOutcome, Seat
 from domain.game.svg import Markup, element, fit_text, group, text_line, width_of
-from domain.sentences import LANGUAGES, Sentence, Sentences, text_in
+from domain.sentences import Sentence, Sentences, text_in
+from domain.translation import ENGLISH, Translation
 
 _MARGIN: Final = 16
 _HEIGHT: Final = 54
@@ -26,12 +27,12 @@ SAY: Final = Sentences(
     "drawing",
     {
         # the description
-        "turn": ("{player} is to move", "{player} ist am Zug"),
-        "last": ("The last move was {move}", "Der letzte Zug war {move}"),
+        "turn": "{player} is to move",
+        "last": "The last move was {move}",
         # the tags of the plates
-        "to-move": ("to move", "am Zug"),
-        "won": ("won", "Sieg"),
-        "draw": ("draw", "Remis"),
+        "to-move": "to move",
+        "won": "won",
+        "draw": "draw",
     },
 )
 
@@ -48,7 +49,7 @@ class MatchCaption(msgspec.Struct, frozen=True):
     turn: Seat | None
     """The seat to move; None once the match is over."""
     outcome: GameOutcome | None
-    language: str = LANGUAGES[0]
+    language: Translation = ENGLISH
 
     @property
     def outcome_sentence(self) -> str:

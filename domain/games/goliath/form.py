@@ -3,13 +3,12 @@
 from typing import Final
 
 from domain.game.option_form import OptionField, option
-from domain.games.goliath.game import GoliathOptions
+from domain.games.goliath.rules import GoliathOptions
 
 OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
-    option(GoliathOptions, "goliath_first", "Goliath moves first", "Goliath zieht zuerst"),
+    option(GoliathOptions, "goliath_first", "Goliath moves first"),
     option(
         GoliathOptions, "count",
         "Count: the larger region wins as soon as the figures are separated",
-        "Zählen: Sobald die Figuren getrennt sind, gewinnt das größere Gebiet",
     ),
 )  # fmt: skip

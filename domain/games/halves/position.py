@@ -1,4 +1,4 @@
-"""Positions and moves of Halves.
+"""Positions of Halves: how the group of tiles grows and falls apart, and whose turn it is.
 
 A tile is the bit of its cell, in reading order among all cells of the match, so tile number n is
 bit n - 1. A removed tile keeps its bit. While tiles are placed, new cells shift the bits.
@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from domain.boards.hexes import STEPS, Cell, CellNeighbours, bits, cell, neighbours_of_cells
 from domain.game.protocol import Seat
 
-SIDES: Final = ("A", "B", "C")
 FIRST_CELLS: Final = (cell(0, 0), cell(0, 1), cell(1, 0))
 """The cells of the seats' first tiles."""
 OVER: Final = -1
@@ -175,7 +174,7 @@ def place_tile(position: HalvesPosition, at: Cell) -> HalvesPosition:
     before = (1 << where) - 1
     tiles = [tiles & before | (tiles & ~before) << 1 for tiles in position.tiles]
     tiles[position.turn] |= 1 << where
-    return _after_placing(
+    return after_placing(
         HalvesPosition(
             position.options,
             HalvesPhase.GROW,
@@ -188,13 +187,13 @@ def place_tile(position: HalvesPosition, at: Cell) -> HalvesPosition:
     )
 
 
-def _after_placing(position: HalvesPosition) -> HalvesPosition:
+def after_placing(position: HalvesPosition) -> HalvesPosition:
     """Return a position with its next turn, or in its next phase if all tiles are placed."""
     for seat in _seats_after(position):
         if position.owned(seat).bit_count() < position.options.tiles_each:
             return replace(position, turn=seat)
     if position.options.no_contract or position.out & 0b11:
-        return _begin_shrinking(position)
+        return begin_shrinking(position)
     return replace(position, phase=HalvesPhase.CONTRACT, turn=0)
 
 
@@ -205,7 +204,7 @@ def _seats_after(position: HalvesPosition) -> list[Seat]:
     return [seat for seat in seats if not position.out >> seat & 1] if position.out else seats
 
 
-def _begin_shrinking(position: HalvesPosition) -> HalvesPosition:
+def begin_shrinking(position: HalvesPosition) -> HalvesPosition:
     """Begin the last phase with the first active seat."""
     return advance_turn(replace(position, phase=HalvesPhase.SHRINK, turn=len(position.colours) - 1))
 
@@ -216,7 +215,7 @@ def advance_turn(position: HalvesPosition) -> HalvesPosition:
 
 
 def _next_seat_to_remove(position: HalvesPosition) -> Seat:
-    if _is_decided(position):
+    if is_decided(position):
         return OVER
     for seat in _seats_after(position):
         if can_remove(position, seat):
@@ -224,7 +223,7 @@ def _next_seat_to_remove(position: HalvesPosition) -> Seat:
     return OVER
 
 
-def _is_decided(position: HalvesPosition) -> bool:
+def is_decided(position: HalvesPosition) -> bool:
     """Return whether enough players have no tile left for the match to be over."""
     own_tiles = [position.owned(seat) != 0 for seat in position.active_seats()]
     return sum(own_tiles) < 2 if position.options.invert_win else not all(own_tiles)  # noqa: PLR2004
@@ -249,14 +248,13 @@ def surviving_groups(position: HalvesPosition, tile: int) -> list[int]:
 
     If there are several, the player chooses one.
     """
-    return _surviving_groups(
+    return groups_left(
         position, neighbours_of_cells(position.cells), position.present ^ 1 << tile, tile
     )
 
 
-def _surviving_groups(
-    position: HalvesPosition, shape: CellNeighbours, rest: int, tile: int
-) -> list[int]:
+def groups_left(position: HalvesPosition, shape: CellNeighbours, rest: int, tile: int) -> list[int]:
+    """Return the groups that may survive, from the neighbours of the cells and the tiles without that one."""
     if shape.parts[tile][shape.neighbours[tile] & rest] < 2:  # noqa: PLR2004 - one part, or none
         return [rest]
     groups = shape.groups(rest)
@@ -275,70 +273,3 @@ def _surviving_groups(
 def lowest_number(group: int) -> int:
     """Return the lowest number of a group's tiles."""
     return (group & -group).bit_length()
-
-
-def moves(position: HalvesPosition) -> list[HalvesMove]:
-    """Return all legal moves, each once, ordered by number."""
-    if position.turn == OVER:
-        return []
-    if position.phase is HalvesPhase.GROW:
-        return [HalvesMove(number) for number in range(1, len(placeable_cells(position)) + 1)]
-    if position.phase is HalvesPhase.CONTRACT:
-        return [KEEP, SWAP]
-    found = []
-    shape, present = neighbours_of_cells(position.cells), position.present
-    for tile in removable(position, position.turn):
-        groups = _surviving_groups(position, shape, present ^ 1 << tile, tile)
-        if len(groups) == 1:
-            found.append(HalvesMove(tile + 1))
-        else:
-            found += [HalvesMove(tile + 1, lowest_number(group)) for group in groups]
-    return found
-
-
-def canonical(position: HalvesPosition, move: HalvesMove) -> HalvesMove | None:
-    """Return the canonical form of a legal move; None for an illegal one."""
-    if position.turn == OVER:
-        return None
-    if position.phase is HalvesPhase.GROW:
-        return (
-            move if 1 <= move.number <= len(placeable_cells(position)) and not move.kept else None
-        )
-    if position.phase is HalvesPhase.CONTRACT:
-        return None if move.number else move
-    tile = move.number - 1
-    if tile not in removable(position, position.turn):
-        return None
-    groups = surviving_groups(position, tile)
-    meant = [group for group in groups if move.kept and group >> (move.kept - 1) & 1]
-    if len(groups) == 1:
-        return HalvesMove(move.number) if meant or not move.kept else None
-    return HalvesMove(move.number, lowest_number(meant[0])) if meant else None
-
-
-def play(position: HalvesPosition, move: HalvesMove) -> HalvesPosition:
-    """Apply a canonical legal move."""
-    if position.phase is HalvesPhase.GROW:
-        return place_tile(position, placeable_cells(position)[move.number - 1])
-    if position.phase is HalvesPhase.CONTRACT:
-        first, second, *rest = position.colours
-        colours = (second, first, *rest) if move == SWAP else position.colours
-        return advance_turn(replace(position, phase=HalvesPhase.SHRINK, colours=colours))
-    groups = surviving_groups(position, move.number - 1)
-    kept = 1 << move.kept - 1 if move.kept else groups[0]
-    (left,) = [group for group in groups if group & kept]
-    tiles = pack_tiles([tiles & left for tiles in position.tiles], len(position.cells))
-    return advance_turn(replace(position, tiles_packed=tiles))
-
-
-def leave(position: HalvesPosition, seat: Seat) -> HalvesPosition:
-    """Take a seat out: its tiles stay, it has no further turns, and it can't win."""
-    after = replace(position, out=position.out | 1 << seat)
-    match position.phase:
-        case HalvesPhase.GROW:
-            return _after_placing(after) if seat == position.turn else after
-        case HalvesPhase.CONTRACT:
-            return _begin_shrinking(after) if after.out & 0b11 else after
-        case _:
-            gone = seat == position.turn or _is_decided(after)
-            return advance_turn(after) if gone else after

@@ -3,13 +3,11 @@
 from typing import Final
 
 from domain.game.option_form import OptionField, option
-from domain.games.jump.game import JumpOptions
+from domain.games.jump.rules import JumpOptions
 
 OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
     option(
         JumpOptions, "solitaire", "Begin with part two and these stones",
-        "Mit dem zweiten Teil und diesen Steinen beginnen",
-        hint=("2 to 32 intersections, such as a1,b4; empty to set the stones yourself.",
-              "2 bis 32 Kreuzungen, etwa a1,b4; leer, um die Steine selbst zu setzen."),
+        hint="2 to 32 intersections, such as a1,b4; empty to set the stones yourself.",
     ),
 )  # fmt: skip

@@ -3,12 +3,11 @@
 from typing import Final
 
 from domain.game.option_form import OptionField, option
-from domain.games.line.game import LineOptions
+from domain.games.line.rules import LineOptions
 
 OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
     option(
-        LineOptions, "stones", "Stones each", "Steine für jeden",
-        hint=("0 for as many as find room; the printed rules say 16.",
-              "0 für so viele, wie Platz finden; die gedruckte Regel nennt 16."),
+        LineOptions, "stones", "Stones each",
+        hint="0 for as many as find room; the printed rules say 16.",
     ),
 )  # fmt: skip

@@ -3,17 +3,16 @@
 from typing import Final
 
 from domain.game.option_form import OptionField, option
-from domain.games.powerdrain.position import PowerdrainOptions
+from domain.games.powerdrain.rules import PowerdrainOptions
 
 OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
     option(
-        PowerdrainOptions, "order", "The edges", "Die Ränder",
-        ("", "In an order drawn by chance", "In zufälliger Reihenfolge"),
-        ("-o1", "1 3 5 7 9", "1 3 5 7 9"),
-        ("-o2", "7 9 1 3 5", "7 9 1 3 5"),
+        PowerdrainOptions, "order", "The edges",
+        ("", "In an order drawn by chance"),
+        ("-o1", "1 3 5 7 9"),
+        ("-o2", "7 9 1 3 5"),
     ),
     option(
         PowerdrainOptions, "p", "A common pool of plugs instead of hands",
-        "Ein gemeinsamer Vorrat statt eigener Stecker",
     ),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 --
 -- KEYS  inbox, log, attempts, chain of seeds, due times, ended matches, archived matches, why the shard is
 --       closed; then for each match of the run: state, moves, turns, events, locator, outcomes, refusals,
---       conditional moves
+--       conditional moves; then for each sender of a refused command: those that are kept
 -- ARGV  1 number of shards  2 least index of the first leaf  3 most, '' for any; then for each
 --       command its words, as below, then the bytes of its leaves
 -- Returns  {'closed', index} if the log's next index is another, {'closed'} if the shard is closed:
@@ -29,6 +29,8 @@
 --   digest               of the command, 8 bytes
 --   tail                 of the outcome
 --   refusal              field of the refusals to count up, '' for an accepted command
+--   kept                 refused command to keep, '' for none
+--   kept_in              which of KEYS it is kept in, from 1, 0 for none
 --   snapshot             of the match after it, with its marks; '' for a refused command
 --   more_moves           moves to append
 --   more_turns           their times to append
@@ -42,10 +44,11 @@
 --   k                    number of that seed in its chain, 0 if it does not draw
 --   leaves               how many leaves follow
 
-local FIELDS = 18
+local FIELDS = 20
 local MATCH_KEYS, SHARD_KEYS = 8, 8
 local NO_HASH = string.rep('\0', 32)
 local MOST_IDS = 1000  -- that one XDEL names: a call has a limited number of words
+local MOST_KEPT = 1000  -- refused commands of a sender in a shard
 local inbox, log, attempts, seed_chain, due_times, ended_matches, archived, closed =
   unpack(KEYS, 1, SHARD_KEYS)
 local shards, least, most = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
@@ -127,8 +130,8 @@ local results, decided = {}, {}
 local at = 4
 while at <= #ARGV do
   -- no table, because filling one for each command would cost as much as several calls
-  local entry, match, id, decided_on, digest, tail, refusal, snapshot, more_moves, more_turns,
-    rewritten, due, ended, conditional_before, conditional_after, chain, k, leaves =
+  local entry, match, id, decided_on, digest, tail, refusal, kept, kept_in, snapshot, more_moves,
+    more_turns, rewritten, due, ended, conditional_before, conditional_after, chain, k, leaves =
     unpack(ARGV, at, at + FIELDS - 1)
   k, leaves = tonumber(k), tonumber(leaves)
   local first = at + FIELDS
@@ -174,7 +177,11 @@ while at <= #ARGV do
     end
     if snapshot == '' then
       redis.call('STRLEN', locator)
+      local keeps = kept ~= '' and redis.call('HLEN', KEYS[tonumber(kept_in)]) < MOST_KEPT
       redis.call('HINCRBY', refusals, refusal, 1)
+      if keeps then
+        redis.call('HSET', KEYS[tonumber(kept_in)], id, kept)
+      end
       redis.call('APPEND', locator, places)
       if current ~= '' and marks < 2 then
         redis.call('SETRANGE', state, 32, string.char(marks + 2))

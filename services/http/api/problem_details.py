@@ -10,12 +10,12 @@ from litestar.exceptions import HTTPException, ValidationException
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from services.app.commands import OutcomePending
+from infra.languages.wording import wording
 from services.app.error_codes import CODE_INFO, server_failure, unwritten
+from services.app.play import CommandPending, OutcomePending, RecordedRefusal
 from services.http.accept_language import headers_of_language, wanted_language
 from services.http.api.auth import parameters_of
 from services.http.api.bodies import MAX_BODY_BYTES, WrongMediaTypeError, with_choices
-from services.http.api.pending import PendingAt
 from services.http.middleware import allowed_methods
 
 logger = logging.getLogger(__name__)
@@ -39,14 +39,6 @@ AnyRequest = Request[Any, Any, Any]
 
 RECEIPT_HEADER: Final = "Matchpost-Receipt"
 """The header with a receipt in base64, where the answer itself has no place for it."""
-
-
-class RecordedRefusal(Refusal):
-    """The refusal of a command that was recorded, and its receipt."""
-
-    def __init__(self, reason: Refusal, receipt: str | None) -> None:
-        super().__init__(reason.code, reason.text)
-        self.receipt = receipt
 
 
 def receipt_headers(receipt: str | None) -> dict[str, str]:
@@ -96,10 +88,10 @@ def headers_of_code(code: Code, retry_after: int = 0) -> dict[str, str]:
 
 def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Problem]:
     """Answer a refusal, in the language of the client if there are words in it."""
-    language = wanted_language(request.headers.get("accept-language", ""))
+    language = wording(wanted_language(request.headers.get("accept-language", "")))
     headers = headers_of_language(reason.text, language)
     if isinstance(reason, RecordedRefusal):
-        headers |= receipt_headers(reason.receipt)
+        headers |= receipt_headers(reason.decided.receipt)
     return problem_response(
         *(reason.code, reason.in_language(language)),
         headers=headers,
@@ -109,9 +101,11 @@ def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Problem]:
 
 def answer_pending(_: AnyRequest, error: OutcomePending) -> Response[Problem]:
     """Answer that the outcome is not known yet, and where it will be."""
-    if not isinstance(error, PendingAt):
+    if not isinstance(error, CommandPending):
         return problem_response(Code.PENDING, str(error))
-    return problem_response(Code.PENDING, str(error), headers={"Location": error.place})
+    place = f"/api/matches/{error.board}/commands/{error.command}"
+    sentence = f"{error}; its outcome will be at {place}"
+    return problem_response(Code.PENDING, sentence, headers={"Location": place})
 
 
 def answer_redis_error(request: AnyRequest, error: RedisError) -> Response[Problem]:

@@ -17,11 +17,10 @@ from litestar.types import Receive, Send
 
 from infra.people.tokens import Scope as TokenScope
 from infra.process.log_context import LoggedWith
-from services.app.commands import WAIT_SECONDS
+from services.app.commands import Action, act
 from services.http.anonymous_limit import note_budget
 from services.http.api.auth import BEARER, FAILED, Caller
 from services.http.api.bodies import MAX_BODY_BYTES
-from services.http.api.routes.commands import AnyAsked, carry_out
 from services.http.connections import ANSWER_AT_ONCE
 from services.http.context import ApiContext
 from services.http.middleware import BEGAN, RATE_HEADERS, HttpMiddleware, count_request
@@ -44,7 +43,7 @@ _VARY: Final = (b"vary", b"Accept-Encoding")
 
 _KEY_LENGTHS: Final = range(1, 201)
 
-_decoder: Final[msgspec.json.Decoder[AnyAsked]] = msgspec.json.Decoder(AnyAsked)
+_decoder: Final[msgspec.json.Decoder[Action]] = msgspec.json.Decoder(Action)
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -77,11 +76,11 @@ class ShortPath:
         self, usual: _UsualRequest, scope: Any, receive: Receive, send: Send, began: float
     ) -> None:
         message = await receive()
-        asked = _body_of(message)
+        action = _body_of(message)
         body = None
         try:
-            if asked is not None:
-                body = await _carry_out(self._app.state.context, usual, asked, scope)
+            if action is not None:
+                body = await _carry_out(self._app.state.context, usual, action, scope)
         except Exception as error:  # noqa: BLE001 - the route answers it
             scope[FAILED] = error
         if body is None:
@@ -93,7 +92,7 @@ class ShortPath:
 
 
 async def _carry_out(
-    context: ApiContext, usual: _UsualRequest, asked: AnyAsked, scope: Any
+    context: ApiContext, usual: _UsualRequest, action: Action, scope: Any
 ) -> bytes | None:
     """Carry out a command, and return the body of the answer; None for an unknown token."""
     token, replies = await context.token_and_snapshot(usual.token, usual.board)
@@ -104,7 +103,8 @@ async def _carry_out(
     caller.require(TokenScope.PLAY)
     actor = caller.actor(usual.key)
     state = (await context.read_snapshot(usual.board, replies)).state
-    return _encode(await carry_out(context, actor, usual.board, state, asked, WAIT_SECONDS))
+    asked = act(context.app, actor, usual.board, state, action)
+    return _encode(await context.play.submit(asked, receipt=True))
 
 
 def _usual(scope: Mapping[str, Any]) -> _UsualRequest | None:
@@ -128,7 +128,7 @@ def _usual(scope: Mapping[str, Any]) -> _UsualRequest | None:
     return _UsualRequest(int(path[1]), token[len(BEARER) :].strip(), key)
 
 
-def _body_of(message: Any) -> AnyAsked | None:
+def _body_of(message: Any) -> Action | None:
     """Return the command in a body that arrived at once; None if it is none, or not usual."""
     body = message.get("body", b"")
     if message["type"] != "http.request" or message["more_body"] or len(body) > MAX_BODY_BYTES:

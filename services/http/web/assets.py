@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from domain.drawing import PAGE_STYLE
 from domain.errors import Code, Refusal
-from infra.languages.wording import TRANSLATED, script_words
+from infra.languages.catalogues import script_words, translated
 from services.app.sentences import SAY
 from services.http.compression import Encoding, accepted_encoding, compress_well
 from services.http.web.declared import Pages
@@ -86,7 +86,7 @@ def _read_assets() -> dict[str, Asset]:
     for name in _STYLES_OF_SOME:
         found[f"{name}.css"] = _slim(static.joinpath("styles", f"{name}.css").read_bytes())
     found["icon-waiting.svg"] = found["icon.svg"].replace(b"</svg>", _DOT + b"</svg>")
-    for language in TRANSLATED:
+    for language in translated():
         found[f"words.{language}.js"] = script_words(language)
     return {name: _asset(name, data) for name, data in found.items()}
 

@@ -11,9 +11,10 @@ from litestar.types import Receive, Scope, Send
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from domain.sentences import LANGUAGES, Text, text_in
-from services.app.commands import OutcomeNotDurable, OutcomePending
+from domain.sentences import Text, text_in
+from domain.translation import ENGLISH
 from services.app.error_codes import CODE_INFO, server_failure, unwritten
+from services.app.play import OutcomeNotDurable, OutcomePending
 from services.app.sentences import SAY
 from services.http.accept_language import wanted_language
 from services.http.api import problem_details
@@ -34,8 +35,8 @@ def error_page(
     """Return an error page with a sentence; for htmx only a message. A plain text is in English."""
     partial = request.headers.get("hx-request") == "true"
     seen = _visitor(request)
-    sentence = text_in(text, seen.language)
-    language = LANGUAGES[0] if isinstance(text, str) else seen.language
+    sentence = text_in(text, seen.wording)
+    language = ENGLISH.code if isinstance(text, str) else seen.language
     template = "_message.html" if partial else "problem.html"
     back = _local_referer(request.headers.get("referer", ""), request)
     shown = render(

@@ -11,13 +11,16 @@ from litestar.datastructures import Cookie
 from litestar.response import Redirect
 from markupsafe import Markup
 
+from domain.game.words import GamePart, game_text
 from domain.sentences import text_in
-from infra.languages.wording import TRANSLATED, Wording, wording
+from infra.languages.catalogues import languages, translated
+from infra.languages.formats import language_name
+from infra.languages.wording import Wording
 from services.http.web.assets import FILE_TYPES, asset_url, module_tags
 from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie, session_cookie
 from services.http.web.views.chat_text import linked
 from services.http.web.views.figures import board_sample, draw_figures
-from services.http.web.views.guides import game_picture, text_of
+from services.http.web.views.guides import game_picture
 from services.http.web.views.live_try import in_earnest
 from services.words.endings import reason_label
 
@@ -57,9 +60,8 @@ def sentence(text: str) -> str:
 
 
 @cache
-def environment(language: str) -> Environment:
+def environment(words: Wording) -> Environment:
     """Return the templates in a language."""
-    words = wording(language)
     environment = Environment(
         loader=PackageLoader("services.http.web"),
         autoescape=True,
@@ -75,7 +77,8 @@ def environment(language: str) -> Environment:
     environment.globals["asset"] = asset_url
     environment.globals["module"] = module_tags
     environment.globals["words"] = words
-    environment.globals["translated"] = TRANSLATED
+    environment.globals["languages"] = {one: language_name(one, one) for one in languages()}
+    environment.globals["translated"] = translated()
     environment.filters["sentence"] = sentence
     environment.filters["moment"] = partial(_time, "moment", words.moment)
     environment.filters["day"] = partial(_time, "day", words.day)
@@ -86,15 +89,21 @@ def environment(language: str) -> Environment:
     environment.filters["left"] = words.span
     environment.filters["clock"] = words.clock
     environment.filters["countdown"] = partial(_countdown, words.clock)
-    environment.filters["said"] = partial(text_in, language=language)
+    environment.filters["said"] = partial(text_in, language=words)
     environment.filters["reason"] = partial(reason_label, words=words)
     environment.filters["listed"] = words.names
-    environment.filters["worded"] = partial(text_of, language=language)
+    environment.filters["option_of"] = partial(_game_text, words, GamePart.OPTIONS)
+    environment.filters["guide_of"] = partial(_game_text, words, GamePart.GUIDE)
     environment.filters["in_earnest"] = in_earnest
     environment.filters["figures"] = draw_figures
     environment.filters["board_sample"] = board_sample
     environment.filters["game_picture"] = game_picture
     return environment
+
+
+def _game_text(words: Wording, part: GamePart, text: str, game: str) -> str:
+    """Return a text of a game's package in the language of the page."""
+    return game_text(game, part, text, words)
 
 
 def _ngettext(words: Wording, one: str, many: str, count: int, /, **values: object) -> Markup:
@@ -118,14 +127,20 @@ def _countdown(words: Callable[[int], str], at: int, now: int) -> Markup:
     return Markup(element).format(exact, left, words(left))  # noqa: S704 - no part is a user's
 
 
-def render(template: str, visitor: Visitor, *, status: int = 200, **shown: Any) -> Response[str]:
-    """Render a template; a guest without a cookie gets one, which the CSRF check of forms needs."""
+def render(
+    template: str, visitor: Visitor, *, status: int = 200, block: str = "", **shown: Any
+) -> Response[str]:
+    """Render a template, or one `block` of it, as a part of the page.
+
+    A guest without a cookie gets one, which the CSRF check of forms needs.
+    """
     proof = Markup('<input type="hidden" name="{}" value="{}">').format(CSRF_FIELD, visitor.proof)
-    text = (
-        environment(visitor.language)
-        .get_template(template)
-        .render(visitor=visitor, csrf=lambda: proof, **shown)
+    found, named = (
+        environment(visitor.wording).get_template(template),
+        {**shown, "visitor": visitor},
     )
+    named["csrf"] = lambda: proof
+    text = "".join(found.blocks[block](found.new_context(named))) if block else found.render(named)
     cookies = [guest_cookie(visitor)] if visitor.guest else []
     return Response(
         text,
@@ -136,9 +151,9 @@ def render(template: str, visitor: Visitor, *, status: int = 200, **shown: Any) 
     )
 
 
-def rendered_macro(language: str, template: str, macro: str, *values: Any) -> str:
+def rendered_macro(words: Wording, template: str, macro: str, *values: Any) -> str:
     """Return what a macro of a template makes of values, as a part of a page for its script."""
-    module = environment(language).get_template(template).module
+    module = environment(words).get_template(template).module
     return str(getattr(module, macro)(*values))
 
 

@@ -24,7 +24,7 @@ from litestar.di import NamedDependency
 
 from domain.match.events import AccountId
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
-from domain.sentences import LANGUAGES
+from domain.translation import ENGLISH
 from infra.languages.wording import Wording, wording
 from infra.people.accounts import Profile
 from infra.people.accounts.record import decode_profile
@@ -124,7 +124,7 @@ class Visitor(msgspec.Struct, frozen=True):
     def language(self) -> str:
         """The language of the pages: this browser's setting, the account's, or what the browser asks for."""
         chosen = self.display.language or (self.profile.language if self.profile else "")
-        return chosen or self.wanted_language or LANGUAGES[0]
+        return chosen or self.wanted_language or ENGLISH.code
 
     @property
     def wording(self) -> Wording:

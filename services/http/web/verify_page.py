@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 from litestar import Response
 
-from domain.sentences import LANGUAGES
+from domain.translation import ENGLISH
 from infra.audit.draws import DEALS
 from infra.languages.wording import Wording, wording
 from services.http.web.declared import Pages
@@ -81,16 +81,15 @@ def _script_words(words: Wording) -> dict[str, str]:
 
 
 @cache
-def page_in(language: str) -> str:
+def page_in(words: Wording) -> str:
     """Return the whole page in a language."""
-    words = wording(language)
-    template = environment(language).get_template("verify.html")
+    template = environment(words).get_template("verify.html")
     parts = {"policy": _POLICY, "style": _STYLE, "script": _SCRIPT}
     nobody = Visitor(proof="", secure=False, path="/verify", partial=False, known=False)
     return template.render(**parts, visitor=nobody, said=_script_words(words))
 
 
-PAGE: Final = page_in(LANGUAGES[0])
+PAGE: Final = page_in(wording(ENGLISH.code))
 """The page in English."""
 
 _HEADERS: Final = {
@@ -103,4 +102,4 @@ _HEADERS: Final = {
 @pages.get("/verify")
 def show_verify_page(visitor: VisitorDependency) -> Response[str]:
     """Return the page; it is the same for everybody who reads its language."""
-    return Response(page_in(visitor.language), media_type="text/html", headers=_HEADERS)
+    return Response(page_in(visitor.wording), media_type="text/html", headers=_HEADERS)

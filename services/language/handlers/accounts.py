@@ -102,7 +102,7 @@ def _address_count_answer(call: Invocation, account: AccountId) -> Answer:
 def _about_codes(call: Invocation, account: AccountId) -> str:
     withheld = call.app.accounts.codes.withheld(account)
     if withheld:
-        return withheld.in_language(call.language)
+        return withheld.in_language(call.words)
     return call.words.gettext(
         "where the server sends mail, a code comes to each new address: answer it to get mail there"
     )
@@ -208,7 +208,7 @@ def delete(call: Invocation) -> Answer:
     said = words.gettext(
         "the account and all its personal data are erased; matches go on under "
         "`%(name)s`, and those that wait for your move are lost on time",
-        name=shown_name(None, words.language),
+        name=shown_name(None, words),
     )
     return Answer(said)
 
@@ -219,4 +219,4 @@ def _words_of_sender(call: Invocation) -> Wording:
         account = call.app.accounts.id_of(call.line.get("userid"))
     except Refusal:
         return call.words
-    return wording(call.app.accounts.language_of(account) or call.language)
+    return wording(call.app.accounts.language_of(account))

@@ -43,9 +43,9 @@ def analyse(call: Invocation) -> Answer:
             said.insert(1, _("it was interrupted, and goes on by itself"))
         return Answer("; ".join(said))
     rules = rules_by_id(state.rules)
-    sides = [text_in(rules.side_text(seat), call.language) for seat in range(len(state.seats))]
+    sides = [text_in(rules.sides[seat], call.words) for seat in range(len(state.seats))]
     head = _what_is_shown(call.words, board, puzzle=len(sides) == 1)
-    bound = text_in(score_bound(state), call.language)
+    bound = text_in(score_bound(state), call.words)
     return Answer(
         f"{head}; {bound}" if bound else head, "\n".join(_table(found, sides, call.words))
     )

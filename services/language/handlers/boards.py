@@ -11,6 +11,7 @@ from domain.match.events import AccountId, decode_event
 from domain.match.state import MatchState, position_at
 from domain.rules import MissingRules
 from domain.sentences import text_in
+from infra.languages.wording import Wording
 from infra.projections.match_lists import MatchFilter
 from services.app.context import App
 from services.app.draws import describe_draw
@@ -80,7 +81,7 @@ def _read_display(call: Invocation, flags: Sequence[str], display: str) -> str:
 def _shown(call: Invocation, word: str, display: str) -> str:
     number, ply = split_ply(word)
     board = read_board(number, call.words)
-    scene = NamedMatch.of(call.app, board, match_of_game(call, board), call.language)
+    scene = NamedMatch.of(call.app, board, match_of_game(call, board), call.words)
     if ply is None or check_ply(board, scene.state, ply) == scene.state.ply:
         return _drawn(call.app, scene, display)
     then = msgspec.structs.replace(scene, position=position_at(scene.state, ply))
@@ -143,7 +144,7 @@ def preview(call: Invocation) -> Answer:
 
 def _preview(call: Invocation, display: str) -> Answer:
     board, _ = read_board(call.line.get("board"), call.words), call.words.gettext
-    scene = NamedMatch.of(call.app, board, match_of_game(call, board), call.language)
+    scene = NamedMatch.of(call.app, board, match_of_game(call, board), call.words)
     if scene.state.over:
         said = _("the match is over; `show` with #ply shows it as it was")
         raise Refusal(Code.MATCH_OVER, said)
@@ -169,12 +170,12 @@ def _played(scene: NamedMatch, text: str, number: int) -> tuple[NamedMatch, str]
     """Play one move of a preview."""
     rules = scene.rules
     if outcome := rules.outcome(scene.position):
-        detail = text_in(outcome.text, scene.language)
+        detail = text_in(outcome.text, scene.words)
         raise Refusal(Code.MATCH_OVER, SAY("over-before", number=number, detail=detail))
     try:
         move = rules.check(scene.position, read_move(rules, text))
     except Refusal as reason:
-        problem = reason.in_language(scene.language)
+        problem = reason.in_language(scene.words)
         raise Refusal(reason.code, SAY("bad-move", number=number, problem=problem)) from None
     after = msgspec.structs.replace(scene, position=rules.play(scene.position, move))
     return after, rules.write(move)
@@ -195,7 +196,7 @@ def draw(scene: NamedMatch, display: str) -> str:
         return scene.rules.sentence
     if scene.position is None:
         return ""
-    return draw_text(scene.rules, scene.position, display, scene.names, scene.language)
+    return draw_text(scene.rules, scene.position, display, scene.names, scene.words)
 
 
 def match_of_game(call: Invocation, board: int) -> MatchState:
@@ -213,9 +214,9 @@ def match_of_game(call: Invocation, board: int) -> MatchState:
     return state
 
 
-def drawn_now(app: App, board: int, language: str) -> str:
+def drawn_now(app: App, board: int, words: Wording) -> str:
     """Return a match of any game as it stands, in the game's first display."""
-    scene = NamedMatch.of(app, board, load_state(app, board), language)
+    scene = NamedMatch.of(app, board, load_state(app, board), words)
     return _drawn(app, scene, scene.rules.displays[0])
 
 

@@ -3,21 +3,14 @@
 from typing import Final
 
 from domain.errors import Code, Refusal
-from domain.match.commands import CommandEnvelope
-from infra.store.outcomes import CommandOutcome
 from services.app.cases import PAGE, cases_of, queue_of
-from services.app.commands import finish
-from services.app.context import App
 from services.app.disputes import (
     AppealAction,
     ClaimAction,
     DisputeAction,
     RuleAction,
-    dispute_command,
-    settle,
+    dispute,
 )
-from services.app.matches import load_state
-from services.app.receipts import DecidedCommand
 from services.app.rulings import KINDS, Verdict, read_grants
 from services.language.answer import Answer
 from services.language.arguments import read_board
@@ -51,7 +44,7 @@ def show_case(call: Invocation) -> Answer:
     state, cases = cases_of(call.app, call.account(), board)
     if not cases:
         return Answer(call.words.gettext("match %(board)s has no case", board=board))
-    return Answer(page=case_page(call.app, board, state, cases, call.language))
+    return Answer(page=case_page(call.app, board, state, cases, call.words))
 
 
 def list_cases(call: Invocation) -> Answer:
@@ -74,16 +67,7 @@ def list_cases(call: Invocation) -> Answer:
 
 def _act(call: Invocation, action: DisputeAction) -> Answer:
     board = read_board(call.line.get("board"), call.words)
-    state = load_state(call.app, board)
-    command = dispute_command(call.app, call.actor, board, state, action)
-    if isinstance(command, DecidedCommand):
-        call.decided.append(command)
-        raise Refusal(Code(command.outcome.code), command.outcome.text)
-    return deliver(call, command, _finish)
-
-
-def _finish(app: App, sent: CommandEnvelope, outcome: CommandOutcome) -> CommandOutcome:
-    return finish(app, settle(app, sent, outcome))
+    return deliver(call, dispute(call.app, call.actor, board, action))
 
 
 def _read_verdict(call: Invocation) -> Verdict:

@@ -14,7 +14,7 @@ def submit(call: Invocation) -> Answer:
     """Store a draft, and show where it would lead."""
     text = call.line.get("move")
     draft = drafts.submit(call.app, call.actor, call.board, call.state, text)
-    scene = NamedMatch.of(call.app, call.board, call.state, call.language)
+    scene = NamedMatch.of(call.app, call.board, call.state, call.words)
     after = msgspec.structs.replace(scene, position=draft.position)
     said = call.words.gettext(
         "%(place)s: %(move)s is not played yet; `%(game)s confirm %(board)s userid password` plays it",

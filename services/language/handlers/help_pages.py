@@ -54,7 +54,7 @@ def show_help(call: Invocation, forms: Sequence[Explained]) -> Answer:
         known = [n for n in (2, 1) if _is_known(" ".join(words[:n]), forms)]
         taken, words = words[: max(known, default=1)], words[max(known, default=1) :]
         try:
-            pages.append(_page_on(" ".join(taken), forms, wording(language)))
+            pages.append(_page_on(" ".join(taken), forms, language))
         except Refusal as reason:
             unknown.append(reason)
     if not pages:
@@ -69,7 +69,7 @@ def _is_known(subject: str, forms: Sequence[Explained]) -> bool:
 def _page_on(subject: str, forms: Sequence[Explained], words: Wording) -> str:
     """Return the page of a game, or how a command is written."""
     if subject in game_keys():
-        return _game_page(subject, words.language)
+        return _game_page(subject, words)
     return _on_command(ALIASES.get(subject, subject), forms, words)
 
 
@@ -92,7 +92,7 @@ def _game_line(rules: AnyRules, words: Wording) -> str:
         )
     else:
         players = words.ngettext("%(count)s player", "%(count)s players", most)
-    sides = [text_in(rules.side_text(seat), words.language) for seat in range(most)]
+    sides = [text_in(rules.sides[seat], words) for seat in range(most)]
     return words.gettext(
         "%(game)s: %(title)s, for %(players)s (%(sides)s); `help %(game)s` has the rules",
         game=rules.key,
@@ -119,24 +119,24 @@ def _on_command(subject: str, forms: Sequence[Explained], words: Wording) -> str
     return "\n".join(found)
 
 
-def _language(call: Invocation) -> str:
-    """Return the language asked for by `--lang=CODE`, or else the reader's own."""
+def _language(call: Invocation) -> Wording:
+    """Return the words of the language asked for by `--lang=CODE`, or else the reader's own."""
     flags: Sequence[str] = call.line.all("flag")
     if not flags:
-        return call.language
+        return call.words
     name, _, value = flags[0].partition("=")
     if name != "--lang" or len(flags) > 1:
         raise usage_refusal(call)
-    return read_language(value)
+    return wording(read_language(value))
 
 
-def _page(folder: Traversable, name: str, language: str) -> str:
+def _page(folder: Traversable, name: str, words: Wording) -> str:
     """Return a page in that language, or in English where there is no translation."""
-    translated = folder.joinpath(f"{name}.{language}.txt")
-    page = translated if language and translated.is_file() else folder.joinpath(f"{name}.txt")
+    translated = folder.joinpath(f"{name}.{words.code}.txt")
+    page = translated if translated.is_file() else folder.joinpath(f"{name}.txt")
     return page.read_text("utf-8").rstrip("\n")
 
 
-def _game_page(key: str, language: str) -> str:
+def _game_page(key: str, words: Wording) -> str:
     """Return a game's page, which is in the game's package."""
-    return _page(files(game_by_key(key).package), "help", language)
+    return _page(files(game_by_key(key).package), "help", words)

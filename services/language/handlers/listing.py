@@ -56,7 +56,7 @@ def _rows(call: Invocation, accounts: Sequence[AccountId], count: int) -> list[M
 def _drawn(call: Invocation, rows: Sequence[MatchListRow]) -> Answer:
     if not rows:
         return Answer(page=call.words.gettext("there are none"))
-    boards = "\n\n\n".join(drawn_now(call.app, row.board, call.language) for row in rows[:BOARDS])
+    boards = "\n\n\n".join(drawn_now(call.app, row.board, call.words) for row in rows[:BOARDS])
     if len(rows) <= BOARDS:
         return Answer(page=boards)
     said = call.words.gettext(
@@ -78,7 +78,7 @@ def _listed(call: Invocation, rows: Sequence[MatchListRow]) -> Answer:
 def lines_of(call: Invocation, rows: Sequence[MatchListRow]) -> list[str]:
     """Return a line for each match: its number, its players, and how it stands or ended."""
     words = call.words
-    names = names_of(call.app, {account for row in rows for account in row.seats}, words.language)
+    names = names_of(call.app, {account for row in rows for account in row.seats}, words)
     return [
         f"{row.board:>6}  {players_of(row.rules, row.seats, names, words)}{_options(row)}: "
         f"{_standing(row, names, words)}"
@@ -90,10 +90,9 @@ def players_of(
     rules: str, seats: Sequence[AccountId], names: Mapping[AccountId, str], words: Wording
 ) -> str:
     """Return the players of a match, each after the side."""
-    side_text = rules_by_id(rules).side_text
+    sides = rules_by_id(rules).sides
     return ", ".join(
-        f"{text_in(side_text(seat), words.language)} {names[account]}"
-        for seat, account in enumerate(seats)
+        f"{text_in(sides[seat], words)} {names[account]}" for seat, account in enumerate(seats)
     )
 
 

@@ -22,7 +22,7 @@ def message(call: Invocation) -> Answer:
     account = call.account()
     to = _read_recipients(call)
     use_cases.send_message(call.app, account, to, text_of(call), _id(call, account))
-    found = call.words.names(names_by_seat(call.app, to, call.language))
+    found = call.words.names(names_by_seat(call.app, to, call.words))
     if len(to) == 1:
         return Answer(call.words.gettext("%(name)s finds it in `messages`", name=found))
     return Answer(call.words.gettext("%(names)s find it in `messages`", names=found))
@@ -41,7 +41,7 @@ def _read_recipients(call: Invocation) -> list[AccountId]:
         return use_cases.find_recipients(call.app, userids)
     except Refusal as reason:
         hint = call.words.gettext("a text of several lines begins on the second")
-        said = reason.in_language(call.language)
+        said = reason.in_language(call.words)
         raise Refusal(reason.code, f"{said}; {hint}") from None
 
 
@@ -55,7 +55,7 @@ def messages(call: Invocation) -> Answer:
     page = _page(call, newest) or call.words.gettext("nobody has written to you")
     store.mark_read(account, newest)
     lines = [*bounced_address_lines(call.profile(account), call.words), page]
-    said = call.words.ngettext("%(count)s new", "%(count)s new", new)
+    said = call.words.gettext("%(count)s new", count=new)
     return Answer(said if new else "", "\n".join(lines))
 
 
@@ -114,7 +114,7 @@ def _id(call: Invocation, account: AccountId) -> bytes:
 def _page(call: Invocation, entries: Sequence[PlayerMessage]) -> str:
     """Return messages as text, each after its time and its writer."""
     words = call.words
-    names = names_by_seat(call.app, [entry.sender for entry in entries], words.language)
+    names = names_by_seat(call.app, [entry.sender for entry in entries], words)
     return "\n".join(
         f"{words.stamp(entry.at)} {_writer(entry, name, words)}: {_indented(entry.text)}"
         for entry, name in zip(entries, names, strict=True)

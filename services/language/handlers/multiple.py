@@ -43,7 +43,7 @@ def _run_one(call: Invocation, line: str, key: str, number: int) -> Answer:
         try:
             call.origin.count()
         except Refusal as reason:
-            return refusal(reason, call.language)
+            return refusal(reason, call.words)
     return call.run_line(line, f"{key}/{number}")
 
 

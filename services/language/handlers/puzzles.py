@@ -18,14 +18,14 @@ def scores(call: Invocation) -> Answer:
     rules, words = read_puzzle(call.rules.key), call.words
     options = rules.read_options(call.line.all("flag"))
     rows = best_scores(call.app, rules, call.line.all("flag"), count=SHOWN)
-    names = names_by_seat(call.app, [row.account for row in rows], words.language)
+    names = names_by_seat(call.app, [row.account for row in rows], words)
     bound = rules.score(rules.start(options, 1, None))
     lines = [
         words.gettext(
             "%(place)2s %(name)s: %(score)s (match %(board)s)",
             place=place,
             name=name,
-            score=text_in(score_of(call.app, row).text, words.language),
+            score=text_in(score_of(call.app, row).text, words),
             board=row.board,
         )
         for place, (name, row) in enumerate(zip(names, rows, strict=True), 1)
@@ -35,6 +35,6 @@ def scores(call: Invocation) -> Answer:
     head = words.gettext("%(game)s: the best scores", game=game)
     return Answer(
         page="\n".join(
-            [head, *([text_in(bound.limit, words.language)] if bound else []), "", *lines, *empty]
+            [head, *([text_in(bound.limit, words)] if bound else []), "", *lines, *empty]
         )
     )

@@ -36,7 +36,7 @@ def history(call: Invocation) -> Answer:
     rows = sorted(rows, key=lambda row: -row.at)[:LINES]
     count = sum(count_finished(call.app, key, accounts) for key in keys)
     wanted = {a for row in rows for a in row.seats} | set(accounts)
-    names = names_of(call.app, wanted, call.language)
+    names = names_of(call.app, wanted, call.words)
     lines = [
         _line(row, names, call.words) + ("" if one else f", {row.rules.partition('/')[0]}")
         for row in rows
@@ -85,7 +85,7 @@ def _nobody_finished(call: Invocation) -> str:
 def _standings(call: Invocation, key: str) -> str:
     """Return the table of a game; empty if nobody has finished a match."""
     rows, _ = call.app.standings.of(key, 0, LINES), call.words.gettext
-    names = names_of(call.app, [row.account for row in rows], call.language)
+    names = names_of(call.app, [row.account for row in rows], call.words)
     lines = [
         f"{place:>4}  {names[row.account]:<20} {row.points:>8.2f} {row.played:>7} {row.won:>5} "
         f"{row.drawn:>6} {row.lost:>5}"
@@ -104,7 +104,7 @@ def ratings(call: Invocation) -> Answer:
     if call.line.has("userid"):
         return _series(call)
     rows = call.app.ratings.of(call.rules.key, 0, LINES)
-    names = names_of(call.app, [row.account for row in rows], call.language)
+    names = names_of(call.app, [row.account for row in rows], call.words)
     lines = [
         f"{place:>4}  {names[row.account]:<20} {_rated(row.rating, call.words)}"
         for place, row in enumerate(rows, 1)

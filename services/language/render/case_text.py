@@ -13,12 +13,12 @@ from services.words.named_match import NamedMatch
 
 
 def case_page(
-    app: App, board: int, state: MatchState, cases: Sequence[CaseView], language: str
+    app: App, board: int, state: MatchState, cases: Sequence[CaseView], words: Wording
 ) -> str:
     """Return all cases of a match."""
-    scene = NamedMatch.of(app, board, state, language)
+    scene = NamedMatch.of(app, board, state, words)
     steps = [step.event.actor for case in cases for step in case.steps]
-    names = names_of(app, steps, language)
+    names = names_of(app, steps, words)
     return "\n\n".join(_case_lines(scene, case, names) for case in cases)
 
 
@@ -46,7 +46,7 @@ def _erased(words: Wording) -> str:
 def queue_lines(app: App, queued: Sequence[QueuedCase], words: Wording) -> list[str]:
     """Return a line for each case of the queue."""
     accounts = [step.event.actor for one in queued if one.view for step in one.view.steps]
-    names = names_of(app, accounts, words.language)
+    names = names_of(app, accounts, words)
     return [_queue_line(one, names, words) for one in queued]
 
 

@@ -8,7 +8,7 @@ from infra.languages.wording import Wording
 def conditional_move_lines(stored: ConditionalMoves, words: Wording) -> list[str]:
     """Return a line for each move that waits, and for each that was dropped."""
     waiting = [_line(move, words) for move in sorted(stored.moves, key=_order)]
-    return [*waiting, *(text_in(note, words.language) for note in stored.notes)]
+    return [*waiting, *(text_in(note, words) for note in stored.notes)]
 
 
 def _order(move: ConditionalMove) -> tuple[int, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Results of the runs: one JSON file each, and the table in docs/faults.md made from them."""
+"""Results of the runs: one JSON file each, and the table in trials/faults.md made from them."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 FOLDER = Path(__file__).parents[1] / "results"
-PAGE = Path(__file__).parents[3] / "docs" / "faults.md"
+PAGE = Path(__file__).parents[3] / "trials" / "faults.md"
 KEPT_VIOLATIONS = 10
 BEGIN, END = "<!-- results: begin -->\n", "<!-- results: end -->\n"
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX, NAMES
-from domain.games.duo.position import FINISH, DuoPosition
+from domain.games.duo.rules import FINISH, DuoPosition
 from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.duo import reference

@@ -6,7 +6,7 @@ from itertools import product
 
 from hypothesis import strategies as st
 
-from domain.games.goliath.position import GoliathPosition
+from domain.games.goliath.rules import GoliathPosition
 from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.pow2.reference import order

@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.games.goliath.game import Ending
+from domain.games.goliath.rules import Ending
 from tests.games import playing
 from tests.games.goliath.given import (
     BESIEGED,

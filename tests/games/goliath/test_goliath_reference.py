@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX, NAMES
 from domain.game.protocol import IllegalMove
-from domain.games.goliath.position import GoliathMove, GoliathPosition
+from domain.games.goliath.notation import GoliathMove
+from domain.games.goliath.rules import GoliathPosition
 from tests.games import playing
 from tests.games.goliath import reference
 from tests.games.goliath.given import (

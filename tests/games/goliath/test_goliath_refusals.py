@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.games.goliath.position import GoliathMove
+from domain.games.goliath.notation import GoliathMove
 from tests.games import playing
 from tests.games.goliath.given import (
     AT,

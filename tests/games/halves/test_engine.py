@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from domain.games.halves.engine import evaluate
-from domain.games.halves.game import HalvesRules
 from domain.games.halves.position import HalvesPosition
+from domain.games.halves.rules import HalvesRules
 from tests.golden.make_games import RandomChance
 
 RULES = HalvesRules()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from domain.drawing import draw_text
 from domain.errors import Refusal
-from domain.games.halves.text import draw_tiles
+from domain.games.halves.drawing import draw_tiles
 from domain.rules import latest_rules
 from tests.games.halves.given import WANING, options, play, position, positions, start
 

@@ -4,7 +4,7 @@ import json
 from functools import partial
 from pathlib import Path
 
-from domain.games.jump.position import NOBODY, JumpPosition
+from domain.games.jump.rules import NOBODY, JumpPosition
 from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.puzzles import random_match

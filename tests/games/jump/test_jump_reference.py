@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from domain.boards.pow2_board import INDEX, NAMES
 from domain.game.protocol import UnreadableMove, illegal_move
 from domain.games.jump.jumps import chains
-from domain.games.jump.position import NOBODY
+from domain.games.jump.rules import NOBODY
 from tests.games import playing
 from tests.games.jump import reference
 from tests.games.jump.given import (

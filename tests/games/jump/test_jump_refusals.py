@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.games.jump.position import JumpMove
+from domain.games.jump.rules import JumpMove
 from tests.games import playing
 from tests.games.jump.given import RULES, play, position, refused, start
 

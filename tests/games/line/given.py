@@ -3,7 +3,7 @@
 import random
 from functools import partial
 
-from domain.games.line.position import LinePosition
+from domain.games.line.rules import LinePosition
 from domain.rules import latest_rules
 from tests.games import playing
 

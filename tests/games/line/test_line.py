@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX, NAMES
 from domain.errors import Code, Refusal
-from domain.games.line.game import Ending
-from domain.games.line.position import LinePosition
+from domain.games.line.rules import Ending, LinePosition
 from tests.games import playing
 from tests.games.line import reference
 from tests.games.line.given import (

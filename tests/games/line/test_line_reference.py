@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import NAMES
-from domain.games.line.position import LinePosition
+from domain.games.line.rules import LinePosition
 from tests.games import playing
 from tests.games.line import reference
 from tests.games.line.given import (

@@ -4,7 +4,7 @@ import random
 from functools import partial
 from itertools import product
 
-from domain.games.pow2.position import Pow2Position, flags_of
+from domain.games.pow2.rules import Pow2Position, flags_of
 from domain.rules import latest_rules
 from tests.games import playing
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from domain.boards.pow2_board import NAMES
-from domain.games.pow2.game import Ending
-from domain.games.pow2.position import count_moves, moves
+from domain.games.pow2.rules import Ending
 from tests.games import playing
 from tests.games.pow2 import reference
 from tests.games.pow2.boards import FIGURE_3, NO_MOVE, json, pieces
@@ -89,8 +88,8 @@ def test_the_numbers_of_move_paths_are_those_on_record(line):
 
 def paths(at, length):
     if length == 1:
-        return count_moves(at)
-    return sum(paths(RULES.play(at, move), length - 1) for move in moves(at))
+        return RULES.count_moves(at)
+    return sum(paths(RULES.play(at, move), length - 1) for move in RULES.moves(at))
 
 
 # --- starts and options

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from domain.drawing import draw_text
-from domain.games.pow2.position import Pow2Start
+from domain.games.pow2.rules import Pow2Start
 from domain.rules import latest_rules
 
 PAGE = (Path(__file__).parents[3] / "domain/games/pow2/help.txt").read_text()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import NAMES
-from domain.games.pow2.position import HAND, Pow2Move
+from domain.games.pow2.rules import HAND, Pow2Move
 from tests.fuzz.notations import RULES, check, texts
 from tests.helpers.examples import examples
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.games.pow2.position import Pow2Move, can_move, count_moves, moves
+from domain.games.pow2.rules import Pow2Move, can_move
 from tests.games import playing
 from tests.games.pow2.boards import FIGURE_3, WON, pieces
 from tests.games.pow2.given import DARK, LIGHT, RULES, position, refused, start
@@ -58,8 +58,8 @@ def test_an_illegal_move_is_refused_by_the_rule_it_breaks(at, text, sentence):
 def test_no_move_is_legal_after_the_end():
     won = position(WON, DARK)
     assert playing.over(RULES, won).winners == (LIGHT,)
-    assert moves(won) == []
-    assert count_moves(won) == 0
+    assert RULES.moves(won) == []
+    assert RULES.count_moves(won) == 0
     assert not can_move(won)
     sentence = "a1-a5: the match is over: Light has all 16 pieces on the board"
     assert refused(won, "a1-a5") == sentence

@@ -4,7 +4,8 @@ import random
 from functools import partial
 from pathlib import Path
 
-from domain.games.powerdrain.position import PLUG, PLUGS, PowerdrainPosition, grid_bytes
+from domain.games.powerdrain.grid import PLUG, PLUGS, grid_bytes
+from domain.games.powerdrain.rules import PowerdrainPosition
 from domain.rules import latest_rules
 from tests.games import playing
 from tests.golden.make_games import RandomChance

@@ -6,8 +6,8 @@ import pytest
 
 from domain.engine.robot_move import choose_move
 from domain.game.engine import RobotLevel
-from domain.games.powerdrain.engine import evaluate
-from domain.games.powerdrain.position import PowerdrainPosition
+from domain.games.powerdrain import evaluate
+from domain.games.powerdrain.rules import PowerdrainPosition
 from domain.rules import latest_rules
 from tests.golden.make_games import RandomChance
 

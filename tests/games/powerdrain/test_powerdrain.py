@@ -6,14 +6,8 @@ from hypothesis import strategies as st
 
 from domain.drawing import draw_text
 from domain.errors import Refusal
-from domain.games.powerdrain.position import (
-    PLUGS,
-    SECTIONS,
-    Ending,
-    PowerdrainMove,
-    plug_value,
-    remaining_volts,
-)
+from domain.games.powerdrain.grid import PLUGS, SECTIONS, plug_value, remaining_volts
+from domain.games.powerdrain.rules import Ending, PowerdrainMove
 from tests.games import playing
 from tests.games.powerdrain import reference
 from tests.games.powerdrain.given import (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from domain.drawing import draw_text
-from domain.games.powerdrain.position import EdgeOrder
+from domain.games.powerdrain.rules import EdgeOrder
 from domain.rules import latest_rules
 from tests.games.powerdrain.given import GOLDEN, options, play, printed, start
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.games.powerdrain.position import PLUGS, SECTIONS, remaining_volts
+from domain.games.powerdrain.grid import PLUGS, SECTIONS, remaining_volts
 from tests.games import playing
 from tests.games.powerdrain import reference
 from tests.games.powerdrain.given import (

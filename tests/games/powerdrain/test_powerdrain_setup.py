@@ -5,7 +5,7 @@ import random
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.games.powerdrain.position import PLUGS
+from domain.games.powerdrain.grid import PLUGS
 from tests.games import playing
 from tests.games.powerdrain.given import (
     COUNTING,

@@ -4,7 +4,7 @@ import pytest
 
 from domain.engine.robot_move import choose_move
 from domain.game.engine import RobotLevel
-from domain.games.torere.position import START, TorerePosition
+from domain.games.torere.rules import START, TorerePosition
 from domain.rules import latest_rules
 
 RULES = latest_rules("torere")

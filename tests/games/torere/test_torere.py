@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
-from domain.games.torere.game import Ending
-from domain.games.torere.position import TorerePosition
+from domain.games.torere.rules import Ending, TorerePosition
 from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.torere import reference

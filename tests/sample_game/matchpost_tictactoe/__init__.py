@@ -1,6 +1,6 @@
 """Tic-tac-toe."""
 
 from domain.rules import GamePackage
-from matchpost_tictactoe import drawing, form, game
+from matchpost_tictactoe import drawing, form, rules
 
-GAME = GamePackage((game.TicTacToe(),), drawing.draw, drawing.paint, __name__, form.OPTIONS_FORM)
+GAME = GamePackage((rules.TicTacToe(),), drawing.draw, drawing.paint, __name__, form.OPTIONS_FORM)

@@ -17,7 +17,7 @@ from domain.game.painter import (
 )
 from domain.game.svg import Point, element
 from domain.game.text import TextInput
-from matchpost_tictactoe.game import SIDES, SQUARES
+from matchpost_tictactoe.rules import SIDES, SQUARES
 
 _CELL: Final = WIDTH / 3
 _SEATS: Final = {"x": 0, "o": 1}

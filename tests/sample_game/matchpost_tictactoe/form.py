@@ -3,13 +3,12 @@
 from typing import Final
 
 from domain.game.option_form import OptionField, option
-from matchpost_tictactoe.game import TicTacToeOptions
+from matchpost_tictactoe.rules import TicTacToeOptions
 
 OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
     option(
         TicTacToeOptions,
         "misere",
         "Misere: three in a row lose",
-        "Misère: Drei in einer Reihe verlieren",
     ),
 )

@@ -3,7 +3,14 @@
 import msgspec
 import pytest
 
-from domain.match.commands import CommandEnvelope, StartMatch, command_digest, encode_command
+from domain.match.commands import (
+    CommandEnvelope,
+    ResignMatch,
+    StartMatch,
+    command_digest,
+    encode_command,
+    without_envelope,
+)
 from domain.match.decide import Rejection, decide
 from domain.match.events import (
     Moved,
@@ -18,6 +25,7 @@ from domain.match.sentences import SAY
 from domain.match.state import cache_position, evolve
 from infra.audit.stored_match import check
 from infra.store import outcomes
+from infra.store.refused_commands import RefusedId
 from tests.services.verify.checked_match import BOARD, EVENTS, REFUSAL, broken, the_refusal
 
 
@@ -83,7 +91,7 @@ def test_a_changed_sentence_of_a_refusal_is_found(store, text):
 def test_a_refusals_digest_of_another_command_is_found(store):
     command, was = the_refusal(store)
     for digest, said in (
-        (b"another.", "its outcome is of another command"),
+        (b"another.", "the command that is kept of it is not the one of its outcome"),
         (bytes(8), "has no digest of its command"),
     ):
         store._matches[BOARD].outcomes[command] = outcomes.encode_stored(
@@ -131,5 +139,20 @@ def test_a_match_of_which_only_a_refused_start_is_known_is_checked(store):
     )
     assert check(store, 5) == (
         "match 5 never began; snapshot, outcomes and log agree; 1 refusal could not be decided again: "
-        "the start is not stored"
+        "the command is not kept"
     )
+    store.kept[1][RefusedId(sent.actor, sent.id)] = without_envelope(encode_command(sent))
+    assert check(store, 5) == (
+        "match 5 never began; snapshot, outcomes and log agree; 1 refusal decided again with the same sentence"
+    )
+
+
+def test_a_kept_command_that_was_changed_is_found(store):
+    ((refused, kept),) = store.kept[BOARD % 4].items()
+    assert check(store, BOARD).endswith("; 1 refusal decided again with the same sentence")
+    store.kept[BOARD % 4][refused] = without_envelope(
+        encode_command(CommandEnvelope(BOARD, refused.command, refused.actor, ResignMatch()))
+    )
+    assert "the command that is kept of it is not the one of its outcome" in broken(store).sentence
+    store.kept[BOARD % 4][refused] = kept[:-1]
+    assert "the command that is kept of it" in broken(store).sentence

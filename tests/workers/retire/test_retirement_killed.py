@@ -98,8 +98,8 @@ def test_wherever_it_is_killed_nothing_is_lost_and_nothing_begins_twice(
 class HalfRemoved(RedisStore):
     """A store whose process is killed while it removes matches, after the first of them."""
 
-    def retire(self, matches: Sequence[tuple[int, bytes, Sequence[int]]]) -> list[bool]:
-        super().retire(matches[:1])
+    def retire(self, matches: Sequence[tuple[int, bytes, Sequence[int]]], *more: Any) -> list[bool]:
+        super().retire(matches[:1], *more)
         raise Killed
 
 

@@ -8,6 +8,8 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from domain.translation import ENGLISH
+from infra.languages.wording import wording
 from infra.people.accounts import Profile
 from infra.people.tokens import USUAL_DAYS, Scope, Token
 from services.app import accounts, preferences
@@ -291,7 +293,7 @@ def _profile_of(app: App, account: AccountId) -> Profile:
 def _with_notice(app: App, account: AccountId) -> OwnAccount:
     profile = _profile_of(app, account)
     withheld = app.accounts.codes.withheld(account)
-    notice = withheld.in_language(profile.language) if withheld else ""
+    notice = withheld.in_language(wording(profile.language)) if withheld else ""
     return replace(_account_json(profile), notice=notice)
 
 
@@ -299,7 +301,7 @@ def _account_json(profile: Profile) -> OwnAccount:
     return OwnAccount(
         userid=profile.name,
         created=profile.created,
-        language=profile.language or "en",
+        language=profile.language or ENGLISH.code,
         notify=profile.notify,
         signed_off=profile.signed_off,
         challenges=profile.challenges,

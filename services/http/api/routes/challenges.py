@@ -1,7 +1,8 @@
 """Open challenges, whose seats any player may take, and the robots that take them."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -9,23 +10,22 @@ from litestar.params import JSONBody, PathParameter, QueryParameter
 
 from domain.errors import Code
 from domain.game.engine import RobotLevel
-from infra.people.challenges import Challenge, ChallengeState
+from infra.people.challenges import Challenge
 from infra.people.tokens import Scope
 from services.app import challenges
-from services.app.challenges import fill_with_robot, mark_started, proposal_of, start_when_full
-from services.app.commands import WAIT_SECONDS
+from services.app.challenges import begun_when_full, fill_with_robot, proposal_of, take
 from services.app.context import App
 from services.app.games import read_game
 from services.app.invitations import decline_all
 from services.app.names import userids_of
 from services.app.opponents import games_of_robots, robots_here
-from services.http.api.auth import Context, Own
+from services.app.play import WAIT_SECONDS
+from services.http.api.auth import Caller, Context, Own
 from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import Key, Wait, send
+from services.http.api.command_requests import Key, Wait
 from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.routes.players import Cursor, GameFilter, Limit
 from services.http.api.routes.start import Commitment, Words
-from services.http.context import ApiContext
 
 api = ApiRoutes("challenges")
 
@@ -174,11 +174,7 @@ async def accept_challenge(
     ] = "",
 ) -> OpenChallenge:
     """Take a free seat; the last one starts the match. The request can be repeated safely."""
-    actor = own.actor()
-    taken = await asyncio.to_thread(challenges.take, own.app, actor, challenge, commitment)
-    if taken.state is ChallengeState.TAKEN:
-        taken = await start(own.context, taken, wait)
-    return (await asyncio.to_thread(challenge_json, own.app, [taken]))[0]
+    return await _take(own, partial(take, own.app, own.actor(), challenge, commitment), wait)
 
 
 @api.delete("/api/challenges/{challenge:str}", "Withdraw a challenge, or leave it", Scope.PLAY)
@@ -249,11 +245,8 @@ async def add_robot(
 
     Only the player who opened the challenge can. The request can be repeated safely.
     """
-    actor = own.actor()
-    taken = await asyncio.to_thread(fill_with_robot, own.app, actor, challenge, data.level)
-    if taken.state is ChallengeState.TAKEN:
-        taken = await start(own.context, taken, wait)
-    return (await asyncio.to_thread(challenge_json, own.app, [taken]))[0]
+    filled = partial(fill_with_robot, own.app, own.actor(), challenge, data.level)
+    return await _take(own, filled, wait)
 
 
 @api.get("/api/account/challenges", "Challenges that you have opened or joined", Scope.READ)
@@ -273,14 +266,10 @@ def list_robots(context: Context) -> Robots:
     )
 
 
-async def start(context: ApiContext, challenge: Challenge, wait: float) -> Challenge:
-    """Start a full challenge's match. Safe to retry, because the command id is the challenge's.
-
-    `PendingAt` if there is no outcome in time; then the scheduler starts it.
-    """
-    command = await asyncio.to_thread(start_when_full, context.app, challenge)
-    begun = await send(context, command, wait)
-    return await asyncio.to_thread(mark_started, context.app, challenge, begun.board)
+async def _take(own: Caller, seat: Callable[[], Challenge], wait: float) -> OpenChallenge:
+    asked = begun_when_full(own.app, seat)
+    taken = await own.context.play.submit(asked, wait, receipt=True)
+    return (await asyncio.to_thread(challenge_json, own.app, [taken]))[0]
 
 
 def challenge_json(app: App, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:

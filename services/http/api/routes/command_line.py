@@ -13,13 +13,12 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, latest_rules
 from infra.people.tokens import Scope
-from services.app.answered import answered
-from services.app.commands import WAIT_SECONDS
 from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys, read_game, read_puzzle
 from services.app.names import userids_of
+from services.app.play import WAIT_SECONDS
 from services.app.queries import best_scores
-from services.app.receipts import DecidedCommand
+from services.app.receipts import Answered
 from services.http.api.auth import AnyRequest, Caller, Context
 from services.http.api.bodies import TEXT, check_media_type
 from services.http.api.command_requests import Key, Wait
@@ -102,7 +101,7 @@ def _game(rules: AnyRules) -> Game:
         title=rules.title,
         rules=f"{rules.key}/{rules.version}",
         players=tuple(rules.players),
-        sides=tuple(rules.sides),
+        sides=rules.side_names,
         displays=tuple(rules.displays),
         offers=tuple(rules.offers),
     )
@@ -159,8 +158,7 @@ async def do_line(
     if len(answer.decided) != 1:
         return _text_response(answer)
     (decided,) = answer.decided
-    receipt = await context.receipt(decided)
-    headers = receipt_headers(receipt)
+    headers = receipt_headers((await context.play.with_receipt(decided)).receipt)
     if not answer.pending:
         headers |= _outcome_headers(decided)
     return _text_response(answer, headers)
@@ -183,10 +181,9 @@ def _signing(origin: Origin, caller: Caller | None) -> Origin:
     return replace(origin, signs=True)
 
 
-def _outcome_headers(decided: DecidedCommand) -> dict[str, str]:
+def _outcome_headers(decided: Answered) -> dict[str, str]:
     """Return the header with the outcome of a command; the receipt has a header of its own."""
-    outcome = msgspec.json.encode(answered(decided, None))
-    return {OUTCOME_HEADER: b64encode(outcome).decode()}
+    return {OUTCOME_HEADER: b64encode(msgspec.json.encode(decided)).decode()}
 
 
 def _text_response(answer: Answer, extra: Mapping[str, str] = _NO_HEADERS) -> Response[str]:

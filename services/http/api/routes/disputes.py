@@ -1,7 +1,6 @@
 """Disputes: claims, appeals and rulings, and the cases that they make."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Annotated, Final, cast
 
 import msgspec
@@ -13,17 +12,16 @@ from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled,
 from domain.match.events import AccountId
 from infra.audit.match_document import MatchDocument
 from infra.people.tokens import Scope
-from services.app.answered import Answered
 from services.app.cases import CaseStep, CaseView, cases_of, queue_of
-from services.app.disputes import AppealAction, ClaimAction, DisputeAction, RuleAction, carry_out
+from services.app.disputes import AppealAction, ClaimAction, DisputeAction, RuleAction, dispute
 from services.app.evidence import evidence_of
 from services.app.names import userids_of
+from services.app.receipts import Answered
 from services.app.rulings import Verdict
 from services.http.api.auth import Own
 from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import CommandSender, Sender, answer_decided
+from services.http.api.command_requests import CommandSender, Sender
 from services.http.api.declared import COMMAND_ERRORS, ApiRoutes, refuses
-from services.http.api.pending import outcome_at
 from services.http.api.routes.commands import BoardNumber
 from services.http.api.routes.players import Cursor, Limit
 
@@ -248,12 +246,7 @@ def show_evidence(
 
 
 async def _carry_out(sender: CommandSender, board: int, action: DisputeAction) -> Answered:
-    context, actor = sender.context, sender.actor
-    with outcome_at(board, actor.command_id()):
-        decided = await context.wait(
-            partial(carry_out, context.app, actor, board, action, sender.wait)
-        )
-        return await answer_decided(context, decided)
+    return await sender.submit(dispute(sender.app, sender.actor, board, action))
 
 
 def _case_json(case: CaseView, userid_of: Callable[[AccountId], str | None]) -> DisputeCase:

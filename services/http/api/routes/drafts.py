@@ -1,6 +1,5 @@
 """Drafts: moves that a player submits for a look, and plays by confirming them."""
 
-import asyncio
 from typing import Annotated, Any
 
 import msgspec
@@ -11,8 +10,8 @@ from domain.match.decide import seat_of
 from domain.rules import rules_by_id
 from infra.people.tokens import Scope
 from services.app import drafts
-from services.app.answered import Answered
 from services.app.matches import load_state
+from services.app.receipts import Answered
 from services.http.api.auth import Own
 from services.http.api.bodies import RequestBody
 from services.http.api.command_requests import Sender
@@ -88,7 +87,5 @@ def drop_draft(board: BoardNumber, own: Own) -> None:
 @refuses(*MOVE_ERRORS, Code.NO_DRAFT)
 async def confirm_draft(board: BoardNumber, sender: Sender) -> Answered:
     """Play your draft, and return the outcome of the move once it is durable."""
-    context = sender.context
-    state = (await context.match(board)).state
-    command = await asyncio.to_thread(drafts.confirm, context.app, sender.actor, board, state)
-    return await sender.send(command)
+    state = (await sender.context.match(board)).state
+    return await sender.submit(drafts.confirm(sender.app, sender.actor, board, state))

@@ -11,7 +11,7 @@ from infra.people.tokens import Scope
 from infra.store.outcomes import parse
 from services.app.matches import load_state
 from services.app.receipts import (
-    DecidedCommand,
+    Answered,
     PlacedLeaf,
     leaf_of_command,
     leaf_of_event,
@@ -98,7 +98,7 @@ def _leaf(own: Caller, board: int, command: str) -> PlacedLeaf:
     stored = own.app.store.outcome(board, id_)
     if stored is None:
         raise Refusal(Code.NOT_FOUND, "no command of this id has an outcome in this match")
-    return leaf_of_command(own.app, DecidedCommand(board, id_, parse(stored)))
+    return leaf_of_command(own.app, Answered.of(board, id_, parse(stored)))
 
 
 def _text(text: str) -> Response[str]:

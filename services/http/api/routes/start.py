@@ -1,6 +1,5 @@
 """Starting matches: challenges of players by name."""
 
-import asyncio
 from functools import partial
 from typing import Annotated
 
@@ -8,10 +7,11 @@ import msgspec
 from litestar import Response
 from litestar.params import JSONBody
 
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from domain.rules import latest_rules
 from infra.people.tokens import Scope
-from services.app.answered import Answered
+from services.app.play import give
+from services.app.receipts import Answered
 from services.app.rematch import rematch
 from services.app.start import start_by_name
 from services.http.api.bodies import RequestBody
@@ -59,7 +59,7 @@ class NewMatch(RequestBody, frozen=True):
 )
 async def start_match(data: JSONBody[NewMatch], sender: Sender) -> Response[Answered]:
     """Challenge players by name; the match starts at once, or waits for their consent."""
-    command = await asyncio.to_thread(
+    start = partial(
         start_by_name,
         sender.app,
         sender.actor,
@@ -69,7 +69,7 @@ async def start_match(data: JSONBody[NewMatch], sender: Sender) -> Response[Answ
         terms=data.terms,
         commitment=data.commitment,
     )
-    return _created(await sender.send(command))
+    return _created(await sender.submit(give(sender.app, start)))
 
 
 def _created(answered: Answered) -> Response[Answered]:
@@ -112,12 +112,5 @@ async def start_rematch(
     A match has one rematch. A player who asks after another gets the match that the other started. The
     request can be repeated safely, with any key.
     """
-    app, actor = sender.app, sender.actor
-    ask = partial(rematch, app, actor, board, data.commitment)
-    try:
-        return _created(await sender.send(await asyncio.to_thread(ask)))
-    except Refusal as reason:
-        if reason.code is not Code.ID_REUSED:
-            raise
-    # another player has asked at the same moment, and was first
-    return _created(await sender.send(await asyncio.to_thread(ask)))
+    asked = rematch(sender.app, sender.actor, board, data.commitment)
+    return _created(await sender.submit(asked))

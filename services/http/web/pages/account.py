@@ -183,7 +183,7 @@ def _change(own: OwnForm, change: Callable[[], object], at: str = "") -> PageOrR
             own.context,
             own.visitor,
             own.account,
-            feedback=reason.in_language(own.visitor.language),
+            feedback=reason.in_language(own.visitor.wording),
             at=at,
             typed=own,
             status=CODE_INFO[reason.code].status,

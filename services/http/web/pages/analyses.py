@@ -53,7 +53,6 @@ def show_match_analysis(
         "analysis.html",
         visitor,
         table=table,
-        match=table.view,
         said=said_result(table.state, table.seat, table.names, visitor.wording)
         if table.state.result
         else None,
@@ -63,7 +62,7 @@ def show_match_analysis(
         points=points,
         tipped={point.number for point in points},
         plot=draw_analysis(f"/m/{board}", table.names, positions, points, visitor.wording),
-        bound=text_in(score_bound(table.state), visitor.language) if whole else "",
+        bound=text_in(score_bound(table.state), visitor.wording) if whole else "",
     )
 
 
@@ -97,14 +96,13 @@ def show_better_line(
         table.names,
         " ".join(line[:step]),
         f"/m/{board}/{ply}/if",
-        language=visitor.language,
+        language=visitor.wording,
     )
     last = table.state.first_moves(ply)[-1] if ply else ""
     return render(
         "better.html",
         visitor,
         table=table,
-        match=table.view,
         number=move,
         played=before[0].move,
         moves=line,

@@ -11,18 +11,18 @@ from litestar.response import Redirect
 from domain.errors import Code, Refusal
 from domain.match.state import MatchState
 from services.app.cases import PAGE, CaseView, case_of, cases_of, queue_of
-from services.app.commands import finish
 from services.app.disputes import (
     AppealAction,
     ClaimAction,
     DisputeAction,
     RuleAction,
-    carry_out,
     check_may_see,
+    dispute,
     is_arbiter,
 )
 from services.app.evidence import evidence_of
 from services.app.names import names_of
+from services.app.play import submit
 from services.app.rulings import HOUR, Verdict, ruling_of, try_ruling
 from services.app.sentences import SAY
 from services.http.context import ApiContext
@@ -68,11 +68,10 @@ def show_claim_form(
         "claim.html",
         visitor,
         table=table,
-        match=table.view,
         ply=at,
         svg=None
         if table.state.has_no_position
-        else draw_match(table.state, at, table.names, language=visitor.language),
+        else draw_match(table.state, at, table.names, language=visitor.wording),
         move=table.state.first_moves(at)[-1] if at else "",
     )
 
@@ -103,7 +102,7 @@ def give_ruling(board: BoardNumber, own: Own) -> Response[str] | Redirect:
     names = context.app.accounts.name_of(state.seats)
     ruling = ruling_of(state, names, verdict, claim)
     tried = try_ruling(account, state, ruling, context.app.store.now())
-    scene = NamedMatch.of(context.app, board, tried.after, visitor.language)
+    scene = NamedMatch.of(context.app, board, tried.after, visitor.wording)
     what = remedies_said(scene, tried.remedies)
     if tried.after.next is not None and tried.remedies:
         what += f"; {next_turn(scene, tried.after.next)}"
@@ -194,7 +193,7 @@ def show_queue(
         names=names_of(
             context.app,
             [step.event.actor for view in views for step in view.steps],
-            visitor.language,
+            visitor.wording,
         ),
         part=ListPart.of(
             visitor.wording.gettext("Cases"),
@@ -208,7 +207,7 @@ def show_queue(
 
 
 def _act(board: int, own: OwnForm, action: DisputeAction) -> Redirect:
-    finish(own.app, carry_out(own.app, own.actor(_key(own)), board, action).outcome)
+    submit(own.app, dispute(own.app, own.actor(_key(own)), board, action))
     number = f"?case={action.claim}" if not isinstance(action, ClaimAction) else ""
     return redirect_to(f"/m/{board}/case{number}")
 

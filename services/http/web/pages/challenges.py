@@ -1,18 +1,17 @@
 """Open challenges: their list, the page of each, and taking a seat or leaving it."""
 
 import asyncio
+from functools import partial
 from typing import Final
 
 from litestar import Response
 from litestar.response import Redirect
 
 from domain.rules import latest_rules
-from infra.people.challenges import Challenge, ChallengeState
+from infra.people.challenges import ChallengeState
 from services.app import challenges
-from services.app.challenges import gathers
-from services.app.commands import WAIT_SECONDS
+from services.app.challenges import begun_when_full, gathers
 from services.app.opponents import robots_play
-from services.http.context import ApiContext
 from services.http.streams.page_marks import ChallengesTopic, HomeTopic, page_marks
 from services.http.web.declared import Pages
 from services.http.web.params import (
@@ -95,19 +94,9 @@ async def take(challenge: Id, own: Own) -> Redirect:
     proposal = (await asyncio.to_thread(own.app.challenges.get, challenge)).proposal
     # a browser sends a commitment with each form, also for a match that does not gather
     sent = own.get("commitment") if gathers(proposal) else ""
-    taken = await asyncio.to_thread(challenges.take, own.app, own.actor(), challenge, sent)
-    if taken.state is ChallengeState.TAKEN:
-        taken = await start_full_challenge(own.context, taken)
+    seat = partial(challenges.take, own.app, own.actor(), challenge, sent)
+    taken = await own.context.play.submit(begun_when_full(own.app, seat))
     return redirect_to(f"/c/{taken.id}" if taken.board is None else f"/m/{taken.board}")
-
-
-async def start_full_challenge(context: ApiContext, challenge: Challenge) -> Challenge:
-    """Start a full challenge's match; if its outcome comes too late, the scheduler does it."""
-    command = await asyncio.to_thread(challenges.start_when_full, context.app, challenge)
-    await context.send(command, WAIT_SECONDS)
-    return await asyncio.to_thread(
-        challenges.mark_started, context.app, challenge, command.sent.match
-    )
 
 
 @pages.post("/challenges/{challenge:str}/withdraw")

@@ -56,19 +56,19 @@ def export_json(
 ) -> Response[Any]:
     """Return a match as JSON that `matchpost referee` reads, with its players and its result."""
     table = _load_with_position(context, board, visitor)
-    view, state = table.view, table.state
+    state = table.state
     document = {
         "board": board,
-        "game": view.game,
+        "game": table.rules.key,
         "rules": state.rules,
         "players": len(state.seats),
         "options": list(state.options),
-        "setup": view.setup,
-        "moves": list(view.moves),
-        "userids": [player.userid for player in view.players],
+        "setup": None if state.setup is None else msgspec.json.decode(state.setup),
+        "moves": list(table.moves),
+        "userids": list(table.userids),
         "result": None
-        if view.result is None
-        else {"winners": list(view.result.winners), "reason": view.result.reason},
+        if state.result is None
+        else {"winners": list(state.result.winners), "reason": state.result.reason},
     }
     data = msgspec.json.format(msgspec.json.encode(document), indent=2)
     return attachment(data, "application/json", f"match-{board}.json")

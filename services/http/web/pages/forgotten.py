@@ -35,7 +35,7 @@ def ask_for_link(
     try:
         password_reset.ask_reset(context.app, open_form.get("who"))
     except Refusal as reason:
-        feedback, status = reason.in_language(visitor.language), CODE_INFO[reason.code].status
+        feedback, status = reason.in_language(visitor.wording), CODE_INFO[reason.code].status
     possible = password_reset.can_reset(context.app)
     return render(
         "forgotten.html",
@@ -77,7 +77,7 @@ def reset_password(
     except Refusal as reason:
         if reason.code is Code.NOT_FOUND:
             return _outdated(visitor)
-        said = reason.in_language(visitor.language)
+        said = reason.in_language(visitor.wording)
         status = CODE_INFO[reason.code].status
         return render(
             "reset.html", visitor, status=status, link=link, outdated=False, feedback=said

@@ -96,11 +96,11 @@ def show_game(
         card=game_card(rules, visitor),
         blocks=help_blocks(answer.page),
         terminal=answer.page,
-        playing=match_rows(context, rows, visitor.language),
+        playing=match_rows(context, rows, visitor.wording),
         playing_count=context.app.lists.count_playing(rules.key),
         finished_count=context.app.history.count(rules.key),
         scores=leaderboard(context, rules, visitor) if rules.players == (1,) else None,
-        live=live_try(rules, visitor.language, easiest_robot(context.app)),
+        live=live_try(rules, visitor.wording, easiest_robot(context.app)),
         **robot_offers(context.app, rules),
     )
 
@@ -161,7 +161,7 @@ def variation_in_address(  # noqa: PLR0913, PLR0917 - each is a part of the addr
         line,
         f"/games/{rules.key}/try",
         query,
-        language=visitor.language,
+        language=visitor.wording,
     )
 
 
@@ -184,9 +184,9 @@ def try_game(
         shown=tried_line.shown(),
         score=rules.score(tried_line.position),
         choices=game_by_key(rules.key).options_form,
-        side=text_in(rules.colour_text(_VISITOR), visitor.language),
+        side=text_in(rules.colour_text(_VISITOR), visitor.wording),
         robot=easiest_robot(context.app),
-        hint=turn_hint(rules.key),
+        hint=turn_hint(rules.key, visitor.wording),
         typed=form_of_options(rules.key, tried_line.query.get("options", "").split()),
     )
 
@@ -201,7 +201,7 @@ def show_live_try(
     """Return the board to try a game on alone, as other pages embed it, after a move on it."""
     after = _after_move(tried_line, move.strip()) if move.strip() else tried_line
     live = live_try_of(after, easiest_robot(context.app))
-    return render("live_try.html", visitor, live=live)
+    return render("_live_try.html", visitor, live=live)
 
 
 @pages.get("/games/{game:str}/try/options")

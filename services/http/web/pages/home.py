@@ -8,6 +8,7 @@ from litestar import Response
 from litestar.response import Redirect
 
 from domain.rules import latest_rules
+from domain.translation import Translation
 from services.app.games import game_keys
 from services.app.matches import load_state
 from services.app.names import names_by_seat
@@ -48,7 +49,7 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
     if visitor.account is None:
         return _show_welcome(context, visitor)
     account = visitor.account
-    home = read_home(context, account, visitor.now, visitor.language)
+    home = read_home(context, account, visitor.now, visitor.wording)
     mine, unread = home.waiting, home.unread
     shown = named_rows(mine.rows[:MAX_ROWS], home.names, account)
     waiting = with_unread(with_deadlines(shown, mine.deadlines), unread.boards)
@@ -79,8 +80,8 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         others=others,
         others_total=home.others_total,
         followed=home.followed,
-        watched=watched_part(context, home.followed, 0, _MAX_WATCHED, visitor.language),
-        played=played_part(context, account, home.followed, 0, _MAX_PLAYED, visitor.language),
+        watched=watched_part(context, home.followed, 0, _MAX_WATCHED, visitor.wording),
+        played=played_part(context, account, home.followed, 0, _MAX_PLAYED, visitor.wording),
         news=[one for one in news if one.current][:_MAX_NEWS],
         offers=named_offers(home.challenges, home.names, visitor),
         offers_part=ListPart.of(
@@ -105,7 +106,7 @@ def go_to_next(
     after: AfterBoard = None,
 ) -> Redirect:
     """Go to the match that waits next for the visitor, or home without one."""
-    found = next_match(context.app, account, after, visitor.language)
+    found = next_match(context.app, account, after, visitor.wording)
     return redirect_to(f"/m/{found.board}" if found else "/")
 
 
@@ -130,8 +131,8 @@ def _show_welcome(context: ApiContext, visitor: Visitor) -> Response[str]:
     return render(
         "welcome.html",
         visitor,
-        live=_live_match(context, visitor.language),
-        live_try=live_try(welcome_game(), visitor.language, easiest_robot(context.app)),
+        live=_live_match(context, visitor.wording),
+        live_try=live_try(welcome_game(), visitor.wording, easiest_robot(context.app)),
         games=game_cards([one for one in known if one.players != (1,)], visitor),
         puzzles=game_cards([one for one in known if one.players == (1,)], visitor),
         offers=offers(context, open_, visitor),
@@ -139,7 +140,7 @@ def _show_welcome(context: ApiContext, visitor: Visitor) -> Response[str]:
     )
 
 
-def _live_match(context: ApiContext, language: str) -> LiveMatch | None:
+def _live_match(context: ApiContext, language: Translation) -> LiveMatch | None:
     """Return a match in progress; None if there is none."""
     for rules in showcase_games():
         for row in context.app.lists.playing(rules.key, 0, 1):

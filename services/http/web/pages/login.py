@@ -83,7 +83,7 @@ def log_in(
         # the same answer for both, because a stranger must not learn which userids exist
         wrong = reason.code in (Code.UNKNOWN_USER, Code.WRONG_PASSWORD)
         said = visitor.wording.gettext("The name or the password is wrong.")
-        feedback = said if wrong else reason.in_language(visitor.language)
+        feedback = said if wrong else reason.in_language(visitor.wording)
         status = 401 if wrong else CODE_INFO[reason.code].status
         return _login(visitor, wanted=wanted, name=name, feedback=feedback, status=status)
     return _open_session(request, context, visitor, account, local_path(wanted))
@@ -133,7 +133,7 @@ def _signup(
         address=form.get("address"),
         at=field,
         closed=bool(reason and reason.code == Code.SIGNUPS_CLOSED),
-        feedback=reason.in_language(visitor.language) if reason else "",
+        feedback=reason.in_language(visitor.wording) if reason else "",
         returns_to=_with_next("/signup", wanted),
     )
 

@@ -51,9 +51,8 @@ def show_chat(
     table = MatchView.of(context, board, visitor)
     if not visitor.partial or table.seat is None:
         return redirect_to(f"/m/{board}#chat")
-    return render(
-        "_chat.html", visitor, table=table, **_chat(match_writing(context, table, visitor))
-    )
+    chat = _chat(match_writing(context, table, visitor))
+    return render("match.html", visitor, block="chat", table=table, **chat)
 
 
 def _chat(writing: MatchWriting) -> dict[str, Any]:
@@ -76,7 +75,6 @@ def match_page(
         "match.html",
         visitor,
         table=table,
-        match=table.view,
         shown=table.shown(turned=is_turned(visitor.display, table.seat)),
         around=board_plates(context.app, table, own_below=visitor.display.below == "mine"),
         said=said_result(table.state, table.seat, table.names, words) if state.result else None,
@@ -145,7 +143,7 @@ def _points(table: MatchView, context: ApiContext, score: PuzzleScore | None) ->
 
 def _upcoming(table: MatchView, context: ApiContext, visitor: Visitor) -> NextMatchLink | None:
     """Return the link to the next match, for a player for whom this one does not wait."""
-    waits = table.seat in table.view.waits_for or table.answers
+    waits = table.seat in table.state.waits or table.answers
     if table.seat is None or waits:
         return None
     return next_match_link(context, visitor, table.board)
@@ -193,7 +191,7 @@ def list_moves(
     table.check_ply(table.state.ply)
     return {
         "ply": table.state.ply,
-        **legal_moves_json(table.rules, position_of(table.state), visitor.language),
+        **legal_moves_json(table.rules, position_of(table.state), visitor.wording),
     }
 
 
@@ -214,7 +212,7 @@ def check_move(
         position_of(table.state),
         move.strip(),
         table.names,
-        visitor.language,
+        visitor.wording,
         plates=False,
         turned=turned,
     )

@@ -6,16 +6,7 @@ from urllib.parse import urlencode
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
-from services.app.commands import (
-    PLAIN_ACTIONS,
-    WAIT_SECONDS,
-    AcceptAction,
-    Action,
-    MoveAction,
-    OfferAction,
-    RevealAction,
-)
-from services.app.draws import DrawPart
+from services.app.commands import PLAIN_ACTIONS, Accept, Action, Move, Offer, Reveal, act
 from services.app.sentences import SAY
 from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm
@@ -32,7 +23,7 @@ _MISTYPED: Final = (Code.ILLEGAL_MOVE, Code.UNREADABLE_MOVE)
 
 
 @pages.post("/m/{board:int}/act")
-async def act(board: BoardNumber, own: Own) -> Redirect:
+async def carry_out(board: BoardNumber, own: Own) -> Redirect:
     """Carry out the action of a form, and show the match, or the page that the form names.
 
     A browser without scripts that sends a mistyped move gets it back in a form, and why it is refused.
@@ -59,10 +50,8 @@ def _check_of(board: int, form: Form) -> Redirect:
 
 async def _carry_out(board: int, own: OwnForm) -> None:
     """Submit a command and wait for its outcome; `Refusal` if it is refused."""
-    context = own.context
-    state = (await context.snapshot(board)).state
-    command = await context.command(own.actor(_key(own)), board, state, _action_of(own))
-    await context.send(command, WAIT_SECONDS)
+    state = (await own.context.snapshot(board)).state
+    await own.context.play.submit(act(own.app, own.actor(_key(own)), board, state, _action_of(own)))
 
 
 def _key(form: Form) -> str:
@@ -78,13 +67,13 @@ def _action_of(form: Form) -> Action:
     do = form.get("do")
     match do:
         case "move":
-            return MoveAction(form.get("move"), _ply(form.get("ply")))
+            return Move(form.get("move"), _ply(form.get("ply")))
         case "offer":
-            return OfferAction(form.get("kind"))
+            return Offer(form.get("kind"))
         case "accept":
-            return AcceptAction(DrawPart(form.get("entropy")[:200], form.get("commitment")))
+            return Accept(form.get("entropy")[:200], form.get("commitment"))
         case "reveal":
-            return RevealAction(form.get("text"))
+            return Reveal(form.get("text"))
         case _ if do in PLAIN_ACTIONS:
             return PLAIN_ACTIONS[do]
         case _:

@@ -199,9 +199,7 @@ def _render(
         )
     tab, start = shown.tabs[chosen.state], first_row(chosen.page)
     rows = [] if chosen.unknown is not None else tab.found.some(start, PAGE_SIZE)
-    found = with_deadlines(
-        rated_rows(context, rows, visitor.language, shown.owner), shown.deadlines
-    )
+    found = with_deadlines(rated_rows(context, rows, visitor.wording, shown.owner), shown.deadlines)
     part = ListPart.of(
         tab.label,
         start=start,

@@ -82,7 +82,7 @@ def _page(
     read = app.messages.messages_read_until(account)
     shown = all_messages[start : start + PAGE_SIZE]
     names, mute = (
-        names_by_seat(app, [one.sender for one in shown], visitor.language),
+        names_by_seat(app, [one.sender for one in shown], visitor.wording),
         robot_userids(app),
     )
     rows = [
@@ -117,7 +117,7 @@ def _page(
         part=part,
         form=form,
         at=at,
-        feedback=reason.in_language(visitor.language) if reason else "",
+        feedback=reason.in_language(visitor.wording) if reason else "",
         sent=sent,
         key=uuid4().hex,
     )
@@ -134,7 +134,7 @@ def write_message(own: Own) -> Response[str] | Redirect:
         messages.send_message(app, own.account, to, own.get("text"), actor.command_id())
     except Refusal as reason:
         return _page(own.context, visitor, own.account, 1, own, reason=reason)
-    said = visitor.wording.names(names_by_seat(app, to, visitor.language))
+    said = visitor.wording.names(names_by_seat(app, to, visitor.wording))
     return redirect_to(f"/messages?{urlencode({'sent': said})}")
 
 

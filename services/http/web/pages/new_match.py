@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from hashlib import sha256
 from typing import Final
 from uuid import uuid4
@@ -17,9 +18,9 @@ from infra.people.challenges import Challenge
 from services.app import challenges
 from services.app.actor import Actor
 from services.app.challenges import gathers, proposal_of
-from services.app.commands import WAIT_SECONDS
 from services.app.error_codes import CODE_INFO
 from services.app.opponents import robots_here
+from services.app.play import give
 from services.app.queries import names_starting
 from services.app.start import INVITATION_DAYS, start_by_name
 from services.http.context import ApiContext
@@ -84,7 +85,7 @@ def _form(
 ) -> Response[str]:
     """Show the form as it was filled in, with a sentence for each mistake."""
     draft = read_draft(context.app, visitor, rules, form)
-    language = visitor.language
+    language = visitor.wording
     return render(
         "new.html",
         visitor,
@@ -160,7 +161,7 @@ async def start_new(own: Own) -> Response[str] | Redirect:
     except Refusal as reason:
         about_opponent = draft.others and reason.code in _ABOUT_OPPONENT
         at = {"name": "opponent", "robot": "robot"}[draft.against] if about_opponent else ""
-        said = {at: reason.in_language(visitor.language)}
+        said = {at: reason.in_language(visitor.wording)}
         status = CODE_INFO[reason.code].status
         return await asyncio.to_thread(_form, context, visitor, game, own, said, status)
 
@@ -186,7 +187,7 @@ async def _start(
     seat = draft.seat if draft else None
     place = seat_of_challenger(seat, len(others) + 1, actor.command_id())
     terms = draft.terms if draft else ()  # a puzzle has no time control
-    command = await asyncio.to_thread(
+    start = partial(
         start_by_name,
         own.app,
         actor,
@@ -196,8 +197,8 @@ async def _start(
         terms=terms,
         commitment=_commitment(own, gathers="--gather" in terms),
     )
-    await own.context.send(command, WAIT_SECONDS)
-    return redirect_to(f"/m/{command.sent.match}")
+    begun = await own.context.play.submit(give(own.app, start))
+    return redirect_to(f"/m/{begun.board}")
 
 
 def _propose(own: OwnForm, draft: MatchDraft) -> Challenge:

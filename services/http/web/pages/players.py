@@ -73,7 +73,7 @@ def show_ratings(
     wanted, place = name.strip().lower(), _place_of(context, key, name)
     start = first_row(page) if place is None else (place - 1) // PAGE_SIZE * PAGE_SIZE
     rows = app.ratings.of(key, start, PAGE_SIZE)
-    names = names_of(app, (row.account for row in rows), visitor.language)
+    names = names_of(app, (row.account for row in rows), visitor.wording)
     table = [
         RatingRow(place, names[row.account], row.rating)
         for place, row in enumerate(rows, start + 1)
@@ -177,9 +177,9 @@ def show_player(
         counts=app.lists.counts(account),
         games=games,
         record=record_of(games),
-        going=rated_rows(context, newest.going, visitor.language, account),
-        finished=rated_rows(context, newest.finished, visitor.language, account),
-        unread=newest.unread.in_language(visitor.language) if newest.unread else "",
+        going=rated_rows(context, newest.going, visitor.wording, account),
+        finished=rated_rows(context, newest.finished, visitor.wording, account),
+        unread=newest.unread.in_language(visitor.wording) if newest.unread else "",
         blocked=bool(visitor.account and app.blocks.by([visitor.account], account)),
         followed=bool(visitor.account and app.follows.accounts.has(visitor.account, account)),
         against=head_to_head_of(app, account, opponent or visitor.name),

@@ -50,7 +50,7 @@ def show_playing(
     wanted = [chosen] if chosen else games
     rows = [row for row in _newest(app, wanted) if row.started]
     found = sorted(_rated(app, rows, rating), key=lambda row: (row.since, row.board), reverse=True)
-    shown = shown_part(context, found[start : start + PAGE_SIZE], len(found), visitor.language)
+    shown = shown_part(context, found[start : start + PAGE_SIZE], len(found), visitor.wording)
     query = {"game": chosen, "rating": str(rating or "")}
     part = ListPart.of(
         visitor.wording.gettext("Being played now"),

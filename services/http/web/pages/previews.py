@@ -70,13 +70,12 @@ def show_embedded(
         "embed.html",
         visitor,
         table=table,
-        match=table.view,
         ply=shown,
-        live=ply is None and table.view.state != "over",
+        live=ply is None and not state.over,
         last=state.first_moves(shown)[-1] if shown else "",
         svg=""
         if state.has_no_position
-        else draw_match(state, shown, table.names, language=visitor.language),
+        else draw_match(state, shown, table.names, language=visitor.wording),
     )
     answer.cookies.clear()
     answer.headers.update(FRAMED_HEADERS)

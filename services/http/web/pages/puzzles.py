@@ -1,6 +1,5 @@
 """Puzzles: their list with the best scores, the page to solve one, and handing it in."""
 
-import asyncio
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Final
@@ -12,8 +11,8 @@ from litestar.response import Redirect
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, latest_rules
 from domain.sentences import Text
+from domain.translation import Translation
 from infra.projections.leaderboards import LeaderboardRow
-from services.app.commands import WAIT_SECONDS
 from services.app.games import game_keys
 from services.app.names import names_by_seat
 from services.app.puzzles import MOST_MOVES, hand_in
@@ -88,7 +87,7 @@ def leaderboard(
     rows = best_scores(context.app, rules, count=count)
     own = best_score_of(context.app, rules, visitor.account) if visitor.account else None
     points = Points.of(rules, rows, own.rank if own else None)
-    return _leaderboard_of(context, rules, rows, points, visitor.language)
+    return _leaderboard_of(context, rules, rows, points, visitor.wording)
 
 
 def leaderboard_page(
@@ -97,7 +96,7 @@ def leaderboard_page(
     """Return a part of a puzzle's scores, one for each player, and their total."""
     rows = best_scores(context.app, rules, start=start, count=count)
     points = Points.of(rules, best_scores(context.app, rules, count=1), None)
-    shown = _leaderboard_of(context, rules, rows, points, visitor.language)
+    shown = _leaderboard_of(context, rules, rows, points, visitor.wording)
     return shown, count_scores(context.app, rules)
 
 
@@ -106,7 +105,7 @@ def _leaderboard_of(
     rules: AnyRules,
     rows: Sequence[LeaderboardRow],
     points: Points | None,
-    language: str,
+    language: Translation,
 ) -> Leaderboard:
     names = names_by_seat(context.app, [row.account for row in rows], language)
     start = rules.score(rules.start(rules.read_options(()), 1, None))
@@ -140,7 +139,7 @@ def puzzle_in_address(
         line,
         f"/puzzles/{rules.key}",
         {"options": written} if written else {},
-        language=visitor.language,
+        language=visitor.wording,
     )
     return PuzzleLine(found, tuple(undone.split()))
 
@@ -188,7 +187,7 @@ def check_puzzle_move(
     """Return the result of a move."""
     line = puzzle.line
     return preview_json(
-        preview_move(line.rules, line.position, move.strip(), line.names, visitor.language)
+        preview_move(line.rules, line.position, move.strip(), line.names, visitor.wording)
     )
 
 
@@ -203,8 +202,7 @@ async def hand_in_puzzle(game: GameKey, own: Own) -> Redirect:
     moves, options = own.get("line"), own.get("options")
     # the same solution is the same match, however often it is sent
     content = sha256(f"{game} {options} {moves}".encode()).hexdigest()[:32]
-    solution = await asyncio.to_thread(
-        hand_in,
+    solution = hand_in(
         own.app,
         own.actor(f"solution {content}"),
         latest_rules(game.lower()),
@@ -212,6 +210,5 @@ async def hand_in_puzzle(game: GameKey, own: Own) -> Redirect:
         options=options.split(),
         moves=moves.split(),
     )
-    for command in solution.commands:
-        await own.context.send(command, WAIT_SECONDS)
-    return redirect_to(f"/m/{solution.board}")
+    begun = await own.context.play.submit(solution)
+    return redirect_to(f"/m/{begun.board}")

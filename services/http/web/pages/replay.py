@@ -55,7 +55,6 @@ def show_ply(
         "replay.html",
         visitor,
         table=table,
-        match=table.view,
         at=ply,
         says=position_words(table, visitor.wording, ply, position),
         around=plates_at(context.app, table, ply, position, own_below=own_below),
@@ -76,7 +75,7 @@ def compare(
     """Show a match at two plies side by side, and their differences."""
     table = MatchView.of(context, board, visitor)
     plies = [table.check_ply(one), table.check_ply(table.state.ply if other is None else other)]
-    turned, language = is_turned(visitor.display, table.seat), visitor.language
+    turned, language = is_turned(visitor.display, table.seat), visitor.wording
     boards = [
         draw_match(table.state, ply, table.names, turned=turned, language=language) for ply in plies
     ]
@@ -87,7 +86,6 @@ def compare(
         "compare.html",
         visitor,
         table=table,
-        match=table.view,
         plies=plies,
         boards=marked,
         says=[
@@ -109,7 +107,7 @@ def _variation(
     where = f"/m/{board}/{ply}/if"
     query = {"plan": "true"} if plan and table.plans and ply == table.state.ply else None
     return table, Variation.of(
-        table.rules, position, table.names, text, where, query, language=visitor.language
+        table.rules, position, table.names, text, where, query, language=visitor.wording
     )
 
 
@@ -185,8 +183,8 @@ def show_board_if(
             last, before, plates=False, turned=is_turned(visitor.display, table.seat)
         ).svg,
         "plates": {
-            "above": rendered_macro(visitor.language, "_plates.html", "inside", around.above),
-            "below": rendered_macro(visitor.language, "_plates.html", "inside", around.below),
+            "above": rendered_macro(visitor.wording, "_match.html", "plates_inside", around.above),
+            "below": rendered_macro(visitor.wording, "_match.html", "plates_inside", around.below),
         },
         "says": says,
         "moves": found.moves,
@@ -226,7 +224,7 @@ def check_if(
             found.position,
             move.strip(),
             found.names,
-            visitor.language,
+            visitor.wording,
             turned=is_turned(visitor.display, table.seat),
         )
     )

@@ -1,6 +1,7 @@
 """Matches with robots, and rematches: each from one click."""
 
 import asyncio
+from functools import partial
 from urllib.parse import urlencode
 
 from litestar.response import Redirect
@@ -8,18 +9,15 @@ from litestar.response import Redirect
 from domain.errors import Code, Refusal
 from domain.game.engine import read_level
 from domain.rules import latest_rules
-from infra.people.challenges import ChallengeState
-from services.app.actor import Actor
-from services.app.challenges import fill_with_robot
-from services.app.commands import WAIT_SECONDS
+from services.app.challenges import begun_when_full, fill_with_robot
 from services.app.opponents import RobotPlayer, robot_of
+from services.app.play import give
 from services.app.rematch import rematch
 from services.app.sentences import SAY
 from services.app.start import start_by_name
 from services.http.context import ApiContext
 from services.http.web.declared import Pages
-from services.http.web.forms import OwnForm, own_form
-from services.http.web.pages.challenges import start_full_challenge
+from services.http.web.forms import own_form
 from services.http.web.pages.new_match import seat_of_challenger
 from services.http.web.params import (
     BoardNumber,
@@ -50,7 +48,7 @@ async def play_robot(
     actor = own.actor(f"{own.key} robot {rules.key} {robot.level}")
     names = [robot.userid]
     names.insert(seat_of_challenger(None, 2, actor.command_id()), visitor.name)
-    command = await asyncio.to_thread(
+    start = partial(
         start_by_name,
         context.app,
         actor,
@@ -59,17 +57,16 @@ async def play_robot(
         options=(),
         terms=chosen_terms(form),
     )
-    await context.send(command, WAIT_SECONDS)
-    return redirect_to(f"/m/{command.sent.match}")
+    begun = await context.play.submit(give(context.app, start))
+    return redirect_to(f"/m/{begun.board}")
 
 
 @pages.post("/challenges/{challenge:str}/robot")
 async def add_robot(challenge: Id, own: Own) -> Redirect:
     """Let a robot take a free seat of the visitor's challenge; the last one starts the match."""
     robot = await _robot(own.context, own.get("level"))
-    taken = await asyncio.to_thread(fill_with_robot, own.app, own.actor(), challenge, robot.level)
-    if taken.state is ChallengeState.TAKEN:
-        taken = await start_full_challenge(own.context, taken)
+    seat = partial(fill_with_robot, own.app, own.actor(), challenge, robot.level)
+    taken = await own.context.play.submit(begun_when_full(own.app, seat))
     return redirect_to(f"/c/{taken.id}" if taken.board is None else f"/m/{taken.board}")
 
 
@@ -83,17 +80,6 @@ async def _robot(context: ApiContext, text: str) -> RobotPlayer:
 @pages.post("/m/{board:int}/rematch")
 async def start_rematch(board: BoardNumber, own: Own) -> Redirect:
     """Start the rematch of a match, or show the one that another player has started."""
-    actor = own.actor()
-    try:
-        return await _rematch(own, actor, board)
-    except Refusal as reason:
-        if reason.code is not Code.ID_REUSED:
-            raise
-    # another player has asked at the same moment, and was first
-    return await _rematch(own, actor, board)
-
-
-async def _rematch(own: OwnForm, actor: Actor, board: int) -> Redirect:
-    command = await asyncio.to_thread(rematch, own.app, actor, board, own.get("commitment"))
-    await own.context.send(command, WAIT_SECONDS)
-    return redirect_to(f"/m/{command.sent.match}")
+    asked = rematch(own.app, own.actor(), board, own.get("commitment"))
+    begun = await own.context.play.submit(asked)
+    return redirect_to(f"/m/{begun.board}")

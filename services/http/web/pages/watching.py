@@ -46,8 +46,8 @@ def show_watching(
         )
     followed, start = app.follows.of(account), first_row(page)
     shown = {
-        _MATCHES: watched_part(context, followed, start, PAGE_SIZE, visitor.language),
-        _PLAYED: played_part(context, account, followed, start, PAGE_SIZE, visitor.language),
+        _MATCHES: watched_part(context, followed, start, PAGE_SIZE, visitor.wording),
+        _PLAYED: played_part(context, account, followed, start, PAGE_SIZE, visitor.wording),
     }
     part = ListPart.of(
         labels[listed],

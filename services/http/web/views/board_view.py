@@ -15,7 +15,8 @@ from domain.game.painter import LOOKS
 from domain.match.state import MatchState
 from domain.rules import AnyRules, GamePackage, game_by_key
 from domain.rules.guide import LegendLine
-from domain.sentences import LANGUAGES, text_in
+from domain.sentences import text_in
+from domain.translation import ENGLISH, Translation
 from infra.languages.wording import wording
 from services.app.move_text import read_move
 from services.http.web.display_settings import DisplaySettings
@@ -109,7 +110,7 @@ def draw_match(
     *,
     plates: bool = True,
     turned: bool = False,
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
 ) -> Markup:
     """Return a match as it stood after so many moves, drawn for a page."""
     return _safe(
@@ -134,7 +135,7 @@ def draw_position(  # noqa: PLR0913 - all but the first three may be left out
     before: Any = None,
     plates: bool = True,
     turned: bool = False,
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
 ) -> Markup:
     """Return a position drawn for a page."""
     svg = draw_svg(
@@ -156,12 +157,12 @@ def _safe(svg: str) -> Markup:
     return Markup(svg)  # noqa: S704 - our own markup, with every text in it escaped
 
 
-def legal_moves_json(rules: AnyRules, position: Any, language: str) -> dict[str, Any]:
+def legal_moves_json(rules: AnyRules, position: Any, language: Translation) -> dict[str, Any]:
     """Return the legal moves, for the page's script to choose from, and in which words it asks for one."""
     if rules.outcome(position) is not None:
         return {"moves": [], "more": False}
     moves, more = rules.first_moves(position, MAX_MOVES)
-    choice = game_by_key(rules.key).choice(position, rules.sides)
+    choice = game_by_key(rules.key).choice(position, rules.side_names)
     words = (
         {word: text_in(one.label, language) for word, one in choice.words.items()} if choice else {}
     )
@@ -192,7 +193,7 @@ def preview_move(
     position: Any,
     text: str,
     names: Sequence[str],
-    language: str = LANGUAGES[0],
+    language: Translation = ENGLISH,
     *,
     plates: bool = True,
     turned: bool = False,
@@ -200,7 +201,7 @@ def preview_move(
     """Return the result of a move; nothing is played. All words are in the visitor's language."""
     outcome = rules.outcome(position)
     if outcome is not None:
-        said = over_by_rules(outcome, wording(language))
+        said = over_by_rules(outcome, wording(language.code))
         return MovePreview(legal=False, move=text, said=said)
     try:
         move = rules.check(position, read_move(rules, text))
@@ -217,7 +218,7 @@ def preview_move(
         turned=turned,
         language=language,
     )
-    choice = game_by_key(rules.key).choice(position, names or rules.sides)
+    choice = game_by_key(rules.key).choice(position, names or rules.side_names)
     if choice and (word := choice.words.get(written)):
         label, follows = text_in(word.label, language), text_in(word.follows, language)
         return MovePreview(legal=True, move=written, said=follows, label=label, svg=svg)

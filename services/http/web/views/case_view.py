@@ -9,6 +9,7 @@ from domain.match.clock_turns import ClockTurn, clock_turns
 from domain.match.events import RefusedLeaf, decode_event, decode_refusal, is_event
 from domain.match.history import replay
 from domain.match.state import MatchState
+from domain.translation import Translation
 from infra.audit.build_document import ReadMatch, read_match
 from infra.languages.wording import Wording
 from infra.store.published_sizes import read_published_sizes
@@ -72,7 +73,7 @@ class CasePage(msgspec.Struct, frozen=True):
 
 def case_page(app: App, state: MatchState, case: CaseView, words: Wording) -> CasePage:
     """Return the page of a case; `damaged` if the match can't be read."""
-    scene = NamedMatch.of(app, case.board, state, words.language)
+    scene = NamedMatch.of(app, case.board, state, words)
     with refuse_damaged(app.damage, case.board):
         match = read_match(app.store, case.board)
         assert match is not None
@@ -84,9 +85,9 @@ def case_page(app: App, state: MatchState, case: CaseView, words: Wording) -> Ca
         scene=scene,
         status=case_state(case, words),
         steps=_steps(app, scene, case.steps),
-        svg=_board(app, replay(match.events[: case.number]), case.ply, words.language),
+        svg=_board(app, replay(match.events[: case.number]), case.ply, words),
         turns=tuple(turns),
-        refusals=_refusals(app, match, words.language),
+        refusals=_refusals(app, match, words),
         leaves=len(match.leaves),
         index=index,
         published=index
@@ -103,7 +104,7 @@ def _index_of(match: ReadMatch, seq: int) -> int:
 
 
 def _steps(app: App, scene: NamedMatch, steps: Sequence[CaseStep]) -> tuple[StepView, ...]:
-    names = names_of(app, [step.event.actor for step in steps], scene.language)
+    names = names_of(app, [step.event.actor for step in steps], scene.words)
     return tuple(
         StepView(
             step.event.at,
@@ -116,14 +117,14 @@ def _steps(app: App, scene: NamedMatch, steps: Sequence[CaseStep]) -> tuple[Step
     )
 
 
-def _board(app: App, state: MatchState, ply: int, language: str) -> Markup | None:
+def _board(app: App, state: MatchState, ply: int, language: Translation) -> Markup | None:
     if state.has_no_position:
         return None
     names = names_by_seat(app, state.seats, language)
     return draw_match(state, ply, names, language=language)
 
 
-def _refusals(app: App, match: ReadMatch, language: str) -> tuple[RefusalView, ...]:
+def _refusals(app: App, match: ReadMatch, language: Translation) -> tuple[RefusalView, ...]:
     found: list[RefusedLeaf] = [decode_refusal(leaf) for leaf in match.leaves if not is_event(leaf)]
     names = names_of(app, [one.actor for one in found], language)
     return tuple(RefusalView(one.at, names[one.actor], one.move or "", one.code) for one in found)

@@ -13,8 +13,8 @@ import msgspec
 from domain.drawing import draw_svg, illustrate
 from domain.errors import Code, Refusal
 from domain.fairness import DrawStream
-from domain.game.option_form import Bilingual
 from domain.game.painter import WIDTH
+from domain.game.words import GamePart, game_text
 from domain.rules import AnyRules, game_by_key, latest_rules, rules_id
 from domain.rules.guide import (
     GameGuide,
@@ -59,11 +59,6 @@ def guide_of(key: str) -> GameGuide | None:
 def _read_guide(package: str) -> GameGuide | None:
     found = files(package).joinpath(GUIDE_FILE)
     return read_guide(found.read_text("utf-8")) if found.is_file() else None
-
-
-def text_of(text: Bilingual, language: str) -> str:
-    """Return a text of a guide in a language."""
-    return text.de if language == "de" else text.en
 
 
 @lru_cache(maxsize=_MOST_PICTURES)
@@ -135,7 +130,7 @@ def guide_figures(key: str, guide: GameGuide, visitor: Visitor) -> list[GuideFig
             width=WIDTH,
             height=draw_guide_picture(key, picture.name).height,
             alt=_alternative(picture, words),
-            caption=text_of(picture.caption, words.language),
+            caption=game_text(key, GamePart.GUIDE, picture.caption, words),
         )
         for picture in guide.pictures
     ]
@@ -171,7 +166,8 @@ class GameCard(msgspec.Struct, frozen=True):
 def game_card(rules: AnyRules, visitor: Visitor, going_on: int = 0) -> GameCard:
     """Return the card of a game, in the visitor's language and theme."""
     guide = guide_of(rules.key)
-    about, moves = (text_of(guide.about, visitor.language), guide.moves) if guide else ("", 0)
+    about, moves = (guide.about, guide.moves) if guide else ("", 0)
+    about = game_text(rules.key, GamePart.GUIDE, about, visitor.wording)
     picture = game_picture(rules.key, visitor.display.board)
     return GameCard(rules.key, rules.title, about, rules.players, moves, picture, going_on)
 

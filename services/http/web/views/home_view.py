@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from domain.match.events import AccountId
+from domain.translation import Translation
 from infra.people.account_lists import FollowList
 from infra.people.account_notices import newest_first
 from infra.people.challenges import Challenge, ChallengesOverview
@@ -64,7 +65,7 @@ class HomeView(msgspec.Struct, frozen=True):
         return _shown(self.open)
 
 
-def read_home(context: ApiContext, account: AccountId, now: int, language: str) -> HomeView:
+def read_home(context: ApiContext, account: AccountId, now: int, language: Translation) -> HomeView:
     """Return the contents of an account's home page, in three round trips.
 
     The mark comes from the first of them, so that a later change reaches the page as news.

@@ -7,10 +7,11 @@ from urllib.parse import urlencode
 import msgspec
 
 from domain.fairness import DrawStream
-from domain.game.option_form import Bilingual
 from domain.game.protocol import PuzzleScore
+from domain.game.words import GamePart, game_text
 from domain.rules import AnyRules, rules_id
 from domain.sentences import text_in
+from domain.translation import Translation
 from services.app.context import App
 from services.app.opponents import robots_here
 from services.http.web.session import Visitor
@@ -32,9 +33,9 @@ class LiveTry(msgspec.Struct, frozen=True):
     """The userid of the easiest robot; empty where no robots play."""
 
     @property
-    def hint(self) -> Bilingual:
+    def hint(self) -> str:
         """A sentence on what a player does in this game."""
-        return turn_hint(self.rules.key)
+        return turn_hint(self.rules.key, self.line.language)
 
     @property
     def rules(self) -> AnyRules:
@@ -46,7 +47,7 @@ class LiveTry(msgspec.Struct, frozen=True):
         """The address of this part of the page."""
         return f"{self.line.page}/live"
 
-    def side(self, language: str) -> str:
+    def side(self, language: Translation) -> str:
         """Return the name of the visitor's side in a language."""
         return text_in(self.rules.colour_text(0), language)
 
@@ -77,10 +78,10 @@ class LiveTry(msgspec.Struct, frozen=True):
         return outcome.winners if outcome else ()
 
 
-def turn_hint(game: str) -> Bilingual:
+def turn_hint(game: str, language: Translation) -> str:
     """Return what a player of a game does, in a sentence; empty for a game without a guide."""
     guide = guide_of(game)
-    return guide.turn if guide else Bilingual("", "")
+    return game_text(game, GamePart.GUIDE, guide.turn, language) if guide else ""
 
 
 def start_of_try(rules: AnyRules, options: Any, players: int, seed: str) -> Any:
@@ -89,7 +90,7 @@ def start_of_try(rules: AnyRules, options: Any, players: int, seed: str) -> Any:
     return rules.start(options, players, rules.draw(options, players, chance))
 
 
-def live_try(rules: AnyRules, language: str, robot: str) -> LiveTry:
+def live_try(rules: AnyRules, language: Translation, robot: str) -> LiveTry:
     """Return a game's board at the start: against a robot, or alone for a puzzle."""
     options, players = rules.read_options(()), rules.players[0]
     query = {"live": "1"} if rules.players == (1,) else {"against": "robot", "live": "1"}

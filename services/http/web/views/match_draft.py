@@ -165,7 +165,7 @@ def _mistakes_of_options(
     try:
         draft.rules.read_options(draft.options)
     except Refusal as reason:
-        yield f"{key}-options", reason.in_language(visitor.language)
+        yield f"{key}-options", reason.in_language(visitor.wording)
 
 
 def _mistakes_of_time(visitor: Visitor, form: Form) -> Iterator[tuple[str, str]]:
@@ -231,7 +231,7 @@ def _whom(visitor: Visitor, draft: MatchDraft) -> str:
 
 
 def _sides(visitor: Visitor, draft: MatchDraft) -> Iterator[str]:
-    words, sides = visitor.wording, side_words(draft.rules, visitor.language)
+    words, sides = visitor.wording, side_words(draft.rules, visitor.wording)
     mover = first_mover(draft.rules, draft.options, draft.seats)
     if draft.seat is None:
         yield words.gettext("Random sides.")
@@ -264,7 +264,7 @@ def _variants(visitor: Visitor, draft: MatchDraft) -> Iterator[str]:
     found = variant_words(
         draft.rules,
         draft.rules.write_options(draft.rules.read_options(draft.options)),
-        visitor.language,
+        visitor.wording,
     )
     if found:
         yield visitor.wording.ngettext(

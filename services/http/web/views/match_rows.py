@@ -8,6 +8,7 @@ import msgspec
 from domain.match.events import AccountId
 from domain.match.robots import robot_level
 from domain.rules import rules_by_id
+from domain.translation import Translation
 from infra.projections.match_lists import MatchListRow
 from infra.projections.rating_changes import RatingChange
 from infra.projections.ratings import Rating
@@ -79,7 +80,7 @@ class MatchRow(msgspec.Struct, frozen=True):
 def match_rows(
     context: ApiContext,
     rows: Sequence[MatchListRow],
-    language: str,
+    language: Translation,
     account: AccountId | None = None,
 ) -> list[MatchRow]:
     """Return matches as rows of a list; `account` is its owner, None for a public list."""
@@ -90,7 +91,7 @@ def match_rows(
 def rated_rows(
     context: ApiContext,
     rows: Sequence[MatchListRow],
-    language: str,
+    language: Translation,
     account: AccountId | None = None,
 ) -> list[MatchRow]:
     """Return the rows with the ratings of the players, and what each match changed for the owner."""

@@ -7,20 +7,31 @@ from uuid import uuid4
 import msgspec
 
 from domain.clocks.calendar import DAY
+from domain.clocks.match_clock import flag_time
 from domain.game.protocol import PuzzleScore
 from domain.match.conditional_moves import ConditionalMoves, unpack
 from domain.match.events import AccountId
+from domain.match.imports import describe_source
+from domain.match.invitation import Invitation
 from domain.match.robots import robot_level
-from domain.match.state import MatchState
+from domain.match.state import MatchState, deadline
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
-from domain.sentences import LANGUAGES
+from domain.translation import ENGLISH, Translation
 from infra.redis.reads import Read, read_all
 from services.app.analyses import may_be_analysed
 from services.app.context import App
-from services.app.matches import check_exists, check_ply, read_snapshot
+from services.app.matches import (
+    MatchPhase,
+    check_exists,
+    check_ply,
+    paused_since,
+    phase_of,
+    read_snapshot,
+    running_seat,
+    seals_its_draw,
+)
 from services.app.names import shown_name, shown_names
 from services.http.context import ApiContext
-from services.http.match_json import Match, match_json
 from services.http.streams.page_marks import digest_of
 from services.http.web.session import Visitor
 from services.http.web.views.board_view import BoardView, draw_match
@@ -45,8 +56,9 @@ class MatchView(msgspec.Struct, frozen=True):
 
     board: int
     state: MatchState
-    view: Match
     names: tuple[str, ...]
+    userids: Sequence[str | None]
+    """None for a deleted account."""
     now: int
     """By the server's clock, ms."""
     seat: Seat | None
@@ -59,7 +71,7 @@ class MatchView(msgspec.Struct, frozen=True):
     """Where the leaves of the match are in the log of its shard; None if it was not read."""
     disputable: bool = False
     """Whether the page offers a claim: to a player of the match, but not of a puzzle, and to an arbiter."""
-    language: str = LANGUAGES[0]
+    language: Translation = ENGLISH
     """The visitor's."""
 
     @classmethod
@@ -77,19 +89,62 @@ class MatchView(msgspec.Struct, frozen=True):
         now = visitor.now or context.app.store.now()
         account = visitor.account
         seat = state.seats.index(account) if account in state.seats else None
-        view = match_json(board, snapshot, users, now, legal=False, language=visitor.language)
         own = ConditionalMoves() if seat is None else unpack(moves).get(seat, ConditionalMoves())
         # a puzzle has nobody to dispute a move with
         player = seat is not None and bool(len(state.seats) > 1 or state.cases)
         disputable = player or bool(visitor.profile and visitor.profile.arbiter)
-        language = visitor.language
+        language = visitor.wording
         names, key = shown_names(users, language), uuid4().hex
-        return cls(board, state, view, names, now, seat, key, own, locator, disputable, language)
+        return cls(board, state, names, users, now, seat, key, own, locator, disputable, language)
 
     @property
     def rules(self) -> AnyRules:
         """The rules it is played by."""
         return rules_by_id(self.state.rules)
+
+    @property
+    def title(self) -> str:
+        """The name of the game."""
+        return self.rules.title
+
+    @property
+    def phase(self) -> MatchPhase:
+        """Whether it waits for consent or its draw, is going on, or is over."""
+        return phase_of(self.state)
+
+    @property
+    def origin(self) -> str:
+        """Where an imported match was played before, in words; empty for one that began here."""
+        imported = self.state.imported
+        return describe_source(imported.source) if imported else ""
+
+    @property
+    def seals(self) -> bool:
+        """Whether the draw is still to come, from texts to which the players commit."""
+        return seals_its_draw(self.state)
+
+    @property
+    def draw_deadline(self) -> int | None:
+        """When a player who has not committed or revealed counts as having declined, ms; None without a limit."""
+        return deadline(self.state)
+
+    @property
+    def invitation(self) -> Invitation | None:
+        """The invitation, until all have accepted or the match is over."""
+        return None if self.state.over else self.state.invitation
+
+    @property
+    def deadline(self) -> int | None:
+        """When the flag of the player to move falls, ms; None in a pause, without a limit, and before and after the play."""
+        mover = running_seat(self.state)
+        return (
+            flag_time(self.state.clock, mover) if self.state.clock and mover is not None else None
+        )
+
+    @property
+    def paused_since(self) -> int | None:
+        """When the pause began, ms; None without a pause."""
+        return paused_since(self.state)
 
     @property
     def mine(self) -> bool:
@@ -121,7 +176,7 @@ class MatchView(msgspec.Struct, frozen=True):
     @property
     def plans(self) -> bool:
         """Whether the visitor can prepare conditional moves now."""
-        waits = self.in_play and self.view.state == "active" and not self.puzzle
+        waits = self.in_play and self.phase == "active" and not self.puzzle
         return waits and not self.mine and not self.state.has_no_position
 
     @property

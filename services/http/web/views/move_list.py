@@ -63,10 +63,10 @@ class MoveList(msgspec.Struct, frozen=True):
 def _heads(table: MatchView) -> tuple[str, ...]:
     """Return the sides of the players, or their names where two have the same side, or may swap theirs."""
     seats, rules = range(len(table.state.seats)), table.rules
-    sides = tuple(text_in(rules.side_text(seat), table.language) for seat in seats)
+    sides = tuple(text_in(rules.sides[seat], table.language) for seat in seats)
     if len(sides) == 1:
         return ()
-    fixed = all(rules.colour_text(seat) == rules.side_text(seat) for seat in seats)
+    fixed = all(rules.colour_text(seat) == rules.sides[seat] for seat in seats)
     return sides if fixed and len(set(sides)) == len(sides) else table.names
 
 

@@ -62,7 +62,7 @@ def news_items(
     found = app.lists.rows([one.board for one in notices])
     rows = rows_of_notices(app, notices, {row.board: row for row in found if row})
     seats = (seat for row in rows.values() for seat in row.seats)
-    names = names_of(app, [*seats, *senders_of(notices)], visitor.language)
+    names = names_of(app, [*seats, *senders_of(notices)], visitor.wording)
     reader = NewsReader(account, visitor.wording, app.unread.counts(account), visitor.now)
     return named_news(groups, rows, names, reader)
 
@@ -120,7 +120,7 @@ def _subject(
 ) -> NewsSubject:
     sender = names.get(notice.sender, "")
     if row is None:  # a message, or a match that can't be read
-        gone = shown_name(None, reader.words.language)
+        gone = shown_name(None, reader.words)
         return NewsSubject(notice.kind, "", (gone,), sender, to_all=notice.to_all)
     account = reader.account
     detail = notice.detail

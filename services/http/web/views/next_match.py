@@ -28,7 +28,7 @@ def next_match_link(
     """Return the link to the match that waits next for the visitor, after a board; None without one."""
     if visitor.account is None:
         return None
-    found = next_match(context.app, visitor.account, after, visitor.language)
+    found = next_match(context.app, visitor.account, after, visitor.wording)
     if found is None:
         return None
     words = visitor.wording

@@ -59,7 +59,7 @@ def offers(
 ) -> list[OpenChallengeRow]:
     """Return challenges as rows of a list for a visitor, with the challengers' ratings."""
     players = (player for one in found for player in one.players)
-    names = names_of(context.app, players, visitor.language)
+    names = names_of(context.app, players, visitor.wording)
     rows = named_offers(found, names, visitor)
     return [
         msgspec.structs.replace(row, rating=_rating(context, row.game, one.account))
@@ -82,7 +82,7 @@ def named_offers(
 def _offer(one: Challenge, names: Sequence[str], visitor: Visitor) -> OpenChallengeRow:
     proposal, rules = one.proposal, rules_by_id(one.proposal.rules)
     terms = read_start_options(one.words, proposal.seats).terms
-    sides = side_words(rules, visitor.language)
+    sides = side_words(rules, visitor.wording)
     own = visitor.account == one.account
     side = [side for seat, side in enumerate(sides) if (seat == proposal.seat) == own]
     alone = proposal.seats == 2 and proposal.seat is not None  # noqa: PLR2004
@@ -91,7 +91,7 @@ def _offer(one: Challenge, names: Sequence[str], visitor: Visitor) -> OpenChalle
         id=one.id,
         game=rules.key,
         title=rules.title,
-        variants=tuple(variant_words(rules, proposal.options, visitor.language)),
+        variants=tuple(variant_words(rules, proposal.options, visitor.wording)),
         time=limits(terms, visitor.wording),
         rated=terms is not None and terms.rated,
         note=proposal.note,

@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
-from domain.clocks.match_clock import ClockStop, turn_allowance_after
+from domain.clocks.match_clock import ClockStop, time_left, turn_allowance_after
 from domain.drawing import PlayerFigure, player_figures
+from domain.match.robots import robot_level
 from domain.match.state import MatchState, position_of
 from domain.rules import Seat
 from domain.sentences import text_in
@@ -128,24 +129,23 @@ def _ratings(app: App, table: MatchView) -> Sequence[Rating | None]:
 def _plate(
     table: MatchView, seat: Seat, figure: PlayerFigure, rating: Rating | None, position: Any
 ) -> PlayerPlate:
-    state, view = table.state, table.view
-    player, clock = view.players[seat], view.clock
-    runs = clock is not None and seat == state.next and not state.over
-    awaited = view.waits_for if state.next is None else (state.next,)
+    state, result = table.state, table.state.result
+    awaited = state.waits if state.next is None else (state.next,)
+    clock = state.clock if table.phase == "active" else None
     return PlayerPlate(
         seat=seat,
         name=table.names[seat],
-        userid=player.userid,
+        userid=table.userids[seat],
         side=text_in(table.rules.colour_text(seat, position), table.language),
-        robot=player.robot,
-        playing=player.playing,
+        robot=robot_level(state.seats[seat]),
+        playing=seat in state.active_seats,
         to_move=not state.over and seat in awaited,
-        won=view.result is not None and seat in view.result.winners and not table.puzzle,
+        won=result is not None and seat in result.winners and not table.puzzle,
         icon=Markup(figure.icon),  # noqa: S704 - our own drawing
         counts=figure.counts,
         rating=rating,
-        left=clock.seats[seat].left_ms if clock and view.state == "active" else None,
-        deadline=clock.deadline if clock and runs else None,
+        left=time_left(clock, seat, state.next, table.now) if clock else None,
+        deadline=table.deadline if seat == state.next else None,
         away=_vacation_end(state, seat, table.now),
     )
 

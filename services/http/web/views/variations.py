@@ -8,7 +8,8 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, game_by_key
-from domain.sentences import LANGUAGES, text_in
+from domain.sentences import text_in
+from domain.translation import ENGLISH, Translation
 from services.app.move_text import read_move
 from services.app.sentences import SAY
 from services.http.web.views.board_view import BoardView, draw_position
@@ -36,7 +37,7 @@ class Variation(msgspec.Struct, frozen=True):
     """The path of its page."""
     query: Mapping[str, str]
     """The other parameters of the page's address."""
-    language: str = LANGUAGES[0]
+    language: Translation = ENGLISH
     """The visitor's."""
 
     @classmethod
@@ -49,7 +50,7 @@ class Variation(msgspec.Struct, frozen=True):
         page: str,
         query: Mapping[str, str] | None = None,
         *,
-        language: str = LANGUAGES[0],
+        language: Translation = ENGLISH,
     ) -> Self:
         """Play the moves of a text; the first illegal move is refused with its number."""
         if len(text) > MAX_CHARACTERS:

@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from domain.match.events import AccountId
+from domain.translation import Translation
 from infra.people.account_lists import FollowList
 from infra.projections.match_lists import MatchListRow
 from services.app.follows import followed_boards, watched_matches
@@ -28,7 +29,7 @@ NOTHING: Final = ShownPart((), 0, ())
 
 
 def watched_part(
-    context: ApiContext, followed: FollowList, start: int, count: int, language: str
+    context: ApiContext, followed: FollowList, start: int, count: int, language: Translation
 ) -> ShownPart:
     """Return some of the matches that an account watches."""
     if not followed.boards:
@@ -43,7 +44,7 @@ def played_part(
     followed: FollowList,
     start: int,
     count: int,
-    language: str,
+    language: Translation,
 ) -> ShownPart:
     """Return some of the matches that followed players play now, without those of the account itself."""
     if not followed.accounts:
@@ -54,7 +55,7 @@ def played_part(
 
 
 def shown_part(
-    context: ApiContext, rows: Sequence[MatchListRow], total: int, language: str
+    context: ApiContext, rows: Sequence[MatchListRow], total: int, language: Translation
 ) -> ShownPart:
     """Return these rows as a part of a public list of so many."""
     live = [f"{row.board}:{row.seq}" for row in rows if not row.over]

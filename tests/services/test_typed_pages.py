@@ -1,0 +1,70 @@
+"""What the pages show is typed into one server, page after page, and gives what is printed there."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.forked import SCRIPT
+from tests.helpers.pages import SHELL, Shell, block, blocks, differs, is_published
+from tests.helpers.served import Served, until
+from tests.test_docs_commands import STORY, reason, typed_by
+
+THIS = "tests/services/test_typed_pages.py"
+PLAYERS = ("docs/terminal.md",)
+"""Pages whose reader has no server on the own machine."""
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """The server of the story, and beside its data what the pages have the reader save."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    backup = tools / "matchpost-backup"
+    backup.write_text(block("docs/backup.md", "set -eu"), "utf-8")
+    backup.chmod(0o700)
+    plan = block("docs/club.md", "{")
+    (tmp_path / "plan.json").write_text(plan, "utf-8")
+    env = {
+        "MATCHPOST_HTTP": "127.0.0.1:0",
+        "MATCHPOST_LOG_FORMAT": "json",
+        "MATCHPOST_SECURITY_LOG": str(tmp_path / "security.log"),
+        "MATCHPOST_WORKERS": "1",
+    }
+    with Served(tmp_path / "data", env) as server:
+        path = [str(tools), str(SCRIPT.parent), os.environ["PATH"]]
+        server.env.update(PATH=":".join(path), HOME=str(tmp_path), XDG_STATE_HOME=str(tmp_path))
+        yield server
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_what_the_pages_show_is_what_one_sees(served: Served, tmp_path: Path) -> None:
+    players = {name: text for name, text in served.env.items() if not name.startswith("MATCHPOST_")}
+    wrong = ""
+    for page in STORY:
+        with Shell(tmp_path, players if page in PLAYERS else served.env) as shell:
+            for one in blocks(page):
+                if one.language in SHELL and not reason(one) and typed_by(one) == THIS:
+                    for command, shown in one.exchanges():
+                        wrong += said_otherwise(shell, served, command, shown)
+    assert not wrong, wrong
+
+
+def said_otherwise(shell: Shell, served: Served, command: str, shown: str) -> str:
+    """Type a command; return how its answer differs from the page's."""
+    if "verify" in command or "export" in command:
+        # a reader types no faster than a leaf is published
+        until(lambda: is_published(served), pause=0.5)
+    here = {"https://play.example.org": served.url, "/srv/matchpost-data": str(served.data)}
+    typed = command
+    for public, own in here.items():
+        typed = typed.replace(public, own)
+    if typed.startswith("matchpost login"):
+        typed += " <<< $'alice\\nmad-hatter'"
+    said, _ = shell.type(typed)
+    for public, own in here.items():
+        said = said.replace(own, public)
+    different = differs(shown, said)
+    return f"\n$ {command}\n{different}" if different else ""
