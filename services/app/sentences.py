@@ -16,7 +16,7 @@ SAY: Final = Sentences(
         "push-service": "this browser gets its notifications from a service that this server does not know",
         "push-keys": "the keys of this browser can't be used; allow notifications once more",
         **REFUSED,
-        # draws, and the texts for them
+        # the deal, and the texts for it
         "commitment-form": "a commitment is the SHA-256 of a text: 64 hex digits",
         "server-deals": "the server deals in this match; write accept without --commitment",
         "draws-nothing": "the match waits for nothing that goes into a draw; write accept alone",
