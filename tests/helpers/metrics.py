@@ -1,5 +1,6 @@
 """All metrics that the program has, and values of those that were counted."""
 
+from pathlib import Path
 from typing import Any
 
 from prometheus_client.core import Metric
@@ -54,7 +55,7 @@ NODE = ServerFigures("here:6379", is_up=True, memory=1, memory_limit=1)
 def metric_types() -> dict[str, str]:
     """Return the kind of each metric that any process has, by name as Prometheus has it."""
     nothing: Any = None
-    status = Status(Settings(), nothing, nothing, nothing)
+    status = Status(Settings(data=Path()), nothing, nothing, nothing)
     vars(status).update(PARTS)
     figures = [
         *server_metrics({"data": [NODE]}),
