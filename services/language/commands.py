@@ -60,9 +60,7 @@ GENERAL_FORMS: Final = (
         "set",
         f"{_OWN} language en|de  |  notify move|daily|none  |  challenges anyone|known|none"
         "  |  receipts on|off",
-        N_(
-            "choose the language of help, when and how mail is sent, and whose challenges you accept"
-        ),
+        N_("choose your language, when and how mail is sent, and whose challenges you accept"),
         accounts.set_preference,
     ),
     signed(
