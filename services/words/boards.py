@@ -90,7 +90,7 @@ def text_board(
     if move:
         checked = rules.check(position, read_move(rules, move))
         position, last, ply = rules.play(position, checked), rules.write(checked), ply + 1
-        following = next_sentence(rules, position, names)
+        following = what_follows(rules, position, names)
     return TextBoard(
         ply=ply,
         move=last,
@@ -103,19 +103,19 @@ def text_board(
     )
 
 
-def next_sentence(
+def what_follows(
     rules: AnyRules, position: Any, names: Sequence[str], language: Translation = ENGLISH
 ) -> str:
-    """Return a sentence on what follows in a position; empty in a puzzle that goes on."""
+    """Return a clause on what follows in a position; empty in a puzzle that goes on."""
     words = wording(language.code)
     outcome, mover = rules.outcome(position), rules.to_move(position)
     if outcome is not None:
         detail = text_in(outcome.text, language).rstrip(".")
-        return words.gettext("This ends the match: %(detail)s.", detail=detail)
+        return words.gettext("this ends the match: %(detail)s", detail=detail)
     if mover is None or len(rules.sides) == 1:
         return ""
     player = player_name(rules, mover, names, language)
-    return words.gettext("It will be %(name)s's turn.", name=player)
+    return words.gettext("it will be %(name)s's turn", name=player)
 
 
 def player_name(

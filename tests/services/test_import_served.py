@@ -113,7 +113,7 @@ def test_a_match_goes_on_from_server_to_server_to_its_end(servers: list[Served],
     running = ("import", str(exported(a, first, tmp_path)), "--player", "Light=anna")
     assert "the match still runs at a.example.org" in refused(b, *running)
     transfer(a, first, "alice", "bob")
-    assert "it goes on at another server, and counts for nothing here" in show(a, first)
+    assert "it goes on at another server, and does not count here" in show(a, first)
 
     file = exported(a, first, tmp_path)
     other = refused(b, "import", str(file), "--key", key_of(b))

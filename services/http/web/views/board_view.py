@@ -18,11 +18,11 @@ from domain.rules import AnyRules, GamePackage, game_by_key
 from domain.rules.guide import LegendLine
 from domain.sentences import text_in
 from domain.translation import ENGLISH, Translation
-from infra.languages.wording import wording
+from infra.languages.wording import capitalised, wording
 from services.app.move_text import read_move
 from services.http.web.display_settings import BoardTheme, DisplaySettings
 from services.http.web.views.guides import guide_of
-from services.words.boards import board_svg, next_sentence
+from services.words.boards import board_svg, what_follows
 from services.words.endings import over_by_rules
 
 MAX_MOVES: Final = 5_000
@@ -219,6 +219,7 @@ def preview_move(
     except Refusal as reason:
         return MovePreview(legal=False, move=text, said=reason.in_language(language))
     after, written = rules.play(position, move), rules.write(move)
+    then = what_follows(rules, after, names, language)
     svg = draw_position(
         rules,
         after,
@@ -237,7 +238,7 @@ def preview_move(
     return MovePreview(
         legal=True,
         move=written,
-        said=next_sentence(rules, after, names, language),
+        said=f"{capitalised(then)}." if then else "",
         svg=svg,
         changes=tuple(_changes(was, contents_of_places(svg))),
     )
