@@ -13,22 +13,11 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.sentences import Sentence, Sentences, counted
-from domain.translation import ENGLISH, Translation
+from domain.sentences import Sentence, Sentences
 
 SAY: Final = Sentences(
     "time",
     {
-        "no-limit": "no time limit",
-        "move": "{days:days} a move",
-        "bank": "bank of {days:days}",
-        "bank-more": "bank of {days:days} and {more} more a move",
-        "total": "{days:days} in all",
-        "nag": "a reminder after {days}",
-        "nag-days": "a reminder after {days:days}",
-        "weekends": "weekends don't count",
-        "unrated": "unrated",
-        # refused flags
         "near": "there is no option {written!r}; did you mean {near}?",
         "unknown": "there is no option {written!r}; known are {known}",
         "twice": "--{name} is given twice; give it once",
@@ -39,8 +28,6 @@ SAY: Final = Sentences(
         "number": "{text}, with N from {low} to {high}",
         "numbers": "{text}, with A from {low} to {high} and B from {least} to {most}",
     },
-    days=counted("{n} day", "{n} days"),
-    after=counted("{n} day", "{n} days"),
 )
 
 
@@ -224,31 +211,3 @@ def _flags(terms: TimeControl, usual: TimeControl) -> Iterator[str]:
         yield "--weekends=off"
     if not terms.rated:
         yield UNRATED
-
-
-def describe_time_control(terms: TimeControl, language: Translation = ENGLISH) -> str:
-    """Return one line for people, such as `21 days a move, a reminder after 7`."""
-    phrases = (*(tuple(_limit_phrases(terms)) or (SAY("no-limit"),)), *_other_phrases(terms))
-    return ", ".join(phrase.in_language(language) for phrase in phrases)
-
-
-def _limit_phrases(terms: TimeControl) -> Iterator[Sentence]:
-    if terms.turn:
-        yield SAY("move", days=terms.turn)
-    if terms.bank and terms.increment:
-        yield SAY("bank-more", days=terms.bank, more=terms.increment)
-    elif terms.bank:
-        yield SAY("bank", days=terms.bank)
-    if terms.total:
-        yield SAY("total", days=terms.total)
-
-
-def _other_phrases(terms: TimeControl) -> Iterator[Sentence]:
-    if terms.can_remind:
-        # after a single limit, as in "21 days a move", the unit is plain
-        plain = terms.turn and not (terms.bank or terms.total)
-        yield SAY("nag", days=terms.nag) if plain else SAY("nag-days", days=terms.nag)
-    if not terms.weekends:
-        yield SAY("weekends")
-    if not terms.rated:
-        yield SAY("unrated")

@@ -65,6 +65,12 @@ class Wording:
         pattern = self.gettext("d MMM y")
         return self._formats.date(when, pattern)
 
+    def stamp(self, at: int) -> str:
+        """Return an instant (ms since 1970) to the minute, in UTC, as wide as any other, for a list."""
+        when = datetime.fromtimestamp(at / 1000, UTC)
+        pattern = self.gettext("y-MM-dd HH:mm 'UTC'")
+        return self._formats.date(when, pattern)
+
     def hour(self, at: int) -> str:
         """Return the time of day of an instant (ms since 1970), in UTC."""
         when = datetime.fromtimestamp(at / 1000, UTC)
@@ -108,6 +114,11 @@ def wording(code: str) -> Wording:
     return _wording(code if code in languages() else ENGLISH.code)
 
 
+def capitalised(text: str) -> str:
+    """Return a clause as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
 @cache
 def _wording(code: str) -> Wording:
     return Wording(code)
@@ -116,3 +127,12 @@ def _wording(code: str) -> Wording:
 def all_wordings() -> list[Wording]:
     """Return the words of every language, English first."""
     return [wording(code) for code in languages()]
+
+
+def N_(message: str) -> str:  # noqa: N802 - the name by which gettext's tools find messages
+    """Return a message as it is, so that it is put into a language later."""
+    return message
+
+
+IN_ENGLISH: Final = wording(ENGLISH.code)
+"""The words for a reader of whom no language is known."""

@@ -19,6 +19,7 @@ from domain.match.events import AccountId
 from domain.match.robots import robot_level
 from domain.match.state import MatchState, Reason, first_position, positions
 from domain.rules import MissingRules, rules_by_id
+from domain.sentences import Text
 from infra.process.failpoints import failpoint
 from infra.store.analyses import Analyses, StoredAnalysis
 from services.app.context import App
@@ -87,10 +88,10 @@ def start_analysis(
     return _jobs(app).request(board, state.seq, state.ply + 1, account)
 
 
-def score_bound(state: MatchState) -> str:
+def score_bound(state: MatchState) -> Text:
     """Return the best score that is known to be possible in a puzzle; empty for other games."""
     score = rules_by_id(state.rules).score(first_position(state))
-    return score.bound if score else ""
+    return score.limit if score else ""
 
 
 def analyse(app: App, board: int, stopping: Callable[[], bool] = lambda: False) -> bool:

@@ -22,8 +22,8 @@ from services.app.corrections import (
     read_plan,
 )
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
-from services.language.render.case_text import describe_remedies
-from services.language.render.match_text import NamedMatch
+from services.words.cases import remedies_said
+from services.words.named_match import NamedMatch
 
 
 def run(plan: str, dry_run: bool, yes: bool, settings: Settings) -> int:  # noqa: FBT001 - called by keyword
@@ -87,7 +87,7 @@ def _would(parts: App, found: CorrectedMatch) -> str:
         return f"can't be ruled on: {found.why}"
     scene = NamedMatch.of(parts, found.board, found.tried.after)
     was = "it goes on" if found.state.result is None else f"it ended by {found.state.result.reason}"
-    return f"{describe_remedies(scene, found.tried.remedies)} ({was})"
+    return f"{remedies_said(scene, found.tried.remedies)} ({was})"
 
 
 def _carry_out(correction: Correction, boards: list[int]) -> int:

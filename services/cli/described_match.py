@@ -8,9 +8,11 @@ import msgspec
 from domain.match.events import decode_event
 from domain.match.state import MatchState, evolve, initial
 from domain.rules import rules_by_id
+from infra.languages.wording import IN_ENGLISH, Wording
 from services.app.names import shown_names
 from services.client import Client
-from services.language.render.match_text import NamedMatch, describe_events
+from services.words.matches import describe_events
+from services.words.named_match import NamedMatch
 
 _UNREADABLE: Final = (msgspec.MsgspecError, LookupError, TypeError, ValueError)
 """Errors of an event that this version does not know, because the server is newer."""
@@ -19,8 +21,9 @@ _UNREADABLE: Final = (msgspec.MsgspecError, LookupError, TypeError, ValueError)
 class DescribedMatch:
     """A match whose events are read in order, each once."""
 
-    def __init__(self, client: Client, board: int) -> None:
+    def __init__(self, client: Client, board: int, words: Wording = IN_ENGLISH) -> None:
         self._client = client
+        self._words = words
         self.board = board
         self._names: tuple[str, ...] = ()
         self._state = initial()
@@ -58,7 +61,7 @@ class DescribedMatch:
         """Return a sentence about the event of that number, which is read if it was not yet."""
         if seq > self.seq:
             self.catch_up()
-        return self._sentences.get(seq, f"match {self.board}")
+        return self._sentences.get(seq, self._place)
 
     def _describe(self, event: dict[str, Any]) -> str:
         try:
@@ -72,8 +75,14 @@ class DescribedMatch:
         """Return the match with the names of its players, which are asked for once."""
         if len(self._names) != len(state.seats):
             shown = self._client.match(self.board)["players"]
-            self._names = shown_names(player["userid"] for player in shown)
-        return NamedMatch(self.board, state, rules_by_id(state.rules), self._names, None)
+            userids = [player["userid"] for player in shown]
+            self._names = shown_names(userids, self._words)
+        rules = rules_by_id(state.rules)
+        return NamedMatch(self.board, state, rules, self._names, None, self._words)
+
+    @property
+    def _place(self) -> str:
+        return self._words.gettext("match %(board)s", board=self.board)
 
     def _plain(self, event: dict[str, Any]) -> str:
-        return f"match {self.board}: {event['type']}"
+        return f"{self._place}: {event['type']}"

@@ -6,13 +6,13 @@ Exit codes: 0 erased, or shown what would be; 1 there is no such text.
 from domain.errors import Code, Refusal
 from domain.match.dispute_events import Appealed, Claimed, Ruled
 from domain.match.events import decode_event
+from infra.languages.wording import IN_ENGLISH
 from infra.people.security_log import SecurityEvent, note_security
 from infra.people.statements import Statement
 from infra.settings.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
 from services.language.arguments import read_board
-from services.language.render.dates import instant
 
 
 def run(number: str, event: int, yes: bool, settings: Settings) -> int:  # noqa: FBT001 - called by keyword
@@ -22,7 +22,9 @@ def run(number: str, event: int, yes: bool, settings: Settings) -> int:  # noqa:
         parts.ready()
         found = _find(parts, board, event)
         (name,) = parts.accounts.name_of([found.account])
-        what = f"the text of event {event} of match {board}, by {name} at {instant(found.at)}"
+        what = (
+            f"the text of event {event} of match {board}, by {name} at {IN_ENGLISH.stamp(found.at)}"
+        )
         if not yes:
             print(f"{what}, would be erased; nothing was done; run it with --yes")
             return EXIT_OK

@@ -19,7 +19,8 @@ from services.app.imports import CheckedImport, check_import, plan_import, seats
 from services.app.matches import load_state
 from services.app.play import OutcomePending, give, submit
 from services.cli.verify_file import read_keys
-from services.language.render.match_text import NamedMatch, summary
+from services.words.matches import summary
+from services.words.named_match import NamedMatch
 
 STANDARD_INPUT: Final = "-"
 

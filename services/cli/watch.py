@@ -16,6 +16,7 @@ import msgspec
 from httpx import TransportError
 
 from domain.errors import Code, Refusal
+from infra.languages.wording import IN_ENGLISH, Wording, wording
 from services.app.error_codes import EXIT_OK
 from services.cli.described_match import DescribedMatch
 from services.cli.remote import run_remotely
@@ -24,17 +25,9 @@ from services.client.connect import Connection, require_connection
 from services.client.following import Link, follow
 from services.client.stream_messages import StreamMessage
 from services.language.arguments import read_board
-from services.language.render.dates import instant
 
 _REOPENED_SECONDS: Final = 60.0
 """Pause between two looks whether a ruling has set a match back that was over."""
-
-_TEXTS: Final = {
-    "gap": "some news are missing, because the server no longer keeps them",
-    "chat": "somebody wrote in the chat of match {board}",
-    "message": "somebody wrote to you; `matchpost do messages` shows it",
-}
-"""Sentences for news that are about no event of a match."""
 
 
 class WatchLine(NamedTuple):
@@ -135,12 +128,13 @@ def _events(
 ) -> Iterator[WatchLine]:
     """Yield a line for each event of a match from now on."""
     with Client(connection.url, connection.token) as client:
-        watched = DescribedMatch(client, board)
+        words = _words(client, connection)
+        watched = DescribedMatch(client, board, words)
         watched.catch_up()
         while True:
             for message in follow(client, f"/api/matches/{board}/events", str(watched.seq), link):
                 sentence = watched.read(message.data)
-                text = f"{instant(message.data['at'])} {sentence}"
+                text = f"{words.stamp(message.data['at'])} {sentence}"
                 yield WatchLine({"board": board, **message.data}, text)
             if until_over:
                 return
@@ -150,22 +144,43 @@ def _events(
 def _news(connection: Connection, link: Link) -> Iterator[WatchLine]:
     """Yield a line for each notice to the account from now on."""
     with Client(connection.url, connection.token) as client:
-        client.get("/api/account")  # a server that is not there, or refuses the token, ends it here
+        words = _words(
+            client, connection
+        )  # a server that is not there, or refuses the token, ends it here
         matches: dict[int, DescribedMatch] = {}
         for message in follow(client, "/api/account/events", "", link):
             document = {"id": message.id, "kind": message.kind, **message.data}
-            yield WatchLine(document, _news_text(client, matches, message))
+            yield WatchLine(document, _news_text(client, matches, message, words))
 
 
-def _news_text(client: Client, matches: dict[int, DescribedMatch], message: StreamMessage) -> str:
+def _words(client: Client, connection: Connection) -> Wording:
+    """Return the words of the language of the account, if there is a token; otherwise English."""
+    if connection.token is None:
+        return IN_ENGLISH
+    return wording(client.get("/api/account")["language"])
+
+
+def _news_text(
+    client: Client, matches: dict[int, DescribedMatch], message: StreamMessage, words: Wording
+) -> str:
     kind, data = message.kind, message.data
-    at = instant(data.get("at", data.get("since", 0)))
-    if kind in _TEXTS:
-        return f"{at} {kind}: {_TEXTS[kind].format(board=data.get('board'))}"
-    board = data["board"]
+    at, board = words.stamp(data.get("at", data.get("since", 0))), data.get("board", 0)
+    if text := _of_no_event(kind, board, words):
+        return f"{at} {kind}: {text}"
     try:
-        watched = matches.setdefault(board, DescribedMatch(client, board))
+        watched = matches.setdefault(board, DescribedMatch(client, board, words))
         return f"{at} {kind}: {watched.sentence(data['seq'])}"
     except (ProblemError, TransportError):
         # the news is shown all the same, without the details that could not be read
-        return f"{at} {kind}: match {board}"
+        return f"{at} {kind}: {words.gettext('match %(board)s', board=board)}"
+
+
+def _of_no_event(kind: str, board: int, words: Wording) -> str:
+    """Return a sentence for news that are about no event of a match; empty for all others."""
+    _ = words.gettext
+    texts = {
+        "gap": _("some news are missing, because the server no longer keeps them"),
+        "chat": _("somebody wrote in the chat of match %(board)s", board=board),
+        "message": _("somebody wrote to you; `matchpost do messages` shows it"),
+    }
+    return texts.get(kind, "")

@@ -4,6 +4,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from domain.translation import ENGLISH, Translation
 from services.app.receipts import Answered
 
 
@@ -46,6 +47,7 @@ class Answer(msgspec.Struct, frozen=True):
         return bool(self.code) and not self.pending
 
 
-def refusal(reason: Refusal) -> Answer:
-    """Return a refusal as an answer."""
-    return Answer(sentence=reason.sentence, code=reason.code, retry_after=reason.retry_after)
+def refusal(reason: Refusal, language: Translation = ENGLISH) -> Answer:
+    """Return a refusal as an answer in a language."""
+    sentence = reason.in_language(language)
+    return Answer(sentence=sentence, code=reason.code, retry_after=reason.retry_after)

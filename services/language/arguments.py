@@ -7,6 +7,7 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.commands import TEXT_LIMIT
+from infra.languages.wording import IN_ENGLISH, Wording
 from services.language.invocation import Invocation
 from services.language.parser import FIRST_LIMIT
 
@@ -16,33 +17,43 @@ WHOLE_LIMIT: Final = 65_536
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,14}")
 
 
-def check_text(text: str) -> None:
+def check_text(text: str, words: Wording) -> None:
     """Refuse a text that is too long (`too-long`) or not valid UTF-8 (`bad-request`)."""
     if len(text) > WHOLE_LIMIT:
-        raise _too_long("the text", len(text), WHOLE_LIMIT)
+        said = words.gettext(
+            "the text has %(length)s characters; %(most)s are the most",
+            length=len(text),
+            most=WHOLE_LIMIT,
+        )
+        raise Refusal(Code.TOO_LONG, said)
     first = text.strip().partition("\n")[0]
-    if len(first) > FIRST_LIMIT:
-        raise _too_long("the line", len(first), FIRST_LIMIT)
+    _check_length(first, FIRST_LIMIT, words)
     if not _is_text(text):
-        raise Refusal(Code.BAD_REQUEST, "the text is not valid UTF-8")
+        raise Refusal(Code.BAD_REQUEST, words.gettext("the text is not valid UTF-8"))
 
 
-def check_line(line: str) -> None:
+def check_line(line: str, words: Wording) -> None:
     """Refuse a command that is too long for one without free text."""
-    if len(line) > TEXT_LIMIT:
-        raise _too_long("the line", len(line), TEXT_LIMIT)
+    _check_length(line, TEXT_LIMIT, words)
 
 
-def _too_long(what: str, length: int, limit: int) -> Refusal:
-    return Refusal(Code.TOO_LONG, f"{what} has {length} characters; {limit} are the most")
+def _check_length(line: str, limit: int, words: Wording) -> None:
+    if len(line) > limit:
+        said = words.gettext(
+            "the line has %(length)s characters; %(most)s are the most",
+            length=len(line),
+            most=limit,
+        )
+        raise Refusal(Code.TOO_LONG, said)
 
 
-def check_key(key: str) -> None:
+def check_key(key: str, words: Wording) -> None:
     """Refuse a key that is empty, too long or not valid UTF-8."""
     if not 1 <= len(key) <= TEXT_LIMIT or not _is_text(key):
-        raise Refusal(
-            Code.BAD_REQUEST, f"a key has 1 to {TEXT_LIMIT} characters and is valid UTF-8"
+        said = words.gettext(
+            "a key has 1 to %(most)s characters and is valid UTF-8", most=TEXT_LIMIT
         )
+        raise Refusal(Code.BAD_REQUEST, said)
 
 
 def _is_text(text: str) -> bool:
@@ -56,21 +67,25 @@ def _is_text(text: str) -> bool:
 
 def usage_refusal(call: Invocation) -> Refusal:
     """Return the refusal of a command that is not in its form. It repeats nothing of it."""
-    return Refusal(Code.USAGE, f"the form is `{call.usage}`; `help` lists the commands")
+    said = call.words.gettext(
+        "the form is %(usage)s; `help` lists the commands", usage=f"`{call.usage}`"
+    )
+    return Refusal(Code.USAGE, said)
 
 
-def read_board(text: str) -> int:
+def read_board(text: str, words: Wording = IN_ENGLISH) -> int:
     """Return a board number; `unknown-board` for a word that is none."""
     if not _NUMBER.fullmatch(text):
-        raise Refusal(Code.UNKNOWN_BOARD, f"{text[:24]!r} is no board number, such as 17")
+        said = words.gettext("%(written)s is no board number, such as 17", written=repr(text[:24]))
+        raise Refusal(Code.UNKNOWN_BOARD, said)
     return int(text)
 
 
-def nearest(word: str, known: Mapping[str, str]) -> str:
+def nearest(word: str, known: Mapping[str, str], words: Wording) -> str:
     """Return the end of a sentence about a misspelt word: what was meant, or where to look.
 
     `known` has the suggestion for each word that the sender may have meant.
     """
     if near := get_close_matches(word.lower(), list(known), n=1):
-        return f"did you mean `{known[near[0]]}`?"
-    return "`help` lists the commands"
+        return words.gettext("did you mean %(near)s?", near=f"`{known[near[0]]}`")
+    return words.gettext("`help` lists the commands")

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Final
 
+from infra.languages.wording import N_
 from services.language.authentication import challenger, signer, signer_if_any
 from services.language.form import CommandForm, signed
 from services.language.handlers import (
@@ -26,12 +27,14 @@ _of_game: Final = partial(CommandForm, of_game=True)
 _in_match: Final = partial(signed, of_game=True, in_match=True)
 
 GAME_FORMS: Final = (
-    _of_game("game_help", "help", "[--lang=en|de]", "explain the game", help_pages.show_game_help),
+    _of_game(
+        "game_help", "help", "[--lang=en|de]", N_("explain the game"), help_pages.show_game_help
+    ),
     _of_game(
         "challenge",
         "challenge",
         "userid1 userid2 [userid3] [--password=PASSWORD [--as=userid]] [-option ...] [--option ...]",
-        "challenge players to a match; -options are the game's, --options the server's",
+        N_("challenge players to a match; -options are the game's, --options the server's"),
         play.challenge,
         proof=challenger,
     ),
@@ -39,29 +42,33 @@ GAME_FORMS: Final = (
         "move",
         "move",
         f"{_IN_MATCH} MOVE[#ply]",
-        "play a move; or in its place: propose KIND, undo, accept, reveal TEXT, reject, resign, decline, resume",
+        N_(
+            "play a move; or in its place: propose KIND, undo, accept, reveal TEXT, reject, resign, decline, resume"
+        ),
         play.move,
     ),
     _in_match(
         "queue",
         "queue",
         f"{_IN_MATCH} [MOVE[#ply] ... | drop MOVE[#ply] ... | clear]",
-        "prepare conditional moves, which are played as soon as their turn comes",
+        N_("prepare conditional moves, which are played as soon as their turn comes"),
         conditional_moves.queue,
     ),
     _in_match(
         "submit",
         "submit",
         f"{_IN_MATCH} MOVE[#ply]",
-        "look at a move before it is played",
+        N_("look at a move before it is played"),
         drafts.submit,
     ),
-    _in_match("confirm", "confirm", _IN_MATCH, "play the move that was submitted", drafts.confirm),
+    _in_match(
+        "confirm", "confirm", _IN_MATCH, N_("play the move that was submitted"), drafts.confirm
+    ),
     _of_game(
         "preview",
         "preview",
         "BOARD MOVE ...",
-        "show where moves would lead; nothing is played",
+        N_("show where moves would lead; nothing is played"),
         boards.preview,
         in_match=True,
     ),
@@ -69,7 +76,7 @@ GAME_FORMS: Final = (
         "previewas",
         "previewas",
         f"{_IN_MATCH} MOVE ...",
-        "preview, drawn as you prefer it",
+        N_("preview, drawn as you prefer it"),
         boards.preview_as,
         proof=signer,
     ),
@@ -77,52 +84,54 @@ GAME_FORMS: Final = (
         "analyse",
         "analyse",
         "BOARD [userid password]",
-        "show how the engine sees a match that is over, or a puzzle; with a password, ask for it first",
+        N_(
+            "show how the engine sees a match that is over, or a puzzle; with a password, ask for it first"
+        ),
         analyses.analyse,
         proof=signer_if_any,
         in_match=True,
     ),
-    _in_match("resign", "resign", _IN_MATCH, "give the match up", play.resign),
+    _in_match("resign", "resign", _IN_MATCH, N_("give the match up"), play.resign),
     _in_match(
         "decline",
         "decline",
         _IN_MATCH,
-        "refuse to play, before your first move or before all have accepted",
+        N_("refuse to play, before your first move or before all have accepted"),
         play.decline,
     ),
     _in_match(
         "rematch",
         "rematch",
         _IN_MATCH,
-        "play again after the end, with the sides exchanged",
+        N_("play again after the end, with the sides exchanged"),
         play.rematch,
     ),
     _in_match(
         "chat",
         "chat",
         f"{_IN_MATCH} [TEXT]",
-        "write to the players of a match, or read what they wrote",
+        N_("write to the players of a match, or read what they wrote"),
         messages.chat,
     ),
     _of_game(
         "show_boards",
         "show",
         "BOARD[#ply] ... [--display=NAME]",
-        "show boards, as they stand or stood",
+        N_("show boards, as they stand or stood"),
         boards.show,
     ),
     _of_game(
         "show_players",
         "show",
         "userid ... [all|active|inactive|next]",
-        "show boards of players",
+        N_("show boards of players"),
         listing.show_players,
     ),
     _of_game(
         "showas",
         "showas",
         f"{_OWN} [BOARD[#ply] ... | all|active|inactive|next]",
-        "show boards as you prefer them, with what only you may see",
+        N_("show boards as you prefer them, with what only you may see"),
         boards.show_as,
         proof=signer,
     ),
@@ -130,27 +139,27 @@ GAME_FORMS: Final = (
         "game_games",
         "games",
         "[userid ...] [all|active|inactive|next]",
-        "list matches",
+        N_("list matches"),
         listing.games,
     ),
-    _of_game("history", "history", "[userid ...]", "list finished matches", rankings.history),
-    _of_game("standings", "standings", "", "list who has won how often", rankings.standings),
+    _of_game("history", "history", "[userid ...]", N_("list finished matches"), rankings.history),
+    _of_game("standings", "standings", "", N_("list who has won how often"), rankings.standings),
     _of_game(
         "ratings",
         "ratings",
         "[userid]",
-        "list the ratings, or how one came about",
+        N_("list the ratings, or how one came about"),
         rankings.ratings,
     ),
     _of_game(
-        "scores", "scores", "[-option ...]", "list the best scores of a puzzle", puzzles.scores
+        "scores", "scores", "[-option ...]", N_("list the best scores of a puzzle"), puzzles.scores
     ),
     _of_game(
         "game_set",
         "set",
         f"{_OWN} [display] NAME  |  language en|de  |  notify move|daily|none"
         "  |  challenges anyone|known|none  |  receipts on|off",
-        "choose how the game's boards are drawn for you",
+        N_("choose how the game's boards are drawn for you"),
         accounts.set_for_game,
         proof=signer,
     ),

@@ -8,6 +8,7 @@ import msgspec
 from domain.match.events import AccountId
 from domain.match.state import MatchState
 from domain.rules import AnyRules, latest_rules
+from infra.languages.wording import Wording
 from infra.people.accounts import Profile
 from services.app.accounts import own_profile
 from services.app.actor import Actor
@@ -55,8 +56,8 @@ class Invocation(msgspec.Struct, frozen=True):
     """How long to wait for an outcome."""
     usage: str
     """How the command is written, for refusals."""
-    language: str
-    """The language of help, such as `de`; empty for English."""
+    words: Wording
+    """Those of the language of the answer."""
     line: CommandLine
     """The sender's words."""
     run_line: Callable[[str, str], Answer]

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from domain.errors import Refusal
-from domain.translation import ENGLISH, Translation
+from infra.languages.wording import Wording
 from infra.people.accounts import SHORTEST_PASSWORD
 from services.app.typography import as_flag, as_move, as_plain
 from services.language.parser import CommandLine
@@ -39,17 +39,15 @@ _ELSEWHERE: Final = frozenset(
 """Parts whose words a refusal may repeat."""
 
 
-def quote_safely(word: str, known: Iterable[str]) -> str:
+def quote_safely(word: str, known: Iterable[str], words: Wording) -> str:
     """Return the words after `there is no command`: the word itself only if it can't be a password."""
     if _may_be_password(word) and not get_close_matches(word.lower(), list(known), n=1):
-        return "of that name"
+        return words.gettext("of that name")
     return repr(word[:24])
 
 
-def redact_refusal(
-    reason: Refusal, line: CommandLine, form: str, language: Translation = ENGLISH
-) -> Refusal:
-    """Return the refusal of a line in a language, without words that may be passwords."""
+def redact_refusal(reason: Refusal, line: CommandLine, form: str, words: Wording) -> Refusal:
+    """Return the refusal of a line in words of a language, without words that may be passwords."""
     # a password in the place of another part was read as that part is
     forms = {
         read(password).lower()
@@ -62,11 +60,12 @@ def redact_refusal(
         for part, word in line.words
         for written in forms
     ):
-        return Refusal(
-            reason.code,
-            f"the password stands in the line twice, so nothing is repeated; the form is `{form}`",
+        said = words.gettext(
+            "the password stands in the line twice, so nothing is repeated; the form is `%(usage)s`",
+            usage=form,
         )
-    sentence = _redact_sentence(reason.in_language(language), line, form)
+        return Refusal(reason.code, said)
+    sentence = _redact_sentence(reason.in_language(words), line, form)
     return Refusal(reason.code, sentence, reason.retry_after)
 
 

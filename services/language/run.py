@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.languages.wording import wording
+from infra.languages.wording import IN_ENGLISH, Wording, wording
 from services.app.actor import Actor
 from services.app.context import App
 from services.app.games import game_keys
@@ -34,10 +34,6 @@ from services.language.parser import (
     parse_proven,
 )
 from services.language.redact import quote_safely, redact_refusal
-
-_SIGNED_HINT: Final = (
-    "your token stands for userid and password, except in commands that change the account"
-)
 
 _BY_RULE: Final = {form.rule: form for form in FORMS}
 
@@ -66,24 +62,29 @@ class Language:
         and `key`, and a repetition gets the same answer; None makes a new key. Any other command
         is carried out each time. `seconds` is how long to wait for an outcome. Errors of the server
         pass through; then it is not known whether the command was delivered. `reader` is the
-        account that reads the answer, if the front end knows it: help is in its language, and so are
-        refusals, which are else in the language of the account that the line proves. `origin`
-        is the front end's other knowledge of the sender. With a `seat` the line was sent to its
+        account that reads the answer, if the front end knows it. The answer is in its language, or else
+        in that of the account that the line proves, or else in English. `origin` is the front end's
+        other knowledge of the sender. With a `seat` the line was sent to its
         address by its player, whom `origin` proves.
         """
+        origin = origin or self._origin
+        words = self._words_of(reader or origin.proven)
         try:
             text = text.replace("\r\n", "\n")
-            check_text(text)
+            check_text(text, words)
             key = uuid4().hex if key is None else key
-            check_key(key)
-            origin = origin or self._origin
+            check_key(key, words)
             if seat:
-                line = _read_at_seat(text.strip(), seat)
+                line = _read_at_seat(text.strip(), seat, words)
             else:
-                line = _read(text.strip(), self._reader_of(origin), origin)
-            return self._do(line, key, seconds, reader, origin)
+                line = _read(text.strip(), self._reader_of(origin), origin, words)
+            return self._do(line, key, seconds, reader, origin, words)
         except Refusal as reason:
-            return refusal(reason)
+            return refusal(reason, words)
+
+    def _words_of(self, account: AccountId | None) -> Wording:
+        """Return the words of an account's language; English for nobody."""
+        return wording(self._app.accounts.language_of(account)) if account else IN_ENGLISH
 
     def _reader_of(self, origin: Origin) -> Callable[[str], CommandLine]:
         """Return the function that reads lines of an origin."""
@@ -111,6 +112,7 @@ class Language:
         seconds: float,
         reader: AccountId | None,
         origin: Origin,
+        words: Wording,
     ) -> Answer:
         form = _BY_RULE[line.form]
         call = Invocation(
@@ -119,7 +121,7 @@ class Language:
             key=call_key,
             seconds=seconds,
             usage=form.usage(line.get("game").lower()),
-            language=self._app.accounts.language_of(reader) if reader else "",
+            words=words,
             line=line,
             run_line=lambda text, key: self.do(text, key, seconds, reader, origin),
             origin=origin,
@@ -127,50 +129,56 @@ class Language:
         account = None
         try:
             if form.in_match:
-                board = read_board(line.get("board"))
+                board = read_board(line.get("board"), words)
                 call = replace(call, match=(board, match_of_game(call, board)))
             account = form.proof(self._app, line, origin)
             if account is not None:
+                if reader is None and account != origin.proven:
+                    call = replace(call, words=self._words_of(account))
                 self._app.pace.check(account)
                 call = replace(call, identity=Actor(account, self._front_end, call_key))
             answer = form.handler(call)
         except Refusal as reason:
-            language = call.language or (self._app.accounts.language_of(account) if account else "")
-            answer = refusal(redact_refusal(reason, line, call.usage, wording(language)))
+            answer = refusal(redact_refusal(reason, line, call.usage, call.words), call.words)
             if isinstance(reason, RecordedRefusal):
                 answer = replace(answer, decided=(reason.decided,))
         return replace(answer, account=account) if line.has("password") else answer
 
 
-def _read(text: str, read: Callable[[str], CommandLine], origin: Origin) -> CommandLine:
+def _read(
+    text: str, read: Callable[[str], CommandLine], origin: Origin, words: Wording
+) -> CommandLine:
     if not text:
-        raise Refusal(Code.USAGE, "the line is empty; `help` lists the commands")
+        raise Refusal(Code.USAGE, words.gettext("the line is empty; `help` lists the commands"))
     if not _may_have_text(text):
-        check_line(text)  # first, because parsing a long line takes long
+        check_line(text, words)  # first, because parsing a long line takes long
     try:
         line = read(text)
     except UnparsedLine:
-        check_line(text)
-        reason = _no_form(text.split("\n", 1)[0].split())
+        check_line(text, words)
+        reason = _no_form(text.split("\n", 1)[0].split(), words)
         if origin.signs and "userid password" in reason.sentence:
-            raise Refusal(reason.code, f"{reason.sentence}; {_SIGNED_HINT}") from None
+            hint = words.gettext(
+                "your token stands for userid and password, except in commands that change the account"
+            )
+            raise Refusal(reason.code, f"{reason.sentence}; {hint}") from None
         raise reason from None
     if not line.has("text") and not line.has("body"):
-        check_line(text)
+        check_line(text, words)
     return line
 
 
-def _read_at_seat(text: str, seat: Seat) -> CommandLine:
+def _read_at_seat(text: str, seat: Seat, words: Wording) -> CommandLine:
     try:
         line = parse_at_seat(text, seat)
     except UnparsedLine:
-        check_line(text)
+        check_line(text, words)
         meant = _forms_begun_by(GAME_FORMS, text.lower().split()[:1] or [""]) or _forms_begun_by(
             GAME_FORMS, ["move"]
         )
-        raise _usage_refusal(meant, seat.game) from None
+        raise _usage_refusal(meant, seat.game, words) from None
     if not line.has("text") and not line.has("body"):
-        check_line(text)
+        check_line(text, words)
     return line
 
 
@@ -182,39 +190,38 @@ def _may_have_text(text: str) -> bool:
     return any((second if form.of_game else first) == form.name for form in forms)
 
 
-def _no_form(words: Sequence[str]) -> Refusal:
+def _no_form(written: Sequence[str], words: Wording) -> Refusal:
     """Return the refusal of a line that has no form. It repeats at most the misspelt word."""
-    lowered = [ALIASES.get(word.lower(), word.lower()) for word in words]
+    lowered = [ALIASES.get(word.lower(), word.lower()) for word in written]
     if lowered[0] in game_keys():
-        return _no_game_form(lowered[1:], lowered[0])
+        return _no_game_form(lowered[1:], lowered[0], words)
     if forms := _forms_begun_by(GENERAL_FORMS, lowered):
-        return _usage_refusal(forms, "")
+        return _usage_refusal(forms, "", words)
     if (
         lowered[1:2]
         and _forms_begun_by(GAME_FORMS, lowered[1:])
         and lowered[0] not in {form.name for form in GAME_FORMS}
     ):
-        return _unknown_game(words[0])
+        return _unknown_game(written[0], words)
     known = {form.name.split()[0]: form.name for form in GENERAL_FORMS}
     # where forms share a name, the first is suggested
     known = {form.name: form.usage() for form in reversed(GAME_FORMS)} | known
     known |= {name: f"help {name}" for name in game_keys()}
-    return Refusal(
-        Code.UNKNOWN_COMMAND,
-        f"there is no command {quote_safely(words[0], known)}; {nearest(lowered[0], known)}",
-    )
+    name = quote_safely(written[0], known, words)
+    said = words.gettext("there is no command %(name)s", name=name)
+    return Refusal(Code.UNKNOWN_COMMAND, f"{said}; {nearest(lowered[0], known, words)}")
 
 
-def _no_game_form(words: Sequence[str], game: str) -> Refusal:
+def _no_game_form(written: Sequence[str], game: str, words: Wording) -> Refusal:
     known = {form.name: f"{game} {form.name}" for form in GAME_FORMS}
-    if not words:
-        return Refusal(Code.USAGE, f"say what to do: {', '.join(known.values())}")
-    if forms := _forms_begun_by(GAME_FORMS, words):
-        return _usage_refusal(forms, game)
-    return Refusal(
-        Code.UNKNOWN_COMMAND,
-        f"{game} has no command {quote_safely(words[0], known)}; {nearest(words[0], known)}",
-    )
+    if not written:
+        forms = ", ".join(known.values())
+        return Refusal(Code.USAGE, words.gettext("say what to do: %(forms)s", forms=forms))
+    if meant := _forms_begun_by(GAME_FORMS, written):
+        return _usage_refusal(meant, game, words)
+    name = quote_safely(written[0], known, words)
+    said = words.gettext("%(game)s has no command %(name)s", game=game, name=name)
+    return Refusal(Code.UNKNOWN_COMMAND, f"{said}; {nearest(written[0], known, words)}")
 
 
 def _forms_begun_by(forms: Sequence[CommandForm], words: Sequence[str]) -> list[CommandForm]:
@@ -224,13 +231,18 @@ def _forms_begun_by(forms: Sequence[CommandForm], words: Sequence[str]) -> list[
     return fitting or same
 
 
-def _usage_refusal(forms: Sequence[CommandForm], game: str) -> Refusal:
-    usages = " or ".join(f"`{form.usage(game)}`" for form in forms)
-    return Refusal(Code.USAGE, f"the form is {usages}; `help` lists the commands")
+def _usage_refusal(forms: Sequence[CommandForm], game: str, words: Wording) -> Refusal:
+    usages = words.gettext(" or ").join(f"`{form.usage(game)}`" for form in forms)
+    said = words.gettext("the form is %(usage)s; `help` lists the commands", usage=usages)
+    return Refusal(Code.USAGE, said)
 
 
-def _unknown_game(name: str) -> Refusal:
+def _unknown_game(name: str, words: Wording) -> Refusal:
     """Return the refusal of a command that names no game, with the nearest as a hint."""
     near = get_close_matches(name.lower(), game_keys(), n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"the games are {', '.join(game_keys())}"
-    return Refusal(Code.UNKNOWN_GAME, f"there is no game {quote_safely(name, game_keys())}; {hint}")
+    if near:
+        hint = words.gettext("did you mean %(near)s?", near=repr(near[0]))
+    else:
+        hint = words.gettext("the games are %(names)s", names=", ".join(game_keys()))
+    said = words.gettext("there is no game %(name)s", name=quote_safely(name, game_keys(), words))
+    return Refusal(Code.UNKNOWN_GAME, f"{said}; {hint}")

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.languages.wording import wording
+from infra.languages.wording import IN_ENGLISH, Wording, wording
 from infra.mail.address_status import AddressStatus
 from infra.mail.addresses import ServerAddresses
 from infra.mail.email import clean_subject
@@ -81,11 +81,7 @@ WINDOW_MINUTES: Final = 60
 _UNKNOWN: Final = frozenset({Code.UNAVAILABLE, Code.BUSY})
 """Codes after which the mail should be delivered again."""
 
-_NO_PASSWORDS: Final = Answer(
-    "this server accepts no passwords by e-mail; reply to an e-mail about a match with the move "
-    "alone, or use the terminal or the web site",
-    code=Code.NOT_ALLOWED,
-)
+_NO_PASSWORDS: Final = Refusal(Code.NOT_ALLOWED, SAY("no-passwords"))
 
 
 _MEANS: Final = {
@@ -202,7 +198,14 @@ class InboundMail:
         logger.info("a mail in match %d: %s", player.board, _codes(said))
         _note_seat_mail(player, _codes(said))
         title = own_subject(mail.subject) or player.title
-        reply = MailReply(mail, said, seat.address, clean_subject(title), reader=player.account)
+        reply = MailReply(
+            mail,
+            said,
+            seat.address,
+            clean_subject(title),
+            reader=player.account,
+            words=self._words_of(player.account),
+        )
         return reply, self._replies.to_player(reply, player.account, sender)
 
     def _by_outdated_seat(self, mail: ParsedMail, seat: SeatAddress, sender: str) -> AddressedReply:
@@ -219,8 +222,9 @@ class InboundMail:
             refuse_suspended(own_profile(self._app, player.account))
         except Refusal as suspended:
             reason = suspended
-        said = _refused(reason, self._app.accounts.language_of(player.account))
-        reply = MailReply(mail, (said,), seat.address, clean_subject(player.title))
+        words = self._words_of(player.account)
+        said, title = _refused(reason, words), clean_subject(player.title)
+        reply = MailReply(mail, (said,), seat.address, title, words=words)
         return reply, self._directory.own(player.account, sender)
 
     def _by_server(self, mail: ParsedMail, sender: str) -> AddressedReply:
@@ -230,7 +234,7 @@ class InboundMail:
         # an answer for two players goes back to the sender, because neither may read the other's
         proven = {one.answer.account for one in said} - {None}
         account = next(iter(proven)) if len(proven) == 1 else None
-        reply = MailReply(mail, said, reader=account)
+        reply = MailReply(mail, said, reader=account, words=self._words_of(account))
         if account and self._directory.own(account, sender):
             return reply, self._replies.to_player(reply, account, sender)
         return self._replies.to_sender(reply, sender)
@@ -243,12 +247,13 @@ class InboundMail:
         sender: str,
     ) -> tuple[CommandResult, ...]:
         """Carry out all commands of a mail; `TryAgainError` if an outcome is not known yet."""
+        words = self._words_of(player.account if player else None)
         try:
             orders = read_orders()
         except Refusal as reason:
-            return (_refused(reason),)
+            return (_refused(reason, words),)
         if not orders:
-            return (_refused(_unreadable(mail) if mail.problem else NO_COMMAND),)
+            return (_refused(_unreadable(mail) if mail.problem else NO_COMMAND, words),)
         keys = [mail.id] if len(orders) == 1 else [f"{mail.id}/{n}" for n in range(len(orders))]
         return tuple(
             CommandResult(order, self._do(order, key, player, sender))
@@ -260,13 +265,13 @@ class InboundMail:
             try:
                 refuse_suspended(own_profile(self._app, player.account))
             except Refusal as reason:
-                return _refused(reason, self._app.accounts.language_of(player.account)).answer
+                return _refused(reason, self._words_of(player.account)).answer
         # the answer goes to the player for whom the seat's address was made
         reader = player.account if player else None
         if order.refusal:
-            return _refused(order.refusal, self._app.accounts.language_of(reader or b"")).answer
+            return _refused(order.refusal, self._words_of(reader)).answer
         if order.has_password and not self._passwords:
-            return _NO_PASSWORDS
+            return _refused(_NO_PASSWORDS, self._words_of(reader)).answer
         seat = player.seat if player and order.at_seat else None
         address = sender if self._directory.answerable(sender) else ""
         origin = Origin(proven=reader, address=address)
@@ -274,6 +279,10 @@ class InboundMail:
         if answer.code in _UNKNOWN or (answer.pending and self._app.durable):
             raise TryAgainError(answer.code)
         return answer
+
+    def _words_of(self, account: AccountId | None) -> Wording:
+        """Return the words of an account's language; English for nobody."""
+        return wording(self._app.accounts.language_of(account)) if account else IN_ENGLISH
 
     # mail without commands
 
@@ -289,19 +298,20 @@ class InboundMail:
         logger.info("an account has signed off from all mail")
 
     def _proven(self, mail: ParsedMail, found: VerificationAddress, sender: str) -> AddressedReply:
+        words = self._words_of(found.account)
         if not confirms(mail, found.code):
-            return self._replies.to_sender(MailReply(mail, (_refused(NOT_CONFIRMED),)), sender)
+            said = _refused(NOT_CONFIRMED, words)
+            return self._replies.to_sender(MailReply(mail, (said,), words=words), sender)
         try:
             address = self._address_status.prove(found.account, found.code)
         except Refusal as reason:
             if reason.code == Code.BUSY:
                 raise
-            return self._replies.to_sender(MailReply(mail, (_refused(reason),)), sender)
-        said = CommandResult(
-            MailCommand("", ""),
-            Answer(f"{address} is verified; e-mails about your matches go there"),
-        )
-        return MailReply(mail, (said,)), [address]
+            said = _refused(reason, words)
+            return self._replies.to_sender(MailReply(mail, (said,), words=words), sender)
+        verified = SAY("confirmed", address=address).in_language(words)
+        said = CommandResult(MailCommand("", ""), Answer(verified))
+        return MailReply(mail, (said,), words=words), [address]
 
     def _bounced(self, account: AccountId, address: str, why: str) -> None:
         if self._address_status.mark_bounced(account, address, why):
@@ -325,13 +335,12 @@ def _note_seat_mail(player: SeatPlayer, outcomes: str) -> None:
     note_security(event, player.account, match=player.board, outcomes=outcomes)
 
 
-def _refused(reason: Refusal, language: str = "") -> CommandResult:
-    said = Refusal(reason.code, reason.in_language(wording(language)))
-    return CommandResult(MailCommand("", ""), refusal(said))
+def _refused(reason: Refusal, words: Wording = IN_ENGLISH) -> CommandResult:
+    return CommandResult(MailCommand("", ""), refusal(reason, words))
 
 
 def _unreadable(mail: ParsedMail) -> Refusal:
-    return Refusal(Code.BAD_REQUEST, f"the e-mail can't be read: {mail.problem}")
+    return Refusal(Code.BAD_REQUEST, SAY("unreadable", problem=mail.problem))
 
 
 def _codes(said: Sequence[CommandResult]) -> str:

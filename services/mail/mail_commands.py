@@ -79,13 +79,6 @@ _IN_DOUBT: Final = re.compile(
 )
 """Signs that a line is about a move and doesn't make it."""
 
-_NOT_NEEDED: Final = "you need no userid and no password here; write the move alone"
-
-_NO_MOVE: Final = (
-    "this line is neither a move nor a command; `help {}` explains how to write moves, and "
-    "`chat TEXT` writes to the other players"
-)
-
 _GENERAL: Final = frozenset(form.name.split()[0] for form in GENERAL_FORMS)
 
 _WORDS: Final = frozenset(
@@ -236,8 +229,7 @@ def _check_count(block: Sequence[str]) -> None:
     if len(block) > LINES:
         raise Refusal(
             Code.TOO_LONG,
-            f"the e-mail begins with {len(block)} lines, and each counts as a command; at most "
-            f"{LINES} are allowed, so none was carried out",
+            SAY("too-many", count=len(block), most=LINES),
         )
 
 
@@ -367,10 +359,11 @@ def _seat_command(text: str, player: SeatPlayer) -> MailCommand:
     ):
         return _whole_command(text)
     if player.name in map(str.lower, words) and not _begins_text(text):
-        return MailCommand("", "", refusal=Refusal(Code.USAGE, _NOT_NEEDED))
+        return MailCommand("", "", refusal=Refusal(Code.USAGE, SAY("not-needed")))
     if len(words) > 1 and not short and not of_account:
         # the refusal quotes nothing, because there may be a password in the line
-        return MailCommand("", "", refusal=Refusal(Code.USAGE, _NO_MOVE.format(player.rules.key)))
+        reason = Refusal(Code.USAGE, SAY("no-move", game=player.rules.key))
+        return MailCommand("", "", refusal=reason)
     shown = _cut(text.partition("\n")[0])
     if of_account:
         reason = Refusal(Code.NOT_ALLOWED, SAY("not-by-reply", name=player.name))

@@ -4,7 +4,7 @@ The text about a match has only what anybody may see at its board, and nothing t
 player may see. It shows the match as it was after the command that caused the e-mail.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from domain.match.events import AccountId, EventEnvelope, MatchStarted, decode_event
@@ -13,7 +13,6 @@ from domain.match.moves import may_decline
 from domain.match.state import MatchState, Reason
 from domain.rules import Seat
 from domain.sentences import Sentence
-from domain.translation import Translation
 from infra.languages.wording import Wording, wording
 from infra.mail.addresses import ServerAddresses
 from infra.mail.chat_queue import lines_since
@@ -25,16 +24,19 @@ from infra.people.accounts.access import mail_turn_of
 from infra.people.messages import MessageKind, PlayerMessage
 from infra.projections.notices import NoticeKind
 from services.app.context import App
-from services.app.matches import board_svg, preferred_display
-from services.app.names import join_names, shown_name
+from services.app.matches import preferred_display
+from services.app.names import shown_name
 from services.app.pictures import packed_drawing
-from services.app.sentences import offer_name
 from services.language.handlers.boards import draw
-from services.language.render.match_text import NamedMatch, describe_events, summary
 from services.mail.account_texts import code_text, reset_text
 from services.mail.dispute_texts import how_to_appeal, how_to_rule, statement_lines
 from services.mail.html_part import html_part
 from services.mail.sentences import SAY
+from services.words.boards import board_svg
+from services.words.matches import describe_events, summary
+from services.words.named_match import NamedMatch
+from services.words.notices import happened
+from services.words.offers import offered
 
 _EARLIER: Final = 6
 """Earlier commands that a mail repeats, at most."""
@@ -46,26 +48,6 @@ _LINES: Final = 50
 """Lines of chat in a mail, at most: the newest."""
 
 _SIGNATURE: Final = "-- \n"
-
-_HAPPENED: Final[Mapping[NoticeKind, Sentence]] = {
-    NoticeKind.CHALLENGED: SAY("challenged"),
-    NoticeKind.REVEAL: SAY("reveal"),
-    NoticeKind.STARTED: SAY("started"),
-    NoticeKind.YOUR_TURN: SAY("your-turn"),
-    NoticeKind.OFFER: SAY("offer"),
-    NoticeKind.ANSWERED: SAY("answered"),
-    NoticeKind.REPLIED: SAY("replied"),
-    NoticeKind.RESIGNED: SAY("resigned"),
-    NoticeKind.FLAGGED: SAY("flagged"),
-    NoticeKind.RESUMED: SAY("resumed"),
-    NoticeKind.DECLINED: SAY("declined"),
-    NoticeKind.OVER: SAY("over"),
-    NoticeKind.REMINDER: SAY("running-out"),
-    NoticeKind.CLAIMED: SAY("claimed"),
-    NoticeKind.RULED: SAY("ruled"),
-    NoticeKind.APPEALED: SAY("appealed"),
-    NoticeKind.CHAT: SAY("chat"),
-}
 
 
 class NotificationTexts:
@@ -145,7 +127,7 @@ class NotificationTexts:
         subject = _subject(scene, scene.state.seats.index(account))
         return EmailText(subject, f"{text}\n\n{foot}", language.code)
 
-    def _chat_lines(self, said: Sequence[PlayerMessage], language: Translation) -> str:
+    def _chat_lines(self, said: Sequence[PlayerMessage], language: Wording) -> str:
         """Return chat of the other players, each line after the name of its writer."""
         shown = said[-_LINES:]
         names = self._app.accounts.name_of([line.sender for line in shown])
@@ -160,10 +142,10 @@ class NotificationTexts:
             lines.insert(0, earlier.in_language(language))
         return "\n".join(lines)
 
-    def _scene(self, board: int, history: Sequence[bytes], language: Translation) -> NamedMatch:
+    def _scene(self, board: int, history: Sequence[bytes], language: Wording) -> NamedMatch:
         return NamedMatch.of(self._app, board, replay(history), language)
 
-    def _earlier(self, update: MatchUpdate, language: Translation) -> str:
+    def _earlier(self, update: MatchUpdate, language: Wording) -> str:
         """Return the player's own last command, and what else happened since."""
         before = [decode_event(data) for data in update.history[: update.seq - 1]]
         since = max((e.seq for e in before if e.actor == update.account), default=2)
@@ -194,7 +176,7 @@ class NotificationTexts:
         return EmailText(SAY("digest").in_language(language), f"{text}\n\n{foot}", language.code)
 
     def _of_match(
-        self, account: AccountId, board: int, items: Sequence[DigestItem], language: Translation
+        self, account: AccountId, board: int, items: Sequence[DigestItem], language: Wording
     ) -> str:
         (data,) = self._app.store.snapshots([board])
         state = unpack_snapshot(data).state
@@ -203,10 +185,10 @@ class NotificationTexts:
         scene = NamedMatch.of(self._app, board, state, language)
         seat = state.seats.index(account)
         kinds = dict.fromkeys(NoticeKind(item.what) for item in items if item.board == board)
-        happened = [f"  {scene.said(_HAPPENED[kind])}" for kind in kinds if kind in _HAPPENED]
+        news = [f"  {one}" for kind in kinds if (one := happened(kind, scene.words))]
         chat = [one.at for one in items if (one.board, one.what) == (board, NoticeKind.CHAT)]
         said = lines_since(self._app.messages, account, board, min(chat)) if chat else []
-        lines = [summary(scene, self._app.store.now()), scene.said(SAY("since")), *happened]
+        lines = [summary(scene, self._app.store.now()), scene.said(SAY("since")), *news]
         parts = ["\n".join(lines)]
         parts += [self._chat_lines(said, language)] if said else []
         if asked := _asked(scene, seat):
@@ -217,7 +199,7 @@ class NotificationTexts:
         return "\n\n".join(parts)
 
     def _of_messages(
-        self, account: AccountId, items: Sequence[DigestItem], language: Translation
+        self, account: AccountId, items: Sequence[DigestItem], language: Wording
     ) -> list[str]:
         senders = [bytes.fromhex(item.what) for item in items if not item.board]
         name = self._name(account, language)
@@ -264,7 +246,7 @@ class NotificationTexts:
     def _language(self, account: AccountId) -> Wording:
         return wording(self._app.accounts.language_of(account))
 
-    def _name(self, account: AccountId, language: Translation) -> str:
+    def _name(self, account: AccountId, language: Wording) -> str:
         (name,) = self._app.accounts.name_of([account])
         return shown_name(name, language)
 
@@ -280,7 +262,7 @@ def _subject(scene: NamedMatch, seat: Seat, kinds: Sequence[NoticeKind] = ()) ->
 
 def _about(scene: NamedMatch, seat: Seat, kinds: Sequence[NoticeKind]) -> Sentence:
     names = [name for other, name in enumerate(scene.names) if other != seat]
-    players = join_names(names, scene.language)
+    players = scene.words.names(names)
     if not names:
         return SAY("your-move")
     if NoticeKind.REMINDER in kinds:
@@ -361,8 +343,8 @@ def _proposed(scene: NamedMatch, seat: Seat) -> Iterator[Sentence]:
         and seat in state.active_seats
         and seat not in (offer.seat, *offer.accepted)
     ):
-        what = offer_name(offer.kind, scene.language)
-        yield SAY("write-answer", player=scene.who(offer.seat), offer=what)
+        what = offered(offer.kind, scene.who(offer.seat), scene.words)
+        yield SAY("write-answer", offer=what)
 
 
 def _turn(scene: NamedMatch, seat: Seat) -> Iterator[Sentence]:
@@ -377,11 +359,11 @@ def _turn(scene: NamedMatch, seat: Seat) -> Iterator[Sentence]:
         yield SAY("write-accept")
 
 
-def _foot(name: str, language: Translation) -> str:
+def _foot(name: str, language: Wording) -> str:
     secret = SAY("keep-secret", name=name).in_language(language)
     return _server_foot(name, SAY("to-get-less"), language, f"{secret}.\n")
 
 
-def _server_foot(name: str, why: Sentence, language: Translation, first: str = "") -> str:
+def _server_foot(name: str, why: Sentence, language: Wording, first: str = "") -> str:
     how = f"set {name} password notify move|daily|none"
     return f"{_SIGNATURE}{first}{why.in_language(language)}\n  {how}\n"

@@ -12,6 +12,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from infra.languages.wording import IN_ENGLISH, Wording
 from infra.mail.addresses import ServerAddresses
 from infra.mail.email import (
     Attachment,
@@ -25,46 +26,33 @@ from infra.mail.receipt_attachments import with_receipt_line
 from services.language import Answer
 from services.mail.mail_commands import MailCommand
 from services.mail.parse.message import ParsedMail
+from services.mail.sentences import SAY
 
-NO_COMMAND: Final = Refusal(
-    Code.USAGE,
-    "the e-mail has no command; write a command as the subject, or commands at the top of the text, "
-    "one a line; `help` lists them",
-)
+NO_COMMAND: Final = Refusal(Code.USAGE, SAY("no-command"))
 """The answer to a mail without a command."""
 
-NOT_CONFIRMED: Final = Refusal(
-    Code.BAD_ADDRESS,
-    "the address is not verified yet; if you have entered it at this server, answer again, with the "
-    "word yes on the first line",
-)
+NOT_CONFIRMED: Final = Refusal(Code.BAD_ADDRESS, SAY("not-confirmed"))
 """The answer to an e-mail with a code that was answered in other words."""
 
-NO_OPERATOR: Final = Refusal(
-    Code.NOT_FOUND,
-    "nobody reads mail at this address: the operator of this server has named no address; "
-    "try those of its web site, or of its domain's registrar",
-)
+NO_OPERATOR: Final = Refusal(Code.NOT_FOUND, SAY("no-operator"))
 """The answer to a mail for the operator, who has set none."""
 
 SIGNATURE: Final = "-- \n"
 """The line below which nothing is a command, if the mail is answered."""
 
-LAST_REPLY: Final = (
-    "-- \nThis is the last of {most} answers that we send to an address within an hour. Until the\n"
-    "hour is over, your commands are carried out without an answer{but}.\n"
-)
-"""The text below the last answer within the limit."""
-
-
 SHORT_LENGTH: Final = 600
 """Characters of the answers in a short reply, at most."""
 
-SHORT_REPLY: Final = (
-    "-- \nThis is a short answer, because nothing shows that the e-mail came from you. To get whole\n"
-    "answers, sign up with your e-mail address, and answer the e-mail with the code.\n"
-)
-"""The text below a reply to a sender of whom nothing is known."""
+
+def short_foot(words: Wording) -> str:
+    """Return the text below a reply to a sender of whom nothing is known."""
+    return f"{SIGNATURE}{SAY('short-answer').in_language(words)}.\n"
+
+
+def last_foot(most: int, words: Wording, *, refusals_go_on: bool) -> str:
+    """Return the text below the last answer within the limit."""
+    said = SAY("last-answer-but", most=most) if refusals_go_on else SAY("last-answer", most=most)
+    return f"{SIGNATURE}{said.in_language(words)}.\n"
 
 
 class CommandResult(msgspec.Struct, frozen=True):
@@ -89,6 +77,8 @@ class MailReply(msgspec.Struct, frozen=True):
     shortened: bool = False
     reader: AccountId | None = None
     """The player who alone may read it; None for anybody else."""
+    words: Wording = IN_ENGLISH
+    """Those of the reader's language."""
 
     @property
     def refused(self) -> bool:
@@ -98,23 +88,26 @@ class MailReply(msgspec.Struct, frozen=True):
     @property
     def subject(self) -> str:
         """Return the title, or whether the commands were accepted."""
+        if self.title:
+            return self.title
         refused = sum(said.answer.refused for said in self.said)
         if not refused:
-            return self.title or "matchpost: done"
-        every = refused == len(self.said)
-        return self.title or f"matchpost: {'not accepted' if every else 'not all accepted'}"
+            said = SAY("done")
+        else:
+            said = SAY("refused-all") if refused == len(self.said) else SAY("refused-some")
+        return said.in_language(self.words)
 
     @property
     def body(self) -> str:
         """Return the answers, each below its command."""
         several = len(self.said) > 1
         answers = "\n\n".join(
-            _quote_and_answer(said, number if several else 0)
+            _quote_and_answer(said, number if several else 0, self.words)
             for number, said in enumerate(self.said, 1)
         )
         if self.shortened and len(answers) > SHORT_LENGTH:
             answers = f"{answers[:SHORT_LENGTH]} ..."
-        foot = with_receipt_line(self.foot or SIGNATURE, self.attachments)
+        foot = with_receipt_line(self.foot or SIGNATURE, self.attachments, self.words.code)
         return f"{answers}\n" if foot == SIGNATURE else f"{answers}\n\n{foot}"
 
     def letters(self, addresses: Sequence[str], domain: str) -> Iterator[Email]:
@@ -139,10 +132,10 @@ class MailReply(msgspec.Struct, frozen=True):
             yield "Reply-To", self.sender
 
 
-def _quote_and_answer(said: CommandResult, line: int) -> str:
+def _quote_and_answer(said: CommandResult, line: int, words: Wording) -> str:
     """Return an answer below its command, or below its line where nothing of that may be repeated."""
     shown = said.order.safe_quote if said.answer.refused else said.order.shown
-    shown = shown or (f"(line {line})" if line else "")
+    shown = shown or (SAY("line", number=line).in_language(words) if line else "")
     return f"> {shown}\n{said.answer.text_with_code}" if shown else said.answer.text_with_code
 
 

@@ -25,7 +25,7 @@ from services.language import Language
 from services.mail.parse.authentication import vouches
 from services.mail.parse.message import ParsedMail
 from services.mail.recipients import RecipientDirectory
-from services.mail.reply import LAST_REPLY, SHORT_REPLY, CommandResult, MailReply
+from services.mail.reply import CommandResult, MailReply, last_foot, short_foot
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +113,7 @@ class ReplySender:
             return reply, [sender]
         if self._authserv or not self._strangers.admits(sender):
             return reply, []
-        return replace(reply, shortened=True, foot=SHORT_REPLY), [sender]
+        return replace(reply, shortened=True, foot=short_foot(reply.words)), [sender]
 
     def is_vouched(self, mail: ParsedMail, sender: str) -> bool:
         """Return whether the mail server in front shows that a mail is its sender's."""
@@ -136,13 +136,11 @@ class ReplySender:
         A refusal is reported even then, because the player would think that the move was played.
         """
         if self._limit.admits(address):
-            but = "; a command that is refused is still answered" if reply.sender else ""
-            return (
-                LAST_REPLY.format(most=REPLIES_AN_HOUR, but=but)
-                if self._limit.is_spent(address)
-                else ""
-            )
+            if not self._limit.is_spent(address):
+                return ""
+            return last_foot(REPLIES_AN_HOUR, reply.words, refusals_go_on=bool(reply.sender))
         if reply.sender and reply.refused and self._refusals.admits(address):
             spent = self._refusals.is_spent(address)
-            return LAST_REPLY.format(most=REFUSALS_AN_HOUR, but="") if spent else ""
+            last = last_foot(REFUSALS_AN_HOUR, reply.words, refusals_go_on=False)
+            return last if spent else ""
         return None

@@ -24,23 +24,6 @@ SAY: Final = Sentences(
         "before": "Before that:",
         "more-matches": "... and {count} more matches",
         "since": "since the last e-mail:",
-        "challenged": "you were challenged",
-        "reveal": "the draw waits for your text",
-        "started": "the match has started",
-        "your-turn": "it became your turn",
-        "offer": "a player made a proposal",
-        "answered": "a player answered a proposal",
-        "replied": "one of your conditional moves was played",
-        "resigned": "a player resigned",
-        "flagged": "a player ran out of time",
-        "resumed": "the pause has ended",
-        "declined": "the match did not come about",
-        "over": "the match is over",
-        "running-out": "your time is running out",
-        "claimed": "a claim was made, on which an arbiter rules",
-        "ruled": "an arbiter ruled",
-        "appealed": "a player appealed against a ruling",
-        "chat": "there is new chat",
         # what players and arbiters write
         "says": "{name} says:",
         "earlier-lines": "... and {count} earlier lines; to see them, reply with: chat",
@@ -62,7 +45,7 @@ SAY: Final = Sentences(
             "To play, open the match with the browser or program in which you accepted it: your text "
             "for the draw is stored there, and is revealed automatically. Or write reveal and the text"
         ),
-        "write-answer": "{player} proposed {offer}: write accept or reject",
+        "write-answer": "{offer}: write accept or reject",
         "in-reply": "{asked}, in the first line of a reply",
         "in-mail-to": "{asked}, in an e-mail to",
         "also": "You can also write: {commands}",
@@ -86,6 +69,51 @@ SAY: Final = Sentences(
         "not-by-reply": (
             "a reply to an e-mail about a match can't change your account; write "
             "`set {name} password notify daily|none` with your password, or choose it on your account's page"
+        ),
+        "no-command": (
+            "the e-mail has no command; write a command as the subject, or commands at the top of the text, "
+            "one a line; `help` lists them"
+        ),
+        "not-confirmed": (
+            "the address is not verified yet; if you have entered it at this server, answer again, with the "
+            "word yes on the first line"
+        ),
+        "confirmed": "{address} is verified; e-mails about your matches go there",
+        "no-operator": (
+            "nobody reads mail at this address: the operator of this server has named no address; "
+            "try those of its web site, or of its domain's registrar"
+        ),
+        "no-passwords": (
+            "this server accepts no passwords by e-mail; reply to an e-mail about a match with the move "
+            "alone, or use the terminal or the web site"
+        ),
+        "not-needed": "you need no userid and no password here; write the move alone",
+        "no-move": (
+            "this line is neither a move nor a command; `help {game}` explains how to write moves, and "
+            "`chat TEXT` writes to the other players"
+        ),
+        "too-many": (
+            "the e-mail begins with {count} lines, and each counts as a command; at most {most} are "
+            "allowed, so none was carried out"
+        ),
+        "unreadable": "the e-mail can't be read: {problem}",
+        "done": "matchpost: done",
+        "refused-all": "matchpost: not accepted",
+        "refused-some": "matchpost: not all accepted",
+        "line": "(line {number})",
+        # the text below the last answer within the limit, and below a short one
+        "last-answer": (
+            "This is the last of {most} answers that we send to an address within an hour. Until the\n"
+            "hour is over, your commands are carried out without an answer"
+        ),
+        "last-answer-but": (
+            "This is the last of {most} answers that we send to an address within an hour. Until the\n"
+            "hour is over, your commands are carried out without an answer;\n"
+            "a command that is refused is still answered"
+        ),
+        "short-answer": (
+            "This is a short answer, because nothing shows that the e-mail came from you. To get whole\n"
+            "answers, sign up with your e-mail address, and answer the e-mail with the code"
         ),
         "outdated-seat": (
             "nothing was carried out, because this match has a new address for your replies since you "

@@ -12,7 +12,8 @@ from infra.languages.wording import wording
 from infra.people.pending_starts import MOST_BETWEEN_TWO
 from infra.redis import keys
 from services.language import LOCAL, Language
-from services.language.render.match_text import NamedMatch, describe_events
+from services.words.matches import describe_events
+from services.words.named_match import NamedMatch
 from tests.fakes.everywhere import API, FRONT_ENDS, MAIL, TERMINAL, Action, Everywhere, Result, same
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player, until
@@ -125,11 +126,11 @@ def test_every_way_of_saying_no_declines_it(everywhere, pair, where, act):
     assert everywhere.act(where, pair[1], board, act) == Result("")
     assert everywhere.types(board) == ["match-proposed", "declined", "ended"]
     assert last_sentence(everywhere, board, wording("en")).endswith(
-        f"Dark ({pair[1].name}) declined to play; the match is over: it did not come about, and "
-        "counts for nothing"
+        f"Dark ({pair[1].name}) declined to play; the match is over: declined; "
+        "the match does not count"
     )
     assert last_sentence(everywhere, board, wording("de")).endswith(
-        "die Partie ist zu Ende: sie ist nicht zustande gekommen und zählt nicht"
+        "die Partie ist zu Ende: abgelehnt; die Partie zählt nicht"
     )
 
 
@@ -173,7 +174,7 @@ def test_it_lapses_after_14_days_and_makes_room_at_once(everywhere, pair):
     state = everywhere.state(board)
     assert (state.result.reason, state.at - began) == (Reason.DECLINED, 14 * DAY)
     said = last_sentence(everywhere, board, wording("en"))
-    assert f"Dark ({other.name}) has not accepted in time; the match is over: it did not" in said
+    assert f"Dark ({other.name}) has not accepted in time; the match is over: declined" in said
     assert "hat nicht rechtzeitig angenommen" in last_sentence(everywhere, board, wording("de"))
     data, starts = everywhere.api.parts.data, keys.pending_starts(one.account)
     for command, value in data.hgetall(starts).items():

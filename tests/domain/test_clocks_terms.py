@@ -1,4 +1,4 @@
-"""Terms of time: words read and written, each refusal's sentence, and the line for people."""
+"""Terms of time: words read and written, and each refusal's sentence."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from domain.clocks.time_control import (
     TimeControl,
-    describe_time_control,
     read_time_control,
     write_time_control,
 )
@@ -204,50 +203,6 @@ def test_whatever_is_given_is_read_or_refused(flags):
         assert refused(*flags)[0] in (Code.UNKNOWN_OPTION, Code.BAD_OPTION)
     else:
         assert read_time_control(write_time_control(agreed)) == agreed
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        ("", "21 days a move, a reminder after 7"),
-        ("--days=1", "1 day a move"),
-        ("--days=30", "30 days a move, a reminder after 7"),
-        ("--days=30 --forfeittime=21", "21 days a move, a reminder after 7"),
-        ("--days=3 --nagtime=1", "3 days a move, a reminder after 1"),
-        ("--days=3 --nagtime=3", "3 days a move"),
-        (
-            "--nagtime=0 --bank=10+1 --weekends=off --unrated",
-            "bank of 10 days and 1 more a move, weekends don't count, unrated",
-        ),
-        ("--bank=10", "bank of 10 days, a reminder after 7 days"),
-        ("--bank=7", "bank of 7 days"),
-        ("--bank=7+1", "bank of 7 days and 1 more a move, a reminder after 7 days"),
-        (
-            "--bank=30 --totaltime=90 --nagtime=1 --forfeittime=21",
-            "21 days a move, bank of 30 days, 90 days in all, a reminder after 1 day",
-        ),
-        ("--forfeittime=0 --totaltime=5", "5 days in all"),
-        ("--forfeittime=0", "no time limit, a reminder after 7 days"),
-        ("--forfeittime=0 --nagtime=0 --unrated", "no time limit, unrated"),
-    ],
-)
-def test_terms_are_described_in_one_line(words, line):
-    assert describe_time_control(read_time_control(words.split())) == line
-
-
-@given(terms())
-def test_every_description_is_one_plain_line(agreed):
-    line = describe_time_control(agreed)
-    assert line.isprintable()
-    assert 0 < len(line) < 200
-
-
-def test_the_page_for_players_describes_terms_as_they_are():
-    described = PAGE.read_text().partition("described as |")[2].partition("\n\n")[0]
-    rows = re.findall(r"^\| (?:`(.*)` )?\| (.*) \|$", described, re.MULTILINE)
-    assert len(rows) == 9
-    for words, line in rows:
-        assert describe_time_control(read_time_control(words.split())) == line
 
 
 def test_the_page_for_players_names_every_option_with_its_range():

@@ -132,7 +132,7 @@ def test_a_move_is_previewed_and_nothing_is_played(api, pair):
     path = f"/api/matches/{board}/board.json"
     shown = api.http.get(path, params={"move": " M13-J7 ", "display": "small"}).json()
     assert (shown["ply"], shown["move"]) == (1, "m13-j7")
-    assert shown["next"] == f"then it is {other.name}'s turn"
+    assert shown["next"] == f"it will be {other.name}'s turn"
     assert api.http.get(path).json()["ply"] == 0
     play(pair, "m13-j7")
     assert api.http.get(f"{path}?display=small").json()["text"] == shown["text"]

@@ -14,8 +14,9 @@ from infra.mail.composer import MatchUpdate
 from infra.mail.progress import DigestItem
 from infra.projections.notices import NoticeKind
 from infra.redis import keys
-from services.language.render.match_text import NamedMatch, describe_events
 from services.mail.notification_texts import NotificationTexts
+from services.words.matches import describe_events
+from services.words.named_match import NamedMatch
 from tests.helpers.api import Api, Player
 from tests.helpers.web import Guest
 
@@ -75,12 +76,12 @@ def test_each_event_is_a_sentence(dispute: Dispute) -> None:
     one, other = dispute.players
     place = f"match {dispute.board}, #1"
     assert dispute.do(other.account, MakeClaim(ply=1, text=TEXT)) == (
-        f"{place}: Dark ({other.name}) made a claim about #1"
+        f"{place}: Dark ({other.name}) made a claim about move 1"
     )
     claim = dispute.state.seq
     ruling = rule(claim, back_to=1, time=((1, 3_600_000),))
     assert dispute.do(ARBITER, ruling) == (
-        f"{place}: an arbiter upheld claim {claim}; it is set back to #1 and goes on there; "
+        f"{place}: an arbiter upheld claim {claim}; the match goes back to where it was after 1 move, and goes on there; "
         f"Dark ({other.name}) gets 1 hour more; it is Dark's turn ({other.name})"
     )
     assert dispute.do(one.account, MakeAppeal(claim=claim, text=TEXT)) == (
@@ -88,10 +89,10 @@ def test_each_event_is_a_sentence(dispute: Dispute) -> None:
     )
     assert dispute.do(b"arbiter2", rule(claim)) == f"{place}: an arbiter dismissed claim {claim}"
     assert dispute.do(ARBITER, rule(None, winners=(0,))) == (
-        f"{place}: an arbiter ruled; the match is over: Light ({one.name}) has won by a ruling"
+        f"{place}: an arbiter ruled; the match is over: Light ({one.name}) won by a ruling"
     )
     assert dispute.do(ARBITER, rule(None, annul=True)) == (
-        f"{place}: an arbiter ruled; the match is over: an arbiter annulled it, and it counts for nothing"
+        f"{place}: an arbiter ruled; the match is over: annulled by an arbiter; the match does not count"
     )
 
 
@@ -162,9 +163,9 @@ def test_mails_say_what_was_ruled(api: Api, dispute: Dispute) -> None:
     update = MatchUpdate(
         one.account, dispute.board, 0, len(history), (NoticeKind.CLAIMED,), history
     )
-    assert "made a claim about #1" in texts.match_update(update).body
+    assert "made a claim about move 1" in texts.match_update(update).body
     kinds = (NoticeKind.CLAIMED, NoticeKind.RULED, NoticeKind.APPEALED)
     items = [DigestItem(dispute.board, 5, kind, 1) for kind in kinds]
     body = texts.digest(one.account, items).body
-    for words in ("a claim was made", "an arbiter ruled", "appealed against a ruling"):
+    for words in ("there is a claim", "an arbiter ruled", "appealed against the ruling"):
         assert words in body

@@ -99,7 +99,7 @@ def test_a_game_of_another_distribution_is_played_taken_away_and_played_on(tmp_p
         )
         assert "X has three in a row" in line(served, "tictactoe show 1")
         assert served.run("verify", "1").returncode == 0
-        until(lambda: "bob has won" in line(served, "tictactoe history"))
+        until(lambda: "bob won" in line(served, "tictactoe history"))
 
 
 def test_the_referee_judges_a_game_of_another_distribution(packages):

@@ -113,7 +113,7 @@ def test_a_match_goes_on_from_server_to_server_to_its_end(servers: list[Served],
     running = ("import", str(exported(a, first, tmp_path)), "--player", "Light=anna")
     assert "the match still runs at a.example.org" in refused(b, *running)
     transfer(a, first, "alice", "bob")
-    assert "it goes on at another server, and counts for nothing here" in show(a, first)
+    assert "it goes on at another server, and does not count here" in show(a, first)
 
     file = exported(a, first, tmp_path)
     other = refused(b, "import", str(file), "--key", key_of(b))
@@ -142,7 +142,7 @@ def test_a_match_goes_on_from_server_to_server_to_its_end(servers: list[Served],
     accept(c, 1, "ada", "bo")
     move(c, 1, "bo", "a1-a5")
     c.do("pow2 resign 1 ada ada-password")
-    assert "Dark (bo) has won by resignation" in show(c, 1)
+    assert "Dark (bo) won by resignation" in show(c, 1)
     assert inner is not None
     _check_third(servers, exported(c, 1, tmp_path), inner)
 
@@ -176,7 +176,7 @@ def test_a_declined_import_is_proposed_again_and_a_forged_one_is_refused(
     second = board_of(import_to(b, file, "anna", "ben"))
     assert second != first
     accept(b, second, "ben", "anna")
-    assert "Dark (ben) has won by resignation" in show(b, second)
+    assert "Dark (ben) won by resignation" in show(b, second)
 
     document = json.loads(file.read_text())
     document["result"]["winners"] = [0]

@@ -130,7 +130,7 @@ def test_show_names_the_offer_that_stands(terminal):
     board = terminal.challenge()
     terminal.move(board, "alice", "propose draw")
     shown = terminal.do(f"pow2 show {board}").page
-    assert "Light (alice) proposed a draw; Dark (bob) can accept or reject it" in shown
+    assert "Light (alice) offers a draw; Dark (bob) can accept or reject it" in shown
 
 
 @pytest.mark.parametrize(
@@ -139,26 +139,26 @@ def test_show_names_the_offer_that_stands(terminal):
         (
             "bob",
             "accept",
-            "Dark (bob) accepted the draw; the match is over: it is a draw by agreement",
+            "Dark (bob) accepted the draw; the match is over: draw by agreement",
         ),
         (
             "bob",
             "decline",
-            "Dark (bob) declined to play; the match is over: it did not come about, and counts for nothing",
+            "Dark (bob) declined to play; the match is over: declined; the match does not count",
         ),
         (
             "bob",
             "resign",
-            "Dark (bob) resigned; the match is over: Light (alice) has won by resignation",
+            "Dark (bob) resigned; the match is over: Light (alice) won by resignation",
         ),
         ("bob", "Propose  Draw", "Dark (bob) accepted the draw; the match is over"),
-        ("bob", "reject", "Dark (bob) rejected the draw"),
+        ("bob", "reject", "Dark (bob) declined the draw"),
     ],
 )
 def test_what_stands_in_place_of_a_move_is_done_and_shown(terminal, player, text, said):
     board = terminal.challenge()
     assert terminal.move(board, "alice", "propose draw").sentence == (
-        "match 1, #0: Light (alice) proposed a draw"
+        "match 1, #0: Light (alice) offers a draw"
     )
     answer = terminal.move(board, player, text)
     assert answer.sentence.startswith(f"match 1, #0: {said}")
@@ -185,7 +185,7 @@ def test_a_draw_by_repetition_is_granted_at_once(terminal):
         ):
             assert terminal.move(board, name, text).code == ""
     answer = terminal.move(board, "alice", "propose draw")
-    assert "it is a draw, as the position has stood three times" in answer.sentence
+    assert "draw, because the position has come up three times" in answer.sentence
 
 
 def test_a_preview_plays_moves_for_whoever_is_next_and_submits_nothing(terminal):

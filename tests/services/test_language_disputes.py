@@ -45,7 +45,7 @@ def claim(terminal: Terminal, board: int, text: str = "he cheats", key: str | No
 def test_a_claim_goes_into_the_log_by_its_salted_hash_alone(terminal, board):
     answer = claim(terminal, board, "my clock ran\non in the pause")
     assert answer.code == ""
-    assert "Light (alice) made a claim about #1" in answer.sentence
+    assert "Light (alice) made a claim about move 1" in answer.sentence
     event = last_event(terminal, board)
     (statement,) = terminal.app.statements.of_match(board)
     assert event.body == Claimed(seat=0, ply=1, text=statement.digest)
@@ -94,7 +94,7 @@ def test_a_claim_is_made_by_players_and_arbiters_only(terminal, board):
     assert refused.code == Code.NOT_A_PLAYER
     assert len(terminal.app.statements.of_match(board)) == 0
     answer = terminal.do(f"claim {board} carol sing-along #0 looks odd")
-    assert "an arbiter made a claim about #0" in answer.sentence
+    assert "an arbiter made a claim about the start" in answer.sentence
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_an_arbiter_who_plays_does_not_rule(terminal, board):
     ("verdict", "expected"),
     [
         ("dismissed", "an arbiter dismissed claim 4"),
-        ("back #0", "it is set back to #0"),
+        ("back #0", "the match goes back to its start"),
         ("back #0 time alice=3d,Dark=12h", "Light (alice) gets 3 days more"),
         ("result Dark", "Dark (bob)"),
         ("result ALICE", "Light (alice)"),
@@ -182,7 +182,7 @@ def test_the_ruling_on_an_appeal_is_another_arbiters_and_final(terminal, board):
     assert not terminal.do(f"rule {board} {OTHER} marco-polo back #1 it was not shown").code
     assert terminal.do(f"appeal {board} bob yes-we-can but").code == Code.ALREADY_APPEALED
     page = terminal.do(f"case {board} bob yes-we-can").page
-    assert "case 4, about #1: an arbiter has ruled on the appeal, and that is final" in page
+    assert "case 4, about move 1: an arbiter has ruled on the appeal, and that is final" in page
     for text in ("he cheats", "Light cheated", "I did not", "it was not shown"):
         assert f"\n    {text}" in page
 
@@ -202,7 +202,7 @@ def test_the_text_of_a_deleted_account_is_gone_and_the_claim_stays(terminal, boa
     assert not terminal.do("delete alice mad-hatter").code
     assert terminal.app.statements.of_match(board) == []
     page = terminal.do(f"case {board} bob yes-we-can").page
-    assert "a former player claims:\n    (the text was erased)" in page
+    assert "a former player made a claim:\n    (the text was erased)" in page
 
 
 def test_the_queue_has_the_cases_that_wait_the_oldest_first(terminal):

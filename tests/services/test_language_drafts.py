@@ -296,4 +296,4 @@ def test_a_preview_ends_with_the_match(terminal, board):
     assert answer.sentence.endswith("the match would be over")
     answer = terminal.do(f"pow2 previewas {board} bob yes-we-can {last} m13-j7")
     assert answer.code == Code.MATCH_OVER
-    assert answer.sentence.startswith("move 2: the match would be over before it")
+    assert answer.sentence.startswith("move 2: the match would be over")

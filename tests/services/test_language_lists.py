@@ -58,9 +58,7 @@ def test_games_lists_matches_in_a_line_each(four):
     assert [line.split()[0] for line in lines] == ["2", "1"]
     assert lines[1].strip().startswith("1  Light alice, Dark bob: #1, bob to move since 2023-11-14")
     over = four.do("pow2 games bob inactive").page
-    assert over.strip().startswith(
-        "3  Light alice, Dark bob: alice has won by resignation, 2023-11"
-    )
+    assert over.strip().startswith("3  Light alice, Dark bob: alice won by resignation, 2023-11")
     assert len(four.do("pow2 games alice bob all").page.splitlines()) == 3
 
 

@@ -58,7 +58,7 @@ def test_a_sign_up_for_whose_mailbox_no_code_is_sent_says_when_to_ask_again(term
     assert terminal.app.accounts.id_of("fan9")
     terminal.do("set fan9 tern-5-lamps language de")
     said = terminal.do("add fan9 tern-5-lamps v.ictim@example.org").sentence
-    assert said.startswith("fan9 has 2 mail addresses now; an die Adresse ging kein Code, weil")
+    assert said.startswith("fan9 hat jetzt 2 Mailadressen; an die Adresse ging kein Code, weil")
 
 
 def test_an_account_is_made_with_the_addresses_that_follow_its_password(terminal):
@@ -156,10 +156,10 @@ def test_the_language_of_help_is_chosen_with_and_without_a_game(terminal):
     alice = terminal.app.accounts.id_of("alice")
     german = terminal.do("help line --lang=de")
     for line in ("set ALICE mad-hatter language DE", "pow2 set alice mad-hatter Language de"):
-        assert accepted(terminal, line) == "alice reads help in German from now on"
+        assert accepted(terminal, line) == "alice liest ab jetzt alles auf Deutsch, auch Mails"
         assert terminal.language.do("help line", reader=alice) == german
         said = accepted(terminal, "set alice mad-hatter LANGUAGE en")
-        assert said == "alice reads help in English from now on"
+        assert said == "from now on alice reads and gets mail in English"
         assert terminal.language.do("help line", reader=alice) != german
 
 
@@ -286,8 +286,8 @@ def test_of_two_changes_at_one_moment_the_later_is_to_be_tried_again(terminal, l
     client.meddle = lambda: whole.change_of(alice, lambda one: replace(one, language="de"))
     answer = terminal.do(line.format("alice mad-hatter"))
     assert answer.code == Code.BUSY
-    said = "das Konto wurde im selben Moment anderswo geändert; bitte noch einmal versuchen"
-    assert answer.sentence == said  # in the language of the earlier change
+    said = "the account was changed elsewhere at the same moment; try again"
+    assert answer.sentence == said  # in the language of the moment when the account was proven
     assert profile(terminal, "alice").language == "de"
     assert terminal.do(line.format("alice mad-hatter")).code == ""
 

@@ -65,12 +65,12 @@ def said(answer: Answer) -> str:
 def test_the_last_move_is_taken_back_when_the_other_agrees(terminal, board, words, consent):
     start = terminal.do(f"pow2 show {board}#1").page.split("\n\n", 1)[1]
     proposed = said(terminal.move(board, "bob", words))
-    assert proposed == "match 1, #2: Dark (bob) proposed to take the last move back"
+    assert proposed == "match 1, #2: Dark (bob) asks for a takeback"
     shown = terminal.do(f"pow2 show {board}").page
-    assert "Dark (bob) proposed to take the last move back; Light (alice) can accept" in shown
+    assert "Dark (bob) asks for a takeback; Light (alice) can accept" in shown
     answer = terminal.move(board, "alice", consent)
     assert said(answer) == (
-        "match 1, #1: Light (alice) accepted the undo; it is taken back to #1; "
+        "match 1, #1: Light (alice) accepted the takeback; it is taken back to where it was after 1 move; "
         "it is Dark's turn (bob)"
     )
     assert answer.page == start
@@ -80,7 +80,7 @@ def test_the_last_move_is_taken_back_when_the_other_agrees(terminal, board, word
 
 def test_with_ones_own_last_move_the_reply_to_it_is_taken_back_too(terminal, board):
     terminal.move(board, "alice", "undo")
-    assert "taken back to #0" in said(terminal.move(board, "bob", "accept"))
+    assert "taken back to its start" in said(terminal.move(board, "bob", "accept"))
     assert at(terminal, board) == "#0: it is Light's turn (alice)"
     assert terminal.do(f"pow2 show {board}#1").code == Code.UNKNOWN_PLY
     assert said(terminal.move(board, "alice", "m1-i1")) == (
@@ -94,7 +94,8 @@ def test_moves_can_be_taken_back_one_after_the_other_to_the_start(terminal, boar
         name = ["alice", "bob"][ply]
         terminal.move(board, name, "undo")
         other = ["alice", "bob"][1 - ply]
-        assert f"taken back to #{ply}" in said(terminal.move(board, other, "accept"))
+        where = ["its start", "where it was after 1 move"][ply]
+        assert f"taken back to {where}; " in said(terminal.move(board, other, "accept"))
     answer = terminal.move(board, "alice", "undo")
     assert answer.code == Code.UNKNOWN_OFFER
     assert answer.sentence == "you have no move to take back"
@@ -115,7 +116,7 @@ def test_a_move_taken_back_can_be_played_again(terminal, board):
 def test_what_is_rejected_or_played_past_is_not_taken_back(terminal, board):
     terminal.move(board, "bob", "undo")
     assert said(terminal.move(board, "alice", "reject")) == (
-        "match 1, #2: Light (alice) rejected the undo"
+        "match 1, #2: Light (alice) declined the takeback"
     )
     assert terminal.move(board, "alice", "accept").code == Code.NO_OFFER
     terminal.move(board, "bob", "undo")
@@ -151,9 +152,11 @@ def test_a_move_meant_for_what_was_taken_back_is_stale(terminal, board):
 @pytest.mark.parametrize("consent", ["accept", "propose abort"])
 def test_a_match_that_all_break_off_counts_for_nothing(terminal, board, consent):
     proposed = said(terminal.move(board, "alice", "propose Abort"))
-    assert proposed == "match 1, #2: Light (alice) proposed to break the match off"
-    ended = "the match is over: it was broken off by agreement, and counts for nothing"
-    assert said(terminal.move(board, "bob", consent)).endswith(f"accepted the abort; {ended}")
+    assert proposed == "match 1, #2: Light (alice) offers to call the match off"
+    ended = "the match is over: called off by agreement; the match does not count"
+    assert said(terminal.move(board, "bob", consent)).endswith(
+        f"agreed to call the match off; {ended}"
+    )
     assert at(terminal, board) == f"#2: {ended}; the last move was a13-d7"
     assert terminal.move(board, "alice", "undo").code == Code.MATCH_OVER
     assert "holds" in check(terminal.app.store, board)
@@ -173,12 +176,12 @@ def test_a_match_of_one_has_nobody_to_agree_with(terminal):
 
 def test_of_three_all_must_agree(terminal, three):
     proposed = said(terminal.move_in("halves", three, "bob", "undo"))
-    assert proposed.endswith("B (bob) proposed to take the last move back")
+    assert proposed.endswith("B (bob) asks for a takeback")
     assert "taken back" not in said(terminal.move_in("halves", three, "alice", "accept"))
     assert terminal.move_in("halves", three, "alice", "accept").code == Code.OFFER_STANDS
     assert at(terminal, three, "halves").startswith("#7: ")
     answer = terminal.move_in("halves", three, "carol", "accept")
-    assert "it is taken back to #4; it is B's turn (bob)" in said(answer)
+    assert "it is taken back to where it was after 4 moves; it is B's turn (bob)" in said(answer)
     assert at(terminal, three, "halves").startswith("#4: it is B's turn (bob)")
     any_move(terminal, three, "bob")
     assert "holds" in check(terminal.app.store, three)
@@ -196,7 +199,7 @@ def test_three_break_a_match_off_together(terminal, three):
     terminal.move_in("halves", three, "carol", "propose abort")
     terminal.move_in("halves", three, "alice", "propose abort")
     ended = said(terminal.move_in("halves", three, "bob", "accept"))
-    assert "it was broken off by agreement" in ended
+    assert "called off by agreement" in ended
     assert "holds" in check(terminal.app.store, three)
 
 
@@ -221,7 +224,7 @@ def test_who_resigned_has_no_say_and_stays_out_when_moves_are_taken_back(termina
     assert terminal.move_in("halves", three, gone, "accept").code == Code.NOT_A_PLAYER
     answer = terminal.move_in("halves", three, other, "accept")
     ply = {"alice": 6, "bob": 4}[one]
-    assert f"it is taken back to #{ply};" in said(answer)
+    assert f"it is taken back to where it was after {ply} moves;" in said(answer)
     assert at(terminal, three, "halves").startswith(f"#{ply}: ")
     assert terminal.do(f"halves show {three}#{ply - 1}").code == ""
     any_move(terminal, three, one)

@@ -110,10 +110,10 @@ def test_mails_about_what_else_happens_in_a_match_are_german(terminal, composing
             said.append(mail.body)
     everything = "\n".join(said)
     for words in (
-        "hat vorgeschlagen: den letzten Zug zurückzunehmen",
-        "hat angenommen",
-        "sie ist auf #0 zurückgenommen",
-        "hat abgelehnt: Remis",
+        "möchte den letzten Zug zurücknehmen",
+        "hat der Zugrücknahme zugestimmt",
+        "sie ist bis zum Anfang zurückgenommen",
+        "hat Remis abgelehnt",
         "alle Uhren stehen still",
         "hat die Pause beendet",
         "die Partie ist zu Ende: Hell (alice) hat durch Aufgabe gewonnen",

@@ -6,13 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from domain.match.history import unpack_snapshot
+from infra.languages.wording import wording
 from infra.mail.processed import REFUSALS_AN_HOUR, REPLIES_AN_HOUR
 from infra.people.accounts import MailAddress
 from infra.people.rate_limits import _hashed
 from services.app.messages import inbox
 from services.mail.inbound import WRONG_PASSWORDS, TryAgainError
 from services.mail.parse.mime import UnfitError
-from services.mail.reply import SHORT_REPLY
+from services.mail.reply import short_foot
 from tests.fakes.office import DOMAIN, SERVER, box
 from tests.helpers.lanes import LANE
 from tests.helpers.office_mails import MOVE, UNASKED, moves
@@ -188,7 +189,7 @@ def test_forged_senders_get_three_short_answers_a_mailbox_and_twenty_a_domain(of
     assert [len(letters) for letters in said] == [1, 1, 1, 0, 0, 0]
     for (letter,) in said[:3]:
         assert len(letter.body) < 900
-        assert letter.body.endswith(SHORT_REPLY)
+        assert letter.body.endswith(short_foot(wording("en")))
         assert letter.attachments == ()
     others = [f"innocent{n}@victim.example" for n in range(20)]
     assert sum(len(office.take(SERVER, "help", sender=one)) for one in others) == 17
@@ -208,7 +209,7 @@ def test_of_strangers_only_those_are_answered_that_the_server_in_front_vouches_f
     line = "signup fay tern-5-lamps fay@new.example"
     (letter,) = office.take(SERVER, line, sender="fay@new.example", headers=passed)
     assert letter.body.startswith("> signup fay ***")
-    assert SHORT_REPLY not in letter.body
+    assert short_foot(wording("en")) not in letter.body
     office.take(SERVER, "messages fay a-guess", sender="gil@new.example", headers=passed)
     kept = [name for name in office.app.client.scan_iter() if name.startswith(b"logins:tried/")]
     for network, counted in (("mail new.example", 1), ("mail", 0)):

@@ -127,7 +127,7 @@ def test_all_a_seat_may_say_is_carried_out(office):
     assert [one.split("\n")[0].removeprefix("> ") for one in told] == said.split("\n")
     assert letter.subject == "match 1: The Power of Two"
     (answer,) = office.take(bob, "accept", sender=box("bob"))
-    assert "it is a draw by agreement" in answer.body
+    assert "draw by agreement" in answer.body
 
 
 @pytest.mark.parametrize("line", ["signoff", "set notify none", "Set Notify daily"])
@@ -315,7 +315,7 @@ def test_an_accepted_move_is_answered_by_the_next_mail_of_the_match_alone(office
     office.accounts.change_of(office.ids["alice"], lambda old: replace(old, notify="daily"))
     assert " played " in office.take(alice, legal(office, board))[0].body
     assert len(moves(office, board)) == 5
-    assert "has won by resignation" in office.take(bob, "resign", sender=box("bob"))[0].body
+    assert "won by resignation" in office.take(bob, "resign", sender=box("bob"))[0].body
     # the first board comes once, in the mail of the match
     office.accounts.change_of(office.ids["alice"], lambda old: replace(old, notify="move"))
     assert office.take(SERVER, "pow2 challenge alice bob --password=mad-hatter") == []

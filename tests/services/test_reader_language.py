@@ -46,6 +46,49 @@ def test_a_refusal_is_in_the_language_of_the_account_that_the_line_proves(termin
     assert (answer.code, answer.sentence) == ("illegal-move", GERMAN)
 
 
+GERMAN_ANSWERS = (
+    ("messages alice mad-hatter", "niemand hat dir geschrieben"),
+    ("message alice mad-hatter bob hallo", "bob findet sie in `messages`"),
+    ("block alice mad-hatter", "du blockierst niemanden"),
+    ("vacation alice mad-hatter", "du hast keinen Urlaub"),
+    ("watching alice mad-hatter", "du beobachtest keine Partie und folgst niemandem"),
+    ("follow alice mad-hatter bob", "`watching` zeigt, was dieses Konto spielt; es erfährt davon nichts"),
+    ("watch 1 alice mad-hatter", "Partie 1 steht in `watching`"),
+    ("case 1 alice mad-hatter", "Partie 1 hat keinen Fall"),
+    ("pow2 chat 1 alice mad-hatter guten Tag", "in Partie 1 gesagt"),
+    ("pow2 queue 1 alice mad-hatter", "Partie 1: du hast keine Vorauszüge"),
+    ("set alice mad-hatter notify daily", "ab jetzt gilt: alice bekommt eine Mail am Tag"),
+    ("pow2 move 1 alice mad-hatter m13-m5:l4", "Partie 1, #1: Hell (alice) hat m13-m5:l4 gezogen"),
+    ("pow2 move 1 alice mad-hatter propose draw", "Partie 1, #1: Hell (alice) bietet Remis an"),
+    ("pow2 resign 1 alice mad-hatter", "die Partie ist zu Ende: Dunkel (bob) hat durch Aufgabe gewonnen"),
+    ("pow2 challenge alice bob --password=mad-hatter", "Hell (alice) fordert Dunkel (bob) zu"),
+    ("delete alice mad-hatter", "das Konto und alle persönlichen Daten sind gelöscht"),
+)  # fmt: skip
+
+
+def test_the_terminal_answers_in_the_language_of_the_account(terminal):
+    terminal.challenge()
+    assert terminal.do("set alice mad-hatter language de").sentence == (
+        "alice liest ab jetzt alles auf Deutsch, auch Mails"
+    )
+    for line, said in GERMAN_ANSWERS:
+        answer = terminal.do(line)
+        assert (answer.code, said in answer.text) == ("", True), (line, answer.text)
+
+
+def test_a_line_that_is_not_understood_is_refused_in_the_language_of_the_reader(terminal):
+    terminal.do("set alice mad-hatter language de")
+    alice = terminal.app.accounts.id_of("alice")
+    for line, said in (
+        ("mesages alice mad-hatter", "es gibt keinen Befehl 'mesages'; ist `messages` gemeint?"),
+        ("block", "die Form ist `block userid password [userid]`; `help` zeigt die Befehle"),
+        ("", "die Zeile ist leer; `help` zeigt die Befehle"),
+        ("help move", "ziehen; oder statt des Zugs"),
+    ):
+        assert said in terminal.language.do(line, reader=alice).text
+    assert "there is no command" in terminal.do("mesages alice mad-hatter").sentence
+
+
 def test_a_repetition_is_answered_in_the_language_of_now(terminal):
     board = terminal.challenge()
     assert terminal.move(board, "alice", "m13-a13", key="k").sentence == ENGLISH

@@ -150,10 +150,10 @@ def test_a_guest_follows_a_match_to_its_end_over_a_break(
         assert after_date(watching.line()).startswith(
             f"match {board}, #2: Dark (bob) played a13-d7"
         )
-        assert after_date(watching.line()) == f"match {board}, #2: Light (alice) proposed a draw"
+        assert after_date(watching.line()) == f"match {board}, #2: Light (alice) offers a draw"
         bob.command(board, {"do": "resign"})
         assert after_date(watching.line()) == f"match {board}, #2: Dark (bob) resigned"
-        assert "the match is over: Light (alice) has won" in watching.line()
+        assert "the match is over: Light (alice) won" in watching.line()
         assert watching.process.wait(60) == 0
         assert watching.lines.rest() == []
 

@@ -60,10 +60,10 @@ def rule(world: World, **fields: str):
 
 def test_a_player_disputes_a_ply_from_the_menu_of_the_match(world):
     board = world.board
-    link = f'href="/m/{board}/claim?ply=2">Dispute this move</a>'
+    link = f'href="/m/{board}/claim?ply=2">Make a claim about this move</a>'
     assert link in world.alice.page(f"/m/{board}")
     assert link in world.arbiter.page(f"/m/{board}")
-    assert "Dispute" not in world.stranger.page(f"/m/{board}")
+    assert "Make a claim" not in world.stranger.page(f"/m/{board}")
     claim(world)
     assert isinstance(world.last(), Claimed)
     assert world.last().ply == 1
@@ -108,7 +108,7 @@ def test_an_arbiter_finds_the_case_in_the_queue_and_the_record_beside_it(world):
     assert f'href="/m/{world.board}/case?case=5"' in queue
     page = world.arbiter.page(f"/m/{world.board}/case?case=5")
     for part in (
-        "Dispute and rulings",
+        "Claim and rulings",
         "The board after move 1",
         "Clocks",
         "What was refused",

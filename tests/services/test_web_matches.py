@@ -457,7 +457,7 @@ def test_a_puzzle_is_played_with_its_score_and_bound(api, come):
     assert re.search(r'class="score">\d+ lines with exactly one stone', page)
     assert "40 of the 44" in page
     guest.move(board, "done")
-    assert "Dispute" not in guest.page(f"/m/{board}") + guest.page(f"/m/{board}/1")
+    assert "Make a claim" not in guest.page(f"/m/{board}") + guest.page(f"/m/{board}/1")
     api.caught_up()
     assert guest.name in guest.page("/puzzles")
     assert guest.name in guest.page("/games/one")

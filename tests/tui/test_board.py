@@ -77,7 +77,7 @@ def test_nothing_is_played_before_the_result_was_shown(api, pair, tmp_path):
         assert "(O)" in seen.drawing
         plain = seen.drawing
         await seen.press("enter")
-        assert f"Enter plays it, Escape goes back. Then it is {other.name}'s turn." in seen.message
+        assert f"Enter plays it, Escape goes back. It will be {other.name}'s turn." in seen.message
         assert seen.drawing != plain
         assert state(api, board)["ply"] == 0
         await seen.press("escape")

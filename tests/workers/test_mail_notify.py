@@ -171,10 +171,10 @@ def test_offers_and_answers_are_told_with_how_to_answer(mailing: Mailing):
     mailing.mail()
     mailing.do(ALICE, MakeOffer(kind="draw"))
     (mail,) = mailing.mail_to(BOB)
-    assert "Light (alice) proposed a draw: write accept or reject" in text_of(mail)
+    assert "Light (alice) offers a draw: write accept or reject" in text_of(mail)
     mailing.do(BOB, AnswerOffer(accept=False))
     (mail,) = mailing.mail_to(ALICE)
-    assert text_of(mail).startswith("match 1, #0: Dark (bob) rejected the draw")
+    assert text_of(mail).startswith("match 1, #0: Dark (bob) declined the draw")
 
 
 def test_an_answer_that_gives_the_turn_is_one_mail(mailing: Mailing):
@@ -185,7 +185,7 @@ def test_an_answer_that_gives_the_turn_is_one_mail(mailing: Mailing):
     mailing.do(BOB, AnswerOffer(accept=True))
     mails = mailing.mail()
     assert recipients(mails) == ["alice"]
-    assert "accepted the undo; it is taken back to #0" in text_of(mails[0])
+    assert "accepted the takeback; it is taken back to its start" in text_of(mails[0])
 
 
 def test_the_end_is_told_and_nothing_is_asked_any_more(mailing: Mailing):
@@ -194,7 +194,7 @@ def test_the_end_is_told_and_nothing_is_asked_any_more(mailing: Mailing):
     mailing.do(ALICE, ResignMatch())
     (mail,) = mailing.mail()
     assert mail["To"] == HOMES[BOB]
-    assert "the match is over: Dark (bob) has won by resignation" in text_of(mail)
+    assert "the match is over: Dark (bob) won by resignation" in text_of(mail)
     assert "first line of a reply" not in text_of(mail)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from domain.clocks import match_clock
-from domain.clocks.time_control import describe_time_control, write_time_control
+from domain.clocks.time_control import write_time_control
 from domain.match.history import Snapshot
 from domain.match.imports import describe_source
 from domain.match.robots import robot_level
@@ -14,10 +14,11 @@ from domain.match.state import MatchState, deadline, position_at, position_of
 from domain.rules import AnyRules, Seat, rules_by_id
 from domain.sentences import text_in
 from domain.translation import ENGLISH, Translation
-from services.app.endings import ending_clause
+from infra.languages.wording import wording
 from services.app.matches import paused_since, phase_of, running_seat, seals_its_draw
 from services.app.names import shown_names
-from services.app.sentences import SAY
+from services.words.endings import over
+from services.words.time_controls import described
 
 
 class Seated(msgspec.Struct, frozen=True):
@@ -315,8 +316,7 @@ def _result_json(
 ) -> Result | None:
     if state.result is None:
         return None
-    clause = ending_clause(state, shown_names(names, language), language)
-    text = SAY("over", detail=clause).in_language(language)
+    text = over(state, shown_names(names, language), wording(language.code))
     return Result(state.result.winners, state.result.reason, text)
 
 
@@ -326,7 +326,7 @@ def _clock_json(state: MatchState, now: int, language: Translation) -> Clock | N
         return None
     return Clock(
         terms=write_time_control(clock.terms),
-        text=describe_time_control(clock.terms, language),
+        text=described(clock.terms, wording(language.code)),
         rated=clock.terms.rated,
         now=now,
         deadline=match_clock.flag_time(clock, mover) if mover is not None else None,

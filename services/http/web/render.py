@@ -16,15 +16,13 @@ from domain.sentences import text_in
 from infra.languages.catalogues import languages, translated
 from infra.languages.formats import language_name
 from infra.languages.wording import Wording
-from services.app.sentences import offer_name
 from services.http.web.assets import FILE_TYPES, asset_url, module_tags
 from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie, session_cookie
 from services.http.web.views.board_view import board_sample, draw_figures
 from services.http.web.views.chat_text import linked
 from services.http.web.views.guides import game_picture
 from services.http.web.views.live_try import in_earnest
-from services.http.web.views.news_words import reason_label
-from services.language.render.dates import instant, span
+from services.words.endings import reason_label
 
 HTML: Final = "text/html"
 
@@ -92,11 +90,8 @@ def environment(words: Wording) -> Environment:
     environment.filters["clock"] = words.clock
     environment.filters["countdown"] = partial(_countdown, words.clock)
     environment.filters["said"] = partial(text_in, language=words)
-    environment.filters["instant"] = instant
-    environment.filters["span"] = span
     environment.filters["reason"] = partial(reason_label, words=words)
     environment.filters["listed"] = words.names
-    environment.filters["offered"] = partial(offer_name, language=words)
     environment.filters["option_of"] = partial(_game_text, words, GamePart.OPTIONS)
     environment.filters["guide_of"] = partial(_game_text, words, GamePart.GUIDE)
     environment.filters["in_earnest"] = in_earnest

@@ -1,28 +1,20 @@
 """Commands about accounts: signup, passwords, addresses, preferences, and leaving."""
 
-from typing import Final
+from collections.abc import Mapping
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from domain.translation import ENGLISH
-from infra.languages.wording import wording
+from infra.languages.wording import Wording, wording
 from infra.people.accounts import read_address
 from services.app import accounts
+from services.app.contact import ANYONE, KNOWN, NONE
 from services.app.names import name_of, shown_name
 from services.app.preferences import (
-    CHALLENGE_CHOICES,
-    MAIL_CHOICES,
-    RECEIPT_CHOICES,
     PreferenceChanges,
     change_preferences,
-    language_names,
 )
 from services.language.answer import Answer
 from services.language.invocation import Invocation
-
-_CODES: Final = (
-    "; where the server sends mail, a code comes to each new address: answer it to get mail there"
-)
 
 
 def signup(call: Invocation) -> Answer:
@@ -32,10 +24,15 @@ def signup(call: Invocation) -> Answer:
     addresses = written or [call.origin.address] * bool(call.origin.address)
     trusted = call.origin.trusted
     account = accounts.sign_up(call.app, *call.sender, addresses, by_operator=trusted)
-    welcome = f"welcome, {name_of(call.app, account)}; `help` lists what you can do"
+    _ = call.words.gettext
+    said = [_("welcome, %(name)s; `help` lists what you can do", name=name_of(call.app, account))]
     if addresses and not written:
-        welcome += f"; your mail address is {addresses[0]}, from which you wrote"
-    return Answer(welcome + (_about_codes(call, account) if addresses else ""))
+        said.append(
+            _("your mail address is %(address)s, from which you wrote", address=addresses[0])
+        )
+    if addresses:
+        said.append(_about_codes(call, account))
+    return Answer("; ".join(said))
 
 
 def _check_password(call: Invocation) -> None:
@@ -46,7 +43,10 @@ def _check_password(call: Invocation) -> None:
         return
     raise Refusal(
         Code.BAD_PASSWORD,
-        f"a mail address stands in the place of the password; the form is `{call.usage}`",
+        call.words.gettext(
+            "a mail address stands in the place of the password; the form is `%(usage)s`",
+            usage=call.usage,
+        ),
     )
 
 
@@ -55,9 +55,20 @@ def change_password(call: Invocation) -> Answer:
     account, end = call.account(), not call.line.has("keep_tokens")
     old, new = call.line.get("password"), call.line.get("new")
     accounts.change_password(call.app, account, old, new, tokens=end)
-    name = name_of(call.app, account)
-    tokens = "and its tokens are ended" if end else "and its tokens stay valid"
-    return Answer(f"the password of {name} is changed; it is logged out everywhere, {tokens}")
+    _, name = call.words.gettext, name_of(call.app, account)
+    if end:
+        return Answer(
+            _(
+                "the password of %(name)s is changed; it is logged out everywhere, and its tokens are ended",
+                name=name,
+            )
+        )
+    return Answer(
+        _(
+            "the password of %(name)s is changed; it is logged out everywhere, and its tokens stay valid",
+            name=name,
+        )
+    )
 
 
 def add_addresses(call: Invocation) -> Answer:
@@ -76,44 +87,88 @@ def change_addresses(call: Invocation) -> Answer:
 
 def _address_count_answer(call: Invocation, account: AccountId) -> Answer:
     """Return how many addresses there are now; none is shown, because others may read the answer."""
-    count = len(call.profile(account).addresses)
-    has = "no mail address" if not count else f"{count} mail address{'es' * (count > 1)}"
-    return Answer(
-        f"{name_of(call.app, account)} has {has} now{_about_codes(call, account) if count else ''}"
+    count, name = len(call.profile(account).addresses), name_of(call.app, account)
+    if not count:
+        return Answer(call.words.gettext("%(name)s has no mail address now", name=name))
+    said = call.words.ngettext(
+        "%(name)s has %(count)s mail address now",
+        "%(name)s has %(count)s mail addresses now",
+        count,
+        name=name,
     )
+    return Answer(f"{said}; {_about_codes(call, account)}")
 
 
 def _about_codes(call: Invocation, account: AccountId) -> str:
     withheld = call.app.accounts.codes.withheld(account)
-    return (
-        f"; {withheld.in_language(wording(call.profile(account).language))}" if withheld else _CODES
+    if withheld:
+        return withheld.in_language(call.words)
+    return call.words.gettext(
+        "where the server sends mail, a code comes to each new address: answer it to get mail there"
     )
 
 
 def verify(call: Invocation) -> Answer:
     """Prove a mail address, by the code that was mailed there."""
     address = accounts.prove_address(call.app, call.account(), call.line.get("value"))
-    return Answer(f"{address} is yours; mail goes there from now on")
+    return Answer(
+        call.words.gettext("%(address)s is yours; mail goes there from now on", address=address)
+    )
 
 
 def set_preference(call: Invocation) -> Answer:
-    """Set a player's preference for all games: the language of help, mail, receipts, or challenges."""
+    """Set a player's preference for all games: the language, mail, receipts, or challenges."""
     account, value = call.account(), call.line.get("value")
     if call.line.has("notify"):
         record = change_preferences(call.app, account, PreferenceChanges(notify=value))
-        return Answer(f"from now on {record.name} gets {MAIL_CHOICES[record.notify]}")
+        return _set(call, record.name, _mail_choices(call.words)[record.notify])
     if call.line.has("challenges"):
         record = change_preferences(call.app, account, PreferenceChanges(challenges=value))
-        whose = CHALLENGE_CHOICES[record.challenges]
-        return Answer(f"from now on {record.name} accepts challenges by name {whose}")
+        return _set(call, record.name, _challenge_choices(call.words)[record.challenges])
     if call.line.has("receipts"):
         record = change_preferences(call.app, account, PreferenceChanges(receipts=value))
-        chosen = RECEIPT_CHOICES["on" if record.receipts else "off"]
-        return Answer(f"from now on {record.name} gets {chosen}")
+        return _set(call, record.name, _receipt_choices(call.words)[record.receipts])
     record = change_preferences(call.app, account, PreferenceChanges(language=value))
-    return Answer(
-        f"{record.name} reads help in {language_names()[record.language or ENGLISH.code]} from now on"
-    )
+    # in the language that was chosen
+    words = wording(record.language)
+    said = words.gettext("from now on %(name)s reads and gets mail in English", name=record.name)
+    return Answer(said)
+
+
+def _set(call: Invocation, name: str, choice: str) -> Answer:
+    said = call.words.gettext("from now on %(name)s %(choice)s", name=name, choice=choice)
+    return Answer(said)
+
+
+def _mail_choices(words: Wording) -> Mapping[str, str]:
+    """Return when mail is sent, by the word for it."""
+    _ = words.gettext
+    return {
+        "move": _("gets a mail at once whenever something happens"),
+        "daily": _("gets one mail a day, and a reminder when your time runs out"),
+        "none": _("gets no mail, not even reminders"),
+    }
+
+
+def _challenge_choices(words: Wording) -> Mapping[str, str]:
+    """Return whose challenges by name a player accepts, by the word for it."""
+    _ = words.gettext
+    return {
+        ANYONE: _("accepts challenges by name from anybody"),
+        KNOWN: _(
+            "accepts challenges by name only from players they have played with, written to or challenged"
+        ),
+        NONE: _("accepts challenges by name from nobody"),
+    }
+
+
+def _receipt_choices(words: Wording) -> Mapping[bool, str]:
+    """Return whether mail has receipts, and moves by mail are answered by themselves."""
+    _ = words.gettext
+    return {
+        True: _("gets receipts in its mail, and an answer to each move by mail"),
+        False: _("gets no receipts in its mail; a move by mail is in the next mail of its match"),
+    }
 
 
 def set_for_game(call: Invocation) -> Answer:
@@ -124,7 +179,13 @@ def set_for_game(call: Invocation) -> Answer:
     wanted = PreferenceChanges(display=(rules.key, value))
     record = change_preferences(call.app, call.account(), wanted)
     display = dict(record.displays)[rules.key]
-    return Answer(f"{rules.title} is drawn {display} for {record.name} from now on")
+    said = call.words.gettext(
+        "%(game)s is drawn %(display)s for %(name)s from now on",
+        game=rules.title,
+        display=display,
+        name=record.name,
+    )
+    return Answer(said)
 
 
 def signoff(call: Invocation) -> Answer:
@@ -132,16 +193,30 @@ def signoff(call: Invocation) -> Answer:
     account = call.account()
     accounts.sign_off(call.app, account)
     name = name_of(call.app, account)
-    return Answer(
-        f"{name} gets no mail from now on; `set {name} password notify move` starts it again, "
-        f"`delete {name} password` erases the account"
+    said = call.words.gettext(
+        "%(name)s gets no mail from now on; `set %(name)s password notify move` starts it again, "
+        "`delete %(name)s password` erases the account",
+        name=name,
     )
+    return Answer(said)
 
 
 def delete(call: Invocation) -> Answer:
     """Erase an account and all personal data."""
+    words = _words_of_sender(call)  # before the account is erased, and its language with it
     accounts.delete_account(call.app, *call.sender)
-    return Answer(
+    said = words.gettext(
         "the account and all its personal data are erased; matches go on under "
-        f"`{shown_name(None)}`, and those that wait for your move are lost on time"
+        "`%(name)s`, and those that wait for your move are lost on time",
+        name=shown_name(None, words),
     )
+    return Answer(said)
+
+
+def _words_of_sender(call: Invocation) -> Wording:
+    """Return the words of the language of the userid in the line, which nothing has proven yet."""
+    try:
+        account = call.app.accounts.id_of(call.line.get("userid"))
+    except Refusal:
+        return call.words
+    return wording(call.app.accounts.language_of(account))

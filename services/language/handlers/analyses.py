@@ -1,24 +1,21 @@
 """The analysis of a match: asked for, and shown as a table."""
 
-from typing import Final
+from collections.abc import Sequence
 
 from domain.engine.turning_points import AnalysedPosition, turning_points
 from domain.errors import Code, Refusal
 from domain.rules import rules_by_id
+from domain.sentences import text_in
+from infra.languages.wording import Wording
 from infra.store.analyses import StoredAnalysis
 from services.app.analyses import analysis_of, score_bound, start_analysis
 from services.language.answer import Answer
 from services.language.invocation import Invocation
 
-_ENGINE_SAYS: Final = (
-    "each player's expected share of the win after each move, as the engine sees it"
-)
-_ENGINE_SAYS_OF_PUZZLE: Final = "after each move how good the best score within reach is, as the engine sees it, 100 for the bound"
-
 
 def analyse(call: Invocation) -> Answer:
     """Show the analysis of a match; ask for it first, if the line proves an account."""
-    app, board, state = call.app, call.board, call.state
+    app, board, state, _ = call.app, call.board, call.state, call.words.gettext
     if call.identity is None:
         found = analysis_of(app, board, state)
     else:
@@ -26,36 +23,67 @@ def analyse(call: Invocation) -> Answer:
     if found is None:
         raise Refusal(
             Code.NOT_FOUND,
-            f"match {board} has no analysis yet; `{call.rules.key} analyse {board} userid password` asks for it",
+            _(
+                "match %(board)s has no analysis yet; `%(game)s analyse %(board)s userid password` asks for it",
+                board=board,
+                game=call.rules.key,
+            ),
         )
     if not isinstance(found, StoredAnalysis):
-        after = " after an interruption" if found.interrupted else ""
-        return Answer(
-            f"match {board} is being analysed{after}: {found.done} of {found.total} positions are done; "
-            f"`{call.rules.key} analyse {board}` shows the result when all are done"
+        said = [
+            _("match %(board)s is being analysed", board=board),
+            _("%(done)s of %(total)s positions are done", done=found.done, total=found.total),
+            _(
+                "`%(game)s analyse %(board)s` shows the result when all are done",
+                game=call.rules.key,
+                board=board,
+            ),
+        ]
+        if found.interrupted:
+            said.insert(1, _("it was interrupted, and goes on by itself"))
+        return Answer("; ".join(said))
+    rules = rules_by_id(state.rules)
+    sides = [text_in(rules.sides[seat], call.words) for seat in range(len(state.seats))]
+    head = _what_is_shown(call.words, board, puzzle=len(sides) == 1)
+    bound = text_in(score_bound(state), call.words)
+    return Answer(
+        f"{head}; {bound}" if bound else head, "\n".join(_table(found, sides, call.words))
+    )
+
+
+def _what_is_shown(words: Wording, board: int, *, puzzle: bool) -> str:
+    if puzzle:
+        return words.gettext(
+            "match %(board)s: after each move how good the best score within reach is, as the engine sees "
+            "it, 100 for the bound",
+            board=board,
         )
-    says = _ENGINE_SAYS_OF_PUZZLE if len(state.seats) == 1 else _ENGINE_SAYS
-    lines = _table(found, rules_by_id(state.rules).side_names)
-    bound = score_bound(state)
-    return Answer(f"match {board}: {says}{f'; {bound}' if bound else ''}", "\n".join(lines))
+    return words.gettext(
+        "match %(board)s: each player's expected share of the win after each move, as the engine sees it",
+        board=board,
+    )
 
 
-def _table(found: StoredAnalysis, sides: tuple[str, ...]) -> list[str]:
+def _table(found: StoredAnalysis, sides: Sequence[str], words: Wording) -> list[str]:
     """Return a line for the start and each move, and its marks: `?` and a better line, `??` at a turning point."""
     seats = len(found.positions[0].values)
     tipped = {point.number for point in turning_points(found.positions)}
-    wide = max(len(one.move) for one in found.positions) + 2
+    start = words.gettext("the start")
+    wide = max(len(start), *(len(one.move) + 2 for one in found.positions))
     names = [side[:8] for side in sides[:seats]]
     side = max(map(len, names))
     head = " ".join(f"{name:>8}" for name in names)
     lines = [f"{'':4} {'':{side}} {'':{wide}} {head}".rstrip()]
-    lines.append(f"{0:>4} {'':{side}} {'the start':{wide}} {_values(found.positions[0])}")
+    lines.append(f"{0:>4} {'':{side}} {start:{wide}} {_values(found.positions[0])}")
     for number, (before, after) in enumerate(
         zip(found.positions, found.positions[1:], strict=False), 1
     ):
         mover = names[before.seat] if before.seat is not None else ""
         mark = "??" if number in tipped else "?" if before.better else ""
-        better = f"  better: {' '.join(before.better)}" if before.better else ""
+        better = ""
+        if before.better:
+            moves = " ".join(before.better)
+            better = f"  {words.gettext('better: %(moves)s', moves=moves)}"
         move = f"{before.move}{mark}"
         lines.append(f"{number:>4} {mover:{side}} {move:{wide}} {_values(after)}{better}")
     return lines

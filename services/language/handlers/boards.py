@@ -10,20 +10,23 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId, decode_event
 from domain.match.state import MatchState, position_at
 from domain.rules import MissingRules
-from infra.languages.wording import wording
+from domain.sentences import text_in
+from infra.languages.wording import Wording
 from infra.projections.match_lists import MatchFilter
 from services.app.context import App
 from services.app.draws import describe_draw
 from services.app.games import read_display
 from services.app.matches import check_ply, load_state, preferred_display, private_part
 from services.app.move_text import read_move, split_ply
+from services.app.sentences import SAY
 from services.language.answer import Answer
 from services.language.arguments import read_board
 from services.language.invocation import Invocation
 from services.language.redact import redact_refusal
 from services.language.render.bounced_addresses import bounced_address_lines
 from services.language.render.conditional_moves import conditional_move_lines
-from services.language.render.match_text import NamedMatch, summary, summary_at
+from services.words.matches import summary, summary_at
+from services.words.named_match import NamedMatch
 
 BOARDS: Final = 20
 """Boards drawn in one answer, at most."""
@@ -42,7 +45,7 @@ def _all_of(call: Invocation, shown: Callable[[str], str], words: Sequence[str])
         try:
             boards.append(shown(word))
         except Refusal as reason:
-            missing.append(redact_refusal(reason, call.line, call.usage, wording(call.language)))
+            missing.append(redact_refusal(reason, call.line, call.usage, call.words))
     if missing and not boards:
         raise missing[0]
     return Answer("; ".join(reason.sentence for reason in missing), "\n\n\n".join(boards))
@@ -52,7 +55,10 @@ def _board_words(call: Invocation) -> list[str]:
     """Return the boards that are asked for by number; `too-long` for too many."""
     words = call.line.all("board")
     if len(words) > BOARDS:
-        raise Refusal(Code.TOO_LONG, f"{len(words)} boards are named; {BOARDS} are the most")
+        said = call.words.gettext(
+            "%(count)s boards are named; %(most)s are the most", count=len(words), most=BOARDS
+        )
+        raise Refusal(Code.TOO_LONG, said)
     return words
 
 
@@ -61,18 +67,21 @@ def _read_display(call: Invocation, flags: Sequence[str], display: str) -> str:
     for flag in flags:
         name, _, display = flag.lstrip("-").partition("=")
         if name != "display":
-            raise Refusal(
-                Code.UNKNOWN_OPTION, f"there is no option {flag[:24]!r} here; --display=NAME is one"
+            said = call.words.gettext(
+                "there is no option %(written)s here; --display=NAME is one",
+                written=repr(flag[:24]),
             )
+            raise Refusal(Code.UNKNOWN_OPTION, said)
     if len(flags) > 1:
-        raise Refusal(Code.BAD_OPTION, "--display is given twice; give it once")
+        said = call.words.gettext("--display is given twice; give it once")
+        raise Refusal(Code.BAD_OPTION, said)
     return read_display(call.rules, display)
 
 
 def _shown(call: Invocation, word: str, display: str) -> str:
     number, ply = split_ply(word)
-    board = read_board(number)
-    scene = NamedMatch.of(call.app, board, match_of_game(call, board))
+    board = read_board(number, call.words)
+    scene = NamedMatch.of(call.app, board, match_of_game(call, board), call.words)
     if ply is None or check_ply(board, scene.state, ply) == scene.state.ply:
         return _drawn(call.app, scene, display)
     then = msgspec.structs.replace(scene, position=position_at(scene.state, ply))
@@ -94,8 +103,9 @@ def show_as(call: Invocation) -> Answer:
         lambda word: "\n\n".join([_shown(call, word, display), *_private(call, word, account)]),
         words,
     )
-    said = filter(None, [*bounced_address_lines(call.profile(account)), shown.sentence])
-    return Answer("; ".join(said), shown.page or "there are none")
+    bounced = bounced_address_lines(call.profile(account), call.words)
+    said = filter(None, [*bounced, shown.sentence])
+    return Answer("; ".join(said), shown.page or call.words.gettext("there are none"))
 
 
 def _own_boards(call: Invocation, account: AccountId) -> list[str]:
@@ -111,13 +121,14 @@ def _own_boards(call: Invocation, account: AccountId) -> list[str]:
 
 def _private(call: Invocation, word: str, account: AccountId) -> list[str]:
     """Return the lines below a board that are for its player alone."""
-    board = read_board(split_ply(word)[0])
+    board = read_board(split_ply(word)[0], call.words)
     private = private_part(call.app, board, match_of_game(call, board), account)
     if private is None:
         return []
-    lines = conditional_move_lines(private.conditional_moves)
+    lines = conditional_move_lines(private.conditional_moves, call.words)
     if private.draft:
-        lines.append(f"submitted and not played yet: {private.draft}")
+        said = call.words.gettext("submitted and not played yet: %(move)s", move=private.draft)
+        lines.append(said)
     return ["\n".join(lines)] if lines else []
 
 
@@ -132,18 +143,25 @@ def preview(call: Invocation) -> Answer:
 
 
 def _preview(call: Invocation, display: str) -> Answer:
-    board = read_board(call.line.get("board"))
-    scene = NamedMatch.of(call.app, board, match_of_game(call, board))
+    board, _ = read_board(call.line.get("board"), call.words), call.words.gettext
+    scene = NamedMatch.of(call.app, board, match_of_game(call, board), call.words)
     if scene.state.over:
-        raise Refusal(Code.MATCH_OVER, "the match is over; `show` with #ply shows it as it was")
+        said = _("the match is over; `show` with #ply shows it as it was")
+        raise Refusal(Code.MATCH_OVER, said)
     if scene.state.awaits_entropy:
-        raise Refusal(Code.NOT_STARTED, "the match waits until all players have accepted it")
+        said = _("the match waits until all players have accepted it")
+        raise Refusal(Code.NOT_STARTED, said)
     played = []
     for number, text in enumerate(call.line.all("step"), 1):
         scene, move = _played(scene, text, number)
         played.append(move)
     return Answer(
-        sentence=f"match {board}, only a preview of {' '.join(played)}: {_turn_after(scene)}",
+        sentence=_(
+            "match %(board)s, only a preview of %(moves)s: %(then)s",
+            board=board,
+            moves=" ".join(played),
+            then=_turn_after(scene),
+        ),
         page=draw(scene, display),
     )
 
@@ -152,13 +170,13 @@ def _played(scene: NamedMatch, text: str, number: int) -> tuple[NamedMatch, str]
     """Play one move of a preview."""
     rules = scene.rules
     if outcome := rules.outcome(scene.position):
-        raise Refusal(
-            Code.MATCH_OVER, f"move {number}: the match would be over before it: {outcome.detail}"
-        )
+        detail = text_in(outcome.text, scene.words)
+        raise Refusal(Code.MATCH_OVER, SAY("over-before", number=number, detail=detail))
     try:
         move = rules.check(scene.position, read_move(rules, text))
     except Refusal as reason:
-        raise Refusal(reason.code, f"move {number}: {reason.sentence}") from None
+        problem = reason.in_language(scene.words)
+        raise Refusal(reason.code, SAY("bad-move", number=number, problem=problem)) from None
     after = msgspec.structs.replace(scene, position=rules.play(scene.position, move))
     return after, rules.write(move)
 
@@ -166,8 +184,10 @@ def _played(scene: NamedMatch, text: str, number: int) -> tuple[NamedMatch, str]
 def _turn_after(scene: NamedMatch) -> str:
     mover = scene.rules.to_move(scene.position)
     if mover is None:
-        return "the match would be over"
-    return f"it would be {scene.side(mover)}'s turn ({scene.names[mover]})"
+        return scene.words.gettext("the match would be over")
+    return scene.words.gettext(
+        "it would be %(side)s's turn (%(name)s)", side=scene.side(mover), name=scene.names[mover]
+    )
 
 
 def draw(scene: NamedMatch, display: str) -> str:
@@ -176,7 +196,7 @@ def draw(scene: NamedMatch, display: str) -> str:
         return scene.rules.sentence
     if scene.position is None:
         return ""
-    return draw_text(scene.rules, scene.position, display, scene.names, scene.language)
+    return draw_text(scene.rules, scene.position, display, scene.names, scene.words)
 
 
 def match_of_game(call: Invocation, board: int) -> MatchState:
@@ -184,16 +204,19 @@ def match_of_game(call: Invocation, board: int) -> MatchState:
     state = load_state(call.app, board)
     game = state.rules.partition("/")[0]
     if game != call.rules.key:
-        raise Refusal(
-            Code.WRONG_GAME,
-            f"match {board} is one of {game}, not of {call.rules.key}; write {game}",
+        said = call.words.gettext(
+            "match %(board)s is one of %(game)s, not of %(other)s; write %(game)s",
+            board=board,
+            game=game,
+            other=call.rules.key,
         )
+        raise Refusal(Code.WRONG_GAME, said)
     return state
 
 
-def drawn_now(app: App, board: int) -> str:
+def drawn_now(app: App, board: int, words: Wording) -> str:
     """Return a match of any game as it stands, in the game's first display."""
-    scene = NamedMatch.of(app, board, load_state(app, board))
+    scene = NamedMatch.of(app, board, load_state(app, board), words)
     return _drawn(app, scene, scene.rules.displays[0])
 
 
@@ -209,4 +232,8 @@ def _draw_line(app: App, scene: NamedMatch) -> list[str]:
         return []
     events = app.store.events(scene.board)
     described = describe_draw(decode_event(data).body for data in events)
-    return [f"draw: {described}"] if described else []
+    if not described:
+        return []
+    # the messages are those of `DEALS`
+    deal = scene.words.gettext(described)
+    return [scene.words.gettext("draw: %(deal)s", deal=deal)]

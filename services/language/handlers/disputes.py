@@ -24,7 +24,7 @@ _MOST_DIGITS: Final = 6
 
 def claim(call: Invocation) -> Answer:
     """Claim that something is wrong in a match."""
-    return _act(call, ClaimAction(_read_ply(call.line.get("at_ply")), text_of(call)))
+    return _act(call, ClaimAction(_read_ply(call), text_of(call)))
 
 
 def appeal(call: Invocation) -> Answer:
@@ -40,30 +40,33 @@ def rule(call: Invocation) -> Answer:
 
 def show_case(call: Invocation) -> Answer:
     """Show the cases of a match."""
-    board = read_board(call.line.get("board"))
+    board = read_board(call.line.get("board"), call.words)
     state, cases = cases_of(call.app, call.account(), board)
     if not cases:
-        return Answer(f"match {board} has no case")
-    return Answer(page=case_page(call.app, board, state, cases))
+        return Answer(call.words.gettext("match %(board)s has no case", board=board))
+    return Answer(page=case_page(call.app, board, state, cases, call.words))
 
 
 def list_cases(call: Invocation) -> Answer:
     """List the cases that wait for a ruling."""
-    first = read_board(call.line.get("value") or "1")
+    first = read_board(call.line.get("value") or "1", call.words)
     queued = queue_of(call.app, call.account(), first - 1)
     count = call.app.cases.count()
-    lines = queue_lines(call.app, queued)
-    if not lines:
-        return Answer("no case waits for a ruling" if first == 1 else f"{count} cases wait")
-    more = (
-        f"; `cases userid password {first + PAGE}` shows the next" if count >= first + PAGE else ""
+    lines, words = queue_lines(call.app, queued, call.words), call.words
+    if not count:
+        return Answer(words.gettext("no case waits for a ruling"))
+    waiting = words.ngettext(
+        "%(count)s case waits for a ruling", "%(count)s cases wait for a ruling", count
     )
-    one = "1 case waits" if count == 1 else f"{count} cases wait"
-    return Answer(f"{one} for a ruling{more}", "\n".join(lines))
+    if count >= first + PAGE:
+        waiting += "; " + words.gettext(
+            "`cases userid password %(next)s` shows the next", next=first + PAGE
+        )
+    return Answer(waiting, "\n".join(lines))
 
 
 def _act(call: Invocation, action: DisputeAction) -> Answer:
-    board = read_board(call.line.get("board"))
+    board = read_board(call.line.get("board"), call.words)
     return deliver(call, dispute(call.app, call.actor, board, action))
 
 
@@ -72,14 +75,15 @@ def _read_verdict(call: Invocation) -> Verdict:
     kind = next(kind for kind in KINDS if line.has(kind))
     return Verdict(
         kind,
-        ply=_read_ply(line.get("at_ply")) if line.has("at_ply") else None,
+        ply=_read_ply(call) if line.has("at_ply") else None,
         winners=tuple(filter(None, line.get("winners").split(","))),
         time=read_grants(line.get("grants")) if line.has("grants") else (),
     )
 
 
-def _read_ply(text: str) -> int:
-    digits = text.removeprefix("#")
+def _read_ply(call: Invocation) -> int:
+    digits = call.line.get("at_ply").removeprefix("#")
     if not digits.isdecimal() or len(digits) > _MOST_DIGITS:
-        raise Refusal(Code.UNKNOWN_PLY, "write the ply as #4, the number of moves before it")
+        said = call.words.gettext("write the ply as #4, the number of moves before it")
+        raise Refusal(Code.UNKNOWN_PLY, said)
     return int(digits)

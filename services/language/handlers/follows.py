@@ -12,7 +12,6 @@ from services.app.follows import (
     watched_matches,
 )
 from services.app.listed_matches import listed_matches
-from services.app.names import join_names
 from services.language.answer import Answer
 from services.language.arguments import read_board
 from services.language.handlers.listing import lines_of
@@ -24,28 +23,28 @@ _PLAYED: Final = 20
 
 def watch(call: Invocation) -> Answer:
     """Watch a match."""
-    board = read_board(call.line.get("board"))
+    board = read_board(call.line.get("board"), call.words)
     watch_match(call.app, call.account(), board)
-    return Answer(f"match {board} is in `watching`")
+    return Answer(call.words.gettext("match %(board)s is in `watching`", board=board))
 
 
 def unwatch(call: Invocation) -> Answer:
     """Stop watching a match."""
-    board = read_board(call.line.get("board"))
+    board = read_board(call.line.get("board"), call.words)
     unwatch_match(call.app, call.account(), board)
-    return Answer(f"match {board} is not in `watching`")
+    return Answer(call.words.gettext("match %(board)s is not in `watching`", board=board))
 
 
 def follow(call: Invocation) -> Answer:
     """Follow a player."""
     follow_player(call.app, call.account(), call.line.all("userid")[1])
-    return Answer("`watching` shows what they play; they do not learn of it")
+    return Answer(call.words.gettext("`watching` shows what they play; they do not learn of it"))
 
 
 def unfollow(call: Invocation) -> Answer:
     """Stop following a player."""
     unfollow_player(call.app, call.account(), call.line.all("userid")[1])
-    return Answer("`watching` no longer shows what they play")
+    return Answer(call.words.gettext("`watching` no longer shows what they play"))
 
 
 def watching(call: Invocation) -> Answer:
@@ -56,5 +55,8 @@ def watching(call: Invocation) -> Answer:
     lines = lines_of(call, watched_matches(app, found))
     if names:
         played = listed_matches(app, followed_boards(app, account, found)[:_PLAYED]).values()
-        lines += [f"you follow {join_names(names)}, who play:", *lines_of(call, list(played))]
-    return Answer(page="\n".join(lines) or "you watch no match and follow nobody")
+        who = call.words.names(names)
+        head = call.words.gettext("you follow %(names)s, who play:", names=who)
+        lines += [head, *lines_of(call, list(played))]
+    none = call.words.gettext("you watch no match and follow nobody")
+    return Answer(page="\n".join(lines) or none)

@@ -6,7 +6,9 @@ from importlib.resources.abc import Traversable
 from typing import Final, Protocol
 
 from domain.errors import Code, Refusal
-from domain.rules import game_by_key, latest_rules
+from domain.rules import AnyRules, game_by_key, latest_rules
+from domain.sentences import text_in
+from infra.languages.wording import Wording, wording
 from services.app.games import game_keys
 from services.app.preferences import read_language
 from services.language.answer import Answer
@@ -57,18 +59,18 @@ def show_help(call: Invocation, forms: Sequence[Explained]) -> Answer:
             unknown.append(reason)
     if not pages:
         raise unknown[0]
-    return Answer("; ".join(reason.sentence for reason in unknown), "\n\n".join(pages))
+    return Answer("; ".join(reason.in_language(language) for reason in unknown), "\n\n".join(pages))
 
 
 def _is_known(subject: str, forms: Sequence[Explained]) -> bool:
     return subject in game_keys() or any(form.called(subject.split()) for form in forms)
 
 
-def _page_on(subject: str, forms: Sequence[Explained], language: str) -> str:
+def _page_on(subject: str, forms: Sequence[Explained], words: Wording) -> str:
     """Return the page of a game, or how a command is written."""
     if subject in game_keys():
-        return _game_page(subject, language)
-    return _on_command(ALIASES.get(subject, subject), forms)
+        return _game_page(subject, words)
+    return _on_command(ALIASES.get(subject, subject), forms, words)
 
 
 def show_game_help(call: Invocation) -> Answer:
@@ -76,54 +78,65 @@ def show_game_help(call: Invocation) -> Answer:
     return Answer(page=_game_page(call.rules.key, _language(call)))
 
 
-def list_games(_: Invocation) -> Answer:
+def list_games(call: Invocation) -> Answer:
     """List the games."""
-    lines = [
-        f"{rules.key}: {rules.title}, for {_players(rules.players)} "
-        f"({', '.join(rules.side_names)}); `help {rules.key}` has the rules"
-        for rules in map(latest_rules, game_keys())
-    ]
+    lines = [_game_line(latest_rules(key), call.words) for key in game_keys()]
     return Answer(page="\n".join(lines))
 
 
-def _players(counts: Sequence[int]) -> str:
-    """Return how many can play, such as `2 or 3 players`."""
-    return f"{' or '.join(map(str, counts))} player{'s' * (counts[-1] > 1)}"
+def _game_line(rules: AnyRules, words: Wording) -> str:
+    *fewer, most = rules.players
+    if fewer:
+        players = words.gettext(
+            "%(fewer)s or %(most)s players", fewer=", ".join(map(str, fewer)), most=most
+        )
+    else:
+        players = words.ngettext("%(count)s player", "%(count)s players", most)
+    sides = [text_in(rules.sides[seat], words) for seat in range(most)]
+    return words.gettext(
+        "%(game)s: %(title)s, for %(players)s (%(sides)s); `help %(game)s` has the rules",
+        game=rules.key,
+        title=rules.title,
+        players=players,
+        sides=", ".join(sides),
+    )
 
 
-def _on_command(subject: str, forms: Sequence[Explained]) -> str:
+def _on_command(subject: str, forms: Sequence[Explained], words: Wording) -> str:
     """Return how the commands are written whose name is the subject or begins with it."""
     found = [
-        f"{form.usage()}\n    {form.summary}" for form in forms if form.called(subject.split())
+        f"{form.usage()}\n    {words.gettext(form.summary)}"
+        for form in forms
+        if form.called(subject.split())
     ]
     if not found:
         known = {form.name: f"help {form.name}" for form in forms}
         known |= {game: f"help {game}" for game in game_keys()}
-        raise Refusal(
-            Code.UNKNOWN_GAME,
-            f"there is no game and no command {quote_safely(subject, known)}; {nearest(subject, known)}",
+        said = words.gettext(
+            "there is no game and no command %(name)s", name=quote_safely(subject, known, words)
         )
+        raise Refusal(Code.UNKNOWN_GAME, f"{said}; {nearest(subject, known, words)}")
     return "\n".join(found)
 
 
-def _language(call: Invocation) -> str:
-    """Return the language asked for by `--lang=CODE`, or else the reader's own."""
+def _language(call: Invocation) -> Wording:
+    """Return the words of the language asked for by `--lang=CODE`, or else the reader's own."""
     flags: Sequence[str] = call.line.all("flag")
     if not flags:
-        return call.language
+        return call.words
     name, _, value = flags[0].partition("=")
     if name != "--lang" or len(flags) > 1:
         raise usage_refusal(call)
-    return read_language(value)
+    return wording(read_language(value))
 
 
-def _page(folder: Traversable, name: str, language: str) -> str:
+def _page(folder: Traversable, name: str, words: Wording) -> str:
     """Return a page in that language, or in English where there is no translation."""
-    translated = folder.joinpath(f"{name}.{language}.txt")
-    page = translated if language and translated.is_file() else folder.joinpath(f"{name}.txt")
+    translated = folder.joinpath(f"{name}.{words.code}.txt")
+    page = translated if translated.is_file() else folder.joinpath(f"{name}.txt")
     return page.read_text("utf-8").rstrip("\n")
 
 
-def _game_page(key: str, language: str) -> str:
+def _game_page(key: str, words: Wording) -> str:
     """Return a game's page, which is in the game's package."""
-    return _page(files(game_by_key(key).package), "help", language)
+    return _page(files(game_by_key(key).package), "help", words)

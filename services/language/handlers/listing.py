@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from domain.match.events import AccountId
 from domain.rules import rules_by_id
+from domain.sentences import text_in
+from infra.languages.wording import Wording
 from infra.projections.match_lists import MatchFilter, MatchListRow
-from services.app.endings import ending_in_list
-from services.app.names import join_names, names_of
+from services.app.names import names_of
 from services.language.answer import Answer
 from services.language.handlers.boards import BOARDS, drawn_now
 from services.language.invocation import Invocation
-from services.language.render.dates import instant
+from services.words.endings import ending_in_list
 
 LINES = 100
 """Matches listed in one answer."""
@@ -54,45 +55,62 @@ def _rows(call: Invocation, accounts: Sequence[AccountId], count: int) -> list[M
 
 def _drawn(call: Invocation, rows: Sequence[MatchListRow]) -> Answer:
     if not rows:
-        return Answer(page="there are none")
-    boards = "\n\n\n".join(drawn_now(call.app, row.board) for row in rows[:BOARDS])
+        return Answer(page=call.words.gettext("there are none"))
+    boards = "\n\n\n".join(drawn_now(call.app, row.board, call.words) for row in rows[:BOARDS])
     if len(rows) <= BOARDS:
         return Answer(page=boards)
-    return Answer(f"these are the first {BOARDS}; `GAME games userid` lists more", boards)
+    said = call.words.gettext(
+        "these are the first %(count)s; `GAME games userid` lists more", count=BOARDS
+    )
+    return Answer(said, boards)
 
 
 def _listed(call: Invocation, rows: Sequence[MatchListRow]) -> Answer:
     if not rows:
-        return Answer(page="there are none")
+        return Answer(page=call.words.gettext("there are none"))
     lines = lines_of(call, rows[:LINES])
     if len(rows) <= LINES:
         return Answer(page="\n".join(lines))
-    return Answer(f"these are the first {LINES}", "\n".join(lines))
+    said = call.words.gettext("these are the first %(count)s", count=LINES)
+    return Answer(said, "\n".join(lines))
 
 
 def lines_of(call: Invocation, rows: Sequence[MatchListRow]) -> list[str]:
     """Return a line for each match: its number, its players, and how it stands or ended."""
-    names = names_of(call.app, {account for row in rows for account in row.seats})
+    words = call.words
+    names = names_of(call.app, {account for row in rows for account in row.seats}, words)
     return [
-        f"{row.board:>6}  {_players(row, names)}{_options(row)}: {_standing(row, names)}"
+        f"{row.board:>6}  {players_of(row.rules, row.seats, names, words)}{_options(row)}: "
+        f"{_standing(row, names, words)}"
         for row in rows
     ]
 
 
-def _players(row: MatchListRow, names: Mapping[AccountId, str]) -> str:
-    sides = rules_by_id(row.rules).side_names
-    return ", ".join(f"{sides[seat]} {names[a]}" for seat, a in enumerate(row.seats))
+def players_of(
+    rules: str, seats: Sequence[AccountId], names: Mapping[AccountId, str], words: Wording
+) -> str:
+    """Return the players of a match, each after the side."""
+    sides = rules_by_id(rules).sides
+    return ", ".join(
+        f"{text_in(sides[seat], words)} {names[account]}" for seat, account in enumerate(seats)
+    )
 
 
 def _options(row: MatchListRow) -> str:
     return f" ({' '.join(row.options)})" if row.options else ""
 
 
-def _standing(row: MatchListRow, names: Mapping[AccountId, str]) -> str:
+def _standing(row: MatchListRow, names: Mapping[AccountId, str], words: Wording) -> str:
     if row.winners is not None:
         winners = [names[row.seats[seat]] for seat in row.winners]
-        return f"{ending_in_list(row.reason, winners, len(row.seats))}, {instant(row.ended)}"
-    waited = join_names([names[row.seats[seat]] for seat in row.waits])
+        ended = ending_in_list(row.reason, winners, len(row.seats), words)
+        return f"{ended}, {words.stamp(row.ended)}"
+    waited = words.names([names[row.seats[seat]] for seat in row.waits])
     if not row.started:
-        return f"waits for {waited} to say accept"
-    return f"#{row.ply}, {waited} to move since {instant(row.since)}"
+        return words.gettext("waits for %(names)s to say accept", names=waited)
+    return words.gettext(
+        "#%(ply)s, %(names)s to move since %(moment)s",
+        ply=row.ply,
+        names=waited,
+        moment=words.stamp(row.since),
+    )

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, command_id
+from infra.languages.wording import Wording
 from infra.people.messages import PlayerMessage
 from services.app import messages as use_cases
-from services.app.names import join_names, names_by_seat
+from services.app.names import names_by_seat
 from services.language.answer import Answer
 from services.language.arguments import read_board
 from services.language.invocation import Invocation
 from services.language.render.bounced_addresses import bounced_address_lines
-from services.language.render.dates import instant
 
 _SHOWN = 20
 """Messages shown at once, unless more than these are new."""
@@ -22,8 +22,10 @@ def message(call: Invocation) -> Answer:
     account = call.account()
     to = _read_recipients(call)
     use_cases.send_message(call.app, account, to, text_of(call), _id(call, account))
-    found = names_by_seat(call.app, to)
-    return Answer(f"{join_names(found)} {'finds' if len(to) == 1 else 'find'} it in `messages`")
+    found = call.words.names(names_by_seat(call.app, to, call.words))
+    if len(to) == 1:
+        return Answer(call.words.gettext("%(name)s finds it in `messages`", name=found))
+    return Answer(call.words.gettext("%(names)s find it in `messages`", names=found))
 
 
 def _read_recipients(call: Invocation) -> list[AccountId]:
@@ -31,14 +33,16 @@ def _read_recipients(call: Invocation) -> list[AccountId]:
     if not call.line.has("recipients"):
         userids = call.line.get("recipient").split(",")
         if "" in userids:
-            raise Refusal(Code.USAGE, "write one comma and no blank between userids")
+            said = call.words.gettext("write one comma and no blank between userids")
+            raise Refusal(Code.USAGE, said)
         return use_cases.find_recipients(call.app, userids)
     userids = call.line.get("recipients").replace(",", " ").split()
     try:
         return use_cases.find_recipients(call.app, userids)
     except Refusal as reason:
-        hint = "a text of several lines begins on the second"
-        raise Refusal(reason.code, f"{reason.sentence}; {hint}") from None
+        hint = call.words.gettext("a text of several lines begins on the second")
+        said = reason.in_language(call.words)
+        raise Refusal(reason.code, f"{said}; {hint}") from None
 
 
 def messages(call: Invocation) -> Answer:
@@ -48,17 +52,18 @@ def messages(call: Invocation) -> Answer:
     # read before counting, because a message that comes in between is not shown and stays new
     received, new = use_cases.inbox(call.app, account), store.unread(account)
     newest = received[: max(new, _SHOWN)]
-    page = _page(call, newest) or "nobody has written to you"
+    page = _page(call, newest) or call.words.gettext("nobody has written to you")
     store.mark_read(account, newest)
-    lines = [*bounced_address_lines(call.profile(account)), page]
-    return Answer(f"{new} new" if new else "", "\n".join(lines))
+    lines = [*bounced_address_lines(call.profile(account), call.words), page]
+    said = call.words.gettext("%(count)s new", count=new)
+    return Answer(said if new else "", "\n".join(lines))
 
 
 def broadcast(call: Invocation) -> Answer:
     """Write to everybody, as an arbiter."""
     account = call.account()
     use_cases.broadcast(call.app, account, text_of(call), _id(call, account))
-    return Answer("everybody finds it in `messages`")
+    return Answer(call.words.gettext("everybody finds it in `messages`"))
 
 
 def chat(call: Invocation) -> Answer:
@@ -66,23 +71,30 @@ def chat(call: Invocation) -> Answer:
     board, account = call.board, call.account()
     if call.line.has("text") or call.line.has("body"):
         use_cases.write_chat(call.app, board, account, text_of(call), _id(call, account))
-        return Answer(f"said in match {board}")
+        return Answer(call.words.gettext("said in match %(board)s", board=board))
     page = _page(call, use_cases.read_chat(call.app, board, account))
-    return Answer(page=page or f"nothing was said in match {board} yet")
+    nothing = call.words.gettext("nothing was said in match %(board)s yet", board=board)
+    return Answer(page=page or nothing)
 
 
 def mute(call: Invocation) -> Answer:
     """Mute the chat of a match."""
-    board = read_board(call.line.get("board"))
+    board = read_board(call.line.get("board"), call.words)
     use_cases.mute_chat(call.app, board, call.account())
-    return Answer(f"the chat of match {board} brings you no notices and no mails")
+    said = call.words.gettext(
+        "the chat of match %(board)s brings you no notices and no mails", board=board
+    )
+    return Answer(said)
 
 
 def unmute(call: Invocation) -> Answer:
     """End the muting of the chat of a match."""
-    board = read_board(call.line.get("board"))
+    board = read_board(call.line.get("board"), call.words)
     use_cases.unmute_chat(call.app, board, call.account())
-    return Answer(f"the chat of match {board} brings you notices and mails again")
+    said = call.words.gettext(
+        "the chat of match %(board)s brings you notices and mails again", board=board
+    )
+    return Answer(said)
 
 
 def text_of(call: Invocation) -> str:
@@ -90,7 +102,8 @@ def text_of(call: Invocation) -> str:
     text = call.line.get("text") or call.line.get("body")
     password = call.line.get("password")
     if password and f" {password} " in f" {' '.join(text.split())} ":
-        raise Refusal(Code.BAD_REQUEST, "the password is in the text, too; nothing was sent")
+        said = call.words.gettext("the password is in the text, too; nothing was sent")
+        raise Refusal(Code.BAD_REQUEST, said)
     return text
 
 
@@ -100,15 +113,18 @@ def _id(call: Invocation, account: AccountId) -> bytes:
 
 def _page(call: Invocation, entries: Sequence[PlayerMessage]) -> str:
     """Return messages as text, each after its time and its writer."""
-    names = names_by_seat(call.app, [entry.sender for entry in entries])
+    words = call.words
+    names = names_by_seat(call.app, [entry.sender for entry in entries], words)
     return "\n".join(
-        f"{instant(entry.at)} {name}{_to(entry)}: {_indented(entry.text)}"
+        f"{words.stamp(entry.at)} {_writer(entry, name, words)}: {_indented(entry.text)}"
         for entry, name in zip(entries, names, strict=True)
     )
 
 
-def _to(entry: PlayerMessage) -> str:
-    return " to everybody" if entry.kind == "broadcast" else ""
+def _writer(entry: PlayerMessage, name: str, words: Wording) -> str:
+    if entry.kind == "broadcast":
+        return words.gettext("%(name)s to everybody", name=name)
+    return name
 
 
 def _indented(text: str) -> str:

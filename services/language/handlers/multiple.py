@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Final
 
 from domain.errors import Code, Refusal
+from infra.languages.wording import Wording
 from services.language.answer import Answer, refusal
 from services.language.invocation import Invocation
 from services.language.parser import join_texts, looks_like_command
@@ -24,11 +25,16 @@ def multiple(call: Invocation) -> Answer:
         [line for line in call.line.get("body").split("\n") if line.strip()], looks_like_command
     )
     if len(lines) > LINES:
-        raise Refusal(Code.TOO_LONG, f"`multiple` has {len(lines)} lines; {LINES} are the most")
+        said = call.words.gettext(
+            "`multiple` has %(count)s lines; %(most)s are the most", count=len(lines), most=LINES
+        )
+        raise Refusal(Code.TOO_LONG, said)
     if any(line.split()[0].lower() == "multiple" for line in lines):
-        raise Refusal(Code.USAGE, "`multiple` can't stand inside `multiple`")
+        said = call.words.gettext("`multiple` can't stand inside `multiple`")
+        raise Refusal(Code.USAGE, said)
     key = _shorten_key(call.key)
-    return _combine([_run_one(call, line, key, n) for n, line in enumerate(lines, 1)])
+    answers = [_run_one(call, line, key, n) for n, line in enumerate(lines, 1)]
+    return _combine(answers, call.words)
 
 
 def _run_one(call: Invocation, line: str, key: str, number: int) -> Answer:
@@ -37,7 +43,7 @@ def _run_one(call: Invocation, line: str, key: str, number: int) -> Answer:
         try:
             call.origin.count()
         except Refusal as reason:
-            return refusal(reason)
+            return refusal(reason, call.words)
     return call.run_line(line, f"{key}/{number}")
 
 
@@ -46,13 +52,16 @@ def _shorten_key(key: str) -> str:
     return key if len(key) <= _KEY_LENGTH else sha256(key.encode()).hexdigest()
 
 
-def _combine(answers: Sequence[Answer]) -> Answer:
+def _combine(answers: Sequence[Answer], words: Wording) -> Answer:
     """Return several answers as one, with the first code among them."""
     page = "\n\n".join(f"{number}: {one.text_with_code}" for number, one in enumerate(answers, 1))
     decided = tuple(chain.from_iterable(one.decided for one in answers))
     bad = [number for number, one in enumerate(answers, 1) if one.code]
     if not bad:
         return Answer(page=page, decided=decided)
-    which = f"line {bad[0]} was" if len(bad) == 1 else f"lines {', '.join(map(str, bad))} were"
-    code = answers[bad[0] - 1].code
-    return Answer(f"{which} not accepted; see below", page, code, decided=decided)
+    if len(bad) == 1:
+        said = words.gettext("line %(number)s was not accepted; see below", number=bad[0])
+    else:
+        numbers = ", ".join(map(str, bad))
+        said = words.gettext("lines %(numbers)s were not accepted; see below", numbers=numbers)
+    return Answer(said, page, answers[bad[0] - 1].code, decided=decided)

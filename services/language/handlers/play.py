@@ -34,9 +34,9 @@ from services.language.answer import Answer
 from services.language.authentication import names_challenger
 from services.language.handlers.boards import draw
 from services.language.invocation import Invocation
-from services.language.parser import CommandLine
-from services.language.render.dates import terms_line
-from services.language.render.match_text import NamedMatch, describe_events
+from services.words.clocks import terms_line
+from services.words.matches import describe_events
+from services.words.named_match import NamedMatch
 
 
 def challenge(call: Invocation) -> Answer:
@@ -58,7 +58,7 @@ def challenge(call: Invocation) -> Answer:
     clock = None if answer.code else load_state(call.app, answer.decided[0].board).clock
     if clock is None:
         return answer
-    page = "\n\n".join(filter(None, (terms_line(clock.terms), answer.page)))
+    page = "\n\n".join(filter(None, (terms_line(clock.terms, call.words), answer.page)))
     return replace(answer, page=page)
 
 
@@ -69,7 +69,7 @@ def _first_player(call: Invocation, name: str) -> Actor:
 
 def move(call: Invocation) -> Answer:
     """Play a move, or what is written in its place: resign, decline, an offer, an answer."""
-    return _act(call, _action_of(call.line))
+    return _act(call, _action_of(call))
 
 
 def resign(call: Invocation) -> Answer:
@@ -91,7 +91,8 @@ def _act(call: Invocation, action: Action) -> Answer:
     return deliver(call, act(call.app, call.actor, call.board, call.state, action))
 
 
-def _action_of(line: CommandLine) -> Action:
+def _action_of(call: Invocation) -> Action:
+    line = call.line
     if line.has("move"):
         return Move(*split_ply(line.get("move")))
     if line.has("propose"):
@@ -99,28 +100,29 @@ def _action_of(line: CommandLine) -> Action:
     if line.has("undo"):
         return Offer("undo")
     if line.has("accept"):
-        return _consent(line)
+        return _consent(call)
     if line.has("reveal"):
-        return _reveal(line)
+        return _reveal(call)
     return next(action for part, action in PLAIN_ACTIONS.items() if line.has(part))
 
 
-def _consent(line: CommandLine) -> Accept:
+def _consent(call: Invocation) -> Accept:
     """Read `accept`, and the flags that may follow it in a match that waits for it."""
-    options = read_draw_options(line.all("flag"))
+    options = read_draw_options(call.line.all("flag"))
     if options.gather:
-        raise Refusal(Code.BAD_OPTION, "--gather belongs to a challenge")
+        said = call.words.gettext("--gather belongs to a challenge")
+        raise Refusal(Code.BAD_OPTION, said)
     return Accept(options.word, options.commitment)
 
 
-def _reveal(line: CommandLine) -> Reveal:
+def _reveal(call: Invocation) -> Reveal:
     """Read `reveal` and its text; `usage` without one, because here the player has to write it."""
-    text = line.get("value")
+    text = call.line.get("value")
     if not text:
-        raise Refusal(
-            Code.USAGE,
-            "write `reveal TEXT`, in hex digits; the server itself reveals a text that it keeps",
+        said = call.words.gettext(
+            "write `reveal TEXT`, in hex digits; the server itself reveals a text that it keeps"
         )
+        raise Refusal(Code.USAGE, said)
     return Reveal(text)
 
 
@@ -143,10 +145,13 @@ def deliver(call: Invocation, asked: Course[Answered]) -> Answer:
 
 def _outcome_unknown(call: Invocation, board: int, code: Code, why: str) -> Answer:
     """Return an answer that says why the outcome is not known, and how to learn it."""
-    return Answer(
-        f"match {board}: {why}; repeat the command with the key {call.key!r} to learn its outcome",
-        code=code,
+    said = call.words.gettext(
+        "match %(board)s: %(why)s; repeat the command with the key %(key)s to learn its outcome",
+        board=board,
+        why=why,
+        key=repr(call.key),
     )
+    return Answer(said, code=code)
 
 
 def _accepted(call: Invocation, decided: Answered) -> Answer:
@@ -157,13 +162,14 @@ def _accepted(call: Invocation, decided: Answered) -> Answer:
         state = replay(stored[: led_to[-1].seq])
     except UNREADABLE as error:
         refusal = damaged_match(call.app.damage, board, error)
-        sentence = f"the command was accepted, but {refusal.sentence}"
-        return Answer(sentence, code=refusal.code, decided=(decided,))
-    scene, first = NamedMatch.of(call.app, board, state), led_to[0]
+        why = refusal.in_language(call.words)
+        said = call.words.gettext("the command was accepted, but %(why)s", why=why)
+        return Answer(said, code=refusal.code, decided=(decided,))
+    scene, first = NamedMatch.of(call.app, board, state, call.words), led_to[0]
     sentence = describe_events(scene, led_to)
     if _is_sealed(decode_event(stored[0]).body) and server_keeps_text(call.app.words, first):
-        sentence += (
-            "; the server keeps your text for the draw: you trust its operator for your part"
+        sentence += "; " + call.words.gettext(
+            "the server keeps your text for the draw: you trust its operator for your part"
         )
     display = preferred_display(call.app, first.actor, scene.rules)
     return Answer(sentence, draw(scene, display), decided=(decided,))

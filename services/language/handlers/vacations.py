@@ -1,29 +1,41 @@
 """Vacations: vacation."""
 
+from infra.languages.wording import Wording
 from services.app import vacations
 from services.app.vacations import VacationStatus
 from services.language.answer import Answer
 from services.language.invocation import Invocation
-from services.language.render.dates import instant
 
 
 def vacation(call: Invocation) -> Answer:
     """Begin a vacation, make it longer, end it early, or show how many days are left."""
     value = call.line.get("value").lower()
     if not value:
-        return Answer(in_words(vacations.status(call.app, call.account())))
-    return Answer(in_words(vacations.change(call.app, call.actor, value)))
+        return Answer(in_words(vacations.status(call.app, call.account()), call.words))
+    return Answer(in_words(vacations.change(call.app, call.actor, value), call.words))
 
 
-def in_words(status: VacationStatus) -> str:
+def in_words(status: VacationStatus, words: Wording) -> str:
     """Return whether the player is on vacation, and how many days are left, in words."""
-    where = (
-        f"you are on vacation until {instant(status.until)}"
-        if status.until is not None
-        else "you are not on vacation"
+    if status.until is None:
+        said = [words.gettext("you are not on vacation")]
+    else:
+        until = words.stamp(status.until)
+        said = [words.gettext("you are on vacation until %(moment)s", moment=until)]
+    said.append(
+        words.ngettext(
+            "%(count)s day of vacation is left in %(year)s",
+            "%(count)s days of vacation are left in %(year)s",
+            status.left,
+            year=status.year,
+        )
     )
-    notified = ""
     if status.matches is not None:
-        count = f"{status.matches} match{'es' * (status.matches != 1)}"
-        notified = f"; {count} of yours {'were' if status.matches != 1 else 'was'} notified"
-    return f"{where}; {status.left} days of vacation are left in {status.year}{notified}"
+        said.append(
+            words.ngettext(
+                "%(count)s match of yours was notified",
+                "%(count)s matches of yours were notified",
+                status.matches,
+            )
+        )
+    return "; ".join(said)

@@ -1,13 +1,18 @@
 """Lines for a player whose mail came back."""
 
+from infra.languages.wording import Wording
 from infra.people.accounts import Profile
 
 
-def bounced_address_lines(profile: Profile) -> list[str]:
+def bounced_address_lines(profile: Profile, words: Wording) -> list[str]:
     """Return a line for each address from which mail came back, with what to do."""
     return [
-        f"mail to {one.address} came back: {one.bounced}; "
-        f"`add {profile.name} password {one.address}` sends a new code there"
+        words.gettext(
+            "mail to %(address)s came back: %(why)s; `add %(name)s password %(address)s` sends a new code there",
+            address=one.address,
+            why=one.bounced,
+            name=profile.name,
+        )
         for one in profile.addresses
         if one.bounced
     ]

@@ -111,7 +111,7 @@ def show_analysis(
     if not isinstance(found, StoredAnalysis):
         under_way: Any = _under_way(board, found)
         return Response(under_way, status_code=202, headers=_AGAIN)
-    bound = score_bound(state)
+    bound = str(score_bound(state))
     return ETag("analysis", found).answer(request, partial(_whole, board, found, bound))
 
 

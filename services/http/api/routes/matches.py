@@ -15,14 +15,7 @@ from infra.people.tokens import Scope
 from services.app.context import App
 from services.app.exports import DocumentReader, export_match
 from services.app.games import read_display
-from services.app.matches import (
-    TextBoard,
-    board_svg,
-    board_text,
-    check_ply,
-    load_state,
-    text_board,
-)
+from services.app.matches import check_ply, load_state
 from services.app.names import names_by_seat
 from services.http.api.auth import AnyRequest, Caller, Context
 from services.http.api.bodies import TEXT
@@ -31,6 +24,7 @@ from services.http.api.etags import ETag
 from services.http.api.match_json import Match, Place, match_json, ply_json
 from services.http.api.routes.commands import BoardNumber
 from services.http.context import ApiContext
+from services.words.boards import TextBoard, board_svg, board_text, text_board
 
 SVG_MEDIA_TYPE: Final = "image/svg+xml"
 

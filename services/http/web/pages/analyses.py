@@ -9,6 +9,7 @@ from litestar.response import Redirect
 from domain.engine.turning_points import turning_points
 from domain.errors import Code, Refusal
 from domain.match.state import position_at
+from domain.sentences import text_in
 from infra.store.analyses import StoredAnalysis
 from services.app.analyses import analysis_of, score_bound, start_analysis
 from services.app.sentences import SAY
@@ -23,8 +24,8 @@ from services.http.web.render import redirect_to, render
 from services.http.web.views.analysis_chart import draw_analysis
 from services.http.web.views.board_view import is_turned
 from services.http.web.views.match_view import MatchView
-from services.http.web.views.result_said import said_result
 from services.http.web.views.variations import Variation
+from services.words.endings import said_result
 
 pages = Pages()
 
@@ -52,14 +53,16 @@ def show_match_analysis(
         "analysis.html",
         visitor,
         table=table,
-        said=said_result(table, visitor.wording) if table.state.result else None,
+        said=said_result(table.state, table.seat, table.names, visitor.wording)
+        if table.state.result
+        else None,
         progress=None if whole else found,
         ended=ended,
         positions=positions,
         points=points,
         tipped={point.number for point in points},
         plot=draw_analysis(f"/m/{board}", table.names, positions, points, visitor.wording),
-        bound=score_bound(table.state) if whole else "",
+        bound=text_in(score_bound(table.state), visitor.wording) if whole else "",
     )
 
 

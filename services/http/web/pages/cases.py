@@ -42,10 +42,10 @@ from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
 from services.http.web.views.board_view import draw_match
 from services.http.web.views.case_view import case_page
-from services.http.web.views.case_words import next_turn, remedies_said, step_name
 from services.http.web.views.match_view import MatchView
 from services.http.web.views.pagination import ListPart, first_row
-from services.language.render.match_text import NamedMatch
+from services.words.cases import next_turn, remedies_said, step_name
+from services.words.named_match import NamedMatch
 
 pages = Pages()
 
@@ -103,9 +103,9 @@ def give_ruling(board: BoardNumber, own: Own) -> Response[str] | Redirect:
     ruling = ruling_of(state, names, verdict, claim)
     tried = try_ruling(account, state, ruling, context.app.store.now())
     scene = NamedMatch.of(context.app, board, tried.after, visitor.wording)
-    what = remedies_said(scene, tried.remedies, visitor.wording)
+    what = remedies_said(scene, tried.remedies)
     if tried.after.next is not None and tried.remedies:
-        what += f"; {next_turn(scene, tried.after.next, visitor.wording)}"
+        what += f"; {next_turn(scene, tried.after.next)}"
     return _case(context, visitor, state, case, form=own, preview=what)
 
 

@@ -8,7 +8,6 @@ from litestar import Response
 from domain.drawing import draw_text
 from domain.match.state import MatchState, positions
 from services.app.exports import DocumentReader, export_match
-from services.app.matches import board_svg
 from services.http.context import ApiContext
 from services.http.web.declared import Pages
 from services.http.web.display_settings import USUAL
@@ -23,7 +22,9 @@ from services.http.web.params import (
 from services.http.web.session import Visitor
 from services.http.web.views.board_theme import with_board_theme
 from services.http.web.views.match_view import MatchView
-from services.language.render.match_text import NamedMatch, summary
+from services.words.boards import board_svg
+from services.words.matches import summary
+from services.words.named_match import NamedMatch
 
 pages = Pages()
 

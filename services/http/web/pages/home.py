@@ -30,10 +30,10 @@ from services.http.web.views.live_try import easiest_robot, live_try
 from services.http.web.views.match_rows import named_rows, with_deadlines, with_unread
 from services.http.web.views.new_match_form import robot_offers, showcase_games
 from services.http.web.views.news import NewsReader, named_news
-from services.http.web.views.offer_words import offered
 from services.http.web.views.open_challenges import named_offers, offers
 from services.http.web.views.pagination import ListPart
 from services.http.web.views.watching_view import played_part, watched_part
+from services.words.offers import offered
 
 pages = Pages()
 
@@ -72,7 +72,7 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         now=visitor.now,
         waiting=len(mine.rows),
         asked=[
-            (one, one.offer and offered(one.offer, one.offered_by, visitor.wording))
+            (one, one.offer and f"{offered(one.offer, one.offered_by, visitor.wording)}.")
             for one in asked
         ],
         cards=to_move[:MAX_CARDS],

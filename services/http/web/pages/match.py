@@ -21,13 +21,12 @@ from services.http.web.session import Visitor
 from services.http.web.views.board_view import is_turned, legal_moves_json, preview_move
 from services.http.web.views.match_moves import MoveList, RecordedMark, conditional_lines
 from services.http.web.views.match_view import MatchView, MatchWriting, match_writing, own_writing
-from services.http.web.views.match_words import agreed_words
-from services.http.web.views.news_words import declined
 from services.http.web.views.next_match import NextMatchLink, next_match_link
-from services.http.web.views.offer_words import offer_button, offered, own_offer
-from services.http.web.views.plates import board_plates
+from services.http.web.views.plates import board_plates, rating_change
 from services.http.web.views.puzzle_view import Points
-from services.http.web.views.result_said import rating_change, said_result
+from services.words.agreements import agreed_words
+from services.words.endings import said_result
+from services.words.offers import answered, offer_button, offered, own_offer
 
 pages = Pages()
 
@@ -76,8 +75,8 @@ def match_page(
         table=table,
         shown=table.shown(turned=is_turned(visitor.display, table.seat)),
         around=board_plates(context.app, table, own_below=visitor.display.below == "mine"),
-        said=said_result(table, words) if state.result else None,
-        change=rating_change(context.app, table),
+        said=said_result(table.state, table.seat, table.names, words) if state.result else None,
+        change=rating_change(context.app, table.board, state, table.seat),
         upcoming=_upcoming(table, context, visitor),
         played=table.in_play and table.moved and not (table.mine or table.answers),
         move=move,
@@ -153,7 +152,7 @@ def _offer_text(table: MatchView, words: Wording) -> str:
     assert offer is not None
     if offer.seat == table.seat:
         return own_offer(offer.kind, words)
-    return offered(offer.kind, table.names[offer.seat], words)
+    return f"{offered(offer.kind, table.names[offer.seat], words)}."
 
 
 def _if_declined(table: MatchView, words: Wording) -> str:
@@ -163,7 +162,7 @@ def _if_declined(table: MatchView, words: Wording) -> str:
         return ""
     others = [name for seat, name in enumerate(table.names) if seat != offer.seat]
     name = others[0] if len(others) == 1 else words.gettext("A player")
-    return f"{declined(offer.kind, name, words)}."
+    return f"{answered(offer.kind, name, words, accepted=False)}."
 
 
 def _offers(table: MatchView) -> list[str]:

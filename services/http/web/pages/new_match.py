@@ -39,7 +39,6 @@ from services.http.web.params import (
 from services.http.web.render import redirect_to, render, sentence
 from services.http.web.session import CSRF_FIELD, AnyRequest, Visitor
 from services.http.web.views.match_draft import MatchDraft, draft_sentences, read_draft
-from services.http.web.views.match_words import side_words
 from services.http.web.views.new_match_form import (
     DEFAULT_TIME,
     field_of,
@@ -48,6 +47,7 @@ from services.http.web.views.new_match_form import (
     showcase_games,
     suggested_game,
 )
+from services.words.agreements import side_words
 
 pages = Pages()
 

@@ -7,7 +7,6 @@ from litestar.params import QueryParameter
 
 from domain.errors import Code, Refusal
 from domain.rules import latest_rules
-from services.app.matches import board_svg
 from services.app.sentences import SAY
 from services.http.web.declared import Pages
 from services.http.web.params import (
@@ -22,6 +21,7 @@ from services.http.web.render import FRAMED_HEADERS, render
 from services.http.web.views.board_view import draw_match
 from services.http.web.views.guides import CARD, draw_guide_picture
 from services.http.web.views.match_view import MatchView
+from services.words.boards import board_svg
 
 pages = Pages()
 

@@ -14,16 +14,16 @@ from domain.errors import Refusal
 from domain.game.painter import LOOKS, stone
 from domain.game.svg import element
 from domain.match.state import MatchState
-from domain.rules import AnyRules, GameOutcome, GamePackage, game_by_key
+from domain.rules import AnyRules, GamePackage, game_by_key
 from domain.rules.guide import LegendLine
 from domain.sentences import text_in
 from domain.translation import ENGLISH, Translation
-from infra.languages.wording import Wording, wording
-from services.app.matches import board_svg, player_name
+from infra.languages.wording import capitalised, wording
 from services.app.move_text import read_move
-from services.app.sentences import SAY
 from services.http.web.display_settings import BoardTheme, DisplaySettings
 from services.http.web.views.guides import guide_of
+from services.words.boards import board_svg, what_follows
+from services.words.endings import over_by_rules
 
 MAX_MOVES: Final = 5_000
 """Legal moves that a page gets; others can still be typed."""
@@ -212,13 +212,14 @@ def preview_move(
     """Return the result of a move; nothing is played. All words are in the visitor's language."""
     outcome = rules.outcome(position)
     if outcome is not None:
-        over = SAY("over", detail=outcome.text).in_language(language)
-        return MovePreview(legal=False, move=text, said=over)
+        said = over_by_rules(outcome, wording(language.code))
+        return MovePreview(legal=False, move=text, said=said)
     try:
         move = rules.check(position, read_move(rules, text))
     except Refusal as reason:
         return MovePreview(legal=False, move=text, said=reason.in_language(language))
     after, written = rules.play(position, move), rules.write(move)
+    then = what_follows(rules, after, names, language)
     svg = draw_position(
         rules,
         after,
@@ -237,26 +238,10 @@ def preview_move(
     return MovePreview(
         legal=True,
         move=written,
-        said=_said_next(rules, after, names, wording(language.code)),
+        said=f"{capitalised(then)}." if then else "",
         svg=svg,
         changes=tuple(_changes(was, contents_of_places(svg))),
     )
-
-
-def _said_next(rules: AnyRules, position: Any, names: Sequence[str], words: Wording) -> str:
-    """Return a sentence on what follows in a position; empty in a puzzle that goes on."""
-    outcome, mover = rules.outcome(position), rules.to_move(position)
-    if outcome is not None:
-        return words.gettext("This ends the match: %(detail)s.", detail=_detail(outcome, words))
-    if mover is None or len(rules.sides) == 1:
-        return ""
-    return words.gettext(
-        "It will be %(name)s's turn.", name=player_name(rules, mover, names, words)
-    )
-
-
-def _detail(outcome: GameOutcome, language: Translation) -> str:
-    return text_in(outcome.text, language).rstrip(".")
 
 
 def contents_of_places(svg: str) -> dict[str, str]:

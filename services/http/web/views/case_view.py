@@ -18,8 +18,8 @@ from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.names import names_by_seat, names_of
 from services.http.web.views.board_view import draw_match
-from services.http.web.views.case_words import case_state, step_sentence
-from services.language.render.match_text import NamedMatch
+from services.words.cases import case_state, step_sentence
+from services.words.named_match import NamedMatch
 
 
 class StepView(msgspec.Struct, frozen=True):
@@ -28,7 +28,7 @@ class StepView(msgspec.Struct, frozen=True):
     at: int
     who: str
     words: str
-    """Their act, such as `disputes`."""
+    """Their act, such as `made a claim`."""
     text: str | None
     """None for a text that was erased."""
     kind: str
@@ -84,7 +84,7 @@ def case_page(app: App, state: MatchState, case: CaseView, words: Wording) -> Ca
         case=case,
         scene=scene,
         status=case_state(case, words),
-        steps=_steps(app, scene, case.steps, words),
+        steps=_steps(app, scene, case.steps),
         svg=_board(app, replay(match.events[: case.number]), case.ply, words),
         turns=tuple(turns),
         refusals=_refusals(app, match, words),
@@ -103,15 +103,13 @@ def _index_of(match: ReadMatch, seq: int) -> int:
     return events[seq - 1]
 
 
-def _steps(
-    app: App, scene: NamedMatch, steps: Sequence[CaseStep], words: Wording
-) -> tuple[StepView, ...]:
-    names = names_of(app, [step.event.actor for step in steps], words)
+def _steps(app: App, scene: NamedMatch, steps: Sequence[CaseStep]) -> tuple[StepView, ...]:
+    names = names_of(app, [step.event.actor for step in steps], scene.words)
     return tuple(
         StepView(
             step.event.at,
             names[step.event.actor],
-            step_sentence(scene, step, words),
+            step_sentence(scene, step),
             step.text,
             step.kind,
         )

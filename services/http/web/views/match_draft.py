@@ -15,12 +15,6 @@ from services.app.opponents import robots_here
 from services.app.queries import has_player
 from services.http.web.forms import Form
 from services.http.web.session import Visitor
-from services.http.web.views.match_words import (
-    first_mover,
-    side_words,
-    time_words,
-    variant_words,
-)
 from services.http.web.views.new_match_form import (
     OWN_TIME,
     TIME_BOUNDS,
@@ -29,6 +23,12 @@ from services.http.web.views.new_match_form import (
     field_of,
     option_value,
 )
+from services.words.agreements import (
+    first_mover,
+    side_words,
+    variant_words,
+)
+from services.words.time_controls import limits
 
 Against: TypeAlias = Literal["anybody", "link", "robot", "name"]
 
@@ -251,7 +251,7 @@ def _sides(visitor: Visitor, draft: MatchDraft) -> Iterator[str]:
 
 def _agreed(visitor: Visitor, draft: MatchDraft, agreed: StartOptions) -> Iterator[str]:
     words = visitor.wording
-    yield words.gettext("Time: %(time)s.", time=time_words(words, agreed.terms))
+    yield words.gettext("Time: %(time)s.", time=limits(agreed.terms, words))
     if agreed.terms and agreed.terms.rated and draft.against != "robot":
         yield words.gettext("The match is rated.")
     else:

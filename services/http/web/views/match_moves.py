@@ -20,7 +20,7 @@ from services.app.analyses import stored_analysis
 from services.app.receipts import gives_receipts
 from services.http.context import ApiContext
 from services.http.web.views.match_view import MatchView
-from services.http.web.views.result_said import said_result
+from services.words.endings import said_result
 
 _NO_MARKS: Final[Mapping[int, str]] = {}
 _ANY: Final = "#"
@@ -141,7 +141,7 @@ def position_words(table: MatchView, wording: Wording, ply: int, position: Any) 
         else wording.gettext("The start.")
     )
     if ply == state.ply and state.result:
-        return f"{where} {said_result(table, wording).text}"
+        return f"{where} {said_result(table.state, table.seat, table.names, wording).text}"
     mover = table.rules.to_move(position)
     if mover is None or table.puzzle:
         return str(where)

@@ -16,7 +16,7 @@ from infra.redis.reads import read_all
 from services.app.games import game_keys
 from services.app.names import names_of
 from services.http.context import ApiContext
-from services.http.web.views.result_said import Verdict
+from services.words.endings import Verdict
 
 
 class RowPlayer(msgspec.Struct, frozen=True):

@@ -18,7 +18,8 @@ from services.app.news import OF_A_TURN, NewsGroup, is_new
 from services.http.context import ApiContext
 from services.http.web.session import Visitor
 from services.http.web.views.match_rows import verdict_for
-from services.http.web.views.news_words import NewsSubject, news_text, reason_label
+from services.words.endings import reason_label
+from services.words.notices import NewsSubject, news_text
 
 Rows = Mapping[int, MatchListRow]
 """Matches by board."""

@@ -13,12 +13,12 @@ from services.app.challenges import gathers
 from services.app.names import names_of
 from services.http.context import ApiContext
 from services.http.web.session import Visitor
-from services.http.web.views.match_words import (
+from services.words.agreements import (
     first_mover,
     side_words,
-    time_words,
     variant_words,
 )
+from services.words.time_controls import limits
 
 
 class OpenChallengeRow(msgspec.Struct, frozen=True):
@@ -92,7 +92,7 @@ def _offer(one: Challenge, names: Sequence[str], visitor: Visitor) -> OpenChalle
         game=rules.key,
         title=rules.title,
         variants=tuple(variant_words(rules, proposal.options, visitor.wording)),
-        time=time_words(visitor.wording, terms),
+        time=limits(terms, visitor.wording),
         rated=terms is not None and terms.rated,
         note=proposal.note,
         players=tuple(names),

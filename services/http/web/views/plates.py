@@ -12,6 +12,7 @@ from domain.match.robots import robot_level
 from domain.match.state import MatchState, position_of
 from domain.rules import Seat
 from domain.sentences import text_in
+from infra.projections.rating_changes import RatingChange
 from infra.projections.ratings import Rating
 from services.app.context import App
 from services.http.web.views.match_view import MatchView
@@ -154,3 +155,15 @@ def _vacation_end(state: MatchState, seat: Seat, now: int) -> int | None:
     stops: Sequence[ClockStop] = state.clock.stops if state.clock and not state.over else ()
     ends = [one.until for one in stops if one.seat == seat and one.since <= now < one.until]
     return max(ends, default=None)
+
+
+def rating_change(
+    app: App, board: int, state: MatchState, seat: Seat | None
+) -> RatingChange | None:
+    """Return what a match has changed in the rating of a seat's player; None if nothing is known of it."""
+    clock = state.clock
+    if not state.over or seat is None or clock is None or not clock.terms.rated:
+        return None
+    game, _, _ = state.rules.partition("/")
+    (changes,) = app.ratings.changes([(game, board)])
+    return changes[seat] if seat < len(changes) else None

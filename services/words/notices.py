@@ -1,14 +1,13 @@
-"""The words of news, and how a match ended."""
+"""Notices in words, for the news of pages, notifications in browsers, and the daily mail."""
 
 from collections.abc import Callable
 from typing import Final
 
 import msgspec
 
-from domain.match.state import Reason
 from infra.languages.wording import Wording
 from infra.projections.notices import NoticeKind
-from services.http.web.views.offer_words import offered
+from services.words.offers import answered, offered
 
 
 class NewsSubject(msgspec.Struct, frozen=True):
@@ -32,23 +31,6 @@ class NewsSubject(msgspec.Struct, frozen=True):
     """Whether a message is to everybody."""
 
 
-def reason_label(reason: str, words: Wording) -> str:
-    """Return how a match ended, beside its result; empty for an ending by the game's rules."""
-    _ = words.gettext
-    known: dict[str, str] = {
-        Reason.AGREEMENT: _("by agreement"),
-        Reason.REPETITION: _("by repetition"),
-        Reason.TIME: _("on time"),
-        Reason.RESIGNATION: _("by resignation"),
-        Reason.ABORTED: _("called off"),
-        Reason.DECLINED: _("declined"),
-        Reason.RULING: _("by a ruling"),
-        Reason.ANNULLED: _("annulled by an arbiter"),
-        Reason.TRANSFERRED: _("goes on at another server"),
-    }
-    return known.get(reason, "")
-
-
 def news_text(  # noqa: PLR0911 - one for each kind of sentence
     subject: NewsSubject, verdict: str, words: Wording, *, current: bool = True
 ) -> str:
@@ -66,9 +48,9 @@ def news_text(  # noqa: PLR0911 - one for each kind of sentence
     if subject.kind in (NoticeKind.CHAT, NoticeKind.MESSAGE):
         return _written(subject, others, words, current=current)
     if subject.kind is NoticeKind.OFFER:
-        return offered(subject.offer, name, words).rstrip(".")
+        return offered(subject.offer, name, words)
     if subject.kind is NoticeKind.ANSWERED:
-        return (_accepted if subject.accepted else declined)(subject.offer, name, words)
+        return answered(subject.offer, name, words, accepted=subject.accepted)
     if subject.kind is NoticeKind.FLAGGED and subject.own:
         return _("You ran out of time in %(game)s; the others play on", game=game)
     return _WORDS[subject.kind](words, game, others, name)
@@ -111,7 +93,9 @@ _WORDS: Final[dict[NoticeKind, Said]] = {
         "Your time runs out in %(game)s against %(players)s", game=game, players=others
     ),
     NoticeKind.CLAIMED: lambda words, game, others, _: words.gettext(
-        "%(game)s against %(players)s is disputed; an arbiter will rule", game=game, players=others
+        "There is a claim about %(game)s against %(players)s; an arbiter will rule",
+        game=game,
+        players=others,
     ),
     NoticeKind.RULED: lambda words, game, others, _: words.gettext(
         "An arbiter ruled on %(game)s against %(players)s", game=game, players=others
@@ -154,26 +138,26 @@ def _ending(verdict: str, game: str, others: str, words: Wording) -> str:
             return _("%(game)s against %(players)s has ended", game=game, players=others)
 
 
-def _accepted(kind: str, name: str, words: Wording) -> str:
+def happened(kind: NoticeKind, words: Wording) -> str:
+    """Return a notice about a match that the reader sees above it; empty for a message."""
     _ = words.gettext
     known = {
-        "draw": _("%(name)s accepted the draw", name=name),
-        "undo": _("%(name)s accepted your takeback", name=name),
-        "pause": _("%(name)s accepted the pause", name=name),
-        "abort": _("%(name)s agreed to call the match off", name=name),
-        "deal": _("%(name)s agreed that the server deals", name=name),
+        NoticeKind.CHALLENGED: _("you were challenged"),
+        NoticeKind.REVEAL: _("the deal is waiting for you"),
+        NoticeKind.STARTED: _("the match has begun"),
+        NoticeKind.YOUR_TURN: _("it became your turn"),
+        NoticeKind.OFFER: _("a player made a proposal"),
+        NoticeKind.ANSWERED: _("a player answered a proposal"),
+        NoticeKind.REPLIED: _("your conditional move was played"),
+        NoticeKind.RESIGNED: _("a player resigned"),
+        NoticeKind.FLAGGED: _("a player ran out of time"),
+        NoticeKind.RESUMED: _("the pause has ended"),
+        NoticeKind.DECLINED: _("a player declined to play"),
+        NoticeKind.OVER: _("the match is over"),
+        NoticeKind.REMINDER: _("your time is running out"),
+        NoticeKind.CLAIMED: _("there is a claim, on which an arbiter will rule"),
+        NoticeKind.RULED: _("an arbiter ruled"),
+        NoticeKind.APPEALED: _("a player appealed against the ruling"),
+        NoticeKind.CHAT: _("there is new chat"),
     }
-    return known.get(kind) or _("%(name)s accepted the proposal", name=name)
-
-
-def declined(kind: str, name: str, words: Wording) -> str:
-    """Return that a player has declined a proposal."""
-    _ = words.gettext
-    known = {
-        "draw": _("%(name)s declined the draw", name=name),
-        "undo": _("%(name)s declined your takeback", name=name),
-        "pause": _("%(name)s declined the pause", name=name),
-        "abort": _("%(name)s does not want to call the match off", name=name),
-        "deal": _("%(name)s does not want the server to deal", name=name),
-    }
-    return known.get(kind) or _("%(name)s declined the proposal", name=name)
+    return known.get(kind, "")

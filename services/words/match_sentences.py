@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from domain.sentences import Sentences, counted
-from services.app.sentences import offer_name
+from domain.sentences import Sentences
 
 SAY: Final = Sentences(
     "match-text",
@@ -36,14 +35,10 @@ SAY: Final = Sentences(
         "played-conditional": "{player} played the conditional move {move}",
         "passed": "{player} can't move and is passed",
         "turn": "it is {side}'s turn ({name})",
-        "taken-back": "it is taken back to #{ply}",
         "last-move": "{now}; the last move was {move}",
         "stands-now": "{was}; now it stands at #{ply}",
         # offers
-        "offered": "{player} proposed {offer}",
-        "may-answer": "{player} proposed {offer}; {others} can accept or reject it",
-        "offer-accepted": "{player} accepted the {kind}",
-        "offer-rejected": "{player} rejected the {kind}",
+        "may-answer": "{offer}; {others} can accept or reject it",
         # time
         "flagged": "the time of {player} is over",
         "reminded": "{player} was reminded",
@@ -53,15 +48,10 @@ SAY: Final = Sentences(
         "returned": "{player} ends the vacation on {until}",
         # the end, and disputes
         "resigned": "{player} resigned",
-        "ended": "the match is over: {how}",
-        "claimed": "{player} made a claim about #{ply}",
-        "arbiter-claimed": "an arbiter made a claim about #{ply}",
         "ruled": "an arbiter ruled",
         "upheld": "an arbiter upheld claim {claim}",
         "dismissed": "an arbiter dismissed claim {claim}",
         "appealed": "{player} appealed against the ruling on claim {claim}",
-        "set-back": "it is set back to #{ply} and goes on there",
-        "time-given": "{player} gets {span} more",
         # the lines above a board
         "game-line": "match {board}: {title} ({rules}{options})",
         "against": "{one} against {other}",
@@ -72,14 +62,5 @@ SAY: Final = Sentences(
         "waits-until": "waits until {until}, for {span}; a player who is late has declined",
         "paused-since": "paused since {since}; `resume` ends it",
         "deadline": "deadline: {until}, in {span}",
-        "instant": "{year}-{month}-{day} {clock} UTC",
-        "days": "{count:days}",
-        "hours": "{count:hours}",
-        "minutes": "{count:minutes}",
-        "short-span": "less than a minute",
     },
-    offer=lambda kind, words: offer_name(kind, words.language),
-    days=counted("{n} day", "{n} days"),
-    hours=counted("{n} hour", "{n} hours"),
-    minutes=counted("{n} minute", "{n} minutes"),
 )

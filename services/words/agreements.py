@@ -1,9 +1,8 @@
 """The agreements of a match in words: its time, its variants, and the side that moves first."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from domain.clocks.time_control import TimeControl
 from domain.game.option_form import OptionField, OptionKind
 from domain.game.package import GamePart, game_text
 from domain.match.state import MatchState
@@ -11,31 +10,7 @@ from domain.rules import AnyRules, Seat, game_by_key
 from domain.sentences import text_in
 from domain.translation import Translation
 from infra.languages.wording import Wording
-
-
-def time_words(words: Wording, terms: TimeControl | None) -> str:
-    """Return a time control, such as `7 days a move, clock stops at weekends`; empty for none."""
-    return "" if terms is None else ", ".join(_time_phrases(words, terms))
-
-
-def _time_phrases(words: Wording, terms: TimeControl) -> Iterator[str]:
-    if terms.turn:
-        yield words.ngettext("%(count)s day a move", "%(count)s days a move", terms.turn)
-    if terms.bank and terms.increment:
-        yield words.ngettext(
-            "%(count)s day in total, plus %(more)s per move",
-            "%(count)s days in total, plus %(more)s per move",
-            terms.bank,
-            more=terms.increment,
-        )
-    elif terms.bank:
-        yield words.ngettext("%(count)s day in total", "%(count)s days in total", terms.bank)
-    if terms.total:
-        yield words.ngettext("%(count)s day in all", "%(count)s days in all", terms.total)
-    if not (terms.turn or terms.bank or terms.total):
-        yield words.gettext("no time limit")
-    if not terms.weekends:
-        yield words.gettext("clock stops at weekends")
+from services.words.time_controls import limits
 
 
 def variant_words(rules: AnyRules, options: Sequence[str], language: Translation) -> list[str]:
@@ -63,7 +38,7 @@ def agreed_words(words: Wording, rules: AnyRules, state: MatchState) -> list[str
     rated = []
     if terms and (state.invited or not terms.rated):
         rated = [words.gettext("rated") if terms.rated else words.gettext("unrated")]
-    time = [time_words(words, terms)] if terms else []
+    time = [limits(terms, words)] if terms else []
     deal = []
     if state.gather and not (state.invitation and state.invitation.server_deals):
         deal = [words.gettext("provably fair deal")]

@@ -1,8 +1,7 @@
 """Sentences about a match and its events."""
 
 from collections.abc import Sequence
-from functools import reduce
-from typing import Any, Self, assert_never
+from typing import assert_never
 
 import msgspec
 
@@ -39,85 +38,14 @@ from domain.match.events import (
 )
 from domain.match.imports import describe_source
 from domain.match.robots import robot_level
-from domain.match.state import MatchState, position_of
-from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
-from domain.sentences import Text, text_in
-from domain.translation import ENGLISH, Translation
-from services.app.context import App
-from services.app.endings import ending_clause
-from services.app.names import join_names, names_by_seat
-from services.app.sentences import offer_name, side_name
-from services.language.render.dates import clock_lines, instant, span
-from services.language.render.match_sentences import SAY
-
-
-class NamedMatch(msgspec.Struct, frozen=True):
-    """A match at one moment, with the names of its players, for sentences in one language."""
-
-    board: int
-    state: MatchState
-    rules: AnyRules
-    names: tuple[str, ...]
-    position: Any
-    """A struct of the game's own type; None before a draw, and of a game not installed."""
-    language: Translation = ENGLISH
-
-    @classmethod
-    def of(cls, app: App, board: int, state: MatchState, language: Translation = ENGLISH) -> Self:
-        """Look up the names, the rules and the position of a state."""
-        names = names_by_seat(app, state.seats, language)
-        rules = rules_by_id(state.rules)
-        unknown = state.has_no_position or isinstance(rules, MissingRules)
-        position = None if unknown else position_of(state)
-        return cls(board, state, rules, names, position, language)
-
-    def side(self, seat: Seat) -> str:
-        """Return the name of a seat, such as `Light`."""
-        return text_in(self.rules.sides[seat], self.language)
-
-    def who(self, seat: Seat) -> str:
-        """Return a player's side and name, such as `Light (alice)`."""
-        return side_name(self.rules.sides[seat], self.names[seat], self.language)
-
-    def everyone(self, seats: Sequence[Seat]) -> str:
-        """Return several players, as `who` names them."""
-        return join_names([self.who(seat) for seat in seats], self.language)
-
-    @property
-    def opponents(self) -> str:
-        """All players against each other, as `who` names them."""
-        return reduce(self._against, map(self.who, range(len(self.names))))
-
-    def _against(self, one: str, other: str) -> str:
-        return self.said(SAY("against", one=one, other=other))
-
-    def others(self, seat: Seat) -> str:
-        """Return all players but one, as `who` names them."""
-        return self.everyone([s for s in range(len(self.names)) if s != seat])
-
-    def turn(self, seat: Seat) -> str:
-        """Return a clause on whose turn it is, such as `it is Dark's turn (bob)`."""
-        return self.said(SAY("turn", side=self.side(seat), name=self.names[seat]))
-
-    def said(self, text: Text) -> str:
-        """Return a text in the language of the sentences."""
-        return text_in(text, self.language)
-
-    @property
-    def place(self) -> str:
-        """The match and how many moves have been played in it, such as `match 1, #4`."""
-        return self.said(SAY("place", board=self.board, ply=self.state.ply))
-
-    @property
-    def game(self) -> str:
-        """The game's name, with the options of the match."""
-        return f"{self.rules.title}{self.options}"
-
-    @property
-    def options(self) -> str:
-        """The options as they are written in a challenge."""
-        return "".join(f" {option}" for option in self.state.options)
-
+from domain.rules import Seat
+from domain.sentences import Text
+from services.words.cases import claim_made, remedy
+from services.words.clocks import clock_lines
+from services.words.endings import over
+from services.words.match_sentences import SAY
+from services.words.named_match import NamedMatch
+from services.words.offers import answered, offered
 
 _TURNING = Moved | MatchStarted | Accepted | Undone | SetBack | TimeGiven | Resigned | Flagged
 """Events after which the sentence says whose turn it is."""
@@ -188,7 +116,7 @@ def _describe_event(scene: NamedMatch, event: Event, *, by_server: bool) -> Text
                 game=scene.game,
                 ply=len(event.moves.split()),
                 players=scene.opponents,
-                source=describe_source(event.source, scene.language),
+                source=describe_source(event.source, scene.words),
             )
             return SAY("waits-accept", what=what, players=scene.everyone(range(len(scene.names))))
         case Challenged():
@@ -221,12 +149,12 @@ def _describe_event(scene: NamedMatch, event: Event, *, by_server: bool) -> Text
                 return SAY("played-conditional", player=scene.who(event.seat), move=event.move)
             return SAY("played", player=scene.who(event.seat), move=event.move)
         case OfferMade():
-            offer = offer_name(event.kind, scene.language)
-            return SAY("offered", player=scene.who(event.seat), offer=offer)
+            return offered(event.kind, scene.who(event.seat), scene.words)
         case OfferAnswered():
-            return _describe_answer(scene, event)
+            player = scene.who(event.seat)
+            return answered(event.kind, player, scene.words, accepted=event.accept)
         case Undone():
-            return SAY("taken-back", ply=event.ply)
+            return _taken_back(scene, event.ply)
         case Resigned():
             return SAY("resigned", player=scene.who(event.seat))
         case Flagged():
@@ -238,10 +166,10 @@ def _describe_event(scene: NamedMatch, event: Event, *, by_server: bool) -> Text
         case Resumed():
             return SAY("resumed", player=scene.who(event.seat))
         case Absent():
-            until = instant(event.until, scene.language)
+            until = scene.words.stamp(event.until)
             return SAY("absent", player=scene.who(event.seat), until=until)
         case Returned():
-            until = instant(event.until, scene.language)
+            until = scene.words.stamp(event.until)
             return SAY("returned", player=scene.who(event.seat), until=until)
         case Declined() if by_server:
             gather = scene.state.gather
@@ -251,20 +179,15 @@ def _describe_event(scene: NamedMatch, event: Event, *, by_server: bool) -> Text
         case Declined():
             return SAY("declined", player=scene.who(event.seat))
         case Claimed():
-            if event.seat is None:
-                return SAY("arbiter-claimed", ply=event.ply)
-            return SAY("claimed", player=scene.who(event.seat), ply=event.ply)
+            return claim_made(scene, event)
         case Ruled():
             return _describe_ruling(event)
         case Appealed():
             return SAY("appealed", player=scene.who(event.seat), claim=event.claim)
-        case SetBack():
-            return SAY("set-back", ply=event.ply)
-        case TimeGiven():
-            more = span(event.ms, scene.language)
-            return SAY("time-given", player=scene.who(event.seat), span=more)
+        case SetBack() | TimeGiven():
+            return remedy(scene, event)
         case Ended() | ResultChanged():
-            return ending_sentence(scene)
+            return over(scene.state, scene.names, scene.words)
         case _:  # pragma: no cover - the union is closed
             assert_never(event)
 
@@ -285,10 +208,15 @@ def _challenge(scene: NamedMatch, invited: Sequence[Seat]) -> Text:
     )
 
 
-def _describe_answer(scene: NamedMatch, event: OfferAnswered) -> Text:
-    if event.accept:
-        return SAY("offer-accepted", player=scene.who(event.seat), kind=event.kind)
-    return SAY("offer-rejected", player=scene.who(event.seat), kind=event.kind)
+def _taken_back(scene: NamedMatch, ply: int) -> str:
+    """Return where a match stands after moves were taken back."""
+    if not ply:
+        return scene.words.gettext("it is taken back to its start")
+    return scene.words.ngettext(
+        "it is taken back to where it was after %(count)s move",
+        "it is taken back to where it was after %(count)s moves",
+        ply,
+    )
 
 
 def _describe_ruling(event: Ruled) -> Text:
@@ -297,12 +225,6 @@ def _describe_ruling(event: Ruled) -> Text:
     if event.upheld:
         return SAY("upheld", claim=event.claim)
     return SAY("dismissed", claim=event.claim)
-
-
-def ending_sentence(scene: NamedMatch) -> str:
-    """Return how a match that is over has ended, and why."""
-    how = ending_clause(scene.state, scene.names, scene.language)
-    return scene.said(SAY("ended", how=how))
 
 
 def summary(scene: NamedMatch, now: int | None = None) -> str:
@@ -327,18 +249,14 @@ def summary(scene: NamedMatch, now: int | None = None) -> str:
         f"#{state.ply}: {_progress(scene)}",
     ]
     if state.imported is not None:
-        lines.append(describe_source(state.imported.source, scene.language))
+        lines.append(describe_source(state.imported.source, scene.words))
     if state.offer is not None:
         maker = state.offer.seat
-        asked = SAY(
-            "may-answer",
-            player=scene.who(maker),
-            offer=offer_name(state.offer.kind, scene.language),
-            others=scene.others(maker),
-        )
+        proposed = offered(state.offer.kind, scene.who(maker), scene.words)
+        asked = SAY("may-answer", offer=proposed, others=scene.others(maker))
         lines.append(scene.said(asked))
     if now is not None:
-        lines += clock_lines(state, scene.names, now, scene.language)
+        lines += clock_lines(state, scene.names, now, scene.words)
     return "\n".join(lines)
 
 
@@ -349,7 +267,10 @@ def _progress(scene: NamedMatch) -> str:
         if state.sealed:
             return scene.said(SAY("awaited-reveal", players=players))
         return scene.said(SAY("awaited-accept", players=players))
-    now = ending_sentence(scene) if state.over or state.next is None else scene.turn(state.next)
+    if state.over or state.next is None:
+        now = over(state, scene.names, scene.words)
+    else:
+        now = scene.turn(state.next)
     if state.invited:
         invited = scene.everyone(state.invited)
         now = scene.said(SAY("yet-to-accept", now=now, players=invited))

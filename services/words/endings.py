@@ -1,0 +1,203 @@
+"""How a match ended, in words: as a sentence to its players, as a clause with names, and beside a result."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from domain.match.state import MatchState, Reason, position_of
+from domain.rules import GameOutcome, MissingRules, Seat, rules_by_id
+from domain.sentences import text_in
+from infra.languages.wording import Wording, capitalised
+
+Verdict = Literal["won", "lost", "drawn", "void", "seen"]
+
+
+class SaidResult(msgspec.Struct, frozen=True):
+    """A result in words."""
+
+    verdict: Verdict
+    """`void` for a match that does not count, `seen` for one of others."""
+    text: str
+    """A sentence."""
+
+
+def said_result(
+    state: MatchState, seat: Seat | None, names: Sequence[str], words: Wording
+) -> SaidResult:
+    """Return the result of a match that is over, said to the player of a seat, or to anybody else."""
+    result = state.result
+    assert result is not None
+    reason, winners, detail = result.reason, result.winners, _rules_say(state, words)
+    if len(state.seats) == 1 and winners:
+        _ = words.gettext
+        return SaidResult("seen", _("Finished: %(detail)s.", detail=detail))
+    named = [names[one] for one in winners]
+    if not winners or len(winners) == len(state.seats):
+        clause = capitalised(ending_words(reason, named, len(names), words))
+        text = f"{clause}: {detail}." if detail else f"{clause}."
+        return SaidResult("drawn" if winners else "void", text)
+    if seat is None:
+        clause = ending_words(reason, named, len(names), words)
+        return SaidResult("seen", f"{clause}: {detail}." if detail else f"{clause}.")
+    if seat in winners:
+        return SaidResult("won", _victory(reason, detail, words))
+    resigned = seat not in state.active_seats
+    return SaidResult("lost", _defeat(reason, detail, words, resigned=resigned))
+
+
+def over(state: MatchState, names: Sequence[str], words: Wording) -> str:
+    """Return that a match is over, and how it ended; players are named by side and name."""
+    return words.gettext("the match is over: %(how)s", how=ending_clause(state, names, words))
+
+
+def over_by_rules(outcome: GameOutcome, words: Wording) -> str:
+    """Return that a match is over by the rules of its game."""
+    detail = text_in(outcome.text, words)
+    return words.gettext("the match is over: %(how)s", how=detail)
+
+
+def ending_clause(state: MatchState, names: Sequence[str], words: Wording) -> str:
+    """Return how a match that is over ended, such as `Light (alice) won by resignation`.
+
+    Where the game's rules ended it, their own words stand in brackets.
+    """
+    result, rules = state.result, rules_by_id(state.rules)
+    assert result is not None
+    winners = [
+        named_side(text_in(rules.sides[seat], words), names[seat]) for seat in result.winners
+    ]
+    clause = ending_words(result.reason, winners, len(state.seats), words)
+    detail = _rules_say(state, words)
+    return f"{clause} ({detail})" if detail else clause
+
+
+def ending_in_list(reason: str, winners: Sequence[str], seats: int, words: Wording) -> str:
+    """Return how a match ended, for a list that shows its players beside it.
+
+    A game's own code for an ending is left out, because it is not meant for people.
+    """
+    if seats == 1 and reason not in set(Reason):
+        return words.gettext("finished")
+    return ending_words(reason, winners, seats, words)
+
+
+def ending_in_drawing(
+    state: MatchState, names: Sequence[str], words: Wording
+) -> GameOutcome | None:
+    """Return how a match ended, for a drawing; None while it goes on."""
+    if state.result is None:
+        return None
+    clause = capitalised(ending_clause(state, names, words))
+    return GameOutcome(state.result.winners, state.result.reason, clause)
+
+
+def named_side(side: str, name: str) -> str:
+    """Return a side with the player's name, such as `Light (alice)`."""
+    return f"{side} ({name})"
+
+
+def ending_words(reason: str, winners: Sequence[str], seats: int, words: Wording) -> str:
+    """Return how a match of so many seats ended, with its winners' names."""
+    if not winners:
+        return _without_winner(reason, words)
+    if len(winners) == seats > 1:
+        return _draw(reason, words)
+    return (_won if len(winners) == 1 else _shared)(reason, words.names(winners), words)
+
+
+def _without_winner(reason: str, words: Wording) -> str:
+    _ = words.gettext
+    known: dict[str, str] = {
+        Reason.ABORTED: _("called off by agreement; the match does not count"),
+        Reason.TRANSFERRED: _("it goes on at another server, and does not count here"),
+        Reason.DECLINED: _("declined; the match does not count"),
+        Reason.ANNULLED: _("annulled by an arbiter; the match does not count"),
+        # without a winner only a puzzle can end like this
+        Reason.RESIGNATION: _("the puzzle was given up"),
+        Reason.TIME: _("the time for the puzzle ran out"),
+    }
+    return known.get(reason) or _("the match does not count")
+
+
+def _draw(reason: str, words: Wording) -> str:
+    _ = words.gettext
+    known: dict[str, str] = {
+        Reason.AGREEMENT: _("draw by agreement"),
+        Reason.REPETITION: _("draw, because the position has come up three times"),
+        Reason.RULING: _("draw by a ruling"),
+    }
+    return known.get(reason) or _("draw")
+
+
+def _won(reason: str, player: str, words: Wording) -> str:
+    _ = words.gettext
+    known: dict[str, str] = {
+        Reason.RESIGNATION: _("%(name)s won by resignation", name=player),
+        Reason.TIME: _("%(name)s won on time", name=player),
+        Reason.RULING: _("%(name)s won by a ruling", name=player),
+    }
+    return known.get(reason) or _("%(name)s won", name=player)
+
+
+def _shared(reason: str, players: str, words: Wording) -> str:
+    _ = words.gettext
+    known: dict[str, str] = {
+        Reason.RESIGNATION: _("%(names)s share the win by resignation", names=players),
+        Reason.TIME: _("%(names)s share the win on time", names=players),
+        Reason.RULING: _("%(names)s share the win by a ruling", names=players),
+        Reason.AGREEMENT: _("%(names)s share the win by agreement", names=players),
+        Reason.REPETITION: _("%(names)s share the win by repetition", names=players),
+    }
+    return known.get(reason) or _("%(names)s share the win", names=players)
+
+
+def _victory(reason: str, detail: str, words: Wording) -> str:
+    _ = words.gettext
+    known: dict[str, str] = {
+        Reason.RESIGNATION: _("You won by resignation."),
+        Reason.TIME: _("You won on time."),
+        Reason.RULING: _("You won by a ruling."),
+    }
+    won = _("You won: %(detail)s.", detail=detail) if detail else _("You won.")
+    return known.get(reason) or won
+
+
+def _defeat(reason: str, detail: str, words: Wording, *, resigned: bool) -> str:
+    _ = words.gettext
+    known: dict[str, str] = {
+        Reason.RESIGNATION: _("You resigned.") if resigned else _("You lost by resignation."),
+        Reason.TIME: _("You lost on time."),
+        Reason.RULING: _("You lost by a ruling."),
+    }
+    lost = _("You lost: %(detail)s.", detail=detail) if detail else _("You lost.")
+    return known.get(reason) or lost
+
+
+def reason_label(reason: str, words: Wording) -> str:
+    """Return how a match ended, beside its result; empty for an ending by the game's rules."""
+    _ = words.gettext
+    known: dict[str, str] = {
+        Reason.AGREEMENT: _("by agreement"),
+        Reason.REPETITION: _("by repetition"),
+        Reason.TIME: _("on time"),
+        Reason.RESIGNATION: _("by resignation"),
+        Reason.ABORTED: _("called off"),
+        Reason.DECLINED: _("declined"),
+        Reason.RULING: _("by a ruling"),
+        Reason.ANNULLED: _("annulled by an arbiter"),
+        Reason.TRANSFERRED: _("goes on at another server"),
+    }
+    return known.get(reason, "")
+
+
+def _rules_say(state: MatchState, words: Wording) -> str:
+    """Return the words of the game's rules for an ending by them, without a full stop."""
+    rules: Any = rules_by_id(state.rules)
+    assert state.result is not None
+    if state.result.reason in set(Reason):
+        return ""
+    if state.has_no_position or isinstance(rules, MissingRules):
+        return ""
+    outcome = rules.outcome(position_of(state))
+    return text_in(outcome.text, words).rstrip(".") if outcome else ""
