@@ -47,7 +47,7 @@ class FormWords(NamedTuple):
         return words.replace("{n}", str(count))
 
 
-class Form(Protocol):
+class ArgumentForm(Protocol):
     """Puts an argument into words."""
 
     def __call__(self, value: Any, words: FormWords, /) -> str:
@@ -110,7 +110,7 @@ def _argument(stored: Any) -> Argument:
             raise ValueError("an argument of a sentence has another form")
 
 
-class _Part(NamedTuple):
+class _TemplatePiece(NamedTuple):
     """A piece of a sentence: some text, and the field that follows it, if one does."""
 
     literal: str
@@ -120,9 +120,9 @@ class _Part(NamedTuple):
 
 
 @cache
-def _parse(words: str) -> tuple[_Part, ...]:
+def _parse(words: str) -> tuple[_TemplatePiece, ...]:
     return tuple(
-        _Part(literal, name or "", form or "", conversion == "r")
+        _TemplatePiece(literal, name or "", form or "", conversion == "r")
         for literal, name, form, conversion in string.Formatter().parse(words)
     )
 
@@ -130,7 +130,7 @@ def _parse(words: str) -> tuple[_Part, ...]:
 class SentenceTemplate:
     """A sentence without its arguments: the English words, which are the message of translations."""
 
-    def __init__(self, key: str, english: str, forms: Mapping[str, Form]) -> None:
+    def __init__(self, key: str, english: str, forms: Mapping[str, ArgumentForm]) -> None:
         self.key: Final = key
         self.english: Final = english
         self._parts: Final = _parse(english)
@@ -163,7 +163,7 @@ class SentenceTemplate:
             for part in parts
         )
 
-    def _value(self, value: Argument, part: _Part, language: Translation) -> str:
+    def _value(self, value: Argument, part: _TemplatePiece, language: Translation) -> str:
         if part.form:
             words = FormWords(language, form_context(self.key, part.form))
             return self._forms[part.form](value, words)
@@ -187,7 +187,7 @@ _MESSAGES: Final[dict[tuple[str, Message], None]] = {}
 class Sentences:
     """A catalogue of sentences. Their keys begin with the game's, or are bare if they are no game's."""
 
-    def __init__(self, game: str, sentences: Mapping[str, str], **forms: Form) -> None:
+    def __init__(self, game: str, sentences: Mapping[str, str], **forms: ArgumentForm) -> None:
         self.prefix = f"{game}." if game else ""
         self._sentences, self._forms = sentences, forms
         for key, template in self.templates.items():
@@ -218,23 +218,23 @@ class Sentences:
         return Sentence(whole, tuple(arguments[name] for name in self.templates[whole].names))
 
 
-def with_messages(*messages: Message) -> Callable[[Callable[[Any, FormWords], str]], Form]:
+def with_messages(*messages: Message) -> Callable[[Callable[[Any, FormWords], str]], ArgumentForm]:
     """Return a decorator of a form whose words are these messages."""
 
-    def declared(form: Callable[[Any, FormWords], str]) -> Form:
+    def declared(form: Callable[[Any, FormWords], str]) -> ArgumentForm:
         form.messages = messages  # type: ignore[attr-defined]
         return form
 
     return declared
 
 
-def messages_of(form: Form) -> Sequence[Message]:
+def messages_of(form: ArgumentForm) -> Sequence[Message]:
     """Return the messages of a form; none if it shows nothing but names and numbers."""
     messages: Sequence[Message] = getattr(form, "messages", ())
     return messages
 
 
-def words(*english: str) -> Form:
+def words(*english: str) -> ArgumentForm:
     """Return the form of arguments that are indexes into a list of words, such as seats."""
 
     @with_messages(*english)
@@ -244,7 +244,7 @@ def words(*english: str) -> Form:
     return word
 
 
-def names(*all_names: str) -> Form:
+def names(*all_names: str) -> ArgumentForm:
     """Return the form of arguments that are indexes into a list of names, the same in every language."""
 
     def name(index: int, words: FormWords) -> str:
@@ -254,7 +254,7 @@ def names(*all_names: str) -> Form:
     return name
 
 
-def counted(one: str, many: str) -> Form:
+def counted(one: str, many: str) -> ArgumentForm:
     """Return the form of numbers with their noun, such as `{n} stone` and `{n} stones`."""
 
     @with_messages((one, many))

@@ -15,7 +15,7 @@ from typing import Final
 from domain.boards.unions import union_over
 from domain.game.protocol import UnreadableMove
 from domain.sentences import (
-    Form,
+    ArgumentForm,
     FormWords,
     Sentences,
     Text,
@@ -248,7 +248,7 @@ PLACE: Final = names(*NAMES)
 """The form of an intersection, by its index."""
 
 
-def _names_joined(joint: str) -> Form:
+def _names_joined(joint: str) -> ArgumentForm:
     @with_messages(joint)
     def joined(board: int, words: FormWords) -> str:
         return list_in_words(names_of(board), words(joint))

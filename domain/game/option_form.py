@@ -1,7 +1,7 @@
 """Forms in which players choose the options of a game.
 
 The options struct declares the options and their values. A form adds labels in English, and an
-order; `domain.game.words` has them in the reader's language.
+order; `domain.game.package` has them in the reader's language.
 """
 
 from collections.abc import Iterable

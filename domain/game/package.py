@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Final
 
 import msgspec
@@ -13,6 +14,7 @@ from domain.game.protocol import SAY, AnyRules
 from domain.game.svg import Markup
 from domain.game.text import TextInput, TextPlace
 from domain.sentences import Text
+from domain.translation import Translation
 
 PROMPT: Final = SAY("begin")
 PIECE_PROMPT: Final = SAY("piece")
@@ -93,3 +95,23 @@ class GamePackage:
     def key(self) -> str:
         """The game's name in commands."""
         return self.latest.key
+
+
+class GamePart(StrEnum):
+    """A part of a game's package whose texts are no sentences: its option form, its guide.
+
+    They are English; a translation has their words in a context for each part, such as `pow2:options`.
+    """
+
+    OPTIONS = "options"
+    GUIDE = "guide"
+
+
+def game_context(game: str, part: GamePart) -> str:
+    """Return the context of the words of a part."""
+    return f"{game}:{part}"
+
+
+def game_text(game: str, part: GamePart, text: str, language: Translation) -> str:
+    """Return a text of a game in a language; an empty one is empty."""
+    return language.pgettext(game_context(game, part), text) if text else ""

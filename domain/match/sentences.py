@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from domain.sentences import Form, FormWords, Sentences, with_messages
+from domain.sentences import ArgumentForm, FormWords, Sentences, with_messages
 
 _KINDS: Final = ("draw", "undo", "abort", "pause", "transfer", "count", "deal")
 """The kinds of offers, as players write them; a translation may name them."""
@@ -13,7 +13,7 @@ def _kind(kind: str, words: FormWords) -> str:
     return words(str(kind))
 
 
-def _list(joint: str) -> Form:
+def _list(joint: str) -> ArgumentForm:
     """Return the form of words in one string: they are joined by a word of the language."""
 
     @with_messages(joint)

@@ -390,7 +390,7 @@ class App:
             verify(self.data, settings.durability, settings.replicas, notes, Occasion.JOIN)
         return True
 
-    @property
+    @cached_property
     def durable(self) -> bool:
         """Whether an outcome may be called accepted."""
         return self.settings.durability.durable

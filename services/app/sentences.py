@@ -5,7 +5,6 @@ from typing import Final
 
 from domain.sentences import FormWords, Sentence, Sentences, Text, text_in
 from domain.translation import ENGLISH, Translation
-from services.app.draw_words import DRAW_REFUSED
 from services.app.names import join_names
 from services.app.refusal_words import REFUSED
 
@@ -58,7 +57,15 @@ SAY: Final = Sentences(
         "ends": "this ends the match: {detail}",
         "turn": "then it is {player}'s turn",
         **REFUSED,
-        **DRAW_REFUSED,
+        # the deal, and the texts for it
+        "commitment-form": "a commitment is the SHA-256 of a text: 64 hex digits",
+        "server-deals": "the server deals in this match; write accept without --commitment",
+        "draws-nothing": "the match waits for nothing that goes into a draw; write accept alone",
+        "draw-over": "the match is over, and needs no text",
+        "draw-late": "the match does not wait for texts, or no longer does",
+        "draw-wrong": "no player of the match has committed to this text",
+        "draw-early": "not all players have committed yet; reveal it when they have",
+        "draw-revealed": "this text is revealed already",
         "over": "the match is over: {detail}",
         "over-before": "move {number}: the match would be over: {detail}",
         "bad-move": "move {number}: {problem}",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from domain.sentences import LANGUAGES
+from infra.languages.catalogues import languages
 from services.app.rematch import rematch_board
 from tests.fakes.everywhere import (
     API,
@@ -243,7 +243,7 @@ def table_of(everywhere: Everywhere, language: str, case: Case) -> Table:
     return case.before(table) or table
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 @pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
 def test_a_refusal_has_one_code_and_one_sentence_and_changes_nothing(everywhere, case, language):
     table = table_of(everywhere, language, case)

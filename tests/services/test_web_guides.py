@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from domain.game.words import GamePart, game_text
+from domain.game.package import GamePart, game_text
 from domain.translation import ENGLISH
 from infra.languages.wording import wording
 from services.app.games import game_keys

@@ -13,8 +13,8 @@ import msgspec
 from domain.drawing import draw_svg, illustrate
 from domain.errors import Code, Refusal
 from domain.fairness import DrawStream
+from domain.game.package import GamePart, game_text
 from domain.game.painter import WIDTH
-from domain.game.words import GamePart, game_text
 from domain.rules import AnyRules, game_by_key, latest_rules, rules_id
 from domain.rules.guide import (
     GameGuide,

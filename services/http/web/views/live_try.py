@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 import msgspec
 
 from domain.fairness import DrawStream
+from domain.game.package import GamePart, game_text
 from domain.game.protocol import PuzzleScore
-from domain.game.words import GamePart, game_text
 from domain.rules import AnyRules, rules_id
 from domain.sentences import text_in
 from domain.translation import Translation

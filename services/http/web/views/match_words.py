@@ -5,7 +5,7 @@ from functools import partial
 
 from domain.clocks.time_control import TimeControl
 from domain.game.option_form import OptionField, OptionKind
-from domain.game.words import GamePart, game_text
+from domain.game.package import GamePart, game_text
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_by_key
 from domain.sentences import text_in
