@@ -14,11 +14,12 @@ from domain.match.state import MatchState
 from infra.audit.faults import NotCheckableError
 from infra.settings.settings import Settings
 from services.app.context import App
-from services.app.error_codes import CODE_INFO, EXIT_OK, EXIT_UNKNOWN
+from services.app.error_codes import CODE_INFO, EXIT_OK
 from services.app.imports import CheckedImport, check_import, plan_import, seats_of
 from services.app.matches import load_state
 from services.app.play import OutcomePending, give, submit
 from services.cli.verify_file import read_keys
+from services.cli.verify_report import VerifyReport, not_checkable
 from services.words.matches import summary
 from services.words.named_match import NamedMatch
 
@@ -39,12 +40,8 @@ def run(
         keys = [key for one in trusted for key in read_keys(one)]
         checked = check_import(_read(file), keys, still_running=still_running)
     except NotCheckableError as error:
-        print(f"{file} can't be checked: {error}", file=sys.stderr)
-        return EXIT_UNKNOWN
-    for sentence in checked.holds:
-        print(sentence)
-    for sentence in checked.limits:
-        print(f"not proven: {sentence}")
+        return not_checkable(file, error).print()
+    VerifyReport(checked.holds, checked.limits).print()
     with App(settings) as app:
         seats = seats_of(app, checked, userids)
         try:

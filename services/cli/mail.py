@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 
 from redis.exceptions import RedisError
 
-from infra.health.heartbeats import Role
 from infra.health.secret_record import SecretMismatchError
 from infra.mail.account_changes import account_change_mailer
 from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
@@ -18,32 +17,26 @@ from infra.redis.clients import make_client
 from infra.settings.settings import Settings
 from infra.valkey.server import NotRunningError, socket_url
 from services.app.context import App
-from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
-from services.heartbeating import heartbeating
+from services.cli.roles import CannotWorkError, RoleProcess
 from services.mail.inbound import InboundMail, password_limit
 from services.mail.smtp_handler import SerialExecutor
 from services.mail.smtp_server import serve
-from services.metrics.endpoint import serving_role_metrics
-from services.secret_checks import check_secrets
-from services.serve.liveness import report_liveness
-from services.serve.logging import log_end, log_to_stderr
 from services.serve.sockets import listen_for_mail
 
 logger = logging.getLogger(__name__)
 
 
-def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
-    """Accept mail until a stop signal, on sockets that are open or those of the settings.
-
-    Return the exit code.
-    """
-    log_to_stderr("mail", settings)
-    report_liveness(settings, Role.MAIL)
+def accept(process: RoleProcess, smtp_fd: int | None, lmtp_fd: int | None) -> None:
+    """Accept mail until a stop signal, on sockets that are open or those of the settings."""
+    settings = process.settings
     given = [socket.socket(fileno=fd) for fd in (smtp_fd, lmtp_fd) if fd is not None]
     with ExitStack() as stack:
-        sockets = given or list(listen_for_mail(settings, stack).values())
+        try:
+            sockets = given or list(listen_for_mail(settings, stack).values())
+        except OSError as error:
+            raise CannotWorkError(str(error)) from error
         if not sockets:
-            return _failed(
+            raise CannotWorkError(
                 "set MATCHPOST_SMTP or MATCHPOST_LMTP to the address where mail is accepted"
             )
         if settings.relay is None:
@@ -51,32 +44,25 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
                 "replies wait until a mailer sends them; set MATCHPOST_RELAY to start one"
             )
         try:
-            _compare_secrets(settings)
+            _compare_secrets(process)
             secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
         except (SecretMismatchError, LookupError, LostKeyError, OSError) as error:
-            return _failed(str(error))
+            raise CannotWorkError(str(error)) from error
         addresses = ServerAddresses(secret, settings.mail_domain)
         counter = SerialExecutor(lambda: _office(settings, addresses))
-        stack.enter_context(heartbeating(settings, Role.MAIL, mail_key=addresses.fingerprint))
-        stack.enter_context(serving_role_metrics(settings, Role.MAIL, "mail"))
+        stack.enter_context(process.beating(mail_key=addresses.fingerprint))
+        stack.enter_context(process.metrics())
         try:
             asyncio.run(serve(counter, settings.mail_domain, sockets))
         finally:
             counter.close()
-    return EXIT_OK
 
 
-def _failed(sentence: str) -> int:
-    log_end(sentence)
-    return EXIT_UNKNOWN
-
-
-def _compare_secrets(settings: Settings) -> None:
+def _compare_secrets(process: RoleProcess) -> None:
     """Compare the secrets with those of other processes, if the server answers now."""
     try:
-        with App(settings) as parts:
-            parts.store.layout()
-            check_secrets(settings, parts.data, Role.MAIL)
+        with App(process.settings) as parts:
+            process.check(parts.data)
     except (RedisError, NotRunningError) as error:
         logger.warning("the mail key can't be compared with that of other processes: %s", error)
 

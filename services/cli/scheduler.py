@@ -14,19 +14,14 @@ from redis.exceptions import RedisError
 from infra.health.heartbeats import EVERY_SECONDS, Heartbeat, Role
 from infra.process.intervals import every
 from infra.process.liveness import LIVENESS
-from infra.settings.settings import Settings
 from infra.store.draw_texts import DrawTexts
 from infra.store.server_clock import ServerClockRecord
 from infra.store.store_calls import repair_due
 from services import __version__
 from services.app.context import App
-from services.cli.errors import run_role
+from services.cli.roles import RoleProcess
 from services.jobs import mailer_wakeup
 from services.metrics.collector import server_figures
-from services.metrics.endpoint import serving_role_metrics
-from services.secret_checks import check_secrets
-from services.serve.liveness import report_liveness
-from services.serve.logging import log_to_stderr
 from services.serve.ticks import Tick, call_all
 from workers.challenge_starter import ChallengeStarter
 from workers.clock_check import ClockCheck
@@ -43,36 +38,28 @@ from workers.scrub.wakeup import scrub_wakeup
 TICK_SECONDS: Final = 1.0
 
 
-def run(settings: Settings, name: str) -> int:
-    """Tick once a second until a stop signal, and return the exit code.
+def tick(process: RoleProcess) -> None:
+    """Tick once a second until a stop signal.
 
     Several schedulers do no harm: whatever they send takes effect once.
     """
-    log_to_stderr(name, settings)
-    report_liveness(settings, Role.SCHEDULER)
     stopping = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
-    return run_role(lambda: _run(settings, name, stopping))
-
-
-def _run(settings: Settings, name: str, stopping: Event) -> None:
-    serving = serving_role_metrics(settings, Role.SCHEDULER, name)
-    with App(settings) as parts, server_figures(parts), serving:
-        parts.store.layout()
-        check_secrets(settings, parts.data, Role.SCHEDULER)
+    with App(process.settings) as parts, server_figures(parts), process.metrics():
+        process.check(parts.data)
         _tick_until(parts, stopping)
 
 
 def _tick_until(parts: App, stopping: Event) -> None:
     heartbeat = Heartbeat(Role.SCHEDULER, __version__)
     check = ClockCheck(ServerClockRecord(parts.data))
-    tick = Tick(partial(call_all, _ticks(parts, heartbeat, check)), TICK_SECONDS)
+    ticking = Tick(partial(call_all, _ticks(parts, heartbeat, check)), TICK_SECONDS)
     while not stopping.is_set():
-        tick.call_if_due()
+        ticking.call_if_due()
         LIVENESS.step()
         LIVENESS.serving()
-        stopping.wait(min(TICK_SECONDS, max(0.0, tick.due - time.monotonic())))
+        stopping.wait(min(TICK_SECONDS, max(0.0, ticking.due - time.monotonic())))
     # a server that is gone is reported by others
     for end in (check.close, partial(heartbeat.remove, parts.queue)):
         with suppress(RedisError):

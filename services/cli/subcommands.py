@@ -273,6 +273,8 @@ SUBCOMMANDS: Final = (
             ("--fd", {"type": int, "help": "an open socket to answer on"}),
             ("--name", {"default": "web", "help": "the process's name in the log"}),
         ),
+        module="services.cli.roles",
+        fixed={"role": "web"},
     ),
     Subcommand(
         "mail",
@@ -283,12 +285,16 @@ SUBCOMMANDS: Final = (
             ("--smtp-fd", {"type": int, "help": "an open socket to accept mail on by SMTP"}),
             ("--lmtp-fd", {"type": int, "help": "an open socket to accept mail on by LMTP"}),
         ),
+        module="services.cli.roles",
+        fixed={"role": "mail"},
     ),
     Subcommand(
         "mailer",
         "only send mail, for a server on several machines",
         "Send mail to the server at MATCHPOST_RELAY until a stop signal. `serve` starts "
         "this process by itself, and wakes it when there is mail to send.",
+        module="services.cli.roles",
+        fixed={"role": "mailer"},
     ),
     Subcommand(
         "maintenance",
@@ -296,7 +302,7 @@ SUBCOMMANDS: Final = (
         "Run the rebuilds and checks that `matchpost rebuild` asks for, until a stop signal, which "
         "the job at work outlasts.",
         (("--name", {"default": "maintenance", "help": "the process's name in the log"}),),
-        "services.cli.worker",
+        "services.cli.roles",
         fixed={"role": "maintenance"},
     ),
     Subcommand(
@@ -305,6 +311,8 @@ SUBCOMMANDS: Final = (
         "Send reminders, let flags fall, start full challenges and repeat lost jobs until a stop "
         "signal. `serve` starts this process by itself; several do no harm.",
         (("--name", {"default": "scheduler", "help": "the process's name in the log"}),),
+        module="services.cli.roles",
+        fixed={"role": "scheduler"},
     ),
     Subcommand(
         "robots",
@@ -312,7 +320,7 @@ SUBCOMMANDS: Final = (
         "Move for robots, and analyse matches, until a stop signal. `serve` starts MATCHPOST_ROBOTS such "
         "processes by itself.",
         (("--name", {"default": "robots", "help": "the process's name in the log"}),),
-        "services.cli.worker",
+        "services.cli.roles",
         fixed={"role": "robots"},
     ),
     Subcommand(
@@ -321,6 +329,8 @@ SUBCOMMANDS: Final = (
         "Write the log to the object store, signed, until a stop signal. `serve` starts this process "
         "by itself; of several one works at a time.",
         (("--name", {"default": "publisher", "help": "the process's name in the log"}),),
+        module="services.cli.roles",
+        fixed={"role": "publisher"},
     ),
     Subcommand(
         "log",
@@ -376,7 +386,7 @@ SUBCOMMANDS: Final = (
             f"only {what}, for a server on several machines",
             f"{what.capitalize()} until a stop signal. `serve` starts this process by itself.",
             (("--name", {"default": role, "help": "the process's name in the log"}),),
-            "services.cli.worker",
+            "services.cli.roles",
             fixed={"role": role},
         )
         for role, what in (("worker", "decide commands"), ("side", "keep lists and ratings up to date"))

@@ -4,7 +4,6 @@ Its leaves must be in the published log, too, as far as a signed checkpoint cove
 and `--mirror` published logs without a server.
 """
 
-import sys
 from collections.abc import Sequence
 
 from domain.errors import Code, Refusal
@@ -15,8 +14,8 @@ from infra.settings.settings import Settings
 from infra.store.published_sizes import read_published_sizes
 from infra.store.trimmed_leaves import published_logs
 from services.app.context import App
-from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
 from services.cli.verify_file import names_file, run_file
+from services.cli.verify_report import VerifyReport
 from services.language.arguments import read_board
 
 
@@ -38,27 +37,28 @@ def run(
     if mirror:
         from services.cli import verify_mirror  # noqa: PLC0415 - as below
 
-        return verify_mirror.run(mirror, trusted, checkpoints)
+        return verify_mirror.run(mirror, trusted, checkpoints).print()
     if everything:
         from services.cli import verify_all  # noqa: PLC0415 - slow to import, and seldom needed
 
-        return verify_all.run(settings)
-    return run_file(what, trusted) if names_file(what) else _check_match(what, settings)
+        return verify_all.run(settings).print()
+    if names_file(what):
+        return run_file(what, trusted)
+    return _check_match(what, settings).print()
 
 
-def _check_match(number: str, settings: Settings) -> int:
+def _check_match(number: str, settings: Settings) -> VerifyReport:
     board = read_board(number)
     with App(settings) as parts:
         try:
             return _check_board(parts, board)
         except BrokenHistory as broken:
             parts.damage.note(board, str(broken))
-            print(f"match {board} does not hold: {broken}", file=sys.stderr)
-            return EXIT_REFUSED
+            return VerifyReport(faults=[f"match {board} does not hold: {broken}"])
 
 
-def _check_board(parts: App, board: int) -> int:
-    """Check a match, print what holds, and return the exit code; raises `BrokenHistory`."""
+def _check_board(parts: App, board: int) -> VerifyReport:
+    """Check a match, and return what holds; raises `BrokenHistory`."""
     shards = parts.store.layout().shards
     recorded = read_published_sizes(parts.data, shards)[board % shards].size
     published, reason = None, ""
@@ -77,11 +77,10 @@ def _check_board(parts: App, board: int) -> int:
         proven = "" if published is None else published.compare(match)
     except NotCompared as error:
         proven, reason = "", str(error)
-    print(f"{match}{proven}")
+    holds = [f"{match}{proven}"]
     if any(parts.store.entries([board])):
         parts.archive.prove(board)
-        print("it is in the archive, and a signed checkpoint of the log covers it")
+        holds.append("it is in the archive, and a signed checkpoint of the log covers it")
     parts.damage.forget(board)
-    if reason:
-        print(f"its leaves were not compared with the published log: {reason}", file=sys.stderr)
-    return EXIT_UNKNOWN if reason and recorded else EXIT_OK
+    unchecked = [f"its leaves were not compared with the published log: {reason}"] if reason else []
+    return VerifyReport(holds, unchecked=unchecked, is_unknown=bool(reason and recorded))

@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from importlib import import_module
@@ -33,10 +33,7 @@ from infra.store.board_numbers import BoardNumbers
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.published_sizes import read_published_sizes
 from services.app.context import App
-from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
-
-SHOWN: Final = 20
-"""Faults that are listed; the others are counted."""
+from services.cli.verify_report import VerifyReport
 
 _MOST_NOTED: Final = 1_000
 """Damaged matches that are noted for the doctor."""
@@ -143,12 +140,19 @@ class Findings:
         for board, why in sorted(self.matches.unread.items()):
             yield f"match {board} can't be read now: {why}"
 
+    def report(self) -> VerifyReport:
+        """Return the report."""
+        lost = any(one.not_compared and one.recorded for one in self.shards.values())
+        return VerifyReport(
+            faults=[*self.faults],
+            unchecked=[*self.not_compared],
+            summary=self.summary(),
+            is_unknown=lost or bool(self.matches.unread),
+        )
+
     def exit_code(self) -> int:
         """Return the exit code."""
-        if any(True for _ in self.faults):
-            return EXIT_REFUSED
-        lost = any(one.not_compared and one.recorded for one in self.shards.values())
-        return EXIT_UNKNOWN if lost or self.matches.unread else EXIT_OK
+        return self.report().exit_code
 
     def summary(self) -> str:
         """Return the summary in plain words."""
@@ -170,8 +174,8 @@ class Findings:
         )
 
 
-def run(settings: Settings) -> int:
-    """Check everything, print what holds and the first faults, and return the exit code."""
+def run(settings: Settings) -> VerifyReport:
+    """Check everything, and return what holds and what does not."""
     with App(settings) as parts:
         shards = parts.store.layout().shards
         context = get_context("spawn")
@@ -183,18 +187,7 @@ def run(settings: Settings) -> int:
         ):
             found = check_everything(pool, shards, progress)
         note_damage(parts.damage, found.matches)
-    for sentences in ([*found.faults], [*found.not_compared]):
-        print_some(sentences)
-    print(found.summary())
-    return found.exit_code()
-
-
-def print_some(sentences: Sequence[str]) -> None:
-    """Print the first sentences on standard error, and how many more there are."""
-    for sentence in sentences[:SHOWN]:
-        print(sentence, file=sys.stderr)
-    if len(sentences) > SHOWN:
-        print(f"and {len(sentences) - SHOWN} more like these", file=sys.stderr)
+    return found.report()
 
 
 def note_damage(damage: DamagedMatches, checked: CheckedMatches) -> None:

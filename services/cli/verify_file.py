@@ -9,7 +9,7 @@ from infra.audit.check_file import check_file
 from infra.audit.faults import NotCheckableError
 from infra.audit.match_document import DOCUMENT_LIMIT
 from infra.log.signed_note import NoteError, VerifierKey
-from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
+from services.cli.verify_report import VerifyReport, not_checkable
 
 STANDARD_INPUT: Final = "-"
 
@@ -29,21 +29,19 @@ def run_file(name: str, keys: Sequence[str]) -> int:
 
     0 if it holds, 1 if it does not, 2 if it can't be checked.
     """
+    return _check(name, keys).print()
+
+
+def _check(name: str, keys: Sequence[str]) -> VerifyReport:
     try:
         checked = check_file(_read(name), [key for one in keys for key in read_keys(one)])
     except NotCheckableError as error:
-        print(f"{_shown(name)} can't be checked: {error}", file=sys.stderr)
-        return EXIT_UNKNOWN
+        return not_checkable(_shown(name), error)
     verdict = checked.verdict
-    for sentence in verdict.holds:
-        print(sentence)
-    for sentence in verdict.limits:
-        print(f"not proven: {sentence}")
     if verdict.fault:
-        print(f"{checked.name} does not hold: {verdict.fault}", file=sys.stderr)
-        return EXIT_REFUSED
-    print(f"{checked.name} holds")
-    return EXIT_OK
+        faults = [f"{checked.name} does not hold: {verdict.fault}"]
+        return VerifyReport(verdict.holds, verdict.limits, faults)
+    return VerifyReport(verdict.holds, verdict.limits, summary=f"{checked.name} holds")
 
 
 def read_keys(text: str) -> list[VerifierKey]:

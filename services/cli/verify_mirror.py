@@ -1,7 +1,6 @@
 """`matchpost verify --mirror DIR|URL`: check published logs without any server, and all matches in them."""
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from email import message_from_bytes
@@ -18,9 +17,8 @@ from infra.audit.mirror_log import MirroredLog, MirrorReader, notes_in
 from infra.audit.mirror_objects import MirrorObjects
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.objects.port import ObjectStoreError
-from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
-from services.cli.verify_all import print_some
 from services.cli.verify_file import read_keys
+from services.cli.verify_report import VerifyReport, not_checkable
 
 _TOGETHER: Final = 32 << 20
 """Bytes of the matches of one task: their leaves are in memory."""
@@ -60,8 +58,8 @@ def check_matches(shard: int, anchors: Mapping[int, int], boards: range) -> Chec
     return _mirrors[0].reader(shard).check_matches(anchors, boards)
 
 
-def run(where: str, trusted: Sequence[str], checkpoints: Sequence[str]) -> int:
-    """Check a mirror, print what holds and the first faults, and return the exit code."""
+def run(where: str, trusted: Sequence[str], checkpoints: Sequence[str]) -> VerifyReport:
+    """Check a mirror, and return what holds and what does not."""
     try:
         keys = [key for one in trusted for key in read_keys(one)]
         earlier = [note for file in checkpoints for note in _notes(Path(file))]
@@ -73,8 +71,7 @@ def run(where: str, trusted: Sequence[str], checkpoints: Sequence[str]) -> int:
             ) as pool:
                 return _report(*check_mirror(pool, shards, earlier), keys, earlier)
     except (NotCheckableError, ObjectStoreError, NoteError) as error:
-        print(f"{where} can't be checked: {error}", file=sys.stderr)
-        return EXIT_UNKNOWN
+        return not_checkable(where, error)
 
 
 def check_mirror(
@@ -135,8 +132,8 @@ def _report(
     found: CheckedMatches,
     keys: Sequence[VerifierKey],
     earlier: Sequence[str],
-) -> int:
-    """Print what holds and what does not, and return the exit code."""
+) -> VerifyReport:
+    """Return what holds and what does not."""
     faults = [fault for log in logs for fault in log.faults]
     faults += found.sentences()
     faults += [
@@ -150,18 +147,19 @@ def _report(
         for origin in dict.fromkeys(note.partition("\n")[0] for note in earlier)
         if origin not in known
     ]
-    print_some(faults)
-    for said in [sentence for log in logs for sentence in log.said]:
-        print(said)
-    if not keys:
-        print("not proven: no signature was checked, because no --key was passed")
+    unsigned = "no signature was checked, because no --key was passed"
     good = [log for log in logs if not log.faults]
     held = len(found.faults)
     signed = "signed " if keys and all(log.signed for log in logs) else ""
-    print(
+    summary = (
         f"{len(good)} of {len(logs)} logs have the roots of their {signed}checkpoints, made again from "
         f"{sum(log.size for log in good)} leaves; {found.matches - held} of {found.matches} matches hold: "
         f"{found.events} events in sequence, chained, and decided again with the same result"
         f"{describe_refusals(found.refusals)}"
     )
-    return EXIT_REFUSED if faults else EXIT_OK
+    return VerifyReport(
+        [sentence for log in logs for sentence in log.said],
+        [] if keys else [unsigned],
+        faults,
+        summary=summary,
+    )

@@ -1,12 +1,11 @@
-"""`matchpost worker` and `matchpost side`, which `matchpost serve` starts; `matchpost maintenance` and `robots`.
+"""The work of the roles that take jobs of RQ: `worker`, `side`, `maintenance` and `robots`.
 
-Each role imports only what it needs: every process of a server pays for it at its start.
+Each imports only what it needs: every process of a server pays for it at its start.
 """
 
 import logging
 import os
 
-from infra.health.heartbeats import Role
 from infra.redis.clients import make_client
 from infra.redis.rq_jobs import (
     ANALYSE,
@@ -21,16 +20,9 @@ from infra.redis.rq_jobs import (
     SCRUB,
     queue_key,
 )
-from infra.settings.settings import Settings
-from infra.store.layout import read_layout
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url
-from services.cli.errors import run_role
-from services.heartbeating import heartbeating
-from services.metrics.endpoint import serving_role_metrics
-from services.secret_checks import check_secrets
-from services.serve.liveness import report_liveness
-from services.serve.logging import log_to_stderr
+from services.cli.roles import RoleProcess
 from workers.rq_worker import IDLE_SECONDS, ForkingWorker
 
 logger = logging.getLogger(__name__)
@@ -46,28 +38,14 @@ ROBOT_NICENESS = 19
 """That of robots, whose search takes all the time it gets."""
 
 
-def run(settings: Settings, name: str, role: str) -> int:
-    """Decide commands, feed projections (`side`), run maintenance jobs or robots until a stop signal.
-
-    Return the exit code.
-    """
-    log_to_stderr(name, settings)
-    report_liveness(settings, role)
-    work = {"maintenance": _maintain, "robots": _play, "side": _project, "worker": _decide}[role]
-    if role == "maintenance":
-        # its jobs are processes of their own, whose figures nobody would see
-        return run_role(lambda: work(settings))
-    with serving_role_metrics(settings, Role(role), name):
-        return run_role(lambda: work(settings))
-
-
-def _maintain(settings: Settings) -> None:
+def maintain(process: RoleProcess) -> None:
+    """Run maintenance jobs: each is a process of its own, so that figures of this one would show nothing."""
+    settings = process.settings
     with make_client(settings.redis_url or socket_url(settings.data)) as data:
-        read_layout(data)
-        check_secrets(settings, data, "maintenance")
+        process.check(data)
     with (
         make_client(queue_url(settings), blocking_timeout=IDLE_SECONDS) as queue,
-        heartbeating(settings, Role.MAINTENANCE),
+        process.beating(),
     ):
         worker = ForkingWorker(
             queue,
@@ -114,7 +92,8 @@ def _scrub() -> None:
     jobs.scrub()
 
 
-def _play(settings: Settings) -> None:
+def play(process: RoleProcess) -> None:
+    """Move for robots, and analyse matches."""
     from infra.log.key_files import keys_folder  # noqa: PLC0415 - cryptography is slow to import
     from infra.people.account_macs import AccountMacs  # noqa: PLC0415
     from infra.people.accounts import create_robot_accounts  # noqa: PLC0415
@@ -139,10 +118,13 @@ def _play(settings: Settings) -> None:
         whole = analyses.analyse(parts, board, lambda: worker.stopping)
         return None if whole else another_turn()
 
-    with App(settings, listening=IDLE_SECONDS) as parts, heartbeating(settings, Role.ROBOTS):
-        parts.store.layout()
-        check_secrets(settings, parts.data, "robots")
-        create_robot_accounts(parts.people, AccountMacs(keys_folder(settings)))
+    with (
+        process.metrics(),
+        App(process.settings, listening=IDLE_SECONDS) as parts,
+        process.beating(),
+    ):
+        process.check(parts.data)
+        create_robot_accounts(parts.people, AccountMacs(keys_folder(process.settings)))
         group = RobotGroup(parts, lambda: not parts.queue.llen(queue_key(ROBOTS)))
         listed: Jobs = {ROBOT_MOVE: move, ANALYSE: analyse}
         worker = ListedWorker(parts.queue, ROBOTS, listed, ANALYSIS)
@@ -152,38 +134,39 @@ def _play(settings: Settings) -> None:
         group.send()
 
 
-def _project(settings: Settings) -> None:
+def project(process: RoleProcess) -> None:
+    """Feed projections."""
     from services.app.context import App  # noqa: PLC0415
     from workers.projections import job  # noqa: PLC0415
     from workers.projections.worker import ProjectionWorker  # noqa: PLC0415
 
     os.nice(SIDE_NICENESS)
     with (
-        App(settings, listening=IDLE_SECONDS) as parts,
-        heartbeating(settings, Role.PROJECTIONS),
+        process.metrics(),
+        App(process.settings, listening=IDLE_SECONDS) as parts,
+        process.beating(),
     ):
-        parts.store.layout()
-        check_secrets(settings, parts.data, "side")
+        process.check(parts.data)
         worker = ProjectionWorker(parts.store, parts.data, queue=parts.queue)
         job.run(worker, parts.queue)
 
 
-def _decide(settings: Settings) -> None:
+def decide(process: RoleProcess) -> None:
+    """Decide commands."""
     from services.app.context import App  # noqa: PLC0415
     from workers.commands import worker  # noqa: PLC0415
 
-    with App(settings, listening=IDLE_SECONDS) as parts:
+    with process.metrics(), App(process.settings, listening=IDLE_SECONDS) as parts:
         durability = parts.durability_watch()
         durability.verify_connections()
-        parts.store.layout()
-        check_secrets(settings, parts.data, "worker")
+        process.check(parts.data)
         if lost := parts.seeds.lost_shards():
             logger.error(
                 "ALARM: the seeds of shards %s are not here, so this worker leaves draws to others; use "
                 "the same folder on all machines, see MATCHPOST_SEEDS, or restore it",
                 ", ".join(map(str, lost)),
             )
-        with heartbeating(settings, Role.WORKER, lost=parts.seeds.lost_shards):
+        with process.beating(lost=parts.seeds.lost_shards):
             job = worker.DrainJob(
                 *(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds),
                 durability=durability,

@@ -2,6 +2,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -294,6 +295,15 @@ def test_a_worker_says_what_ended_it_as_a_line_of_the_log(nowhere):
     done = nowhere.run("worker", "--name", "worker-7", "--redis-url", "redis://127.0.0.1:1")
     assert (done.returncode, done.stdout) == (2, "")
     assert re.fullmatch(r"\S+Z worker-7 ERROR unavailable: the server .*\n", done.stderr)
+
+
+@pytest.mark.parametrize(("role", "flag"), [("web", "--http"), ("mail", "--smtp")])
+def test_a_role_whose_address_is_in_use_says_so(nowhere, role, flag):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        done = nowhere.run(role, flag, address)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(rf"matchpost: MATCHPOST_\w+ can't be {address}: .*\n", done.stderr)
 
 
 def test_a_role_that_is_stopped_while_it_starts_ends_in_good_order():

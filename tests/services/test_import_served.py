@@ -28,13 +28,13 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Served]]:
                 {"MATCHPOST_MAIL_DOMAIN": f"{name}.example.org", "MATCHPOST_SHARDS": "4"},
             )
             stack.enter_context(served)
-            served.do(*(f"signup {player} {player}-password" for player in players))
+            served.do(*(f"signup {player} {player}-keeps-it" for player in players))
             found.append(served)
         yield found
 
 
 def words(player: str) -> str:
-    return f"{player} {player}-password"
+    return f"{player} {player}-keeps-it"
 
 
 def move(served: Served, board: int, player: str, text: str) -> None:
@@ -43,7 +43,7 @@ def move(served: Served, board: int, player: str, text: str) -> None:
 
 def challenge(served: Served, option: str = "") -> int:
     """Start a match of alice and bob; return its board."""
-    line = f"pow2 challenge alice bob {option} --password=alice-password --as=alice"
+    line = f"pow2 challenge alice bob {option} --password=alice-keeps-it --as=alice"
     done = served.run("do", line)
     assert done.returncode == 0, done.stderr
     return board_of(done.stdout)
@@ -141,7 +141,7 @@ def test_a_match_goes_on_from_server_to_server_to_its_end(servers: list[Served],
     import_to(c, second, "ada", "bo")
     accept(c, 1, "ada", "bo")
     move(c, 1, "bo", "a1-a5")
-    c.do("pow2 resign 1 ada ada-password")
+    c.do("pow2 resign 1 ada ada-keeps-it")
     assert "Dark (bo) won by resignation" in show(c, 1)
     assert inner is not None
     _check_third(servers, exported(c, 1, tmp_path), inner)
@@ -169,10 +169,10 @@ def test_a_declined_import_is_proposed_again_and_a_forged_one_is_refused(
 ):
     a, b, _ = servers
     there = challenge(a, "-fast")
-    a.do(f"pow2 resign {there} alice alice-password")
+    a.do(f"pow2 resign {there} alice alice-keeps-it")
     file = exported(a, there, tmp_path)
     first = board_of(import_to(b, file, "anna", "ben"))
-    b.do(f"pow2 decline {first} ben ben-password")
+    b.do(f"pow2 decline {first} ben ben-keeps-it")
     second = board_of(import_to(b, file, "anna", "ben"))
     assert second != first
     accept(b, second, "ben", "anna")
@@ -235,7 +235,7 @@ def test_an_export_says_so_if_the_document_of_the_source_is_lost(
 ):
     a, b, _ = servers
     there = challenge(a)
-    a.do(f"pow2 resign {there} alice alice-password")
+    a.do(f"pow2 resign {there} alice alice-keeps-it")
     board = board_of(import_to(b, exported(a, there, tmp_path), "anna", "ben"))
     shutil.rmtree(b.data / "log" / "imports")
     lost = b.run("export", str(board))
