@@ -4,7 +4,7 @@ from functools import partial
 from typing import Final
 
 from services.language.authentication import challenger, signer, signer_if_any
-from services.language.form import CommandForm, signed
+from services.language.form import LANGUAGES, CommandForm, signed
 from services.language.handlers import (
     accounts,
     analyses,
@@ -26,7 +26,9 @@ _of_game: Final = partial(CommandForm, of_game=True)
 _in_match: Final = partial(signed, of_game=True, in_match=True)
 
 GAME_FORMS: Final = (
-    _of_game("game_help", "help", "[--lang=en|de]", "explain the game", help_pages.show_game_help),
+    _of_game(
+        "game_help", "help", f"[--lang={LANGUAGES}]", "explain the game", help_pages.show_game_help
+    ),
     _of_game(
         "challenge",
         "challenge",
@@ -148,7 +150,7 @@ GAME_FORMS: Final = (
     _of_game(
         "game_set",
         "set",
-        f"{_OWN} [display] NAME  |  language en|de  |  notify move|daily|none"
+        f"{_OWN} [display] NAME  |  language {LANGUAGES}  |  notify move|daily|none"
         "  |  challenges anyone|known|none  |  receipts on|off",
         "choose how the game's boards are drawn for you",
         accounts.set_for_game,
