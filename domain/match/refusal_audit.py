@@ -150,14 +150,16 @@ def _check_decision(
 
 
 def _likely_commands(leaf: RefusedLeaf, state: MatchState, text: Text | None) -> Iterator[Command]:
-    """Yield commands of which no part is unknown, for a refusal whose command is missing.
+    """Yield commands of which no part is unknown, or only what the sentence quotes, for a refusal without its command.
 
     None of the legal moves can be refused, so that a leaf without a move can't hide one.
     """
+    words = text.args if isinstance(text, Sentence) else ()
+    quoted = [word for word in words if isinstance(word, str)]
+    plies = (None, state.ply, *(word for word in words if isinstance(word, int)))
+    moves = quoted if leaf.move is None else [leaf.move]
+    yield from (PlayMove(text=move, ply=ply) for move in moves for ply in plies)
     if leaf.move is not None:
-        words = text.args if isinstance(text, Sentence) else ()
-        for ply in (None, state.ply, *(word for word in words if isinstance(word, int))):
-            yield PlayMove(text=leaf.move, ply=ply)
         return
     if leaf.actor == SERVER_ACCOUNT:
         yield from (FlagPlayer(ply=state.ply), RemindPlayer(ply=state.ply))
@@ -166,7 +168,7 @@ def _likely_commands(leaf: RefusedLeaf, state: MatchState, text: Text | None) ->
     yield from (ResignMatch(), DeclineMatch(), ResumeMatch())
     rules = rules_by_id(state.rules) if state.started else None
     offers = () if rules is None else rules.offers
-    yield from (MakeOffer(kind=kind) for kind in (*OFFER_KINDS, *offers))
+    yield from (MakeOffer(kind=kind) for kind in (*OFFER_KINDS, *offers, *quoted))
     if rules is None or isinstance(rules, MissingRules) or state.next is None:
         return
     if state.seats[state.next] == leaf.actor:

@@ -14,7 +14,7 @@ was killed, hangs, or can't reach one of the two servers.
 import logging
 import os
 import socket
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from threading import Event, Thread
@@ -108,11 +108,6 @@ _RECORDS: Final = msgspec.msgpack.Decoder(HeartbeatRecord)
 def read_heartbeats(queue: redis.Redis) -> list[HeartbeatRecord]:
     """Return the heartbeats of all processes that did not end normally."""
     found: Any = queue.hvals(keys.HEARTBEATS)
-    return parse_heartbeats(found)
-
-
-def parse_heartbeats(found: Iterable[bytes]) -> list[HeartbeatRecord]:
-    """Return the heartbeats that are stored as these values."""
     return [_RECORDS.decode(data) for data in found]
 
 

@@ -60,6 +60,17 @@ class RelayBackoff(msgspec.Struct, frozen=True, array_like=True):
     why: str
 
 
+class OutboxStatus(msgspec.Struct, frozen=True):
+    """Outgoing mail at one moment."""
+
+    waiting: int = 0
+    """E-mails that are not sent yet."""
+    late: int = 0
+    """Milliseconds since the first of them was due; 0 if none is due."""
+    down: str = ""
+    """Why nothing is sent to the relay for now; empty if it works."""
+
+
 class _OutboxEntry(msgspec.Struct, frozen=True, array_like=True):
     since: int
     letter: Email
@@ -147,10 +158,15 @@ class Outbox:
         """Count the e-mails that wait."""
         return int(self._client.hlen(keys.EMAILS))
 
-    def first_due(self) -> int | None:
-        """Return when the first e-mail is or was due, ms; None if none waits."""
-        found: Any = self._client.zrange(keys.DUE, 0, 0, withscores=True)
-        return int(found[0][1]) if found else None
+    def status(self, now: int) -> OutboxStatus:
+        """Return how many e-mails wait at a time in ms, since when, and whether the relay takes them."""
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.hlen(keys.EMAILS)
+            pipe.zrange(keys.DUE, 0, 0, withscores=True)
+            pipe.get(keys.BACKOFF)
+            waiting, first, backoff = pipe.execute()
+        late = max(0, now - int(first[0][1])) if first else 0
+        return OutboxStatus(waiting, late, _BACKOFFS.decode(backoff).why if backoff else "")
 
     # the relay
 

@@ -28,34 +28,31 @@ class AccountNotices:
         self, client: redis.Redis, matches: MatchNotices, messages: MessageNotices
     ) -> None:
         self._client = client
-        self._matches = matches
+        self.matches = matches
+        """Those of matches alone."""
         self._messages = messages
 
     def of(self, account: AccountId, start: int = 0, count: int = 50) -> list[PlayerNotice]:
         """Return an account's notices, the newest first; 200 of matches and 200 of messages are kept."""
         matches, (own, broadcasts, _) = read_all(
             self._client,
-            self.read_matches(account, start + count),
+            self.matches.read_of(account, 0, start + count),
             self._messages.read_of(account),
         )
         return newest_first(matches, [*own, *broadcasts])[start : start + count]
-
-    def read_matches(self, account: AccountId, count: int) -> Read[list[PlayerNotice]]:
-        """Return the read of an account's newest notices of matches, the newest first."""
-        return self._matches.read_of(account, 0, count)
 
     def since(self, wanted: Mapping[AccountId, NoticePosition]) -> dict[AccountId, NoticesAfter]:
         """Return accounts' notices after positions in their order, the oldest first; one round trip."""
         reads: list[Read[NoticesAfter]] = []
         for account, after in wanted.items():
-            reads += [self._matches.since(account, after), self._messages.since(account, after)]
+            reads += [self.matches.since(account, after), self._messages.since(account, after)]
         found = read_all(self._client, *reads)
         pairs = zip(wanted, found[::2], found[1::2], strict=True)
         return {account: ours.with_(theirs) for account, ours, theirs in pairs}
 
     def marks(self, accounts: Sequence[AccountId]) -> Read[list[str]]:
         """Return the read of a text for each account that changes with its newest notice of a match."""
-        return self._matches.change_marks(accounts)
+        return self.matches.change_marks(accounts)
 
 
 def newest_first(

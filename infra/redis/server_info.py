@@ -52,6 +52,11 @@ def _read(node: redis.Redis) -> ServerFigures:
         info: Any = node.info()
     except (RedisError, OSError):
         return ServerFigures(node_address(node), is_up=False)
+    return figures_of(node, info)
+
+
+def figures_of(node: redis.Redis, info: Mapping[str, Any]) -> ServerFigures:
+    """Return the figures of a server by its INFO."""
     return ServerFigures(
         node_address(node),
         is_up=True,

@@ -103,12 +103,6 @@ class AsyncStore:
             raise_errors(await self._pipe.send([("XLEN", keys.inbox(one)) for one in shards]))
         )
 
-    async def closed_reasons(self) -> list[str]:
-        """Return why shards are closed: a sentence for each."""
-        shards = range(self._shape.shards)
-        words = [("HGET", keys.closed(shard), "reason") for shard in shards]
-        return [found.decode() for found in raise_errors(await self._pipe.send(words)) if found]
-
     async def event_counts(self, boards: Sequence[int]) -> list[int]:
         """Return how many events each match has, in one round trip."""
         words = [("LLEN", keys.events(self._shard(board), board)) for board in boards]

@@ -11,7 +11,7 @@ the end that it has read before its commit knows of the loss. For shards without
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -19,6 +19,7 @@ import redis
 
 from infra.redis import keys, scripts
 from infra.redis.clients import time_ms
+from infra.redis.reads import Read, read_one
 
 logger = logging.getLogger(__name__)
 
@@ -72,19 +73,25 @@ class LossRecord:
 
 def read_losses(data: redis.Redis, shards: Sequence[int], now: int = 0) -> list[LostLeaves]:
     """Return the last loss of each of these shards, if it was not long before `now`, in ms."""
-    with data.pipeline(transaction=False) as pipe:
+    return read_one(data, losses_read(shards, now))
+
+
+def losses_read(shards: Sequence[int], now: int = 0) -> Read[list[LostLeaves]]:
+    """Return the read of the last losses; see `read_losses`."""
+
+    def queue(pipe: Any) -> None:
         for shard in shards:
             pipe.hget(keys.published(shard), "lost")
-        return recent_losses(zip(shards, pipe.execute(), strict=True), now)
+
+    def parse(rows: Sequence[bytes | None]) -> list[LostLeaves]:
+        pairs = zip(shards, rows, strict=True)
+        losses = [LostLeaves(shard, *map(int, row.split())) for shard, row in pairs if row]
+        return [one for one in losses if now - one.at < SHOWN_MS]
+
+    return Read(queue, parse)
 
 
 def losses_text(data: redis.Redis, shards: int) -> str:
     """Return the last losses of all shards as a text, which each further loss changes; empty for none."""
     found = read_losses(data, range(shards))
     return " ".join(f"{one.shard}:{one.first}-{one.end}@{one.at}" for one in found)
-
-
-def recent_losses(rows: Iterable[tuple[int, bytes | None]], now: int) -> list[LostLeaves]:
-    """Return the losses of shards by their fields `lost`, but none from long before `now`."""
-    losses = [LostLeaves(shard, *map(int, row.split())) for shard, row in rows if row]
-    return [one for one in losses if now - one.at < SHOWN_MS]

@@ -4,6 +4,7 @@ The record of the data goes back when the data are rolled back. That of the queu
 may be lost; the publisher writes it again with each run. The checkpoint in the object store is the truth.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -11,6 +12,7 @@ import redis
 
 from infra.process.failpoints import failpoint
 from infra.redis import keys, scripts
+from infra.redis.reads import Read, read_one
 
 _FIELDS: Final = ("size", "root", "fault")
 
@@ -59,10 +61,17 @@ class PublishedSizes:
 
 def read_published_sizes(client: redis.Redis, shards: int) -> list[PublishedSize]:
     """Return the records of all shards on one of the servers."""
-    with client.pipeline(transaction=False) as pipe:
-        for shard in range(shards):
+    return read_one(client, published_sizes_read(range(shards)))
+
+
+def published_sizes_read(shards: Sequence[int]) -> Read[list[PublishedSize]]:
+    """Return the read of the records of these shards."""
+
+    def queue(pipe: Any) -> None:
+        for shard in shards:
             pipe.hmget(keys.published(shard), *_FIELDS)
-        return [_read(row) for row in pipe.execute()]
+
+    return Read(queue, lambda rows: list(map(_read, rows)))
 
 
 def _read(row: Any) -> PublishedSize:

@@ -48,6 +48,11 @@ class ScrubNotes(msgspec.Struct, frozen=True):
     since: int = 0
     """When the first round began, if none was whole yet, ms."""
 
+    @property
+    def last_ms(self) -> int:
+        """Return how long the last whole round took; 0 before the first."""
+        return max(0, self.last_ended - self.last_began)
+
     def oldest_ms(self, now: int) -> int:
         """Return for how long something may not have been checked."""
         since = self.last_began or self.since or self.began

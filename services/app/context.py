@@ -68,6 +68,7 @@ from services.app.loop_connections import open_gateway
 
 if TYPE_CHECKING:
     from infra.archive.objects import PageStore, PublishedLeaves
+    from infra.health.status import Status
     from infra.log.proofs import LogProofs
     from infra.log.receipt_signer import ReceiptSigner
 
@@ -376,6 +377,12 @@ class App:
         settings = self.settings
         return DurabilityWatch(self.data, self.queue, settings.durability, settings.replicas)
 
+    def status(self) -> "Status":
+        """Return the status of the whole server, of which nothing is read yet."""
+        from infra.health.status import Status  # noqa: PLC0415 - RQ is slow to import, and not always needed
+
+        return Status(self.settings, self.data, self.queue, self.store)
+
     @cached_property
     def _verified(self) -> bool:
         if self.durable:
@@ -383,7 +390,7 @@ class App:
             verify(self.data, settings.durability, settings.replicas, notes, Occasion.JOIN)
         return True
 
-    @property
+    @cached_property
     def durable(self) -> bool:
         """Whether an outcome may be called accepted."""
         return self.settings.durability.durable

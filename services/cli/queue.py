@@ -1,23 +1,17 @@
 """`matchpost queue`: what waits in the lanes, in RQ's queues, to be published and to be retired."""
 
 import time
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
-from infra.health.log_figures import LogFigures
+from infra.health.queue_status import JobQueueStatus, LaneStatus
+from infra.health.status import Status
 from infra.projections.robot_figures import RobotFigures
 from infra.settings.settings import Settings
 from infra.store.last_runs import LaneTurn, RetireRun
-from infra.store.queue_figures import LaneFigures, QueueFigures
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
-from services.app.operator_figures import (
-    OperatorFigures,
-    RetirementFigures,
-    ScrubFigures,
-    read_operator_figures,
-)
 from services.doctor.findings import count
 
 _BAR: Final = 20  # characters
@@ -25,11 +19,11 @@ _LEAST_PAUSE: Final = 0.1  # seconds
 
 
 def run(settings: Settings, as_json: bool, interval: float | None) -> int:  # noqa: FBT001 - called by keyword
-    """Print the figures, again each `interval` seconds if one is given; return the exit code."""
+    """Print what waits, again each `interval` seconds if one is given; return the exit code."""
     with App(settings) as parts:
         while True:
-            figures = read_operator_figures(parts)
-            print(_as_json(figures) if as_json else _as_text(figures, _now()), flush=True)
+            status = parts.status()
+            print(_as_json(status) if as_json else _as_text(status, _now()), flush=True)
             if interval is None:
                 return EXIT_OK
             time.sleep(max(interval, _LEAST_PAUSE))
@@ -41,26 +35,70 @@ def _now() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _as_json(figures: OperatorFigures) -> str:
-    return msgspec.json.encode(figures).decode()
+def _as_json(status: Status) -> str:
+    archive, scrub = status.archive, status.scrub
+    lanes = [
+        {
+            "lane": lane.lane,
+            "waiting": lane.waiting,
+            "oldest_ms": lane.oldest_ms,
+            "lease": lane.lease,
+            "last": lane.last,
+        }
+        for lane in status.queue.lanes
+    ]
+    shown = {
+        "lanes": lanes,
+        "queues": status.queue.queues,
+        "log": _log_json(status) if status.settings.durability.durable else None,
+        "archive": {
+            "archived": archive.archived,
+            "ended": archive.ended,
+            "due": archive.late,
+            "last": status.last_retirement,
+        },
+        "scrub": {
+            "matches": scrub.matches,
+            "oldest_ms": scrub.oldest_ms(status.now),
+            "faults": len(status.scrub_faults),
+            "ended": scrub.last_ended,
+            "ms": scrub.last_ms,
+            "last_matches": scrub.last_matches,
+        },
+        "robots": status.robots,
+    }
+    return msgspec.json.encode(shown).decode()
 
 
-def _as_text(figures: OperatorFigures, now: int) -> str:
-    most = max((lane.waiting for lane in figures.lanes), default=0)
-    lanes = [_lane_line(lane, most, now) for lane in figures.lanes]
-    queues = [_queue_line(queue) for queue in figures.queues]
-    number = count(len(figures.lanes), "lane", "lanes")
-    waiting = count(figures.waiting, "command waits", "commands wait")
+def _log_json(status: Status) -> dict[str, Any]:
+    log = status.log
+    return {
+        "leaves": log.leaves,
+        "published": log.size,
+        "unpublished": log.unpublished,
+        "unpublished_ms": log.waited_ms(status.now),
+        "faulty_shards": len(status.log_faults),
+        "closed_shards": len(status.closed),
+    }
+
+
+def _as_text(status: Status, now: int) -> str:
+    found = status.queue.lanes
+    most = max((lane.waiting for lane in found), default=0)
+    lanes = [_lane_line(lane, most, now) for lane in found]
+    queues = [_queue_line(queue) for queue in status.queue.queues]
+    number = count(len(found), "lane", "lanes")
+    waiting = count(sum(lane.waiting for lane in found), "command waits", "commands wait")
     rest = [
-        _robots_line(figures.robots),
-        _log_line(figures.log),
-        _archive_line(figures.archive, now),
-        _scrub_line(figures.scrub, now),
+        _robots_line(status.robots),
+        _log_line(status),
+        _archive_line(status, now),
+        _scrub_line(status, now),
     ]
     return "\n".join([*lanes, f"{number}, {waiting}", "", *queues, "", *rest])
 
 
-def _lane_line(lane: LaneFigures, most: int, now: int) -> str:
+def _lane_line(lane: LaneStatus, most: int, now: int) -> str:
     bar = "#" * (-(-_BAR * lane.waiting // most) if most else 0)
     parts = [f"{lane.waiting} waiting"]
     if lane.waiting:
@@ -78,7 +116,7 @@ def _turn_text(turn: LaneTurn, now: int) -> str:
     return f"last turn {ago:.0f} s ago by {turn.worker}: {outcomes} in {batches}, {turn.ms} ms"
 
 
-def _queue_line(queue: QueueFigures) -> str:
+def _queue_line(queue: JobQueueStatus) -> str:
     counts = f"{queue.waiting} waiting, {queue.started} started, {queue.failed} failed"
     return f"{queue.name:<20} {counts}, {count(queue.workers, 'worker', 'workers')}"
 
@@ -92,37 +130,40 @@ def _robots_line(robots: RobotFigures) -> str:
     return f"robots   {', '.join(parts)}"
 
 
-def _log_line(log: LogFigures | None) -> str:
-    if log is None:
+def _log_line(status: Status) -> str:
+    if not status.settings.durability.durable:
         return "log      nothing is published with durability none"
-    parts = [count(log.leaves, "leaf", "leaves"), f"{log.published} published"]
+    log, faulty, closed = status.log, len(status.log_faults), len(status.closed)
+    parts = [count(log.leaves, "leaf", "leaves"), f"{log.size} published"]
     if log.unpublished:
-        parts.append(f"{log.unpublished} not yet, for {log.unpublished_ms / 1000:.1f} s")
-    if log.faulty_shards:
-        parts.append(f"{count(log.faulty_shards, 'shard', 'shards')} not published: see the doctor")
-    if log.closed_shards:
-        parts.append(f"{count(log.closed_shards, 'shard', 'shards')} closed: see the doctor")
+        parts.append(f"{log.unpublished} not yet, for {log.waited_ms(status.now) / 1000:.1f} s")
+    if faulty:
+        parts.append(f"{count(faulty, 'shard', 'shards')} not published: see the doctor")
+    if closed:
+        parts.append(f"{count(closed, 'shard', 'shards')} closed: see the doctor")
     return f"log      {', '.join(parts)}"
 
 
-def _archive_line(archive: RetirementFigures, now: int) -> str:
+def _archive_line(status: Status, now: int) -> str:
+    archive, last = status.archive, status.last_retirement
     parts = [
         count(archive.archived, "match", "matches"),
         f"{archive.ended} over and not in it",
-        f"{archive.due} of them due",
+        f"{archive.late} of them due",
     ]
-    if archive.last is not None:
-        parts.append(_run_text(archive.last, now))
+    if last is not None:
+        parts.append(_run_text(last, now))
     return f"archive  {', '.join(parts)}"
 
 
-def _scrub_line(scrub: ScrubFigures, now: int) -> str:
+def _scrub_line(status: Status, now: int) -> str:
+    scrub, faults = status.scrub, len(status.scrub_faults)
     parts = [f"{count(scrub.matches, 'match', 'matches')} checked in the present round"]
-    if scrub.ended:
-        ago, took = max(0, now - scrub.ended) / 1000, scrub.ms / 1000
+    if scrub.last_ended:
+        ago, took = max(0, now - scrub.last_ended) / 1000, scrub.last_ms / 1000
         parts.append(f"last whole round {ago:.0f} s ago: {scrub.last_matches} in {took:.0f} s")
-    if scrub.faults:
-        parts.append(f"{count(scrub.faults, 'fault', 'faults')}: see the doctor")
+    if faults:
+        parts.append(f"{count(faults, 'fault', 'faults')}: see the doctor")
     return f"scrub    {', '.join(parts)}"
 
 

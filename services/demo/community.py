@@ -3,10 +3,10 @@
 from functools import partial
 from typing import Final, NamedTuple
 
+from domain.clocks.calendar import DAY
 from domain.rules import latest_rules
 from services.app import challenges
 from services.app.start import start_by_name
-from services.demo.match_plan import HOUR
 from services.demo.past_server import PastApp, Timeline, demo_command_id
 from services.demo.people import ARBITER, VISITOR, AccountIds
 
@@ -56,7 +56,7 @@ def write_community(app: PastApp, timeline: Timeline, now: int, ids: AccountIds)
 
 
 def _before(now: int, hours: float) -> int:
-    return now - round(hours * HOUR)
+    return now - round(hours * DAY / 24)
 
 
 def _open(app: PastApp, ids: AccountIds, one: _PlannedChallenge) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from infra.health.queue_status import LaneStatus, QueueStatus
 from infra.process.open_files import TOO_FEW
 from infra.projections.lag import Lag
 from infra.redis.keys import dead_letters
@@ -31,7 +32,6 @@ from services.doctor.published_log import (
     check_published_log,
     check_witnesses,
 )
-from services.doctor.queue_facts import LaneFacts, QueueFacts
 from services.doctor.robots import check_robots
 from services.doctor.scrub import check_scrub
 from services.lane_texts import division, idle_workers
@@ -167,23 +167,23 @@ def _workers(facts: Facts) -> Iterator[Finding]:
             "the workers are suspended: commands are taken, and none is decided",
             "`rq resume` ends it",
         )
-    for gone in (worker for worker in queue.workers if not worker.alive):
+    for gone in (worker for worker in queue.deciding if not worker.alive):
         yield note("workers", f"process {gone.pid} was killed; RQ drops it within minutes")
-    if queue.failed:
+    if failed := queue.commands.failed:
         yield note(
             "workers",
-            f"{count(queue.failed, 'job has', 'jobs have')} failed within the hour, and later jobs did "
+            f"{count(failed, 'job has', 'jobs have')} failed within the hour, and later jobs did "
             "the work; the log says why",
         )
 
 
-def _worker_count(facts: Facts, queue: QueueFacts) -> Finding:
-    alive = [worker for worker in queue.workers if worker.alive]
+def _worker_count(facts: Facts, queue: QueueStatus) -> Finding:
+    alive = [worker for worker in queue.deciding if worker.alive]
     shape = facts.server.shape if facts.server else None
     lanes = shape.lanes if shape else 1
     who = ", ".join(str(worker.pid) for worker in alive)
     what = f"{count(len(alive), 'command worker', 'command workers')} for {count(lanes, 'lane', 'lanes')}"
-    waiting = count(queue.waiting, "job waits", "jobs wait")
+    waiting = count(queue.commands.waiting, "job waits", "jobs wait")
     if not alive:
         remedy = (
             "`matchpost serve` starts and restarts them; check that it runs, and look at its log"
@@ -208,7 +208,7 @@ def _lanes(facts: Facts) -> Iterator[Finding]:
     yield from found
 
 
-def _lane(lane: LaneFacts) -> Finding | None:
+def _lane(lane: LaneStatus) -> Finding | None:
     if lane.holder and lane.ttl < 0:
         return bad(
             "lanes",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from infra.health.heartbeats import HeartbeatRecord, Role
-from services.app.monitoring import expected_roles
+from infra.health.status import expected_roles
 from services.doctor.facts import Facts
 from services.doctor.findings import Finding, bad, count, note, ok, span, warn
 

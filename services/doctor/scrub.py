@@ -48,6 +48,6 @@ def check_scrub(facts: Facts) -> Iterator[Finding]:
         )
     elif notes.last_ended and not faults:
         ago = span(max(0, server.clock - notes.last_ended) // 1000)
-        took = span(max(0, notes.last_ended - notes.last_began) // 1000)
+        took = span(notes.last_ms // 1000)
         matches = count(notes.last_matches, "match", "matches")
         yield ok("scrub", f"all that is stored was checked {ago} ago, in {took}: {matches}")

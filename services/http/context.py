@@ -153,7 +153,7 @@ async def open_context(
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MAX_THREADS, "api"))
     async with open_connections(parts) as loop:
         store, watch = loop.store, parts.durability_watch()
-        health = HealthCheck(parts.settings, store, loop.pipe, loop.queue_pipe, watch)
+        health = HealthCheck(store, parts.status, watch)
         horizon = NoticeWatermark(parts.store, leaf_counts_of(parts.data), time.monotonic)
         async with (
             gateway_on(loop, watch, durable=parts.durable) as gateway,

@@ -2,18 +2,15 @@
 
 import asyncio
 import time
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
+import msgspec
 import redis
 
 from infra.durability.durability_watch import DurabilityWatch
-from infra.health.heartbeats import Role, lost_by_all, parse_heartbeats
-from infra.redis import keys
-from infra.redis.autopipeline import CommandPipeline, raise_errors
-from infra.redis.clients import to_ms
-from infra.settings.settings import Settings
+from infra.health.status import Status
 from infra.store.async_store import AsyncStore
-from infra.store.lost_leaves import recent_losses
 from services.app.error_codes import server_failure
 
 ANSWER_SECONDS: Final = 2.0
@@ -25,27 +22,29 @@ _KEPT_SECONDS: Final = 1.0
 _UNREACHABLE: Final = (redis.RedisError, OSError, TimeoutError)
 
 
+class MoveReadiness(msgspec.Struct, frozen=True):
+    """Whether moves can be kept at one moment."""
+
+    fault: str
+    """Why no move can be kept, in a sentence; empty if one can."""
+    notes: tuple[str, ...] = ()
+    """Sentences about faults that keep no move from being kept."""
+
+
 class HealthCheck:
-    """Answers for `/healthz` and `/readyz`; `pipe` is to the matches' server, `queue` to RQ's."""
+    """Answers for `/healthz` and `/readyz`; `status` returns a status of which nothing is read yet."""
 
     def __init__(
-        self,
-        settings: Settings,
-        store: AsyncStore,
-        pipe: CommandPipeline,
-        queue: CommandPipeline,
-        watch: DurabilityWatch,
+        self, store: AsyncStore, status: Callable[[], Status], watch: DurabilityWatch
     ) -> None:
-        self._mode = settings.durability
         self._store = store
-        self._pipe = pipe
-        self._queue = queue
+        self._status = status
         self._watch = watch
         self._waiting = 0
-        self._fault = ""
+        self._readiness = MoveReadiness("")
         self._checked = -_KEPT_SECONDS
         self._checking = asyncio.Lock()
-        self._looking: asyncio.Task[list[str]] | None = None
+        self._looking: asyncio.Task[MoveReadiness] | None = None
 
     async def waiting(self) -> int:
         """Return the number of commands in all inboxes; the last known if the server is away."""
@@ -53,76 +52,45 @@ class HealthCheck:
             async with asyncio.timeout(ANSWER_SECONDS):
                 self._waiting = await self._store.inbox_size()
         except _UNREACHABLE:
-            pass  # `fault` says it; this process answers all the same
+            pass  # `readiness` says it; this process answers all the same
         return self._waiting
 
-    async def notes(self) -> list[str]:
-        """Return sentences about faults that keep no move from being kept; none if that is not known."""
-        shards = range(self._store.shards)
-        words = [("HMGET", keys.published(n), "fault", "lost") for n in shards]
-        try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                now, *found = raise_errors(await self._pipe.send([("TIME",), *words]))
-        except _UNREACHABLE:
-            return []
-        faults = dict.fromkeys(fault.decode() for fault, _ in found if fault)
-        rows = ((shard, lost) for shard, (_, lost) in zip(shards, found, strict=True))
-        return [
-            *(f"the log is not published: {fault}" for fault in faults),
-            *(one.sentence for one in recent_losses(rows, to_ms(now))),
-        ]
-
-    async def fault(self) -> str:
-        """Return why no move can be kept now, in a sentence; empty if one can."""
+    async def readiness(self) -> MoveReadiness:
+        """Return whether moves can be kept now."""
         async with self._checking:
             if time.monotonic() - self._checked >= _KEPT_SECONDS:
-                self._fault = await self._check()
+                self._readiness = await self._check()
                 self._checked = time.monotonic()
-        return self._fault
+        return self._readiness
 
-    async def _check(self) -> str:
+    async def _check(self) -> MoveReadiness:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                return (
-                    await self._server_fault()
-                    or await self._verified_fault()
-                    or " ".join(await self._store.closed_reasons())
-                )
+                if self._looking is None or self._looking.done():
+                    self._looking = asyncio.create_task(asyncio.to_thread(self._look))
+                # a look that hangs goes on, and the next check waits for the same
+                return await asyncio.shield(self._looking)
         except TimeoutError:
-            return f"the server does not answer within {ANSWER_SECONDS:g} s; look whether it hangs"
+            return MoveReadiness(
+                f"the server does not answer within {ANSWER_SECONDS:g} s; look whether it hangs"
+            )
         except redis.RedisError as error:
-            return server_failure(error)
+            return MoveReadiness(server_failure(error))
         except OSError as error:
-            return f"the server does not answer ({error}); look whether it is running"
+            return MoveReadiness(
+                f"the server does not answer ({error}); look whether it is running"
+            )
 
-    async def _server_fault(self) -> str:
-        """Return what is wrong with the state of servers, their settings and the workers' seeds."""
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.create_task(asyncio.to_thread(self._watch.look))
-        # a look that hangs goes on, and the next check waits for the same
-        faults = await asyncio.shield(self._looking)
-        (now,) = raise_errors(await self._pipe.send([("TIME",)]))
-        (beats,) = raise_errors(await self._queue.send([("HVALS", keys.HEARTBEATS)]))
-        return " ".join(faults) or _seeds_fault(beats, to_ms(now))
-
-    async def _verified_fault(self) -> str:
-        """Return what the last verification has found; verify if there was none."""
-        note = await self._note()
-        return await asyncio.to_thread(self._watch.fault) if note is None else note.decode()
-
-    async def _note(self) -> bytes | None:
-        if not self._mode.durable:
-            return b""
-        (note,) = raise_errors(await self._queue.send([("GET", keys.DURABILITY)]))
-        return None if note is None else bytes(note)
-
-
-def _seeds_fault(beats: Any, now: int) -> str:
-    workers = [beat for beat in parse_heartbeats(beats) if beat.role is Role.WORKER]
-    lost = lost_by_all([beat for beat in workers if not beat.is_silent(now)])
-    if not lost:
-        return ""
-    return (
-        f"no command worker has the seeds of shards {', '.join(map(str, lost))}, so matches that need "
-        "a draw wait there; restore the folder of seeds from a backup"
-    )
+    def _look(self) -> MoveReadiness:
+        """Ask the servers, from a thread of its own; their errors pass through."""
+        faults, status = self._watch.look(), self._status()
+        fault = " ".join(faults) or status.seeds_fault
+        if not fault:
+            # what the last verification has found; verify if there was none
+            fault = self._watch.fault() if status.move_fault is None else status.move_fault
+        if fault := fault or " ".join(one.reason for one in status.closed.values()):
+            return MoveReadiness(fault)
+        unpublished = (
+            f"the log is not published: {one}" for one in dict.fromkeys(status.log_faults)
+        )
+        return MoveReadiness("", (*unpublished, *(one.sentence for one in status.lost)))

@@ -13,12 +13,11 @@ from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
 from infra.process.metrics import REGISTRY
+from infra.redis.server_info import read_server_figures
 from services.app.context import App
-from services.app.monitoring import read_monitoring_figures, read_servers
-from services.app.operator_figures import read_operator_figures
 from services.metrics.families import answered
-from services.metrics.monitoring_metrics import monitoring_metrics, server_metrics
-from services.metrics.operator_metrics import operator_metrics
+from services.metrics.server_metrics import server_metrics
+from services.metrics.status_metrics import status_metrics
 
 logger = logging.getLogger(__name__)
 
@@ -48,10 +47,11 @@ class _FiguresCollector(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Return the figures; of servers that do not answer only that they do not."""
-        found = server_metrics(read_servers(self._parts))
+        parts = self._parts
+        servers = {"data": parts.data, "queue": parts.queue}
+        found = server_metrics({name: read_server_figures(one) for name, one in servers.items()})
         try:
-            found += operator_metrics(read_operator_figures(self._parts))
-            found += monitoring_metrics(read_monitoring_figures(self._parts))
+            found += status_metrics(parts.status())
         except RedisError as error:
             logger.warning("the server's figures can't be read: %s", error)
             return [*found, answered(is_up=False)]

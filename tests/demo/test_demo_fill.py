@@ -6,9 +6,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from redis import Redis
 
 from domain.clocks.calendar import DAY
+from domain.match.commands import PlayMove
 from domain.match.dispute_events import Appealed, Claimed, Ruled, SetBack
 from domain.match.events import (
     SERVER_ACCOUNT,
@@ -37,9 +39,11 @@ from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.port import Store
 from infra.valkey.server import EmbeddedServer
-from services.demo.fill import FillReport, fill, plan_matches
+from services.demo.fill import FillReport, fill
 from services.demo.past_server import FillError, PastApp
 from services.demo.people import PEOPLE, VISITOR
+from services.demo.recorded_games import recorded_games
+from services.demo.recorded_matches import SERVER, recorded_matches
 from tests.helpers.side import catch_up, contents
 from workers.projections import PROJECTIONS
 from workers.projections.maintenance import rebuild
@@ -265,13 +269,26 @@ def test_a_server_can_be_filled_on_any_day_and_at_any_hour(
     assert min(due for state in made.states().values() if (due := next_due(state))) > at + HOUR
 
 
-def test_the_same_moment_gives_the_same_plan(now: int):
-    assert plan_matches(now) == plan_matches(now)
+def test_each_recorded_match_is_of_a_game_of_its_own_and_of_people_who_are_there():
+    matches = recorded_matches()
+    numbers = [match.game for match in matches if match.game is not None]
+    assert len(set(numbers)) == len(numbers)
+    there = {SERVER, *(person.name for person in PEOPLE)}
+    for match in matches:
+        moves = sum(isinstance(step, int) for step in match.steps)
+        actors = {step[1] for step in match.steps if not isinstance(step, int)}
+        assert all(name in there or name.startswith("robot-") for name in {*match.players, *actors})
+        if match.game is None:
+            assert match.drawn
+        else:
+            game = recorded_games()[match.game]
+            assert (game.players, moves <= len(game.moves)) == (len(match.players), True)
 
 
 def test_a_refused_command_ends_the_filling(
     valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("services.demo.special_matches._LATER", -DAY)
+    first = replace(recorded_matches()[0], steps=((60, VISITOR, PlayMove(text="z99", ply=0)),))
+    monkeypatch.setattr("services.demo.fill.recorded_matches", lambda: (first,))
     with pytest.raises(FillError, match="refused"):
         filled(valkey, redis_client, tmp_path, MONDAY)

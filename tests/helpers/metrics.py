@@ -1,56 +1,64 @@
 """All metrics that the program has, and values of those that were counted."""
 
+from typing import Any
+
 from prometheus_client.core import Metric
 
-from infra.health.heartbeats import Role
-from infra.health.log_figures import LogFigures
+from infra.health.heartbeats import HeartbeatRecord, Role
+from infra.health.queue_status import JobQueueStatus, LaneStatus, QueueStatus
+from infra.health.retirement_limits import ArchiveFigures
+from infra.health.status import Status
+from infra.mail.outbox import OutboxStatus
 from infra.process.metrics import REGISTRY
+from infra.projections.lag import Lag
 from infra.projections.robot_figures import RobotFigures
+from infra.projections.specs import RATINGS
 from infra.redis.server_info import ServerFigures
+from infra.settings.settings import Settings
 from infra.store.last_runs import LaneTurn, RetireRun
-from infra.store.queue_figures import LaneFigures, QueueFigures
-from services.app.monitoring import (
-    MailFigures,
-    MonitoringFigures,
-    ProjectionFigures,
-    RoleFigures,
-)
-from services.app.operator_figures import OperatorFigures, RetirementFigures, ScrubFigures
+from infra.store.scrub_notes import ScrubNotes
 from services.http import middleware  # it has metrics of its own
 from services.metrics.families import answered
-from services.metrics.monitoring_metrics import monitoring_metrics, server_metrics
-from services.metrics.operator_metrics import operator_metrics
+from services.metrics.server_metrics import server_metrics
+from services.metrics.status_metrics import status_metrics
 
 assert middleware.REGISTRY is REGISTRY
 
-OPERATOR = OperatorFigures(
-    lanes=(LaneFigures("0/1", 1, 1, "held", LaneTurn(1, 1, 1, "here/1", 1)),),
-    queues=(QueueFigures("matchpost-commands", 1, 1, 1, 1),),
-    log=LogFigures(1, 1, 1, 1, 1, 1),
-    archive=RetirementFigures(1, 1, 1, RetireRun(0, 1, 1, 1, "here/1", 1)),
-    scrub=ScrubFigures(1, 1, 1, 1, 1, 1),
-    robots=RobotFigures(1, 1, {1: "why"}),
-)
-MONITORING = MonitoringFigures(
-    expected=frozenset(Role),
-    roles=(RoleFigures(Role.WEB, "here", 1, 1, 1),),
-    projections=(ProjectionFigures("lists", 1, 1, 1, is_building=True),),
-    mail=MailFigures(1, 1, is_relay_up=True),
-    overdue=1,
-    set_aside=1,
-    damaged=1,
-    fault="",
-    replicas=1,
-)
+PARTS: dict[str, object] = {
+    "now": 1,
+    "shards": (),
+    "queue": QueueStatus(
+        queues=(JobQueueStatus("matchpost-commands", 1, 1, 1, 1),),
+        lanes=(LaneStatus("0/1", "token", 1, True, 1, 1, LaneTurn(1, 1, 1, "here/1", 1)),),
+    ),
+    "damaged": (),
+    "move_fault": "",
+    "beats": (HeartbeatRecord(Role.WEB, "here", 1, "1", 1, 1),),
+    "outbox": OutboxStatus(1, 1),
+    "robots": RobotFigures(1, 1, {1: "why"}),
+    "closed": {},
+    "_publication": ([], []),
+    "ends": (),
+    "unpublished_since": 1,
+    "projections": (Lag(RATINGS, 1, 1, 1, (), late=False, building=True),),
+    "archive": ArchiveFigures(1, 1, 1, 1),
+    "last_retirement": RetireRun(0, 1, 1, 1, "here/1", 1),
+    "scrub": ScrubNotes(last_began=1, last_ended=1),
+    "scrub_faults": (),
+}
+"""All that the metrics show of a status, so that nothing is read."""
+
 NODE = ServerFigures("here:6379", is_up=True, memory=1, memory_limit=1)
 
 
 def metric_types() -> dict[str, str]:
     """Return the kind of each metric that any process has, by name as Prometheus has it."""
+    nothing: Any = None
+    status = Status(Settings(), nothing, nothing, nothing)
+    vars(status).update(PARTS)
     figures = [
         *server_metrics({"data": [NODE]}),
-        *operator_metrics(OPERATOR),
-        *monitoring_metrics(MONITORING),
+        *status_metrics(status),
         answered(is_up=True),
     ]
     counted = [one for one in REGISTRY.collect() if one.name.startswith("matchpost_")]

@@ -14,13 +14,13 @@ from infra.redis import keys
 from infra.redis.access import ROLES, USER_PREFIX, acl_lines
 from infra.redis.clients import make_client
 from infra.redis.cluster import servers_of
+from infra.redis.server_info import read_server_figures
 from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
-from services.app.monitoring import read_monitoring_figures, read_servers
-from services.app.operator_figures import read_operator_figures
+from services.metrics.status_metrics import status_metrics
 from tests.helpers.clusters import Cluster
 from tests.helpers.key_patterns import all_rows
 
@@ -225,8 +225,7 @@ def test_a_role_that_serves_the_figures_of_the_server_may_read_them(
         data=tmp_path, redis_url=f"{valkey.url}?{login}", queue_url=valkey.url, shards=4
     )
     with App(settings) as parts:
-        read_servers(parts)
-        read_operator_figures(parts)
-        read_monitoring_figures(parts)
+        read_server_figures(parts.data)
+        status_metrics(parts.status())
     denied: Any = judge.execute_command("ACL", "LOG")
     assert denied == []

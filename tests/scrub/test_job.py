@@ -17,7 +17,6 @@ from infra.redis import keys
 from infra.redis.rq_jobs import MAINTENANCE, SCRUB
 from infra.store.scrub_notes import ScrubNotes, ScrubRecord
 from services.app.context import App
-from services.app.operator_figures import read_operator_figures
 from services.cli import queue as queue_command
 from services.doctor import Level, gather, judge
 from tests.helpers.scrubbing import ScrubbedServer
@@ -129,8 +128,8 @@ def test_doctor_queue_and_metrics_show_the_last_round_and_the_faults(
     assert said.what.startswith("due time of match 4444: ")
     assert said.remedy
     with App(server.settings) as parts:
-        figures = read_operator_figures(parts).scrub
-    assert (figures.faults, figures.last_matches > 12) == (1, True)
+        status = parts.status()
+        assert (len(status.scrub_faults), status.scrub.last_matches > 12) == (1, True)
 
 
 def test_doctor_warns_when_nothing_was_checked_for_two_days(server: ScrubbedServer) -> None:

@@ -10,7 +10,9 @@ import pytest
 from domain.game.engine import RobotLevel
 from infra.durability.durability import Mode
 from infra.health.heartbeats import HeartbeatRecord, Role
+from infra.health.queue_status import LaneStatus, QueueStatus, WorkerStatus
 from infra.health.retirement_limits import ArchiveFigures
+from infra.health.shard_status import ShardStatus
 from infra.projections.lag import Lag
 from infra.projections.robot_figures import RobotFigures
 from infra.projections.specs import RATINGS
@@ -24,13 +26,7 @@ from infra.store.published_sizes import PublishedSize
 from services.cli.doctor import exit_code, worst
 from services.doctor import Level, judge
 from services.doctor.directory import DirectoryFacts
-from services.doctor.facts import (
-    Facts,
-    HashLimits,
-    ServerFacts,
-    ShardFacts,
-)
-from services.doctor.queue_facts import LaneFacts, QueueFacts, WorkerFacts
+from services.doctor.facts import Facts, HashLimits, ServerFacts
 from tests.helpers.doctor import GIB, said
 
 NEEDED = (
@@ -51,7 +47,7 @@ FACTS = Facts(
     DirectoryFacts("/data", True, 50 * GIB, 0.5, 5),
     SERVER,
     "",
-    QueueFacts(0, 0, (WorkerFacts(8, "here", True),), (LaneFacts(0, "", -2, False),)),
+    QueueStatus((WorkerStatus(8, "here", True),), lanes=(LaneStatus(0, "", -2, False),)),
 )
 
 
@@ -130,12 +126,12 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
         (with_("server", memory=95), Level.BAD, "the server uses"),
         (with_("server", write_faults=(DISK_FULL,)), Level.BAD, "everything can be read"),
         (
-            with_("queue", lanes=(LaneFacts(0, "wanted", 3_561_000, False),)),
+            with_("queue", lanes=(LaneStatus(0, "wanted", 3_561_000, False),)),
             Level.BAD,
             "59 min left, longer than",
         ),
         (
-            with_("queue", lanes=(LaneFacts(0, "f00", 3_561_000, True),)),
+            with_("queue", lanes=(LaneStatus(0, "f00", 3_561_000, True),)),
             Level.BAD,
             "59 min left, longer than",
         ),
@@ -146,7 +142,7 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
         ),
         (msgspec.structs.replace(FACTS, files=1_024), Level.WARN, "may have 1024 files open"),
         (
-            with_("server", shards=(ShardFacts(0, 3, 1_000_000 - 7_200_000, 0, 0),)),
+            with_("server", shards=(ShardStatus(0, 3, 1_000_000 - 7_200_000, 0, 0),)),
             Level.BAD,
             "3 commands wait in shard 0, the oldest for 2 h",
         ),
@@ -162,11 +158,11 @@ def test_each_thing_that_is_wrong_is_found(facts: Facts, level: Level, words: st
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        (with_("queue", lanes=(LaneFacts(0, "wanted", 900, False),)), "was requested"),
-        (with_("queue", lanes=(LaneFacts(0, "f00", 2_900, True),)), "its lease ends in 2.9 s"),
+        (with_("queue", lanes=(LaneStatus(0, "wanted", 900, False),)), "was requested"),
+        (with_("queue", lanes=(LaneStatus(0, "f00", 2_900, True),)), "its lease ends in 2.9 s"),
         (with_("settings", shards=8), "the setting `shards` is 8 and has no effect"),
         (
-            with_("queue", workers=(WorkerFacts(8, "h", True), WorkerFacts(9, "h", False))),
+            with_("queue", workers=(WorkerStatus(8, "h", True), WorkerStatus(9, "h", False))),
             "process 9 was killed",
         ),
         (with_("server", shape=None, no_shape="there is no data yet"), "there is no data yet"),
@@ -249,7 +245,7 @@ def test_what_a_projection_lacks_is_told(changes: dict[str, Any], level: Level, 
     ],
 )
 def test_workers_without_a_lane_are_noted(layout: Layout, words: str) -> None:
-    workers = tuple(WorkerFacts(number, "h", True) for number in (8, 9, 10))
+    workers = tuple(WorkerStatus(number, "h", True) for number in (8, 9, 10))
     facts = msgspec.structs.replace(
         with_("queue", workers=workers), server=with_("server", shape=layout).server
     )
@@ -258,7 +254,7 @@ def test_workers_without_a_lane_are_noted(layout: Layout, words: str) -> None:
 
 
 def test_moves_received_ahead_of_a_clock_that_was_set_back_are_found() -> None:
-    ahead = ShardFacts(0, 0, None, 0, 0, floor=1_000_000 + 300_000)
+    ahead = ShardStatus(0, 0, None, 0, 0, floor=1_000_000 + 300_000)
     assert said(
         judge(with_("server", shards=(ahead,))), Level.WARN, "are received 5 min ahead of it"
     )

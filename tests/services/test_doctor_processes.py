@@ -22,7 +22,7 @@ from infra.health.heartbeats import (
 )
 from infra.log.key_files import missing_keys
 from infra.mail.email import Email, Purpose
-from infra.mail.outbox import Outbox, RelayBackoff
+from infra.mail.outbox import Outbox, OutboxStatus, RelayBackoff
 from infra.redis import keys
 from infra.settings.settings import Settings
 from infra.store.layout import Layout
@@ -30,7 +30,7 @@ from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.cli.scheduler import _sign_of_life
 from services.doctor import Finding, Level, gather, judge
-from services.doctor.facts import Facts, OutboxFacts
+from services.doctor.facts import Facts
 from tests.helpers.forked import SCRIPT
 from tests.helpers.served import Served, until
 
@@ -184,7 +184,7 @@ def test_different_versions_are_worth_knowing(facts: Facts) -> None:
 
 def test_a_relay_that_is_down_is_told(facts: Facts) -> None:
     one(
-        with_(facts, outbox=OutboxFacts(3, 5, "it is not there")),
+        with_(facts, outbox=OutboxStatus(3, 5, "it is not there")),
         Level.BAD,
         "3 e-mails wait: it is not there",
     )
@@ -192,7 +192,7 @@ def test_a_relay_that_is_down_is_told(facts: Facts) -> None:
 
 def test_letters_that_nobody_sends_are_told(facts: Facts) -> None:
     one(
-        with_(facts, outbox=OutboxFacts(1, 300_000)),
+        with_(facts, outbox=OutboxStatus(1, 300_000)),
         Level.WARN,
         "1 e-mail waits to be sent, the first for 5",
     )

@@ -24,10 +24,10 @@ from rq.utils import import_attribute
 from domain.match.commands import PlayMove, StartMatch
 from infra.durability.durability import Mode
 from infra.health.heartbeats import Role
+from infra.health.queue_status import OURS
 from infra.redis import keys, rq_jobs
 from infra.redis.keys import Lane
 from infra.redis.rq_jobs import COMMANDS
-from infra.store import queue_figures
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from infra.store.outcome_pubsub import decode
@@ -64,7 +64,7 @@ def test_the_page_for_operators_names_all_roles_queues_and_jobs() -> None:
     assert listed == {name for name in names if name.startswith("services.")} | {rq_jobs.ROBOT_MOVE}
     monitoring = (DOCS / "monitoring.md").read_text()
     shown = re.findall(r"^(matchpost-\w+) +\d+ waiting", monitoring, re.MULTILINE)
-    assert shown == [*queue_figures._OURS]
+    assert shown == [*OURS]
 
 
 @pytest.fixture

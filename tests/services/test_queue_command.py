@@ -13,6 +13,8 @@ from redis import Redis
 from domain.clocks.calendar import DAY
 from domain.match.commands import ResignMatch
 from infra.durability.durability import Mode
+from infra.health.queue_status import JobQueueStatus, LaneStatus
+from infra.health.retirement_limits import ArchiveFigures
 from infra.redis import keys
 from infra.redis.keys import Lane
 from infra.redis.rq_jobs import COMMANDS, MAIL
@@ -22,12 +24,10 @@ from infra.store.last_runs import LaneTurn, last_turns, note_retire_run, note_tu
 from infra.store.layout import Layout
 from infra.store.leases import REQUESTED
 from infra.store.published_sizes import PublishedSizes
-from infra.store.queue_figures import LaneFigures, QueueFigures, read_figures
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
-from services.app.operator_figures import RetirementFigures, read_operator_figures
 from services.cli import queue
 from services.metrics.collector import server_figures
 from tests.helpers.bench import Bench
@@ -47,8 +47,8 @@ def parts(valkey: EmbeddedServer, redis_client: Redis, tmp_path) -> Iterator[App
         yield app
 
 
-def figures_of(parts: App) -> dict[str, LaneFigures]:
-    return {lane.lane: lane for lane in read_figures(parts.data, parts.queue, SHAPE).lanes}
+def lanes_of(parts: App) -> dict[str, LaneStatus]:
+    return {lane.lane: lane for lane in parts.status().queue.lanes}
 
 
 def test_lanes_show_what_waits_and_since_when_and_who_has_the_lease(parts: App) -> None:
@@ -59,10 +59,11 @@ def test_lanes_show_what_waits_and_since_when_and_who_has_the_lease(parts: App) 
     (idle,) = set(SHAPE.all_lanes) - {busy}
     parts.queue.set(keys.lease(busy), "token")
     parts.queue.set(keys.lease(idle), REQUESTED)
-    found = figures_of(parts)
+    found = lanes_of(parts)
     assert (found[str(busy)].waiting, found[str(busy)].lease) == (2, "held")
     assert found[str(busy)].oldest_ms >= 60_000
-    assert found[str(idle)] == LaneFigures(str(idle), 0, 0, "requested", None)
+    free = found[str(idle)]
+    assert (free.waiting, free.oldest_ms, free.lease, free.last) == (0, 0, "requested", None)
 
 
 def test_a_turn_with_outcomes_is_noted_and_an_empty_one_is_not(parts: App) -> None:
@@ -81,9 +82,9 @@ def test_a_turn_with_outcomes_is_noted_and_an_empty_one_is_not(parts: App) -> No
 def test_queues_show_jobs_and_failures(parts: App) -> None:
     enqueue_drain(parts.queue, Lane(0, 2))
     parts.queue.zadd(f"rq:failed:{COMMANDS}", {"drain-0-x": time.time() + 3600})
-    found = {one.name: one for one in read_figures(parts.data, parts.queue, SHAPE).queues}
-    assert found[COMMANDS] == QueueFigures(COMMANDS, waiting=1, started=0, failed=1, workers=0)
-    assert found[MAIL] == QueueFigures(MAIL, 0, 0, 0, 0)
+    found = {one.name: one for one in parts.status().queue.queues}
+    assert found[COMMANDS] == JobQueueStatus(COMMANDS, waiting=1, started=0, failed=1, workers=0)
+    assert found[MAIL] == JobQueueStatus(MAIL, 0, 0, 0, 0)
 
 
 def test_the_metrics_have_the_same_figures(parts: App) -> None:
@@ -135,48 +136,44 @@ def test_the_logs_show_what_is_published_and_how_long_the_rest_has_waited(
     sizes = PublishedSizes(parts.data, parts.queue)
     sizes.record(1, ends[1] - 1, bytes(32))
     sizes.record(2, ends[2], bytes(32))
-    log = read_operator_figures(parts).log
-    assert log is not None
-    assert (log.leaves, log.published, log.unpublished) == (sum(ends), sum(ends) - 1, 1)
-    assert 60_000 <= log.unpublished_ms < DAY
-    assert (log.faulty_shards, log.closed_shards) == (0, 0)
+    log = parts.status().log
+    assert (log.leaves, log.size, log.unpublished) == (sum(ends), sum(ends) - 1, 1)
+    assert 60_000 <= log.waited_ms(parts.store.now()) < DAY
+    assert (parts.status().log_faults, parts.status().closed) == ([], {})
     sizes.record_fault(2, "its key is missing")
     ClosedShards(parts.data).close(1, rolled_back(1, 9, 5))
-    log = read_operator_figures(parts).log
-    assert log is not None
-    assert (log.faulty_shards, log.closed_shards) == (1, 1)
+    status = parts.status()
+    assert (status.log_faults, [*status.closed]) == (["its key is missing"], [1])
     sizes.record(1, ends[1], bytes(32))
-    log = read_operator_figures(parts).log
-    assert log is not None
-    assert (log.unpublished, log.unpublished_ms) == (0, 0)
+    log = parts.status().log
+    assert (log.unpublished, log.waited_ms(parts.store.now())) == (0, 0)
 
 
 def test_leaves_that_were_trimmed_count_as_leaves(parts: App, tmp_path: Path) -> None:
     bench_of(parts, tmp_path)
     end = parts.data.xlen(keys.log(1))
     PublishedSizes(parts.data, parts.queue).record(1, end, bytes(32))
-    before = read_operator_figures(parts).log
+    before = parts.status().log
     parts.data.xtrim(keys.log(1), maxlen=1, approximate=False)
-    log = read_operator_figures(parts).log
-    assert log is not None
-    assert before is not None
+    log = parts.status().log
     assert (log.leaves, log.unpublished) == (before.leaves, before.unpublished)
 
 
 def test_the_archive_shows_what_is_due_and_the_last_run(parts: App, tmp_path: Path) -> None:
     bench = bench_of(parts, tmp_path)
-    archive = read_operator_figures(parts).archive
-    assert archive == RetirementFigures(archived=0, ended=2, due=1, last=None)
+    status = parts.status()
+    assert (status.archive[:3], status.last_retirement) == ((0, 2, 1), None)
     (snapshot,) = bench.store.snapshots([1])
     assert snapshot is not None
     assert bench.store.retire([(1, snapshot.state[:32], bench.store.leaf_indexes(1))]) == [True]
     note_retire_run(parts.queue, 3, retired=9, kept=0, seconds=1.0)
     note_retire_run(parts.queue, 1, retired=1, kept=2, seconds=0.25)
-    archive = read_operator_figures(parts).archive
-    assert (archive.archived, archive.ended, archive.due) == (1, 1, 0)
-    assert archive.last is not None
-    assert (archive.last.shard, archive.last.retired, archive.last.kept) == (1, 1, 2)
-    assert archive.last.ms == 250
+    status = parts.status()
+    assert status.archive == ArchiveFigures(archived=1, ended=1, late=0, oldest=None)
+    last = status.last_retirement
+    assert last is not None
+    assert (last.shard, last.retired, last.kept) == (1, 1, 2)
+    assert last.ms == 250
     assert 0 < parts.queue.ttl(keys.last_retire_run(1)) <= 30 * 24 * 3600
     assert parts.data.exists(keys.last_retire_run(1)) == 0
 
@@ -219,7 +216,7 @@ def test_logs_and_archive_are_printed(parts: App, tmp_path: Path, capsys) -> Non
 def test_with_durability_none_nothing_is_said_to_be_late(parts: App, tmp_path: Path) -> None:
     bench_of(parts, tmp_path)
     with App(msgspec.structs.replace(parts.settings, durability=Mode.NONE)) as weak:
-        assert read_operator_figures(weak).log is None
+        assert '"log":null' in queue._as_json(weak.status())
         with server_figures(weak, CollectorRegistry()) as registry:
             text = generate_latest(registry).decode()
     assert "matchpost_log" not in text

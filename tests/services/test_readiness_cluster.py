@@ -9,8 +9,8 @@ from redis import Redis
 
 from infra.durability.durability_notes import DurabilityNotes
 from infra.durability.durability_watch import DurabilityWatch
-from infra.redis.autopipeline import AutoPipeline
-from infra.redis.clients import make_async_client, make_client
+from infra.health.status import Status
+from infra.redis.clients import make_client
 from infra.redis.cluster_pipeline import open_pipeline
 from infra.settings.settings import Settings
 from infra.store.async_store import AsyncStore
@@ -18,7 +18,7 @@ from infra.store.layout import initial_layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.doctor import Finding, Level, gather, judge
-from services.http.health import HealthCheck
+from services.http.health import HealthCheck, MoveReadiness
 from tests.helpers.clusters import Cluster, Node
 
 SHARDS = 4
@@ -53,16 +53,15 @@ async def readiness(settings: Settings, data: Redis, queue: Redis, then: Callabl
     """What `/readyz` says after something has happened to the nodes."""
     layout = initial_layout(data, SHARDS, 1)
     watch = DurabilityWatch(data, queue, settings.durability)
-    async with (
-        open_pipeline(settings.redis_url or "") as pipe,
-        make_async_client(settings.queue_url or "") as client,
-        AutoPipeline(client) as apart,
-    ):
-        health = HealthCheck(settings, AsyncStore(pipe, layout, 9), pipe, apart, watch)
-        assert await health.fault() == ""
+    store = RedisStore(data, settings.durability)
+    async with open_pipeline(settings.redis_url or "") as pipe:
+        health = HealthCheck(
+            AsyncStore(pipe, layout, 9), lambda: Status(settings, data, queue, store), watch
+        )
+        assert await health.readiness() == MoveReadiness("")
         await asyncio.to_thread(then)
         while True:
-            if fault := await health.fault():
+            if fault := (await health.readiness()).fault:
                 return fault
             await asyncio.sleep(0.05)
 

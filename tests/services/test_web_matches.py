@@ -476,3 +476,17 @@ def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, pair):
     account = api.parts.accounts.id_of(one.name)
     assert one.send("/account/deletion", {"password": PASSWORD}).status_code == 303
     assert Notes(api.parts.data).get(account, board) == ""
+
+
+def test_the_chat_that_is_asked_for_alone_is_that_of_the_page(pair):
+    one, two = pair
+    board = start(one, two)
+    one.send(f"/m/{board}/chat", {"text": "hello"}, on=f"/m/{board}")
+    page, part = (
+        one.page(f"/m/{board}"),
+        one.page(f"/m/{board}/chat", headers={"HX-Request": "true"}),
+    )
+    assert "<html" not in part
+    page, part = (re.sub("[0-9a-f]{32}", "KEY", text) for text in (page, part))
+    assert part.strip() in page
+    assert ">hello</p>" in part

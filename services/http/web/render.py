@@ -19,8 +19,8 @@ from infra.languages.wording import Wording
 from services.app.sentences import offer_name
 from services.http.web.assets import FILE_TYPES, asset_url, module_tags
 from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie, session_cookie
+from services.http.web.views.board_view import board_sample, draw_figures
 from services.http.web.views.chat_text import linked
-from services.http.web.views.figures import board_sample, draw_figures
 from services.http.web.views.guides import game_picture
 from services.http.web.views.live_try import in_earnest
 from services.http.web.views.news_words import reason_label

@@ -271,7 +271,11 @@ def _reads_of_header(
         waiting = app.lists.read_waiting_counts([account])
         if request.url.path == "/":  # home reads its news itself
             return (waiting,)
-        return waiting, app.notices.read_matches(account, LOOKED_AT), app.unread.read(account, 0)
+        return (
+            waiting,
+            app.notices.matches.read_of(account, 0, LOOKED_AT),
+            app.unread.read(account, 0),
+        )
     except LookupError:  # the lists are being rebuilt
         return ()
 

@@ -28,9 +28,9 @@ from services.http.api.auth import AnyRequest, Caller, Context
 from services.http.api.bodies import TEXT
 from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.etags import ETag
+from services.http.api.match_json import Match, Place, match_json, ply_json
 from services.http.api.routes.commands import BoardNumber
 from services.http.context import ApiContext
-from services.http.match_json import Match, Place, match_json, ply_json
 
 SVG_MEDIA_TYPE: Final = "image/svg+xml"
 

@@ -80,9 +80,10 @@ async def readiness(context: Context) -> Readiness:
     The database has to be a primary with durable settings and free memory, a write has to have been synced
     within half a minute, and a command worker has to have the seeds of each shard.
     """
-    if fault := await context.health.fault():
-        raise Refusal(Code.UNAVAILABLE, fault)
-    return Readiness("ready", __version__, await context.health.notes())
+    found = await context.health.readiness()
+    if found.fault:
+        raise Refusal(Code.UNAVAILABLE, found.fault)
+    return Readiness("ready", __version__, list(found.notes))
 
 
 @api.get("/api/openapi.json", "The OpenAPI document", ANYBODY, include_in_schema=False)

@@ -19,16 +19,14 @@ from services.http.web.params import BoardNumber, ContextDependency, MoveText, V
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
 from services.http.web.views.board_view import is_turned, legal_moves_json, preview_move
-from services.http.web.views.conditional_lines import conditional_lines
+from services.http.web.views.match_moves import MoveList, RecordedMark, conditional_lines
 from services.http.web.views.match_view import MatchView, MatchWriting, match_writing, own_writing
 from services.http.web.views.match_words import agreed_words
-from services.http.web.views.move_list import MoveList
 from services.http.web.views.news_words import declined
 from services.http.web.views.next_match import NextMatchLink, next_match_link
 from services.http.web.views.offer_words import offer_button, offered, own_offer
 from services.http.web.views.plates import board_plates
 from services.http.web.views.puzzle_view import Points
-from services.http.web.views.recorded import RecordedMark
 from services.http.web.views.result_said import rating_change, said_result
 
 pages = Pages()

@@ -30,10 +30,9 @@ from services.http.web.views.board_view import (
     mark_places,
     preview_move,
 )
+from services.http.web.views.match_moves import MoveList, RecordedMark, position_words
 from services.http.web.views.match_view import MatchView
-from services.http.web.views.move_list import MoveList, position_words
 from services.http.web.views.plates import plates_at
-from services.http.web.views.recorded import RecordedMark
 from services.http.web.views.variations import Variation
 
 pages = Pages()

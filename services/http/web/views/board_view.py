@@ -1,4 +1,4 @@
-"""Boards on pages: their drawings, legal moves, and the changes that a move would make."""
+"""Boards on pages: their drawings, legal moves, the changes that a move would make, and the small drawings beside them."""
 
 import html
 import re
@@ -11,7 +11,8 @@ from markupsafe import Markup
 
 from domain.drawing import draw_svg
 from domain.errors import Refusal
-from domain.game.painter import LOOKS
+from domain.game.painter import LOOKS, stone
+from domain.game.svg import element
 from domain.match.state import MatchState
 from domain.rules import AnyRules, GameOutcome, GamePackage, game_by_key
 from domain.rules.guide import LegendLine
@@ -21,7 +22,7 @@ from infra.languages.wording import Wording, wording
 from services.app.matches import board_svg, player_name
 from services.app.move_text import read_move
 from services.app.sentences import SAY
-from services.http.web.display_settings import DisplaySettings
+from services.http.web.display_settings import BoardTheme, DisplaySettings
 from services.http.web.views.guides import guide_of
 
 MAX_MOVES: Final = 5_000
@@ -42,6 +43,16 @@ _CLASSED: Final = re.compile(
 """The beginning of a place, with its class and its name."""
 _RING: Final = 0.18
 """The radius of a ring around a piece, in units of a drawing for each percent of a game's rings."""
+
+
+_APART: Final = 34
+"""The distance between figures that stand together."""
+_STONE: Final = 12.5
+_SAMPLE: Final = (
+    '<rect class="paper" width="96" height="64"/><path class="line" d="M0 8L44 32L96 6M44 32V64M44 32L96 52"/>'
+    '<path class="line edge" d="M0 32H96"/>'
+    '<g transform="translate(44 32)">{light}</g><g transform="translate(76 32)">{dark}</g>'
+)
 
 
 class PlaceChange(msgspec.Struct, frozen=True):
@@ -274,3 +285,26 @@ def _changes(was: Mapping[str, str], now: Mapping[str, str]) -> Iterator[PlaceCh
         before, after = was.get(place, ""), now.get(place, "")
         if before != after:
             yield PlaceChange(place, before, after)
+
+
+def draw_figures(game: GamePackage, *names: str) -> Markup:
+    """Return figures of a game side by side as one drawing, for a page that describes them."""
+    width = 40 + _APART * (len(names) - 1)
+    drawn = "".join(_at(_APART * at, game.figures[name]) for at, name in enumerate(names))
+    return _drawing(f"-20 -20 {width} 40", drawn, "figure")
+
+
+def board_sample(theme: BoardTheme) -> Markup:
+    """Return a piece of a board in a theme, whatever the page's own is."""
+    light, dark = (element("g", *stone(look, _STONE), class_=f"piece {look}") for look in LOOKS[:2])
+    drawn = _SAMPLE.format(light=light, dark=dark)
+    return _drawing("0 0 96 64", drawn, f"sample {theme}")
+
+
+def _at(across: int, drawn: str) -> str:
+    return f'<g transform="translate({across} 0)">{drawn}</g>' if across else drawn
+
+
+def _drawing(box: str, drawn: str, kind: str) -> Markup:
+    svg = f'<svg class="board {kind}" viewBox="{box}" aria-hidden="true">{drawn}</svg>'
+    return Markup(svg)  # noqa: S704 - our own markup, without any text of users

@@ -76,7 +76,7 @@ def read_home(context: ApiContext, account: AccountId, now: int, language: Trans
         app.lists.read_boards(account),
         app.unread.read(account, now),
         # all notices, because one match may have many
-        app.notices.read_matches(account, MOST_NOTICES),
+        app.notices.matches.read_of(account, 0, MOST_NOTICES),
         app.challenges.read_ids(account, _MAX_CHALLENGES),
         app.follows.read(account),
     )
