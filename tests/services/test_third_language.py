@@ -80,8 +80,12 @@ def test_a_language_is_begun_by_the_command_of_translating_md(copy):
     kept = pages.read_text()
     begun()
     assert pages.read_text() == kept != started
-    code = "from infra.languages.wording import wording as w; print(w('fr').gettext('Light'), w('fr').gettext('Dark'))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, text=True)
+    code = (
+        "from infra.languages.wording import wording\n"
+        "print(*map(wording('fr').gettext, ('Light', 'Dark')))"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, cwd=copy, capture_output=True, text=True, check=True)
     assert done.stdout == "Clair Dark\n", "what has no words yet is English"
 
 
