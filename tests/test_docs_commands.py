@@ -30,6 +30,7 @@ ELSEWHERE = {
     "docs/monitoring.md": ("tests/services/test_doctor.py", "matchpost doctor"),
     "docs/upgrading.md": ("tests/services/test_moving_page.py", "matchpost "),
     "docs/install.md": ("tests/services/test_install_page.py", "git clone"),
+    "docs/translating.md": ("tests/services/test_third_language.py", ".venv/bin/python"),
 }
 """By page: the test that types those blocks which begin so."""
 
@@ -48,6 +49,8 @@ NOT_TYPED = {
     ("docs/adding-a-game.md", ".venv/bin/"): CHECKS,
     ("docs/adding-a-game.md", "make bench"): LONG,
     ("docs/web.md", ".venv/bin/pytest"): CHECKS,
+    ("docs/translating.md", ".venv/bin/pytest"): CHECKS,
+    ("docs/translating.md", "make demo"): RUNS_ON,
     ("docs/tutorial.md", "make serve"): RUNS_ON,
     ("docs/tutorial.md", ". .venv/bin/activate"): "it is for the folder of the reader",
     ("docs/tutorial.md", "make demo"): RUNS_ON,

@@ -77,7 +77,7 @@ def translations(language: str) -> NullTranslations:
     whole.mime_headers = next(iter(found)).mime_headers
     for catalogue in found:
         for message in catalogue:
-            if message.id:
+            if _has_words(message):
                 whole[message.id] = message
     packed = BytesIO()
     write_mo(packed, whole)
@@ -91,9 +91,15 @@ def script_words(language: str) -> bytes:
         message.id if isinstance(message.id, str) else message.id[0]: message.string
         for catalogue in catalogues(language).values()
         for message in catalogue
-        if message.id and _is_of_scripts(message)
+        if _has_words(message) and _is_of_scripts(message)
     }
     return f"globalThis.translated = {json.dumps(shown, ensure_ascii=False)};\n".encode()
+
+
+def _has_words(message: "Message") -> bool:
+    """Return whether a translator is done with a message; otherwise it is English."""
+    words = (message.string,) if isinstance(message.string, str) else message.string
+    return bool(message.id and words) and all(words or ()) and not message.fuzzy
 
 
 def _is_of_scripts(message: "Message") -> bool:

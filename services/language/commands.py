@@ -3,7 +3,7 @@
 from typing import Final
 
 from infra.languages.wording import N_
-from services.language.form import CommandForm, signed
+from services.language.form import LANGUAGES, CommandForm, signed
 from services.language.game_forms import GAME_FORMS
 from services.language.handlers import (
     accounts,
@@ -25,7 +25,7 @@ GENERAL_FORMS: Final = (
     CommandForm(
         "help",
         "help",
-        "[GAME|COMMAND ...] [--lang=en|de]",
+        f"[GAME|COMMAND ...] [--lang={LANGUAGES}]",
         N_("explain"),
         lambda call: help_pages.show_help(call, FORMS),
     ),
@@ -58,7 +58,7 @@ GENERAL_FORMS: Final = (
     signed(
         "set",
         "set",
-        f"{_OWN} language en|de  |  notify move|daily|none  |  challenges anyone|known|none"
+        f"{_OWN} language {LANGUAGES}  |  notify move|daily|none  |  challenges anyone|known|none"
         "  |  receipts on|off",
         N_("choose your language, when and how mail is sent, and whose challenges you accept"),
         accounts.set_preference,

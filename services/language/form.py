@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from infra.languages.catalogues import languages
 from services.language.answer import Answer
 from services.language.authentication import Proof, nobody, signer
 from services.language.invocation import Invocation
@@ -38,6 +39,9 @@ class CommandForm(msgspec.Struct, frozen=True):
         """Return whether these are its name, or the beginning of it."""
         return bool(words) and self.name.split()[: len(words)] == list(words)
 
+
+LANGUAGES: Final = "|".join(languages())
+"""The languages, as usages name them."""
 
 signed: Final = partial(CommandForm, proof=signer)
 """Makes a form whose sender proves the account, by its password or otherwise."""

@@ -5,7 +5,7 @@ from typing import Final
 
 from infra.languages.wording import N_
 from services.language.authentication import challenger, signer, signer_if_any
-from services.language.form import CommandForm, signed
+from services.language.form import LANGUAGES, CommandForm, signed
 from services.language.handlers import (
     accounts,
     analyses,
@@ -28,7 +28,11 @@ _in_match: Final = partial(signed, of_game=True, in_match=True)
 
 GAME_FORMS: Final = (
     _of_game(
-        "game_help", "help", "[--lang=en|de]", N_("explain the game"), help_pages.show_game_help
+        "game_help",
+        "help",
+        f"[--lang={LANGUAGES}]",
+        N_("explain the game"),
+        help_pages.show_game_help,
     ),
     _of_game(
         "challenge",
@@ -157,7 +161,7 @@ GAME_FORMS: Final = (
     _of_game(
         "game_set",
         "set",
-        f"{_OWN} [display] NAME  |  language en|de  |  notify move|daily|none"
+        f"{_OWN} [display] NAME  |  language {LANGUAGES}  |  notify move|daily|none"
         "  |  challenges anyone|known|none  |  receipts on|off",
         N_("choose how the game's boards are drawn for you"),
         accounts.set_for_game,

@@ -1,6 +1,8 @@
 """The words of each language: each message that the code can say has them, and none is left over."""
 
 import re
+import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,6 +13,8 @@ from infra.languages.catalogues import script_words, translated
 from infra.languages.wording import wording
 from tests.helpers.catalogues import extracted, game_of, said, written
 
+FINISHED = ("de",)
+"""Languages that have words for everything; another may be begun."""
 FIELD = re.compile(r"%\(\w+\)s")
 
 
@@ -26,9 +30,12 @@ class TestCatalogue:
         assert sorted(wanted - there, key=str) == []
         assert sorted(there - wanted, key=str) == []
 
-    def test_nothing_is_empty_uncertain_or_said_in_two_ways(self, language):
+    def test_nothing_is_said_in_two_ways(self, language):
         for key, found in written(language).items():
             assert len({words.parts for words in found}) == 1, f"{key}: {found}"
+
+    def test_nothing_is_empty_or_uncertain_in_a_finished_language(self, language):
+        for key, found in written(language).items() if language in FINISHED else ():
             for words in found:
                 assert all(words.parts), f"{words.file}: {key} has no words"
                 assert not words.fuzzy, f"{words.file}: {key} is uncertain"
@@ -36,7 +43,7 @@ class TestCatalogue:
     def test_the_words_have_the_fields_of_the_message(self, language):
         for (context, message), found in written(language).items():
             wanted = {field for part in parts_of(message) for field in FIELD.findall(part)}
-            for words in found:
+            for words in (one for one in found if all(one.parts)):
                 fields = {field for part in words.parts for field in FIELD.findall(part)}
                 assert fields == wanted, f"{words.file}: {message}"
                 if template := all_templates().get(context or ""):
@@ -86,3 +93,14 @@ def test_moments_and_names_in_words():
     assert wording("de").names(["alice", "bob", "carol"]) == "alice, bob und carol"
     assert wording("en").names(["alice", "bob", "carol"]) == "alice, bob and carol"
     assert wording("xx").code == "en"
+
+
+def test_english_needs_no_catalogue_and_nothing_of_babel():
+    code = (
+        "import sys, services.cli.do, workers.commands.drain\n"
+        "from infra.languages.wording import wording\n"
+        "from domain.rules import all_games\n"
+        "print(wording('').pgettext('over', 'over'), len(all_games()) > 5, 'babel' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "over True False\n"

@@ -1,23 +1,26 @@
 """Commands that explain: help and games."""
 
 from collections.abc import Sequence
-from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final, Protocol
 
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, game_by_key, latest_rules
 from domain.sentences import text_in
+from infra.languages.catalogues import folder_of
 from infra.languages.wording import Wording, wording
 from services.app.games import game_keys
 from services.app.preferences import read_language
 from services.language.answer import Answer
 from services.language.arguments import nearest, usage_refusal
+from services.language.form import LANGUAGES
 from services.language.invocation import Invocation
 from services.language.parser import ALIASES
 from services.language.redact import quote_safely
 
-_HELP: Final = files("services.language").joinpath("help")
+_HELP: Final = folder_of("services.language").joinpath("help")
+_LANGUAGES: Final = "LANGUAGES"
+"""The word in a page in whose place the languages stand."""
 
 
 class Explained(Protocol):
@@ -134,9 +137,10 @@ def _page(folder: Traversable, name: str, words: Wording) -> str:
     """Return a page in that language, or in English where there is no translation."""
     translated = folder.joinpath(f"{name}.{words.code}.txt")
     page = translated if translated.is_file() else folder.joinpath(f"{name}.txt")
-    return page.read_text("utf-8").rstrip("\n")
+    text = page.read_text("utf-8").rstrip("\n")
+    return text.replace(_LANGUAGES, LANGUAGES.ljust(len(_LANGUAGES)))
 
 
 def _game_page(key: str, words: Wording) -> str:
     """Return a game's page, which is in the game's package."""
-    return _page(files(game_by_key(key).package), "help", words)
+    return _page(folder_of(game_by_key(key).package), "help", words)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, latest_rules
+from domain.translation import ENGLISH
 from infra.people.tokens import Scope
 from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys, read_game, read_puzzle
@@ -111,7 +112,7 @@ def _game(rules: AnyRules) -> Game:
 def show_help(
     context: Context,
     topic: Annotated[str, QueryParameter(max_length=64, description="a game or a command")] = "",
-    lang: Annotated[str, QueryParameter(max_length=8, description="such as `de`")] = "en",
+    lang: Annotated[str, QueryParameter(max_length=8, description="such as `de`")] = ENGLISH.code,
 ) -> Response[str]:
     """Return the general help, the help of a game, or the syntax of a command."""
     return _text_response(context.language.do(f"help {' '.join(topic.split())} --lang={lang}"))
