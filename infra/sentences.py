@@ -8,70 +8,103 @@ SAY: Final = Sentences(
     "server",
     {
         "name-taken": "the userid {name!r} is taken; choose another",
-        "no-user": "there is no user {name!r}; check how the userid is spelt",
-        "account-busy": "the account was changed elsewhere at the same moment; try again",
-        "push-devices": "{most} browsers are allowed notifications; remove one first",
+        "no-user": "there is no user {name!r}; check the spelling",
+        "account-busy": "the account was being changed elsewhere at the same moment; try again",
+        "push-devices": "you can turn on notifications in at most {most} browsers; remove one first",
         "account-deleted": "the account was deleted",
-        "suspended": "the account of {name} is suspended; write to those who run this server",
+        "suspended": "{name}'s account is suspended; write to the people who run this server",
         "wrong-password": "this is not the password of {name}",
         "passwords-busy": "too many passwords are being checked; try again in a minute",
-        "name-form": "{name!r} is no userid: a letter, then 1 to 19 letters, digits, - or _",
-        "signups-closed": "this server makes no new accounts; write to those who run it if you need one",
-        "name-reserved": "{name!r} is a name of the server or a word of its commands, or looks like one; choose another",
+        "name-form": "{name!r} isn't a userid: a letter, then 1 to 19 letters, digits, - or _",
+        "signups-closed": "this server is closed to new accounts; write to the people who run it if you need one",
+        "name-reserved": (
+            "{name!r} is reserved for the server or one of its commands, or looks too much like "
+            "one; choose another"
+        ),
         "name-alike": "{name!r} looks like the userid of another player; choose another",
-        "name-rests": "a player who was called {name!r}, or much like it, has left within a year; choose another",
-        "password-length": "a password has {least} to {most} characters, not {length}",
-        "password-form": "a password has no tabs, line breaks or other control characters",
-        "password-ends": "a password neither begins nor ends with a space",
-        "password-name": "this password is little more than the userid, or words that everybody here knows; choose another",
-        "password-common": "this is one of the 10,000 passwords that are tried first; choose another",
+        "name-rests": (
+            "a player called {name!r}, or something very similar, left less than a year ago; "
+            "choose another"
+        ),
+        "password-length": "a password needs {least} to {most} characters, not {length}",
+        "password-form": "a password can't contain tabs, line breaks or other control characters",
+        "password-ends": "a password can't begin or end with a space",
+        "password-name": (
+            "this password is too close to the userid, or to words that everybody here knows; "
+            "choose another"
+        ),
+        "password-common": "this is one of the 10,000 most common passwords; choose another",
         "address-length": "a mail address has at most {most} characters, not {length}",
         "address-ascii": "{address} has letters that not every mail server takes; use ASCII only, and write the domain in its xn-- form",
-        "address-form": "{address} is no plain mail address; write it like name@example.org, without display name, quotes or comments",
-        "address-twice": "{address!r} is given twice; give each mail address once",
-        "addresses": "an account has at most {most} mail addresses, not {count}",
-        "blocks": "an account blocks at most {most} others; unblock one",
-        "watched": "an account watches at most {most} matches; take one off your list",
-        "followed": "an account follows at most {most} players; take one off your list",
-        "muted": "an account mutes at most {most} chats; end one of them",
-        "no-challenge": "there is no challenge {challenge}; it may have expired, look again",
-        "challenges": "{most} challenges wait that you have opened, or that you have joined; that is the most",
-        "challenge-form": "{text!r} is no challenge: an id has {length} or {link} letters and digits 2 to 7",
-        "note-long": "the note has {length} characters; {most} are the most",
+        "address-form": (
+            "{address} isn't a plain mail address; write it like name@example.org, without "
+            "display name, quotes or comments"
+        ),
+        "address-twice": "{address!r} is listed twice; list each mail address once",
+        "addresses": "an account can have at most {most} mail addresses, not {count}",
+        "blocks": "you can block at most {most} players; unblock one first",
+        "watched": "you can watch at most {most} matches; remove one first",
+        "followed": "you can follow at most {most} players; remove one first",
+        "muted": "you can mute at most {most} chats; unmute one first",
+        "no-challenge": "there is no challenge {challenge}; it may have expired",
+        "challenges": (
+            "you have opened or joined {most} challenges that are still waiting, and that is the "
+            "limit"
+        ),
+        "challenge-form": "{text!r} isn't a challenge: an id has {length} or {link} letters and digits from 2 to 7",
+        "note-long": "the note has {length} characters; the limit is {most}",
         "withdrawn": "challenge {challenge} was withdrawn",
-        "own-challenge": "challenge {challenge} is your own; wait for others to take it, or withdraw it",
-        "taken": "challenge {challenge} was taken by others; look for another, or open one",
-        "no-part": "you have no part in challenge {challenge}, so leave it to others",
-        "full": "challenge {challenge} is full, and its match starts; decline or resign there",
+        "own-challenge": "challenge {challenge} is your own; wait for somebody to take it, or withdraw it",
+        "taken": "challenge {challenge} has been taken; look for another, or open one",
+        "no-part": "you have no part in challenge {challenge}",
+        "full": "challenge {challenge} is full and its match is starting; decline or resign there",
         "text-empty": "the text is empty; write something",
-        "text-long": "the text has {length} characters; {most} are the most",
+        "text-long": "the text has {length} characters; the limit is {most}",
         "message-recipients": "a message goes to 1 to {most} players, not {count}",
-        "strangers": "at most {most} messages a day go to players who have neither played with you nor written to you; try again in {hours:hours}",
-        "notes": "an account keeps at most {most} notes; empty one of another match",
-        "sessions": "an account has at most {most} sessions; log in once more",
+        "strangers": (
+            "you can send at most {most} messages a day to players who have neither played with "
+            "you nor written to you; try again in {hours:hours}"
+        ),
+        "notes": "you can keep notes on at most {most} matches; empty the one on another match first",
+        "sessions": "you have too many sessions (the limit is {most}); log in again",
         "sessions-busy": "the account's sessions were ended at the same moment; log in again",
-        "statements": "you have {most} statements in match {board}, and that is the most",
+        "statements": "you have {most} statements in match {board}, and that is the limit",
         "label-long": "a label has at most {most} characters, not {length}",
         "label-form": "a label is 1 to {most} printable characters that tell you where the token is used",
-        "token-scopes": "a token has one or more of the scopes {scopes}, no others",
+        "token-scopes": "a token needs at least one of the scopes {scopes}, and no others",
         "token-days": "a token lasts {least} to {most} days or until it is revoked, not {days}",
-        "tokens": "an account has at most {most} tokens; revoke one of them",
+        "tokens": "you can have at most {most} tokens; revoke one first",
         "archive-damaged": "match {board} can't be read from the archive; the server's log says why",
         "archive-away": "the archive can't be read now; try again in a minute",
         "no-board": "there is no match {board}",
-        "no-analyses": "this server analyses no matches now, because it runs no process for that; its operator can, see MATCHPOST_ROBOTS",
+        "no-analyses": (
+            "this server doesn't analyse matches at the moment; its operator can switch it on "
+            "with MATCHPOST_ROBOTS"
+        ),
         "analysis-killed": "the analysis of match {board} was stopped, because its process was killed {kills} times at the same position; ask for it again in an hour",
-        "analyses-wait": "{most} matches wait to be analysed; try again later",
+        "analyses-wait": "{most} matches are waiting to be analysed; try again later",
         "analyses-own": "{most} matches are being analysed for you; wait until one is done",
-        "codes-withheld": "no code was sent to your address, because too many were asked for today; give the address again in {hours:hours}",
-        "code-wrong": "this code verifies no e-mail address of the account; add the address again, and a new one is sent",
+        "codes-withheld": (
+            "no code was sent to your address, because too many were requested today; add the "
+            "address again in {hours:hours}"
+        ),
+        "code-wrong": (
+            "this code doesn't fit any address of the account; add the address again, and we'll "
+            "send a new one"
+        ),
         "list-busy": "this list changes too often to be read; try again in a minute",
         "older-away": "older finished matches of this list can't be read now; try again in a minute",
         "older-damaged": "older finished matches of this list can't be read; the server's log says why",
-        "not-kept": "the server can't make sure now that it keeps a move, so it takes none; its operator has been notified; try again in a minute",
+        "not-kept": (
+            "the server can't guarantee at the moment that moves are kept, so it takes none; its "
+            "operator has been notified; try again in a minute"
+        ),
         "disk-full": "the disk of this server is full, so it takes no moves until its operator has made room; everything can still be read, and nothing is lost",
-        "no-writes": "the server can only be read just now, because its disk is full or a copy of it is away; nothing was changed; try again later",
-        "plies": "a match has at most {most} plies by commands; end it by resigning, by an offer, or as the game has it",
+        "no-writes": (
+            "the server is read-only at the moment, because its disk is full or a replica is "
+            "away; nothing was changed; try again later"
+        ),
+        "plies": "a match can have at most {most} plies; end it by resigning, by an offer, or by the rules",
         "too-many-attempts": "too many wrong passwords for {name!r}; try again in {minutes:minutes}",
         "minute-rate": "more than {most} {what} in a minute; try again in {seconds:seconds}",
         "commands": "commands",
@@ -81,7 +114,7 @@ SAY: Final = Sentences(
         "resets-fast": "too many requests for a new password came from your network; try again in an hour",
         "text-form": "character {place} of the text is {character}; a text has no control characters but newlines and tabs, and no halves of surrogate pairs",
         "note-form": "character {place} of the note is {character}; a note is one line without control characters and halves of surrogate pairs",
-        "key-reused": "the key was used for another challenge before; choose a new one",
+        "key-reused": "the key has already been used for another challenge; choose a new one",
     },
     seconds=counted("{n} second", "{n} seconds"),
     hours=counted("{n} hour", "{n} hours"),

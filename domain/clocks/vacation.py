@@ -17,8 +17,11 @@ SAY: Final = Sentences(
     "clocks",
     {
         "vacation-days": "a vacation lasts whole days, at least 1 and at most {most} a year, not {days}",
-        "no-vacation": "you are not on vacation, so there is none to end",
-        "vacation-left": "{asked} of these days would begin in {year}, which has {rest} of its {all} days of vacation left; take fewer",
+        "no-vacation": "you aren't on vacation",
+        "vacation-left": (
+            "{asked} of these days would begin in {year}, and you have only {rest} of {all} days "
+            "left for it; take fewer"
+        ),
     },
 )
 

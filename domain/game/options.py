@@ -36,9 +36,9 @@ SAY: Final = Sentences(
     "option",
     {
         "near": "there is no option {written!r}; did you mean {near}?",
-        "none": "there is no option {written!r}; there are none here",
+        "none": "there is no option {written!r}; this game has none",
         "unknown": "there is no option {written!r}; known are {known}",
-        "alone": "-{name} takes no value; write it alone",
+        "alone": "-{name} takes no value; write it on its own",
         "number": "{written!r} needs a number: -{name}=N, with N from {low} to {high}",
         "range": "{written!r} is out of range: -{name}=N, with N from {low} to {high}",
         "form": "-{name}={some},... with {low} to {high} names",
@@ -46,7 +46,7 @@ SAY: Final = Sentences(
         "misnamed": "-{name} can't name {one!r}: {form}",
         "named-twice": "-{name} names {one} twice; name it once",
         "count": "-{name} has {count} names: {form}",
-        "exclude": "-{earlier} and -{name} exclude each other; give one of them",
+        "exclude": "-{earlier} and -{name} exclude each other; use only one of them",
         "twice": "-{name} is given twice; give it once",
     },
 )

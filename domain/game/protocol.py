@@ -89,16 +89,16 @@ SAY: Final = Sentences(
     {
         "move": "{move}: {problem}",
         "unreadable": "{text!r} is no move; {form}",
-        "solved": "the match is over: the solver is done",
+        "solved": "the match is over: the puzzle has been submitted",
         "solver": "Solver",
         "player": "Player {number}",
-        "begin": "Choose a place to begin with",
+        "begin": "Choose a space to start from",
         "piece": "Choose a piece to move",
         "stone": "Choose where to place your stone",
         "unknown-game": "there is no game {game!r}; the games are {known}",
         "no-game": (
-            "the game {game!r} is not installed on this server; "
-            "its matches are kept, and go on once it is installed"
+            "the game {game!r} is not installed on this server; its matches are kept, and "
+            "continue once it is installed"
         ),
     },
 )

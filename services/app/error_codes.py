@@ -87,7 +87,7 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.DAMAGED: CodeInfo(EXIT_UNKNOWN, 503, "what is stored of the match can't be read"),
     Code.NOT_STARTED: CodeInfo(EXIT_REFUSED, 409, "the match waits for its players to accept it"),
     Code.MATCH_OVER: CodeInfo(EXIT_REFUSED, 409, "the match has ended"),
-    Code.ALREADY_STARTED: CodeInfo(EXIT_REFUSED, 409, "the match has started already"),
+    Code.ALREADY_STARTED: CodeInfo(EXIT_REFUSED, 409, "the match has already started"),
     Code.STALE_PLY: CodeInfo(
         EXIT_REFUSED, 409, "the match does not stand at the ply that was meant"
     ),

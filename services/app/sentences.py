@@ -10,18 +10,18 @@ SAY: Final = Sentences(
     {
         # answers of pages
         "bad-address": "the address of this page has a value that can't be used",
-        "pending": "your request was accepted and is not decided yet; load the page again in a moment",
+        "pending": "your request has been received but not decided yet; reload the page in a moment",
         # notifications in browsers
-        "push-off": "this server sends no notifications",
+        "push-off": "this server doesn't send notifications",
         "push-service": "this browser gets its notifications from a service that this server does not know",
         "push-keys": "the keys of this browser can't be used; allow notifications once more",
         **REFUSED,
         # the deal, and the texts for it
         "commitment-form": "a commitment is the SHA-256 of a text: 64 hex digits",
         "server-deals": "the server deals in this match; write accept without --commitment",
-        "draws-nothing": "the match waits for nothing that goes into a draw; write accept alone",
+        "draws-nothing": "nothing is dealt in this match; write accept on its own",
         "draw-over": "the match is over, and needs no text",
-        "draw-late": "the match does not wait for texts, or no longer does",
+        "draw-late": "the match is not waiting for texts",
         "draw-wrong": "no player of the match has committed to this text",
         "draw-early": "not all players have committed yet; reveal it when they have",
         "draw-revealed": "this text is revealed already",

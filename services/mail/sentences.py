@@ -15,7 +15,7 @@ SAY: Final = Sentences(
         "challenges-you": "{players} challenges you",
         "over-against": "Finished against {players}",
         "you-and": "You and {players}",
-        "case": "matchpost: a case waits in match {board}",
+        "case": "matchpost: a case is waiting in match {board}",
         "digest": "matchpost: what happened in your matches",
         "wrote-you": "matchpost: {sender} wrote to you",
         "wrote-all": "matchpost: {sender} wrote to everybody",
@@ -32,9 +32,9 @@ SAY: Final = Sentences(
         "to-answer": "To answer, reply with:",
         "your-text": "YOUR TEXT",
         "sent": "{sender} has sent you a message; to read it, reply with:",
-        "claim-of": "the claim of {name}:",
-        "reasons-of": "the reasons of {name}:",
-        "appeal-of": "the appeal of {name}:",
+        "claim-of": "{name}'s claim:",
+        "reasons-of": "{name}'s reasons:",
+        "appeal-of": "{name}'s appeal:",
         "erased": "(the text was erased)",
         # how to reply
         "write-move-such-as": "To play, write your move, such as {move}",
@@ -42,8 +42,9 @@ SAY: Final = Sentences(
         "write-accept": "To play, write accept",
         "write-accept-or-move": "To play, write accept, or your move at once, such as {move}",
         "write-reveal": (
-            "To play, open the match with the browser or program in which you accepted it: your text "
-            "for the draw is stored there, and is revealed automatically. Or write reveal and the text"
+            "To play, open the match in the browser or program in which you accepted it: your "
+            "text for the deal is stored there and will be revealed automatically. Or write "
+            "reveal and the text"
         ),
         "write-answer": "{offer}: write accept or reject",
         "in-reply": "{asked}, in the first line of a reply",
@@ -52,19 +53,22 @@ SAY: Final = Sentences(
         "on-the-web": "On the web: {link}",
         "open-match": "Open the match",
         "board-as-text": "The board; as text it is in the plain part of this e-mail",
-        "only-if-refused": "If it can't be played, you get an answer at once; if it is, the next e-mail of the match shows it",
-        "nothing": "There is nothing for you to do now",
+        "only-if-refused": (
+            "If the move isn't legal, you'll get an answer at once; otherwise the next e-mail "
+            "about the match will show it"
+        ),
+        "nothing": "There is nothing for you to do right now",
         "to-chat": "To chat with the other players, reply with: chat TEXT",
         "to-rematch": "To play again with the sides exchanged, reply with: rematch",
-        "to-appeal": "To object to the ruling, once and within 14 days, reply with: appeal TEXT",
+        "to-appeal": "To appeal against the ruling (once, within 14 days), reply with: appeal TEXT",
         "to-see-case": "To see all of it, reply with:",
         "to-rule": "To rule, reply with one of these, with your reasons:",
         # below the text
-        "keep-secret": "{name}, keep the address you reply to secret: anybody who knows it can play for you",
-        "to-get-less": "To get one e-mail a day or none, reply with",
+        "keep-secret": "{name}, keep the address you reply to secret: anyone who knows it can play for you",
+        "to-get-less": "To get one e-mail a day, or none, reply with",
         "why-daily": "You get e-mail once a day. To change that, reply with",
         "why-message": "You get e-mail when somebody writes to you. To change that, reply with",
-        "why-case": "You get e-mail when a case waits for an arbiter. To change that, reply with",
+        "why-case": "You get e-mail when a case is waiting for an arbiter. To change that, reply with",
         # answers
         "not-by-reply": (
             "a reply to an e-mail about a match can't change your account; write "
@@ -116,8 +120,9 @@ SAY: Final = Sentences(
             "answers, sign up with your e-mail address, and answer the e-mail with the code"
         ),
         "outdated-seat": (
-            "nothing was carried out, because this match has a new address for your replies since you "
-            "changed your password or a mail address, or logged out everywhere; reply to this e-mail instead"
+            "nothing was done: this match has had a new address for your replies since you "
+            "changed your password or a mail address, or logged out everywhere; reply to this "
+            "e-mail instead"
         ),
     },
 )

@@ -308,7 +308,7 @@ class BoardApp(MatchApp):
             self.say(f"the matches can't be read: {reason_of(error)}", warns=True)
             return
         if board is None:
-            self.say("No other match waits for you.")
+            self.say("No other match is waiting for you.")
         else:
             self.open_board(board)
 

@@ -15,16 +15,17 @@ def case_state(case: CaseView, words: Wording) -> str:
     """Return where a case stands, without a full stop."""
     if case.waits and case.steps[-1].kind == "appeal":
         return words.gettext(
-            "the appeal has waited for a ruling since %(moment)s", moment=words.moment(case.since)
+            "the appeal has been waiting for a ruling since %(moment)s",
+            moment=words.moment(case.since),
         )
     if case.waits:
         return words.gettext(
-            "it has waited for a ruling since %(moment)s", moment=words.moment(case.since)
+            "it has been waiting for a ruling since %(moment)s", moment=words.moment(case.since)
         )
     if case.final:
-        return words.gettext("an arbiter has ruled on the appeal, and that is final")
+        return words.gettext("an arbiter has ruled on the appeal; that is final")
     return words.gettext(
-        "an arbiter has ruled; a player can appeal until %(moment)s",
+        "an arbiter has ruled; players can appeal until %(moment)s",
         moment=words.moment(case.appeal_until),
     )
 
@@ -53,7 +54,7 @@ def step_sentence(scene: NamedMatch, step: CaseStep) -> str:
         case Claimed():
             return words.gettext("made a claim")
         case Ruled(upheld=False):
-            return words.gettext("ruled, as an arbiter: everything stays as it is")
+            return words.gettext("ruled, as an arbiter: nothing changes")
         case Ruled():
             return words.gettext(
                 "ruled, as an arbiter: %(what)s", what=remedies_said(scene, step.remedies)
@@ -78,7 +79,7 @@ def remedies_said(scene: NamedMatch, remedies: Sequence[Event]) -> str:
 
 def next_turn(scene: NamedMatch, seat: Seat) -> str:
     """Return whose turn it is after a ruling."""
-    return scene.words.gettext("it is the turn of %(player)s", player=scene.who(seat))
+    return scene.words.gettext("it is %(player)s’s turn", player=scene.who(seat))
 
 
 def remedy(scene: NamedMatch, event: Event) -> str:
@@ -86,11 +87,11 @@ def remedy(scene: NamedMatch, event: Event) -> str:
     words = scene.words
     match event:
         case SetBack(ply=0):
-            return words.gettext("the match goes back to its start, and goes on there")
+            return words.gettext("the match goes back to its start and continues from there")
         case SetBack():
             return words.ngettext(
-                "the match goes back to where it was after %(count)s move, and goes on there",
-                "the match goes back to where it was after %(count)s moves, and goes on there",
+                "the match goes back to the position after %(count)s move and continues from there",
+                "the match goes back to the position after %(count)s moves and continues from there",
                 event.ply,
             )
         case ResultChanged():
@@ -108,7 +109,7 @@ def remedy(scene: NamedMatch, event: Event) -> str:
 def _result(scene: NamedMatch, event: ResultChanged) -> str:
     words, winners = scene.words, event.winners
     if event.reason == Reason.ANNULLED:
-        return words.gettext("the match is annulled, and counts for nothing")
+        return words.gettext("the match is annulled and doesn’t count")
     if len(winners) == len(scene.names):
         return words.gettext("the match is a draw")
     named = scene.everyone(winners)

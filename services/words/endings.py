@@ -109,22 +109,22 @@ def ending_words(reason: str, winners: Sequence[str], seats: int, words: Wording
 def _without_winner(reason: str, words: Wording) -> str:
     _ = words.gettext
     known: dict[str, str] = {
-        Reason.ABORTED: _("called off by agreement; the match does not count"),
-        Reason.TRANSFERRED: _("it goes on at another server, and does not count here"),
-        Reason.DECLINED: _("declined; the match does not count"),
-        Reason.ANNULLED: _("annulled by an arbiter; the match does not count"),
+        Reason.ABORTED: _("called off by agreement; the match doesn’t count"),
+        Reason.TRANSFERRED: _("it continues on another server, and doesn’t count here"),
+        Reason.DECLINED: _("declined; the match doesn’t count"),
+        Reason.ANNULLED: _("annulled by an arbiter; the match doesn’t count"),
         # without a winner only a puzzle can end like this
         Reason.RESIGNATION: _("the puzzle was given up"),
         Reason.TIME: _("the time for the puzzle ran out"),
     }
-    return known.get(reason) or _("the match does not count")
+    return known.get(reason) or _("the match doesn’t count")
 
 
 def _draw(reason: str, words: Wording) -> str:
     _ = words.gettext
     known: dict[str, str] = {
         Reason.AGREEMENT: _("draw by agreement"),
-        Reason.REPETITION: _("draw, because the position has come up three times"),
+        Reason.REPETITION: _("draw, because the same position occurred three times"),
         Reason.RULING: _("draw by a ruling"),
     }
     return known.get(reason) or _("draw")
@@ -186,7 +186,7 @@ def reason_label(reason: str, words: Wording) -> str:
         Reason.DECLINED: _("declined"),
         Reason.RULING: _("by a ruling"),
         Reason.ANNULLED: _("annulled by an arbiter"),
-        Reason.TRANSFERRED: _("goes on at another server"),
+        Reason.TRANSFERRED: _("continues on another server"),
     }
     return known.get(reason, "")
 

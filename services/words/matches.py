@@ -213,8 +213,8 @@ def _taken_back(scene: NamedMatch, ply: int) -> str:
     if not ply:
         return scene.words.gettext("it is taken back to its start")
     return scene.words.ngettext(
-        "it is taken back to where it was after %(count)s move",
-        "it is taken back to where it was after %(count)s moves",
+        "it is taken back to the position after %(count)s move",
+        "it is taken back to the position after %(count)s moves",
         ply,
     )
 

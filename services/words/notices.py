@@ -52,7 +52,7 @@ def news_text(  # noqa: PLR0911 - one for each kind of sentence
     if subject.kind is NoticeKind.ANSWERED:
         return answered(subject.offer, name, words, accepted=subject.accepted)
     if subject.kind is NoticeKind.FLAGGED and subject.own:
-        return _("You ran out of time in %(game)s; the others play on", game=game)
+        return _("You ran out of time in %(game)s; the others are playing on", game=game)
     return _WORDS[subject.kind](words, game, others, name)
 
 
@@ -78,10 +78,10 @@ _WORDS: Final[dict[NoticeKind, Said]] = {
         players=others,
     ),
     NoticeKind.RESIGNED: lambda words, game, _, name: words.gettext(
-        "%(name)s resigned in %(game)s; the others play on", name=name, game=game
+        "%(name)s resigned in %(game)s; the others are playing on", name=name, game=game
     ),
     NoticeKind.FLAGGED: lambda words, game, _, name: words.gettext(
-        "%(name)s ran out of time in %(game)s; the others play on", name=name, game=game
+        "%(name)s ran out of time in %(game)s; the others are playing on", name=name, game=game
     ),
     NoticeKind.RESUMED: lambda words, game, others, _: words.gettext(
         "The pause has ended in %(game)s against %(players)s", game=game, players=others
@@ -90,7 +90,7 @@ _WORDS: Final[dict[NoticeKind, Said]] = {
         "%(name)s declined to play %(game)s", name=name or others, game=game
     ),
     NoticeKind.REMINDER: lambda words, game, others, _: words.gettext(
-        "Your time runs out in %(game)s against %(players)s", game=game, players=others
+        "Your time is running out in %(game)s against %(players)s", game=game, players=others
     ),
     NoticeKind.CLAIMED: lambda words, game, others, _: words.gettext(
         "There is a claim about %(game)s against %(players)s; an arbiter will rule",
@@ -101,7 +101,7 @@ _WORDS: Final[dict[NoticeKind, Said]] = {
         "An arbiter ruled on %(game)s against %(players)s", game=game, players=others
     ),
     NoticeKind.APPEALED: lambda words, game, others, _: words.gettext(
-        "The ruling on %(game)s against %(players)s is appealed", game=game, players=others
+        "The ruling on %(game)s against %(players)s was appealed", game=game, players=others
     ),
 }
 
@@ -133,7 +133,7 @@ def _ending(verdict: str, game: str, others: str, words: Wording) -> str:
         case "drawn":
             return _("Draw in %(game)s against %(players)s", game=game, players=others)
         case "void":
-            return _("%(game)s against %(players)s does not count", game=game, players=others)
+            return _("%(game)s against %(players)s doesn’t count", game=game, players=others)
         case _:
             return _("%(game)s against %(players)s has ended", game=game, players=others)
 
@@ -145,17 +145,17 @@ def happened(kind: NoticeKind, words: Wording) -> str:
         NoticeKind.CHALLENGED: _("you were challenged"),
         NoticeKind.REVEAL: _("the deal is waiting for you"),
         NoticeKind.STARTED: _("the match has begun"),
-        NoticeKind.YOUR_TURN: _("it became your turn"),
+        NoticeKind.YOUR_TURN: _("it's your turn"),
         NoticeKind.OFFER: _("a player made a proposal"),
         NoticeKind.ANSWERED: _("a player answered a proposal"),
         NoticeKind.REPLIED: _("your conditional move was played"),
         NoticeKind.RESIGNED: _("a player resigned"),
         NoticeKind.FLAGGED: _("a player ran out of time"),
         NoticeKind.RESUMED: _("the pause has ended"),
-        NoticeKind.DECLINED: _("a player declined to play"),
+        NoticeKind.DECLINED: _("the match was declined"),
         NoticeKind.OVER: _("the match is over"),
         NoticeKind.REMINDER: _("your time is running out"),
-        NoticeKind.CLAIMED: _("there is a claim, on which an arbiter will rule"),
+        NoticeKind.CLAIMED: _("a player made a claim; an arbiter will rule on it"),
         NoticeKind.RULED: _("an arbiter ruled"),
         NoticeKind.APPEALED: _("a player appealed against the ruling"),
         NoticeKind.CHAT: _("there is new chat"),

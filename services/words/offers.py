@@ -27,10 +27,10 @@ def own_offer(kind: str, words: Wording) -> str:
         "pause": _("You suggested a pause."),
         "abort": _("You offered to call the match off."),
         "transfer": _("You suggested moving the match to another server."),
-        "count": _("You propose to count."),
+        "count": _("You proposed to count."),
         "deal": _("You want the server to deal now."),
     }
-    return known.get(kind) or _("You propose: %(kind)s.", kind=kind)
+    return known.get(kind) or _("You proposed: %(kind)s.", kind=kind)
 
 
 def answered(kind: str, player: str, words: Wording, *, accepted: bool) -> str:
@@ -47,7 +47,7 @@ def _accepted(kind: str, player: str, words: Wording) -> str:
         "abort": _("%(name)s agreed to call the match off", name=player),
         "transfer": _("%(name)s agreed to move the match to another server", name=player),
         "count": _("%(name)s agreed to count", name=player),
-        "deal": _("%(name)s agreed that the server deals", name=player),
+        "deal": _("%(name)s agreed to let the server deal", name=player),
     }
     return known.get(kind) or _("%(name)s accepted the proposal", name=player)
 

@@ -127,7 +127,7 @@ def test_every_way_of_saying_no_declines_it(everywhere, pair, where, act):
     assert everywhere.types(board) == ["match-proposed", "declined", "ended"]
     assert last_sentence(everywhere, board, wording("en")).endswith(
         f"Dark ({pair[1].name}) declined to play; the match is over: declined; "
-        "the match does not count"
+        "the match doesn’t count"
     )
     assert last_sentence(everywhere, board, wording("de")).endswith(
         "die Partie ist zu Ende: abgelehnt; die Partie zählt nicht"

@@ -41,7 +41,7 @@ def refusals(person, board, ply):
 
 def test_a_ply_that_the_match_has_not_come_to_is_refused_alike(pair):
     board = started(pair)
-    said = f"match {board} stands at #0; there is no #3 yet"
+    said = f"match {board} is at #0; there is no #3 yet"
     assert refusals(pair[0], board, 3) == {("unknown-ply", said)}
 
 
@@ -126,7 +126,7 @@ def test_a_match_that_cannot_be_read_is_one_sentence_everywhere(pair):
     one, _ = pair
     board = started(pair)
     one.api.api.parts.data.set(keys.snapshot(keys.shard_of(board, 4), board), b"x" * 40)
-    said = f"match {board} can't be read; its operator sees why with `matchpost verify {board}`"
+    said = f"match {board} can't be read; the server's operator can see why with `matchpost verify {board}`"
     answer = one.terminal(f"pow2 show {board}")
     assert (answer.code, answer.sentence) == ("damaged", said)
     assert said in joined(one.mail(f"pow2 show {board}"))

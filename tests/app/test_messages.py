@@ -25,7 +25,7 @@ def message_refusals(one, names, text, *, mailed=False):
 
 def test_a_text_that_is_too_long_is_refused_alike(pair):
     one, other = pair
-    said = f"the text has {TEXT_LIMIT + 1} characters; {TEXT_LIMIT} are the most"
+    said = f"the text has {TEXT_LIMIT + 1} characters; the limit is {TEXT_LIMIT}"
     text = "x" * (TEXT_LIMIT + 1)
     assert message_refusals(one, [other.name], text) == {("too-long", said)}
 
@@ -100,7 +100,7 @@ def test_chat_of_a_player_who_is_not_in_the_match_is_refused_alike(front_ends, b
 
 
 def test_chat_that_is_too_long_is_refused_alike(pair, board):
-    said = f"the text has {TEXT_LIMIT + 1} characters; {TEXT_LIMIT} are the most"
+    said = f"the text has {TEXT_LIMIT + 1} characters; the limit is {TEXT_LIMIT}"
     assert chat_refusals(pair[0], board, "x" * (TEXT_LIMIT + 1)) == {("too-long", said)}
 
 

@@ -78,7 +78,7 @@ def test_where_no_robots_run_there_are_none_and_none_can_be_challenged(app):
     answer = challenge(app, "pow2 challenge alice robot-easy")
     assert answer.code == Code.NOT_WANTED
     assert answer.sentence == (
-        "robot-easy plays no matches here, because this server runs no robots now"
+        "robot-easy can't play here at the moment, because this server isn't running robots"
     )
 
 
@@ -231,7 +231,7 @@ def test_a_player_who_has_blocked_a_robot_does_not_meet_it(app):
     challenges.take(app, actor(app, "bob"), id_)
     app.blocks.add(of(app, "bob"), EASY)
     fill = (challenges.fill_with_robot, app, actor(app, "alice"), id_)
-    assert refused(Code.NOT_WANTED, *fill, RobotLevel.EASY) == "bob does not play with robot-easy"
+    assert refused(Code.NOT_WANTED, *fill, RobotLevel.EASY) == "bob doesn't play with robot-easy"
     assert not challenges.fill_with_robot(*fill[1:], RobotLevel.HARD).free_seats
 
 
@@ -260,7 +260,7 @@ def test_robots_get_no_messages(terminal):
     answer = terminal.do("message alice mad-hatter bob,robot-easy hello")
     assert (answer.code, answer.sentence) == (
         Code.NOT_WANTED,
-        "robot-easy is a robot, and reads no messages",
+        "robot-easy is a robot, and doesn't read messages",
     )
     assert (
         terminal.do("messages bob yes-we-can").page == terminal.do("messages carol sing-along").page
@@ -272,7 +272,7 @@ def test_nobody_chats_with_robots_alone(terminal, app):
     answer = terminal.do(f"pow2 chat {board} alice mad-hatter hello")
     assert (answer.code, answer.sentence) == (
         Code.NOT_WANTED,
-        "robot-easy is a robot, and reads no chat",
+        "robot-easy is a robot, and doesn't read chat",
     )
     board = board_of(challenge(app, "halves challenge alice bob robot-easy -manual_start"))
     assert terminal.do(f"halves chat {board} alice mad-hatter hello").code == ""

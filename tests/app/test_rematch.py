@@ -128,7 +128,7 @@ def test_before_the_end_there_is_none(terminal):
     answer = ask(terminal, board)
     assert (answer.code, answer.sentence) == (
         Code.TOO_EARLY,
-        f"match {board} is not over; a rematch comes after its end",
+        f"match {board} isn't over; you can ask for a rematch after that",
     )
 
 
@@ -157,7 +157,7 @@ def test_a_player_who_has_left_gets_no_match(terminal):
     answer = ask(terminal, board, "bob")
     assert (answer.code, answer.sentence) == (
         Code.UNKNOWN_USER,
-        "a player of the match has deleted their account; challenge another",
+        "a player of this match has deleted their account; challenge somebody else",
     )
 
 

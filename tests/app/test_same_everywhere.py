@@ -279,7 +279,7 @@ def test_a_start_that_the_other_does_not_want_has_one_sentence(everywhere, pair)
     everywhere.say(f"block {other.name} {PASSWORD} {one.name}")
     names = [one.name, other.name]
     result = at_all(lambda where: everywhere.start(where, one, board, names, ()), *STARTS)
-    assert result == Result("not-wanted", f"{other.name} takes no challenges from you.")
+    assert result == Result("not-wanted", f"{other.name} doesn't take challenges from you.")
 
 
 def test_a_commitment_where_nothing_is_gathered_is_a_bad_option(everywhere, pair):

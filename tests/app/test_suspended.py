@@ -88,7 +88,7 @@ def test_a_suspended_account_can_not_be_challenged(everywhere):
     names = [other.name, one.name]
     said = same({way: everywhere.start(way, other, board, names, ()) for way in FRONT_ENDS})
     assert said.code == "not-wanted"
-    assert "is suspended and starts no matches" in said.sentence
+    assert "is suspended and can't start matches" in said.sentence
     taken = other.post(f"/api/challenges/{challenge}/take", {"seat": 1})
     assert code_of(taken) in ("unknown-challenge", "not-found")
 

@@ -154,7 +154,7 @@ def test_who_is_not_on_vacation_can_not_end_one():
     taken = take_vacation((), MAY, 2)
     assert refused(lambda: end_vacation(taken, MAY + 2 * DAY)) == (
         Code.TOO_LATE,
-        "you are not on vacation, so there is none to end",
+        "you aren't on vacation",
     )
 
 

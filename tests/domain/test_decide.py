@@ -84,7 +84,7 @@ def test_a_move_may_name_the_ply_it_answers() -> None:
     refused = when(STARTED, ALICE, PlayMove(text="m13-m9", ply=3))
     assert in_english(refused) == Rejection(
         Code.STALE_PLY,
-        "the match has moved on meanwhile; `#3` was meant, and it stands at `#0`",
+        "the match has moved on in the meantime: this was meant for `#3`, and it is now at `#0`",
         "m13-m9",
     )
     later = [*STARTED, *alternating("m13-m9", "a13-c11")]
@@ -126,7 +126,7 @@ def test_an_unreadable_move_is_refused_without_a_canonical_form() -> None:
 def test_a_text_over_the_limit_is_refused_unread() -> None:
     refused = when(STARTED, ALICE, PlayMove(text="m" * 513))
     assert in_english(refused) == Rejection(
-        Code.TOO_LONG, "the text has 513 characters; 512 are the most", None
+        Code.TOO_LONG, "the text has 513 characters; the limit is 512", None
     )
 
 

@@ -269,7 +269,7 @@ def test_a_move_from_the_deadline_on_is_too_late_and_changes_nothing(late: int) 
     before = match.snapshot
     rejected = match.decided(ALICE, PlayMove(text="M13-m9"), FLAG + late)
     assert in_english(rejected) == Rejection(
-        Code.TIME_OVER, "the time of Light is over; the flag falls now", "m13-m9"
+        Code.TIME_OVER, "Light's time is over; the flag is falling now", "m13-m9"
     )
     assert match.snapshot == before
     assert next_due(match.state) == NAG
@@ -376,9 +376,7 @@ def test_a_flag_that_a_player_let_fall_is_found_though_the_chain_is_whole() -> N
 def test_a_late_move_is_found_though_the_chain_is_whole() -> None:
     match = two()
     match.play("m13-m9", at=FLAG - 1)
-    with pytest.raises(
-        BrokenHistory, match="event 2: the rules refuse it: the time of Light is over"
-    ):
+    with pytest.raises(BrokenHistory, match="event 2: the rules refuse it: Light ran out of time"):
         verify(1, match.forged(2, at=FLAG))
 
 

@@ -72,7 +72,7 @@ def last(given):
 def test_a_count_is_refused_while_the_figures_are_joined_and_in_other_games():
     assert refusal(when(match("m13-h8:i9"), ALICE, MakeOffer(kind="count"))) == (
         Code.NO_OFFER,
-        "a count can be proposed only while stones separate David and Goliath",
+        "a count can only be proposed while stones separate David and Goliath",
     )
     code, _ = refusal(when(match("a1", "line"), ALICE, MakeOffer(kind="count")))
     assert code == Code.UNKNOWN_OFFER

@@ -115,10 +115,10 @@ def test_a_long_unknown_flag_is_quoted_in_part():
         (["-tiles=3", "-tiles=4"], "-tiles is given twice; give it once"),
         (["-touch_enemy", "touch_enemy"], "-touch_enemy is given twice; give it once"),
         (["-days=mon,tue", "-days=mon,tue"], "-days is given twice; give it once"),
-        (["-odd", "-even"], "-odd and -even exclude each other; give one of them"),
+        (["-odd", "-even"], "-odd and -even exclude each other; use only one of them"),
         (
             ["-touch_enemy", "-touch_any"],
-            "-touch_enemy and -touch_any exclude each other; give one of them",
+            "-touch_enemy and -touch_any exclude each other; use only one of them",
         ),
     ],
 )
@@ -129,9 +129,9 @@ def test_repeated_and_contradicting_flags_are_refused(flags, sentence):
 @pytest.mark.parametrize(
     ("flag", "sentence"),
     [
-        ("-invert=1", "-invert takes no value; write it alone"),
-        ("-invert=", "-invert takes no value; write it alone"),
-        ("-odd=yes", "-odd takes no value; write it alone"),
+        ("-invert=1", "-invert takes no value; write it on its own"),
+        ("-invert=", "-invert takes no value; write it on its own"),
+        ("-odd=yes", "-odd takes no value; write it on its own"),
         ("-tiles", "'-tiles' needs a number: -tiles=N, with N from 2 to 60"),
         ("-tiles=", "'-tiles=' needs a number: -tiles=N, with N from 2 to 60"),
         ("-tiles=x", "'-tiles=x' needs a number: -tiles=N, with N from 2 to 60"),
@@ -170,7 +170,7 @@ def test_a_game_without_options_says_so():
     class Nothing(msgspec.Struct, frozen=True):
         pass
 
-    with pytest.raises(Refusal, match="there is no option '-odd'; there are none here"):
+    with pytest.raises(Refusal, match="there is no option '-odd'; this game has none"):
         read_options(Nothing, ["-odd"])
 
 

@@ -108,7 +108,7 @@ def test_what_reads_stored_sentences_knows_those_of_all_games(reader: str) -> No
     code = f"from {reader} import unpack_text as read; print(read(['over']), read(['pow2.free']))"
     argv = [sys.executable, "-c", code]
     done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=ROOT)
-    assert done.stdout.startswith("the match is over the players first place four pieces each")
+    assert done.stdout.startswith("the match is over first each player places four pieces")
 
 
 def test_a_catalogue_with_a_mistake_is_refused_when_it_is_made() -> None:

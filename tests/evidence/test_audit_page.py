@@ -200,7 +200,7 @@ DEALS = {
     "gathered": "the players sent their texts one after another",
     "dealt": "the server kept all texts, and dealt at once",
     "committed": "the texts were sealed, and then revealed",
-    "agreed": "all agreed that the server deals without the missing texts",
+    "agreed": "all agreed to let the server deal without the missing texts",
 }
 
 

@@ -78,7 +78,7 @@ def test_two_has_32_stones_and_one_as_many_as_there_is_room_for():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a5", "a5: there is a stone at a5 already; -a5 takes it back"),
+        ("a5", "a5: there is already a stone at a5; -a5 takes it back"),
         ("-c3", "-c3: there is no stone at c3 to take back"),
     ],
 )

@@ -17,7 +17,7 @@ _KEY = re.compile(r'name="key" value="([0-9a-f]{32})"')
 _PROBLEM = re.compile(
     r'<main[^>]* class="narrow problem">.*?<p class="lead"[^>]*>(.*?)</p>', re.DOTALL
 )
-_CODE = re.compile(r"Code of this answer: <code>(.*?)</code>")
+_CODE = re.compile(r"Error code: <code>(.*?)</code>")
 _MISTAKE = re.compile(r'<(p|span) class="mistake"[^>]*>(.*?)</\1>', re.DOTALL)
 _MESSAGE = re.compile(r'<p class="message[ \w-]*"[^>]*>(.*?)</p>', re.DOTALL)
 

@@ -64,7 +64,7 @@ def test_a_record_holds_no_password(accounts, client):
     ["", "a", "1alice", "-al", "al ice", "a" * 21, "al!ce", "ålice", "\N{KELVIN SIGN}evin", "al\n"],
 )
 def test_what_can_not_be_a_name_is_refused(accounts, name):
-    assert "no userid" in refused(Code.BAD_NAME, accounts.signup, name, "mad-hatter")
+    assert "isn't a userid" in refused(Code.BAD_NAME, accounts.signup, name, "mad-hatter")
     refused(Code.UNKNOWN_USER, accounts.id_of, name)
     refused(Code.UNKNOWN_USER, accounts.verify, name, "mad-hatter")
 

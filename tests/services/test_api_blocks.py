@@ -121,7 +121,7 @@ def test_who_is_blocked_reaches_the_other_by_no_way(api):
     opened = one.post("/api/challenges", {"game": "pow2"}).json()["id"]
     assert one.put(f"/api/account/blocks/{other.name.upper()}", None).status_code == 204
     assert blocked(one) == [other.name]
-    sentence = f"{one.name} takes no challenges from you"
+    sentence = f"{one.name} doesn't take challenges from you"
     refused = start(other, one)
     assert (refused.status_code, code_of(refused)) == (403, "not-wanted")
     assert refused.json()["detail"] == sentence

@@ -140,7 +140,7 @@ def test_a_value_that_is_none_is_answered_with_those_that_there_are(api, player,
     refused = api.http.post(f"/api/matches/{board}/commands", content=content, headers=headers)
     assert detail(refused) == "in the body: it is not valid UTF-8"
     unknown = api.http.get("/api/players/nobody-at-all").json()["detail"]
-    assert unknown == "there is no user 'nobody-at-all'; check how the userid is spelt"
+    assert unknown == "there is no user 'nobody-at-all'; check the spelling"
 
 
 @pytest.mark.parametrize(

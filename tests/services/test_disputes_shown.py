@@ -81,7 +81,7 @@ def test_each_event_is_a_sentence(dispute: Dispute) -> None:
     claim = dispute.state.seq
     ruling = rule(claim, back_to=1, time=((1, 3_600_000),))
     assert dispute.do(ARBITER, ruling) == (
-        f"{place}: an arbiter upheld claim {claim}; the match goes back to where it was after 1 move, and goes on there; "
+        f"{place}: an arbiter upheld claim {claim}; the match goes back to the position after 1 move and continues from there; "
         f"Dark ({other.name}) gets 1 hour more; it is Dark's turn ({other.name})"
     )
     assert dispute.do(one.account, MakeAppeal(claim=claim, text=TEXT)) == (
@@ -92,7 +92,7 @@ def test_each_event_is_a_sentence(dispute: Dispute) -> None:
         f"{place}: an arbiter ruled; the match is over: Light ({one.name}) won by a ruling"
     )
     assert dispute.do(ARBITER, rule(None, annul=True)) == (
-        f"{place}: an arbiter ruled; the match is over: annulled by an arbiter; the match does not count"
+        f"{place}: an arbiter ruled; the match is over: annulled by an arbiter; the match doesn’t count"
     )
 
 

@@ -184,7 +184,7 @@ def test_who_is_blocked_follows_and_watches_no_longer(api, come):
         again = fan.put(path, None)
         assert (again.status_code, code_of(again)) == (403, "not-wanted")
         assert again.json()["detail"] == f"{star.name} does not let you follow or watch"
-    assert "does not let you follow or watch" in do(fan, f"follow {star.name}")
+    assert "doesn't let you follow or watch" in do(fan, f"follow {star.name}")
     guest = come()
     guest.log_in(fan.name)
     sent = guest.send(f"/players/{star.name}/follow", on=f"/players/{star.name}")

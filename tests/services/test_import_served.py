@@ -113,7 +113,7 @@ def test_a_match_goes_on_from_server_to_server_to_its_end(servers: list[Served],
     running = ("import", str(exported(a, first, tmp_path)), "--player", "Light=anna")
     assert "the match still runs at a.example.org" in refused(b, *running)
     transfer(a, first, "alice", "bob")
-    assert "it goes on at another server, and does not count here" in show(a, first)
+    assert "it continues on another server, and doesn’t count here" in show(a, first)
 
     file = exported(a, first, tmp_path)
     other = refused(b, "import", str(file), "--key", key_of(b))
@@ -128,7 +128,7 @@ def test_a_match_goes_on_from_server_to_server_to_its_end(servers: list[Served],
     swapped = ("--player", "Light=ben", "--player", "dark=anna")
     assert "as match 1 for other players" in refused(b, "import", str(file), *swapped)
 
-    assert "#2: it waits for Light (anna) and Dark (ben) to say accept" in show(b, 1)
+    assert "#2: waiting for Light (anna) and Dark (ben) to accept" in show(b, 1)
     accept(b, 1, "anna", "ben")
     assert "#2: it is Light's turn (anna); the last move was a13-c11" in show(b, 1)
     move(b, 1, "anna", "m9-m13")

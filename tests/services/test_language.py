@@ -144,7 +144,7 @@ def test_show_names_the_offer_that_stands(terminal):
         (
             "bob",
             "decline",
-            "Dark (bob) declined to play; the match is over: declined; the match does not count",
+            "Dark (bob) declined to play; the match is over: declined; the match doesn’t count",
         ),
         (
             "bob",
@@ -185,7 +185,7 @@ def test_a_draw_by_repetition_is_granted_at_once(terminal):
         ):
             assert terminal.move(board, name, text).code == ""
     answer = terminal.move(board, "alice", "propose draw")
-    assert "draw, because the position has come up three times" in answer.sentence
+    assert "draw, because the same position occurred three times" in answer.sentence
 
 
 def test_a_preview_plays_moves_for_whoever_is_next_and_submits_nothing(terminal):

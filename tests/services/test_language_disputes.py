@@ -182,7 +182,7 @@ def test_the_ruling_on_an_appeal_is_another_arbiters_and_final(terminal, board):
     assert not terminal.do(f"rule {board} {OTHER} marco-polo back #1 it was not shown").code
     assert terminal.do(f"appeal {board} bob yes-we-can but").code == Code.ALREADY_APPEALED
     page = terminal.do(f"case {board} bob yes-we-can").page
-    assert "case 4, about move 1: an arbiter has ruled on the appeal, and that is final" in page
+    assert "case 4, about move 1: an arbiter has ruled on the appeal; that is final" in page
     for text in ("he cheats", "Light cheated", "I did not", "it was not shown"):
         assert f"\n    {text}" in page
 
@@ -210,13 +210,13 @@ def test_the_queue_has_the_cases_that_wait_the_oldest_first(terminal):
     for board in reversed(boards):
         assert not terminal.do(f"claim {board} alice mad-hatter #0 about {board}").code
     answer = terminal.do("cases carol sing-along")
-    assert answer.sentence == "3 cases wait for a ruling"
+    assert answer.sentence == "3 cases are waiting for a ruling"
     assert [
         f"about {board}" in line
         for board, line in zip(reversed(boards), answer.page.splitlines(), strict=True)
     ] == [True] * 3
     terminal.do(f"rule {boards[1]} carol sing-along dismissed no")
-    assert terminal.do("cases carol sing-along").sentence == "2 cases wait for a ruling"
+    assert terminal.do("cases carol sing-along").sentence == "2 cases are waiting for a ruling"
     terminal.do(f"appeal {boards[1]} bob yes-we-can yes")
     lines = terminal.do("cases dave marco-polo").page.splitlines()
     assert "appeal of bob: yes" in lines[-1]

@@ -60,7 +60,7 @@ def test_a_move_may_be_submitted_for_the_ply_that_it_is_seen_at(terminal, board)
     assert submit(terminal, board, "alice", "m13-j7#0").code == ""
     answer = submit(terminal, board, "alice", "m13-j7#1")
     assert answer.code == Code.STALE_PLY
-    assert answer.sentence == "the match stands at #0, not at #1"
+    assert answer.sentence == "the match is at #0, not at #1"
     assert submit(terminal, board, "alice", "m13-j7#x").code == Code.USAGE
 
 
@@ -166,7 +166,8 @@ def test_a_move_that_came_between_makes_the_submitted_one_stale(terminal, board)
     answer = confirm(terminal, board, "alice")
     assert answer.code == Code.STALE_PLY
     assert (
-        answer.sentence == "the match has moved on meanwhile; `#0` was meant, and it stands at `#2`"
+        answer.sentence
+        == "the match has moved on in the meantime: this was meant for `#0`, and it is now at `#2`"
     )
 
 
@@ -276,7 +277,7 @@ def test_there_is_nothing_to_preview_before_a_match_has_a_position(terminal, boa
         words = "alice mad-hatter " * bool(who)
         answer = terminal.do(f"powerdrain preview{who} {board + 1} {words}24-57")
         assert answer.code == Code.NOT_STARTED
-        assert answer.sentence == "the match waits until all players have accepted it"
+        assert answer.sentence == "the match is waiting for all players to accept"
 
 
 @pytest.mark.parametrize("line", ["pow2 show {}", "pow2 showas alice mad-hatter {}"])

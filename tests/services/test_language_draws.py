@@ -50,10 +50,10 @@ def test_a_player_commits_and_reveals_by_hand(terminal):
     board = called(terminal)
     accepted = bob(terminal, board, f"accept --commitment={DIGEST}")
     assert "accepted and committed to a text for the draw" in accepted.sentence
-    assert "it waits for Negative (bob) to reveal their texts" in accepted.sentence
+    assert "waiting for Negative (bob) to reveal their texts" in accepted.sentence
     assert "the server keeps" not in accepted.sentence
     shown = terminal.do(f"powerdrain show {board}").text
-    assert "it waits for Negative (bob) to reveal their texts" in shown
+    assert "waiting for Negative (bob) to reveal their texts" in shown
     assert "\nwaits until " in shown
     assert [row.board for row in terminal.app.lists.of(account(terminal), MatchFilter.NEXT)] == [
         board
@@ -61,7 +61,7 @@ def test_a_player_commits_and_reveals_by_hand(terminal):
     assert bob(terminal, board, "reveal").code == "usage"
     assert bob(terminal, board, "reveal ff").code == "wrong-text"
     started = bob(terminal, board, f"reveal {TEXT.hex()}")
-    assert "the text of Negative (bob) is revealed; Powerdrain has started" in started.sentence
+    assert "Negative (bob)'s text has been revealed; Powerdrain has started" in started.sentence
     shown = terminal.do(f"powerdrain show {board}").text
     assert "\ndraw: all players had committed to their texts before its seed was sealed" in shown
     assert "holds" in check(terminal.app.store, board)
@@ -156,6 +156,6 @@ def test_a_mail_asks_for_consent_and_for_a_text_but_for_nothing_that_can_not_be_
         in composing.match_update(told(terminal, board, 1)).body
     )
     assert (
-        "There is nothing for you to do now"
+        "There is nothing for you to do right now"
         in composing.match_update(told(terminal, board, 0)).body
     )

@@ -149,7 +149,7 @@ def test_a_text_has_two_thousand_characters_at_most(terminal, form):
     accepted(terminal, line)
     answer = terminal.do(f"{line}y")
     assert answer.code == Code.TOO_LONG
-    assert answer.sentence == "the text has 2001 characters; 2000 are the most"
+    assert answer.sentence == "the text has 2001 characters; the limit is 2000"
     assert box(terminal, "bob") == [f"alice: {'x' * TEXT_LIMIT}"]
 
 
@@ -229,7 +229,7 @@ def test_who_is_no_arbiter_or_no_more_writes_to_nobody(terminal):
         terminal.app.accounts.set_arbiter("alice", yes)
     answer = terminal.do("broadcast alice mad-hatter hello")
     assert answer.code == Code.NOT_AN_ARBITER
-    assert answer.sentence == "only arbiters write to everybody; try `message`"
+    assert answer.sentence == "only arbiters can write to everybody; try `message`"
     assert terminal.do("broadcast alice guessing hello").code == Code.WRONG_PASSWORD
     assert box(terminal, "bob") == ["nobody has written to you"]
 

@@ -81,7 +81,7 @@ def test_a_password_with_blanks_stands_in_quotation_marks(terminal):
 @pytest.mark.parametrize(
     ("line", "code", "said"),
     [
-        ("signup d marco-polo", Code.BAD_NAME, "'d' is no userid"),
+        ("signup d marco-polo", Code.BAD_NAME, "'d' is isn't a userid"),
         ("signup all marco-polo", Code.BAD_NAME, "'all' is a name of the server or a word of its"),
         ("signup dora 12345", Code.BAD_PASSWORD, "10 to 128 characters, not 5"),
         (f"signup dora {'x' * 129}", Code.BAD_PASSWORD, "10 to 128 characters, not 129"),
@@ -204,7 +204,7 @@ def test_signoff_stops_all_mail_until_notify_or_an_address_starts_it_again(termi
         ("add alice mad-hatter", Code.USAGE, "the form is `add userid password ADDRESS ...`"),
         ("set alice mad-hatter notify", Code.USAGE, "the form is `set userid password "),
         ("pow2 set alice mad-hatter", Code.USAGE, "the form is `pow2 set userid password "),
-        ("add alice mad-hatter a@b", Code.BAD_ADDRESS, "'a@b' is no plain mail address"),
+        ("add alice mad-hatter a@b", Code.BAD_ADDRESS, "'a@b' isn't a plain mail address"),
         ("change address alice mad-hatter a@b", Code.BAD_ADDRESS, "'a@b' is no plain mail addr"),
         ("pow2 showas alice mad-hatter 1 --size=9", Code.UNKNOWN_OPTION, "--display=NAME is one"),
         ("pow2 showas alice mad-hatter 9", Code.UNKNOWN_BOARD, "there is no match 9"),
@@ -286,7 +286,7 @@ def test_of_two_changes_at_one_moment_the_later_is_to_be_tried_again(terminal, l
     client.meddle = lambda: whole.change_of(alice, lambda one: replace(one, language="de"))
     answer = terminal.do(line.format("alice mad-hatter"))
     assert answer.code == Code.BUSY
-    said = "the account was changed elsewhere at the same moment; try again"
+    said = "the account was being changed elsewhere at the same moment; try again"
     assert answer.sentence == said  # in the language of the moment when the account was proven
     assert profile(terminal, "alice").language == "de"
     assert terminal.do(line.format("alice mad-hatter")).code == ""

@@ -60,7 +60,7 @@ def test_a_game_for_two_has_no_leaderboard(terminal):
     answer = terminal.do("pow2 scores")
     assert (answer.code, answer.sentence) == (
         "usage",
-        "pow2 is no puzzle: only games played alone have scores",
+        "pow2 isn't a puzzle: only games played alone have scores",
     )
 
 
@@ -117,7 +117,7 @@ def test_a_match_that_waits_can_be_declined(terminal):
     answer = terminal.do("powerdrain challenge alice bob --gather")
     board = int(answer.sentence.split()[1].rstrip(","))
     assert terminal.do(f"powerdrain decline {board} bob yes-we-can").code == ""
-    assert "declined; the match does not count" in terminal.do(f"powerdrain show {board}").text
+    assert "declined; the match doesn’t count" in terminal.do(f"powerdrain show {board}").text
 
 
 def test_a_puzzle_that_is_given_up_has_no_winners_who_share_anything(terminal):

@@ -31,11 +31,11 @@ AT_THE_DOOR = [
         Code.USAGE,
         "the form is `change password userid old new [--keep-tokens]` or `c",
     ),
-    ("x" * 70_000, Code.TOO_LONG, "the text has 70000 characters; 65536 are the most"),
+    ("x" * 70_000, Code.TOO_LONG, "the text has 70000 characters; the limit is 65536"),
     ("chat 1 alice", Code.UNKNOWN_COMMAND, "did you mean `GAME chat BOARD"),
     ("board 17", Code.UNKNOWN_COMMAND, "no command 'board'; did you mean `GAME show BOARD"),
     ("chall alice bob", Code.UNKNOWN_COMMAND, "did you mean `GAME challenge userid1 userid2"),
-    ("pow2 move 1 alice mad-hatter pass", Code.UNREADABLE_MOVE, "nobody passes by a command"),
+    ("pow2 move 1 alice mad-hatter pass", Code.UNREADABLE_MOVE, "there is no command for passing"),
     ("pow2", Code.USAGE, "say what to do: pow2 help, pow2 challenge, pow2 move"),
     ("pow2 shwo 1", Code.UNKNOWN_COMMAND, "did you mean `pow2 show`?"),
     ("pow2 xyzzy 1", Code.UNKNOWN_COMMAND, "`help` lists the commands"),
@@ -46,7 +46,7 @@ AT_THE_DOOR = [
     ("games now", Code.USAGE, "the form is `games`"),
     ("pow2 help me", Code.USAGE, "the form is `pow2 help [--lang=en|de]`"),
     ("signup dora", Code.USAGE, "the form is `signup userid password [ADDRESS ...]`"),
-    ("signup 4ever marco-polo", Code.BAD_NAME, "'4ever' is no userid"),
+    ("signup 4ever marco-polo", Code.BAD_NAME, "'4ever' is isn't a userid"),
     ("signup dora short", Code.BAD_PASSWORD, "10 to 128 characters"),
     ("signup ALICE marco-polo", Code.NAME_TAKEN, "'alice' is taken"),
     ("change password alice mad-hatter", Code.USAGE, "the form is `change password "),
@@ -80,7 +80,7 @@ AT_THE_DOOR = [
     ("pow2 resign 1 alice", Code.USAGE, "the form is `pow2 resign BOARD userid password`"),
     ("pow2 decline 1 alice mad-hatter now", Code.USAGE, "the form is `pow2 decline"),
     ("pow2 show", Code.USAGE, "the form is `pow2 show"),
-    ("pow2 show 1#9", Code.UNKNOWN_PLY, "match 1 stands at #0; there is no #9"),
+    ("pow2 show 1#9", Code.UNKNOWN_PLY, "match 1 is at #0; there is no #9"),
     ("pow2 show 1#nine", Code.USAGE, "'#nine' is no ply"),
     ("pow2 show 1 -tiny", Code.UNKNOWN_OPTION, "no option '-tiny' here"),
     ("pow2 show 1 --display=tiny", Code.BAD_OPTION, "no display 'tiny'; it is large or small"),
@@ -146,7 +146,8 @@ def test_a_move_for_another_ply_is_refused(terminal):
     answer = terminal.move(board, "alice", "j7-m13#1")
     assert answer.code == Code.STALE_PLY
     assert (
-        answer.sentence == "the match has moved on meanwhile; `#1` was meant, and it stands at `#2`"
+        answer.sentence
+        == "the match has moved on in the meantime: this was meant for `#1`, and it is now at `#2`"
     )
 
 

@@ -34,7 +34,7 @@ def test_history_lists_finished_matches_the_last_first(played):
     lines = played.do("pow2 history").page.splitlines()
     assert [line.split()[0] for line in lines] == ["5", "4", "3", "2", "1"]
     assert "bob won by resignation, 2 moves" in lines[0]
-    assert "declined; the match does not count" in lines[1]
+    assert "declined; the match doesn’t count" in lines[1]
     assert "draw by agreement, 2 moves" in lines[2]
     assert played.do("pow2 history carol").page == "none has been finished yet"
     assert len(played.do("pow2 history alice").page.splitlines()) == 5

@@ -180,7 +180,7 @@ def test_each_command_in_it_is_as_long_as_one_alone(terminal):
     answer = terminal.do(multiple(*lines))
     one, two, three, four = parts(answer.page, 4)
     assert one == "bob finds it in `messages`"
-    assert two == "too-long: the text has 2001 characters; 2000 are the most"
+    assert two == "too-long: the text has 2001 characters; the limit is 2000"
     assert three == "too-long: the line has 513 characters; 512 are the most"
     assert four == "too-long: the line has 2601 characters; 2600 are the most"
 
@@ -189,7 +189,7 @@ def test_all_of_it_is_limited_too(terminal):
     line = "x" * 2_000
     answer = terminal.do(multiple(*[line] * 33))
     assert answer.code == Code.TOO_LONG
-    assert answer.text == "the text has 66041 characters; 65536 are the most"
+    assert answer.text == "the text has 66041 characters; the limit is 65536"
 
 
 @pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])

@@ -70,7 +70,7 @@ def test_the_last_move_is_taken_back_when_the_other_agrees(terminal, board, word
     assert "Dark (bob) asks for a takeback; Light (alice) can accept" in shown
     answer = terminal.move(board, "alice", consent)
     assert said(answer) == (
-        "match 1, #1: Light (alice) accepted the takeback; it is taken back to where it was after 1 move; "
+        "match 1, #1: Light (alice) accepted the takeback; it is taken back to the position after 1 move; "
         "it is Dark's turn (bob)"
     )
     assert answer.page == start
@@ -153,7 +153,7 @@ def test_a_move_meant_for_what_was_taken_back_is_stale(terminal, board):
 def test_a_match_that_all_break_off_counts_for_nothing(terminal, board, consent):
     proposed = said(terminal.move(board, "alice", "propose Abort"))
     assert proposed == "match 1, #2: Light (alice) offers to call the match off"
-    ended = "the match is over: called off by agreement; the match does not count"
+    ended = "the match is over: called off by agreement; the match doesn’t count"
     assert said(terminal.move(board, "bob", consent)).endswith(
         f"agreed to call the match off; {ended}"
     )
@@ -181,7 +181,7 @@ def test_of_three_all_must_agree(terminal, three):
     assert terminal.move_in("halves", three, "alice", "accept").code == Code.OFFER_STANDS
     assert at(terminal, three, "halves").startswith("#7: ")
     answer = terminal.move_in("halves", three, "carol", "accept")
-    assert "it is taken back to where it was after 4 moves; it is B's turn (bob)" in said(answer)
+    assert "it is taken back to the position after 4 moves; it is B's turn (bob)" in said(answer)
     assert at(terminal, three, "halves").startswith("#4: it is B's turn (bob)")
     any_move(terminal, three, "bob")
     assert "holds" in check(terminal.app.store, three)
@@ -224,7 +224,7 @@ def test_who_resigned_has_no_say_and_stays_out_when_moves_are_taken_back(termina
     assert terminal.move_in("halves", three, gone, "accept").code == Code.NOT_A_PLAYER
     answer = terminal.move_in("halves", three, other, "accept")
     ply = {"alice": 6, "bob": 4}[one]
-    assert f"it is taken back to where it was after {ply} moves;" in said(answer)
+    assert f"it is taken back to the position after {ply} moves;" in said(answer)
     assert at(terminal, three, "halves").startswith(f"#{ply}: ")
     assert terminal.do(f"halves show {three}#{ply - 1}").code == ""
     any_move(terminal, three, one)

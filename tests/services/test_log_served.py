@@ -140,4 +140,4 @@ def test_the_page_shows_the_latest_checkpoints(api: Api):
 
 def test_the_page_of_a_server_without_keys_says_so(tmp_path: Path):
     with Api(tmp_path) as without:
-        assert "This server publishes no log:" in without.http.get("/log").text
+        assert "This server doesn’t publish a log:" in without.http.get("/log").text

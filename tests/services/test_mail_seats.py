@@ -159,9 +159,7 @@ def test_an_outdated_address_plays_nothing_and_its_player_is_answered_with_the_n
     (letter,) = office.take(seat, "m13-j7")
     assert (letter.to, moves(office)) == (box("alice"), [])
     assert letter.subject == "match 1: The Power of Two"
-    assert letter.body.startswith(
-        "not-allowed: nothing was carried out, because this match has a new"
-    )
+    assert letter.body.startswith("not-allowed: nothing was done: this match has had a new")
     assert letter.header("Reply-To") != seat
     office.take(letter.header("Reply-To"), "m13-j7")
     assert moves(office) == ["m13-j7"]
@@ -200,7 +198,7 @@ def test_a_seat_s_address_proves_nobody_else(office):
     seat = office.seat(office.challenge(), 0, "alice")
     for line in ("pow2 challenge bob carol", "one challenge bob"):
         (letter,) = office.take(seat, line)
-        assert "you are none of the players" in letter.body
+        assert "you aren't one of the players" in letter.body
     assert office.app.store.events(2) == []
 
 
@@ -268,7 +266,7 @@ def test_the_analysis_of_a_match_is_asked_for_and_read_by_mail(office):
     board = office.challenge()
     seat = office.seat(board, 0, "alice")
     (early,) = office.take(seat, "analyse", id_="<1@example.org>")
-    assert "is analysed when it is over, because people play it" in early.body
+    assert "can only be analysed once it is over" in early.body
     office.take(seat, "m13-j7", id_="<2@example.org>")
     office.take(seat, "resign", id_="<3@example.org>")
     ListedWorker(office.app.queue, ANALYSIS, {}).register_birth()

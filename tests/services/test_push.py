@@ -198,7 +198,7 @@ def test_whoever_logs_out_is_not_told_in_that_browser(api, service, mailer):
         assert 'id="push-form"' in guest.page("/account")
         assert guest.send("/account/push", fields, on="/account").status_code == 303
         page = guest.page("/account?saved=push")
-        assert "This browser shows notifications now." in page
+        assert "Notifications are on in this browser." in page
         api.match(api.player(name="lea"), kim, game="torere")
         work_out(mailer)
         assert len(browser.messages()) == 1
@@ -325,7 +325,7 @@ def test_a_server_without_push_says_so_and_queues_nothing(tmp_path):
         with door(api) as come:
             guest = come()
             guest.log_in("tom")
-            assert "This server sends no notifications." in guest.page("/account")
+            assert "This server doesn’t send notifications." in guest.page("/account")
 
 
 def test_the_service_worker_is_at_the_root(api):

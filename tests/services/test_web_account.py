@@ -60,7 +60,7 @@ def test_a_vacation_is_taken_without_the_password_because_who_takes_it_is_logged
     said = one.page(answer.headers["location"])
     assert "You are on vacation until <time" in said
     assert "27 days are left" in said
-    assert "Saved; your matches know it." in said
+    assert "Saved. Your clocks follow." in said
     until(lambda: load_state(api.parts, board).clock.stops)
     assert one.send("/account/vacation", {"days": "31"}).status_code == 422
     assert one.send("/account/vacation", {"days": "a b"}).status_code == 422
@@ -98,7 +98,7 @@ def test_a_vacation_may_be_taken_to_a_day_and_be_made_longer(api, come):
         answer = guest.send("/account/vacation", {"until": bad})
         assert answer.status_code == 422
         assert 'role="alert" id="wrong-vacation"' in answer.text
-    assert "I am back" in guest.page("/account")
+    assert "I’m back" in guest.page("/account")
 
 
 def test_a_change_is_said_beside_its_button_and_a_mistake_at_its_field(api, come):
@@ -146,7 +146,7 @@ def test_a_sign_up_for_whose_mailbox_no_code_is_sent_leads_to_a_page_that_says_s
                 "No code was sent to your address, because too many were asked for today;" in page
             )
             assert said is (n == 5)
-            assert ("waits for your answer to our mail" in page) is (n < 5)
+            assert ("not verified yet: answer our mail" in page) is (n < 5)
         page = guest.page("/account", headers={"Accept-Language": "de"})
         assert "An die Adresse ging kein Code, weil heute schon zu viele verlangt wurden;" in page
 
@@ -154,7 +154,7 @@ def test_a_sign_up_for_whose_mailbox_no_code_is_sent_leads_to_a_page_that_says_s
 def test_a_name_that_is_too_long_is_refused_and_not_cut(come):
     answer = come().send("/signup", {"userid": "x" * 50, "password": "yes-we-can"}, on="/signup")
     assert answer.status_code == 422
-    assert "is no userid: a letter, then 1 to 19" in answer.text
+    assert "is isn't a userid: a letter, then 1 to 19" in answer.text
     assert f'value="{"x" * 50}"' in answer.text
     assert 'id="wrong-userid"' in answer.text
 

@@ -82,7 +82,7 @@ def test_a_guest_can_not_ask_for_one(come, board):
     guest = come()
     answer = guest.send(f"/m/{board}/analysis", on="/login")
     assert answer.headers["location"].startswith("/login")
-    assert "Log in to have it analysed" in guest.page(f"/m/{board}/analysis")
+    assert "Log in to request an analysis" in guest.page(f"/m/{board}/analysis")
 
 
 def test_a_match_that_goes_on_has_neither_link_nor_page(pair):
@@ -92,7 +92,7 @@ def test_a_match_that_goes_on_has_neither_link_nor_page(pair):
         assert f"/m/{board}/analysis" not in Read(pair[0].page(page)).links
     answer = pair[0].get(f"/m/{board}/analysis")
     assert answer.status_code == 409
-    assert "is analysed when it is over" in answer.text
+    assert "can only be analysed once it is over" in answer.text
 
 
 def test_turning_points_lead_to_the_replay_and_lines_are_gone_through(come, parts, board):

@@ -39,7 +39,7 @@ def test_a_player_is_blocked_on_their_page_and_unblocked_in_the_account(api, com
 
     refused = ben.send("/new", {"game": "pow2", "opponent": "ann", "seat": "first"}, on="/new")
     assert refused.status_code == 403
-    assert "takes no challenges from you" in refused.text
+    assert "doesn't take challenges from you" in refused.text
     assert ben.send("/players/ann/block", on="/players/ann").status_code == 303
 
     assert ann.send("/players/ben/unblock", on="/account").status_code == 303
@@ -77,6 +77,6 @@ def test_a_block_declines_what_was_not_moved_in_and_the_account_says_how_many(ap
     boards = [challenge(hal, ida), challenge(hal, ida, game="halves")]
     api.caught_up()
     shown = ida.send("/players/hal/block", on="/players/hal").headers["location"]
-    assert "2 matches with this player are declined." in ida.page(shown.partition("#")[0])
+    assert "2 matches with this player were declined." in ida.page(shown.partition("#")[0])
     for board in boards:
         assert "Declined" in turn(hal, board)

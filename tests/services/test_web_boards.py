@@ -50,8 +50,8 @@ def test_a_legend_shows_figures_of_the_game_and_says_what_they_mean(come, key):
 
 def test_a_legend_speaks_of_free_cells_where_there_are_some(come):
     halves = "/games/halves/try"
-    assert "a tile can be added here" not in come().page(halves)
-    assert "a tile can be added here" in come().page(f"{halves}?options=-manual_start")
+    assert "a tile can be placed here" not in come().page(halves)
+    assert "a tile can be placed here" in come().page(f"{halves}?options=-manual_start")
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -126,7 +126,7 @@ def test_a_ruling_is_shown_before_it_is_given(world):
     fields = {"case": "5", "verdict": "result", "winner": "Light", "text": "It was so."}
     shown = rule(world, do="preview", **fields)
     assert shown.status_code == 200
-    assert f"This ruling: Light ({world.alice.name}) wins the match." in shown.text
+    assert f"If you submit this: Light ({world.alice.name}) wins the match." in shown.text
     assert ">It was so.</textarea>" in shown.text
     assert isinstance(world.last(), Claimed)
     given = rule(world, do="rule", **fields)
@@ -141,9 +141,9 @@ def test_a_ruling_is_shown_before_it_is_given(world):
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"verdict": "dismissed"}, "This ruling: nothing changes."),
+        ({"verdict": "dismissed"}, "If you submit this: nothing changes."),
         ({"verdict": "back", "ply": "0", "time-Dark": "36"}, "gets 1 day 12 hours more"),
-        ({"verdict": "draw"}, "This ruling: the match is a draw."),
+        ({"verdict": "draw"}, "If you submit this: the match is a draw."),
         ({"verdict": "annul"}, "the match is annulled"),
         ({"verdict": "time", "time-Light": "24"}, "gets 1 day more"),
     ],

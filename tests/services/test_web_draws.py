@@ -51,7 +51,7 @@ def test_only_a_browser_that_has_the_text_of_the_match_counts_as_seen(api, come)
     # a link from elsewhere, with the commitment, which all can read
     guest.get(f"/draws?have={have}", headers={"Accept": "text/html"})
     assert not is_seen(api, one, board)
-    assert "Decline to play this match?" in guest.page(f"/m/{board}")
+    assert "Decline this match?" in guest.page(f"/m/{board}")
     guest.get(f"/draws?have={'0' * 16}.{have}", headers=JSON)
     assert is_seen(api, one, board)
     assert not is_seen(api, two, board)

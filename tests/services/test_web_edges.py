@@ -158,7 +158,7 @@ def test_any_site_may_frame_a_match_and_no_other_page(pair, come):
 def test_what_went_wrong_is_said_with_a_way_on(come, pair):
     page = come().get("/m/999999", headers={"Accept": "text/html"})
     assert page.status_code == 404
-    assert "There is nothing here" in page.text
+    assert "Page not found" in page.text
     assert '<a href="/games">' in page.text
     assert re.search(r"<details[^>]*><summary>Details</summary>.*unknown-board", page.text)
     assert pair[0].name in pair[0].get("/m/999999").text

@@ -68,7 +68,7 @@ def test_a_link_opens_a_form_and_the_form_logs_in_with_the_new_password(api, com
     assert come().log_in("forgetful", NEW).status_code == 303
     again = come().get(path)
     assert again.status_code == 404
-    assert "Ask for another one" in again.text
+    assert "Send another link" in again.text
     assert come().send(path, {"new": NEW}, on="/password").status_code == 404
 
 

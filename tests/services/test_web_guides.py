@@ -106,7 +106,7 @@ def test_a_guest_moves_on_the_first_page_and_a_robot_answers(come):
     assert form[2] == f"{form[1]}/live"
     sent = {"against": "robot", "live": "1", "line": "", "move": "4-0"}
     part = guest.page(form[2], params=sent)
-    assert "The robot has played 5-4. Your turn." in part
+    assert "The robot played 5-4. Your turn." in part
     assert 'name="line" value="4-0 5-4"' in part
     assert "<html" not in part
     assert guest.page(form[2], params=sent) == part, "an address has one answer"
@@ -137,8 +137,8 @@ def test_a_robot_answers_until_the_game_is_over_and_then_says_who_has_won(come):
         if found is None:
             break
         line = found[1]
-    assert "You have won." in part or "The robot has won." in part
-    assert "Start a match" in part
+    assert "You won." in part or "The robot won." in part
+    assert "New match" in part
 
 
 def test_a_preview_on_a_part_of_a_page_has_no_plates_either(come):
@@ -177,7 +177,7 @@ def test_a_guest_sees_who_offers_a_match(api, come):
 
 def test_help_is_by_topics_and_the_manual_is_a_page_of_its_own(come):
     guest = come()
-    for headers, word in ((None, "How to begin"), (GERMAN, "So fängst du an")):
+    for headers, word in ((None, "Getting started"), (GERMAN, "So fängst du an")):
         page = guest.page("/help", headers=headers)
         assert word in page
         assert "userid" not in page

@@ -227,7 +227,7 @@ def test_a_list_without_own_matches_leads_to_a_new_one(api, come):
     guest.log_in(api.player().name)
     for path in ("/matches", "/matches?state=others"):
         assert '<a class="button quiet-button" href="/new">Start a match</a>' in guest.page(path)
-    assert "Start a match" not in guest.page("/matches?state=finished")
+    assert "New match" not in guest.page("/matches?state=finished")
 
 
 def test_chat_that_was_not_read_is_marked_at_home_until_the_match_is_looked_at(api, come):

@@ -94,7 +94,7 @@ def test_a_proposal_stands_beside_the_turn_and_can_be_taken_back(pair, come):
     assert f"{one.name} offers a draw." in asked
     assert "<title>\N{BLACK CIRCLE} Your answer" in asked
     watched = come().page(f"/m/{board}")
-    assert "The others have not answered yet." in watched
+    assert "The others haven’t answered yet." in watched
     assert 'value="reject"' not in watched
     assert one.act(board, "reject").status_code == 303
     assert "offers a draw" not in two.page(f"/m/{board}")

@@ -41,7 +41,7 @@ def test_after_a_move_that_was_refused_another_can_be_sent_from_the_same_page(ap
     page = one.page(f"/m/{board}")
     fields = dict(re.findall(r'name="(csrf|key)" value="([^"]*)"', page))
     refused = one.http.post(f"/m/{board}/act", data={**fields, "do": "move", "move": "m13-k5"})
-    assert "m13-k5: no line joins m13 and k5." in one.page(refused.headers["location"])
+    assert "m13-k5: no line connects m13 and k5." in one.page(refused.headers["location"])
     taken = one.http.post(f"/m/{board}/act", data={**fields, "do": "move", "move": "m13-j7"})
     assert taken.status_code == 303
     assert load_state(api.parts, board).moves == "m13-j7"
@@ -63,7 +63,7 @@ def test_a_move_meant_for_another_ply_is_refused(pair):
     answer = one.act(board, "move", move="m13-j7", ply="4")
     assert answer.status_code == 409
     assert "stale-ply" in answer.text
-    assert ">The match has moved on meanwhile.<" in answer.text
+    assert ">The match has moved on in the meantime.<" in answer.text
     one.move(board, "m13-j7")
     again = one.act(board, "move", move="M13 - J7", ply="0")  # the same move in a second tab
     assert again.status_code == 409
@@ -188,7 +188,7 @@ def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair)
     for line, step in (
         ("", "Play the move you expect from "),
         ("m13-j7", "Play your answer."),
-        ("m13-j7 a13-d7", "Keep it."),
+        ("m13-j7 a13-d7", "Save it."),
     ):
         page = two.page(f"{where}&line={line}")
         assert re.search(
@@ -196,11 +196,11 @@ def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair)
             page,
             re.DOTALL,
         )
-        assert ("Keep as conditional move" in page) == (step == "Keep it.")
+        assert ("Save as conditional move" in page) == (step == "Save it.")
     assert two.get(f"{where}&move=m13-j7").headers["location"] == f"{where}&line=m13-j7"
-    assert "Keep it." not in one.page(where)
-    assert "Keep as conditional move" in two.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
-    assert "Keep as conditional move" not in one.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
+    assert "Save it." not in one.page(where)
+    assert "Save as conditional move" in two.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
+    assert "Save as conditional move" not in one.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
     assert two.send(f"/m/{board}/replies", {"line": "m13-j7 a13-d7"}).status_code == 303
     one.move(board, "m13-j7")
     assert load_state(api.parts, board).moves == "m13-j7 a13-d7"
@@ -259,7 +259,7 @@ def test_a_challenger_moves_first_and_the_answer_of_the_other_is_accepting(pair,
     assert f"{one.name} challenges {two.name} to" in turn(come(), board)
     one.move(board, "m13-j7")
     page = two.page(f"/m/{board}")
-    assert "A move accepts the challenge, too" in page
+    assert "Making a move also accepts the challenge" in page
     assert 'class="clock' not in page
     two.move(board, "a13-d7")
     assert turn(one, board) == "Your turn"
@@ -309,7 +309,7 @@ def test_home_shows_a_challenge_to_accept_and_to_whom_ones_own_went(api, pair, c
 def test_the_page_says_that_staff_could_choose_the_deal_and_not_of_a_sealed_one(api, pair, come):
     one, two = pair
     api.parts.accounts.set_arbiter(one.name, True)
-    said = f"{one.name} belongs to the staff of this server, who could choose this deal."
+    said = f"{one.name} helps run this server, and could choose this deal."
     board = challenge(two, one, game="halves")
     assert said in two.page(f"/m/{board}")
     one.act(board, "accept")
@@ -332,7 +332,7 @@ def test_an_open_challenge_is_taken_and_withdrawn(api, pair):
     one.send("/new", {"game": "torere"}, on="/new")
     page = two.page("/")
     assert "a first try" in page
-    assert "You play Goliath" in page
+    assert "You’re playing Goliath" in page
     for id_ in re.findall(r"/challenges/([a-z2-7]{10})/withdraw", one.page("/"))[:1]:
         assert one.send(f"/challenges/{id_}/withdraw").status_code == 303
     (left,) = re.findall(r"/challenges/([a-z2-7]{10})/withdraw", one.page("/"))
@@ -463,7 +463,7 @@ def test_a_puzzle_is_played_with_its_score_and_bound(api, come):
     assert guest.name in guest.page("/games/one")
     given_up = start(guest, game="one")
     guest.act(given_up, "resign")
-    assert "The puzzle was given up." in guest.page(f"/m/{given_up}")
+    assert "You gave up the puzzle." in guest.page(f"/m/{given_up}")
 
 
 def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, pair):

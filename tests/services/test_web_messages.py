@@ -32,7 +32,7 @@ def test_a_message_goes_from_a_players_page_and_is_answered_and_marked(api, come
     assert 'name="to" value="ben"' in ann.page("/messages?to=ben")
     sent = ann.send("/messages", {"to": "ben", "text": "A game?\r\nTonight"}, on="/messages?to=ben")
     assert (sent.status_code, sent.headers["location"]) == (303, "/messages?sent=ben")
-    assert "Your message to ben was sent." in ann.page("/messages?sent=ben")
+    assert "Your message to ben has been sent." in ann.page("/messages?sent=ben")
     assert texts(api, "ben") == ["A game?\nTonight"]
     assert "1 new message" in ben.page("/")
     page = ben.page("/messages")

@@ -360,7 +360,7 @@ def test_where_there_is_nothing_a_browser_gets_a_page_and_a_program_a_problem(co
     page = guest.get(path, headers=BROWSER)
     assert page.status_code == status
     assert page.headers["content-type"].startswith("text/html")
-    assert "There is no such page." in page.text
+    assert "There’s no page at this address." in page.text
     german = guest.get(path, headers={**BROWSER, "Accept-Language": "de"})
     assert '<p class="lead">Diese Seite gibt es nicht.</p>' in german.text
     answer = guest.get(path, headers={"Accept": "application/json"})

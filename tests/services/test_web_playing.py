@@ -36,7 +36,7 @@ def test_a_guest_sees_what_goes_on_the_newest_move_first(api):
         assert boards(guest.page("/playing?game=torere")) == [another]
         assert boards(guest.page("/playing?rating=1501")) == [first], "only the winner has so much"
         assert boards(guest.page("/playing?rating=1501&game=torere")) == []
-        assert "No match fits this search." in guest.page("/playing?rating=9999")
+        assert "No matches found." in guest.page("/playing?rating=9999")
         assert "none of 3 from here on" in guest.page("/playing?page=2")
         assert guest.get("/playing?game=one").status_code >= 400
         assert 'href="/playing"' in guest.page("/")

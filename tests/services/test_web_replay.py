@@ -35,7 +35,7 @@ def test_two_plies_are_compared_by_what_stands_where(pair):
     one.move(board, "m13-m5:l4")
     page = one.page(f"/m/{board}/compare?a=0&b=1")
     assert page.count("<svg viewBox=") + page.count('class="board"') >= 2
-    assert "places differ" in page
+    assert "spaces differ" in page
     assert page.count('class="differs-ring"') == 8  # four on each board
     assert re.search(r"<td>l4</td><td>nothing</td><td>Light, fresh</td>", page)
     assert re.search(r"<td>m1</td><td>Light, fresh</td><td>Light, aged</td>", page)

@@ -98,7 +98,7 @@ def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
 def test_a_tried_game_leads_a_guest_to_a_match_with_a_robot_and_the_same_options(api):
     with Guest(api) as guest:
         tried = "/games/halves/try?against=robot&options=-tiles_each%3D5&seed=feed"
-        signup = re.search(r'href="(/signup[^"]+)">Sign up and play a robot<', guest.page(tried))
+        signup = re.search(r"href=\"(/signup[^\"]+)\">Sign up to play a robot<", guest.page(tried))
         assert signup
         page = guest.page(html.unescape(signup[1]))
         wanted = html.unescape(re.search(r'name="next" value="([^"]+)"', page)[1])
@@ -119,7 +119,7 @@ def test_two_robots_of_one_strength_are_a_mistake_beside_the_second_and_nothing_
     }
     answer = guest.send("/new", fields | {"halves-seat": "2"}, on="/new")
     assert answer.status_code == 422
-    said = "A robot can’t take two seats of one match; choose another strength."
+    said = "The same robot can’t play twice in one match; choose another strength."
     field = re.search(r'<select name="halves-robot"[^>]*>', answer.text)[0]
     assert field.endswith('aria-invalid="true" aria-describedby="wrong-halves-robot" autofocus>')
     assert f'<p class="mistake" id="wrong-halves-robot">{said}</p>' in answer.text
@@ -173,7 +173,7 @@ def test_robots_are_marked_in_lists_and_on_their_pages(guest):
     page = guest.page("/players/robot-hard")
     assert '<h1>robot-hard <span class="tag">robot</span></h1>' in page
     assert "A robot of this server, here since" in page
-    assert "Matches with robots are not rated." in page
+    assert "Matches against robots aren’t rated." in page
 
 
 def test_there_is_no_chat_with_robots(guest):

@@ -160,7 +160,7 @@ def test_an_account_is_deleted_with_its_sessions(api, come):
     assert guest.send("/account/deletion", {"password": "wrong1"}).status_code == 401
     answer = guest.send("/account/deletion", {"password": PASSWORD})
     assert answer.status_code == 303
-    assert "Your account is deleted." in guest.page(answer.headers["location"])
+    assert "Your account has been deleted." in guest.page(answer.headers["location"])
     assert Sessions(api.parts.data).list_of(account) == []
     assert guest.get("/players/dee").status_code == 404
 

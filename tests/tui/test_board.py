@@ -213,7 +213,7 @@ def test_the_next_match_that_waits_is_opened(api, pair, tmp_path):
         await seen.until(lambda: seen.app.view.is_over)
         api.caught_up()
         await seen.press("n")
-        assert seen.message == "No other match waits for you."
+        assert seen.message == "No other match is waiting for you."
 
     play(api.url, board, one, tmp_path, steps)
 

@@ -73,7 +73,7 @@ def test_an_invitation_is_found_and_accepted_and_nothing_is_proposed_before(api,
     api.caught_up()
 
     async def steps(seen: Seen) -> None:
-        assert seen.message == "The match waits for you: a accepts it, r declines it."
+        assert seen.message == "The match is waiting for you: a accepts it, r declines it."
         await seen.press("o")
         assert seen.message == "Nothing can be proposed before all have accepted the match."
         await seen.press("a")

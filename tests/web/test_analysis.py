@@ -93,11 +93,11 @@ def test_a_turning_point_leads_to_its_board_and_its_line(parts, person, board, o
     page.get_by_role("link", name="See the line").click()
     expect(page.locator(".moves a.now")).to_have_text("m1-i1")
     expect(page.locator('[data-place="i1"] .piece')).to_have_count(1)
-    page.get_by_role("link", name="A move on").click()
+    page.get_by_role("link", name="Forward one move").click()
     expect(page.locator(".moves a.now")).to_have_text("a1-e3")
     expect(page.locator('[data-place="e3"] .piece')).to_have_count(1)
     assert faults_of(page) == []
-    page.get_by_role("link", name="Try it here").click()
+    page.get_by_role("link", name="Try moves from here").click()
     page.wait_for_url(f"**/m/{board}/2/if?line=m1-i1+a1-e3")
 
 

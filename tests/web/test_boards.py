@@ -38,7 +38,7 @@ def test_a_board_is_turned_and_a_move_can_still_be_chosen_on_it(person, api):
     page = one.goes_to(f"/m/{board}")
     page.locator("#board-area.choosing").wait_for()
     before, opposite = middle(page, "m13"), middle(page, "a1")
-    page.get_by_role("button", name="Turn the board").click()
+    page.get_by_role("button", name="Flip board").click()
     assert middle(page, "m13") == pytest.approx(opposite, abs=2)
     assert middle(page, "a1") == pytest.approx(before, abs=2)
     above, below, area = (

@@ -130,15 +130,15 @@ def test_forms_of_the_account_with_a_mistake_keep_what_was_typed(person):
     expect(page.get_by_role("textbox", name="Addresses")).to_be_focused()
     page.get_by_text("Tokens for programs").click()
     page.get_by_label("What it is for").fill("my bot")
-    for scope in ("see what only you see", "play for you"):
+    for scope in ("see what only you can see", "play for you"):
         page.get_by_label(scope).uncheck()
-    page.get_by_label("It lasts").select_option("30")
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_label("It works for").select_option("30")
+    page.get_by_role("button", name="Create token").click()
     tokens = page.locator('form[action="/account/tokens"]')
     expect(tokens.get_by_role("alert")).to_be_visible()
     expect(page.get_by_label("What it is for")).to_have_value("my bot")
     expect(page.get_by_label("play for you")).not_to_be_checked()
-    expect(page.get_by_label("It lasts")).to_have_value("30")
+    expect(page.get_by_label("It works for")).to_have_value("30")
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def declines(one, board: int) -> str:
 @pytest.mark.long
 def test_who_declines_where_no_browser_with_the_text_was_seen_is_not_blamed(api, person):
     board, nora, _, second = seal(api, person, "w")
-    assert declines(second, board) == "Decline to play this match?"
+    assert declines(second, board) == "Decline this match?"
     assert any(isinstance(body, Declined) for body in bodies(api, board))
     assert not any(isinstance(body, Withheld) for body in bodies(api, board))
     api.caught_up()

@@ -87,4 +87,4 @@ def test_a_comparison_is_in_sight_at_once_on_a_phone(person, busy):
     page.get_by_label("Compare with").fill(busy["greta"].name)
     page.get_by_role("button", name="Compare").click()
     page.wait_for_url("**/players/gustav?with=greta#against")
-    expect(page.get_by_text("gustav and greta have finished no match yet.")).to_be_in_viewport()
+    expect(page.get_by_text("gustav and greta haven’t finished a match yet.")).to_be_in_viewport()

@@ -17,7 +17,7 @@ def test_a_guest_plays_on_the_first_page_and_the_address_stays(person):
     heading = page.locator("h1").bounding_box()
     one.picks("4-0")
     page.locator("#confirm").click()
-    expect(page.locator("#turn")).to_have_text("The robot has played 5-4. Your turn.")
+    expect(page.locator("#turn")).to_have_text("The robot played 5-4. Your turn.")
     expect(page.locator('#board-area [data-place="4"] .piece')).to_have_attribute("data-seat", "1")
     assert page.locator("h1").bounding_box() == heading
     # the next one by the keyboard alone

@@ -37,10 +37,10 @@ def shows_halves(page) -> None:
 def test_a_new_match_is_put_together_in_sight_and_nothing_typed_is_lost(api, person):
     one, other = person("forma"), api.player(name="formosa")
     page = one.goes_to("/new")
-    expect(page.locator("#offer")).to_contain_text("You offer The Power of Two to anybody.")
+    expect(page.locator("#offer")).to_contain_text("You’re offering The Power of Two to anyone.")
     fill_halves(page)
     offer = page.locator("#offer")
-    expect(offer).to_contain_text("You offer Halves to anybody.")
+    expect(offer).to_contain_text("You’re offering Halves to anyone.")
     expect(offer).to_contain_text("Time: 3 days a move. This game won’t affect your rating.")
     expect(offer).to_contain_text("Variants: Tiles each: 7; A placed tile must touch: Any tile.")
     expect(page.locator("summary:visible")).to_contain_text("(2 chosen)")
@@ -112,8 +112,8 @@ def test_each_mistake_stands_at_its_field_on_a_small_screen(person):
     expect(alert).to_have_text("Please fix the 3 fields marked in red.")
     for name, said in (
         ("halves-number-0", "Write a number from"),
-        ("own-bank", "Write a number from 1 to 3650."),
-        ("note", "The note has 201 characters; 200 are the most."),
+        ("own-bank", "Enter a number from 1 to 3650."),
+        ("note", "The note has 201 characters; the limit is 200."),
     ):
         field = page.locator(f'[name="{name}"]')
         described = str(field.get_attribute("aria-describedby")).split()[0]
@@ -173,16 +173,14 @@ def test_a_link_for_a_friend_leads_through_signing_up_into_the_match(api, person
     seats = load_state(api.parts, board_of(there)).seats
     assert {*api.parts.accounts.name_of(seats)} == {"linka", "lenas-friend"}
     # the page of the challenge says it by itself
-    expect(page.get_by_role("link", name="Look at it")).to_have_attribute(
-        "href", f"/m/{board_of(there)}"
-    )
+    expect(page.get_by_role("link", name="View")).to_have_attribute("href", f"/m/{board_of(there)}")
 
 
 @pytest.mark.long
 def test_the_list_of_open_challenges_is_live_and_of_one_game_if_wanted(person):
     one, guest = person("lista"), person()
     there = guest.goes_to("/challenges?game=line")
-    expect(there.locator("#challenges")).to_contain_text("No match is offered now.")
+    expect(there.locator("#challenges")).to_contain_text("There are no open challenges right now.")
     page = one.goes_to("/new?game=line")
     one.starts()
     page.wait_for_url("**/#open")
@@ -196,7 +194,7 @@ def test_the_list_of_open_challenges_is_live_and_of_one_game_if_wanted(person):
     expect(page.locator("#challenges")).not_to_contain_text("lista")
     page.goto("/challenges?game=line")
     page.get_by_role("button", name="Withdraw").click()
-    expect(there.locator("#challenges")).to_contain_text("No match is offered now.")
+    expect(there.locator("#challenges")).to_contain_text("There are no open challenges right now.")
 
 
 @pytest.mark.long

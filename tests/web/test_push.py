@@ -56,8 +56,8 @@ def test_a_browser_is_subscribed_and_shows_what_is_pushed(person, api, service):
     page.context.grant_permissions(["notifications"], origin=api.url)
     one.goes_to("/account#push")
     page.evaluate(SUBSCRIBED, Browser(service, "of-pia").json)
-    page.get_by_role("button", name="Allow them in this browser").click()
-    expect(page.get_by_text("This browser shows notifications now.")).to_be_visible()
+    page.get_by_role("button", name="Turn on in this browser").click()
+    expect(page.get_by_text("Notifications are on in this browser.")).to_be_visible()
     assert len(api.parts.push_subscriptions.of(me.account)) == 1
 
     page.wait_for_function("navigator.serviceWorker.controller !== null")
@@ -103,5 +103,5 @@ def test_a_browser_that_blocks_them_says_so(person, api):
     )
     one.goes_to("/account#push")
     expect(page.locator("#push-says")).to_contain_text("This browser blocks them")
-    page.get_by_role("button", name="Allow them in this browser").click()
+    page.get_by_role("button", name="Turn on in this browser").click()
     expect(page.locator("#push-says")).to_contain_text("This browser blocks them")

@@ -21,7 +21,7 @@ def test_a_puzzle_is_solved_by_clicks_undone_redone_and_handed_in(api, person):
     assert faults_of(page) == []
     page.get_by_role("link", name="One by One").first.click()
     page.wait_for_url("**/puzzles/one")
-    expect(page.get_by_role("button", name="Hand in")).to_be_disabled()
+    expect(page.get_by_role("button", name="Submit")).to_be_disabled()
     sets(page, "a9", 1)
     expect(page.locator("#turn")).to_have_text("3 lines with exactly one stone, by 1 stone.")
     sets(page, "c3", 2)
@@ -36,9 +36,9 @@ def test_a_puzzle_is_solved_by_clicks_undone_redone_and_handed_in(api, person):
     # nothing is lost by closing the page, and nothing was started
     page.reload()
     page.locator('#board-area[data-ply="2"]').wait_for()
-    one.goes_to("/puzzles").get_by_role("link", name="Go on where you were").click()
+    one.goes_to("/puzzles").get_by_role("link", name="Continue").click()
     page.locator('#board-area[data-ply="2"]').wait_for()
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     page.wait_for_url("**/m/*")
     state = load_state(api.parts, int(page.url.rpartition("/")[2]))
     assert state.over
@@ -56,12 +56,12 @@ def test_a_guest_tries_a_puzzle_and_hands_it_in_after_signing_up(api, person):
     sets(page, "a1", 1)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert faults_of(page) == []
-    page.get_by_role("link", name="Sign up to hand it in").click()
+    page.get_by_role("link", name="Sign up to submit").click()
     page.locator('[name="userid"]').fill("jumps-later")
     page.locator('[name="password"]').fill(PASSWORD)
     page.locator("main form button").first.click()
     page.wait_for_url("**/puzzles/jump?line=a1")
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     page.wait_for_url("**/m/*")
     state = load_state(api.parts, int(page.url.rpartition("/")[2]))
     assert (state.moves, state.over) == ("a1 done", True)
@@ -71,9 +71,9 @@ def test_without_scripts_a_puzzle_goes_step_by_step(person):
     page = person("stepa", java_script_enabled=False).goes_to("/puzzles/duo")
     for count, move in enumerate(("a5", "c8"), 1):
         page.get_by_label("Move", exact=True).fill(move)
-        page.get_by_role("button", name="Set it").click()
+        page.get_by_role("button", name="Place it").click()
         expect(page.locator("#board-area")).to_have_attribute("data-ply", str(count))
     page.get_by_role("link", name="Undo").click()
     expect(page.locator("#board-area")).to_have_attribute("data-ply", "1")
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     page.wait_for_url(re.compile("/m/[0-9]+$"))

@@ -146,18 +146,18 @@ def test_a_message_stays_until_the_next_click(api, person):
     one.page.locator("#move").fill("m13-k5")
     one.page.locator("#confirm").click()
     said = one.page.locator("#message .message")
-    expect(said).to_contain_text("no line joins m13 and k5")
+    expect(said).to_contain_text("no line connects m13 and k5")
     other.post(f"/api/matches/{board}/chat", {"text": "take your time"})
     expect(one.page.locator("#chat")).to_contain_text("take your time")
     other.give(board, {"do": "offer", "kind": "draw"})
     expect(one.page.locator("#action")).to_contain_text("offers a draw")
-    expect(said).to_contain_text("no line joins m13 and k5")
+    expect(said).to_contain_text("no line connects m13 and k5")
     covered = one.page.evaluate(COVERED)
     assert covered == []
     one.page.locator("#chat-title").click()
     expect(said).to_have_count(0)
     one.page.locator("#confirm").click()
-    expect(said).to_contain_text("no line joins m13 and k5")
+    expect(said).to_contain_text("no line connects m13 and k5")
     said.get_by_role("button", name="Close").click()
     expect(said).to_have_count(0)
 
@@ -260,7 +260,7 @@ def test_a_form_that_is_sent_after_the_session_is_over_says_that_nothing_was_tak
     page.locator("#new").get_by_role("button", name="Start").click()
     page.wait_for_url("**/login?**")
     expect(page.get_by_role("alert").filter(has_text="logged out")).to_have_text(
-        "You are logged out, and your form was not processed; log in and send it again."
+        "You’ve been logged out, so your form wasn’t sent. Log in and send it again."
     )
     one.logs_in()
     page.wait_for_url("**/new?game=pow2")

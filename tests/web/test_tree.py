@@ -38,13 +38,13 @@ def test_earlier_positions_are_shown_in_place_and_news_are_announced(person, pai
     expect(label).to_contain_text("After move 3 of 4: l4-k3:j2.")
     expect(page.locator("#board-box")).to_be_hidden()
     expect(page.locator("#builder")).to_be_hidden()
-    page.get_by_role("link", name="A move back").click()
+    page.get_by_role("link", name="Back one move").click()
     expect(page.locator(".moves a.now")).to_have_text("a13-c11")
     page.wait_for_url(f"**/m/{board}#at=2")
     page.locator(".moves a", has_text="m13-m5:l4").click()
     expect(label).to_contain_text("After move 1 of 4")
     assert pair[0].move(board, "m5-m9").is_success
-    expect(label).to_contain_text("Played meanwhile: m5-m9.")
+    expect(label).to_contain_text("Played in the meantime: m5-m9.")
     expect(label).to_contain_text("After move 1 of 5")
     page.get_by_role("button", name="Back to the match").click()
     expect(label).to_be_hidden()
@@ -74,7 +74,7 @@ def test_steps_go_on_from_a_position_that_is_still_being_fetched(person, board):
     page.goto("/")
     slow(
         lambda: page.goto(f"/m/{board}#at=1"),
-        lambda: page.get_by_role("link", name="A move back").click(),
+        lambda: page.get_by_role("link", name="Back one move").click(),
     )
     expect(label).to_contain_text("The start.")
 
@@ -98,7 +98,7 @@ def test_a_move_that_is_being_chosen_outlasts_a_look_back(person, pair, board):
 def test_tried_moves_are_branches_that_come_back_and_can_be_deleted(api, person, board, options):
     one = person(**options)
     page = one.goes_to(f"/m/{board}#at=1")
-    page.get_by_role("link", name="Try it here").click()
+    page.get_by_role("link", name="Try moves from here").click()
     expect(page.locator("#study-turn")).to_contain_text("Sandbox: nothing here is played")
     one.tries("a13-d7")
     one.tries("m5-m9")
@@ -123,7 +123,7 @@ def test_tried_moves_are_branches_that_come_back_and_can_be_deleted(api, person,
 
 def test_a_place_chosen_for_a_tried_move_outlasts_a_line_of_chat(person, pair, board):
     page = person(pair[0]).goes_to(f"/m/{board}#at=1")
-    page.get_by_role("link", name="Try it here").click()
+    page.get_by_role("link", name="Try moves from here").click()
     page.locator(".study-frame.choosing").wait_for()
     page.locator('.study-frame [data-place="a13"] .hit').click()
     says = page.locator(".trial .says")
@@ -171,15 +171,15 @@ def test_a_tried_branch_becomes_a_conditional_move_and_is_dropped(api, person, p
     one = person(pair[1])
     page = one.goes_to(f"/m/{board}")
     for answer in ("c11-d10", "a7-a9"):
-        page.get_by_role("link", name="Try it here").click()
+        page.get_by_role("link", name="Try moves from here").click()
         one.tries("m5-m9")
         one.tries(answer)
-        page.get_by_role("button", name="Keep as conditional move").last.click()
+        page.get_by_role("button", name="Save as conditional move").last.click()
         expect(page.locator(".conditional li")).to_have_text(re.compile(f"m5-m9 {answer}"))
-        expect(page.locator(".branch .quiet")).to_have_text(["Kept"])
+        expect(page.locator(".branch .quiet")).to_have_text(["Saved"])
         page.get_by_role("button", name="Back to the match").click()
     page.get_by_role("button", name="Delete m5-m9", exact=True).last.click()
     expect(page.locator(".conditional li")).to_have_count(0)
-    expect(page.get_by_role("button", name="Keep as conditional move")).to_have_count(2)
+    expect(page.get_by_role("button", name="Save as conditional move")).to_have_count(2)
     assert conditional_moves_of(api.parts, pair[1].account, board).moves == ()
     expect(page.get_by_role("link", name="Add a conditional move")).to_be_visible()

@@ -41,7 +41,7 @@ def test_the_star_keeps_a_match_and_home_shows_how_it_goes_on(
     expect(row).to_contain_text(f"{one.name} won")
     page = fan.goes_to("/watching")
     assert not scripts or faults_of(page) == []
-    page.get_by_role("button", name=re.compile("Take off the list")).click()
+    page.get_by_role("button", name=re.compile("Remove")).click()
     expect(page.get_by_text("You watch no match.")).to_be_visible()
 
 

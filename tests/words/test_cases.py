@@ -24,22 +24,22 @@ def scene(language: str) -> NamedMatch:
 REMEDIES: Sequence[tuple[Event, str, str]] = (
     (
         SetBack(ply=12, next=0, back=()),
-        "the match goes back to where it was after 12 moves, and goes on there",
+        "the match goes back to the position after 12 moves and continues from there",
         "die Partie geht zurück zum Stand nach 12 Zügen und geht dort weiter",
     ),
     (
         SetBack(ply=1, next=1, back=()),
-        "the match goes back to where it was after 1 move, and goes on there",
+        "the match goes back to the position after 1 move and continues from there",
         "die Partie geht zurück zum Stand nach 1 Zug und geht dort weiter",
     ),
     (
         SetBack(ply=0, next=0, back=()),
-        "the match goes back to its start, and goes on there",
+        "the match goes back to its start and continues from there",
         "die Partie geht zurück an ihren Anfang und geht dort weiter",
     ),
     (
         ResultChanged((), "annulled"),
-        "the match is annulled, and counts for nothing",
+        "the match is annulled and doesn’t count",
         "die Partie ist annulliert und zählt nicht",
     ),
     (ResultChanged((0, 1), "ruling"), "the match is a draw", "die Partie endet remis"),

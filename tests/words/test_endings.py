@@ -41,23 +41,23 @@ CLAUSES = {
     (Reason.AGREEMENT, (0, 1)): ("draw by agreement", "Remis durch Einigung"),
     (Reason.RULING, (0, 1)): ("draw by a ruling", "Remis durch Entscheidung"),
     (Reason.REPETITION, (0, 1)): (
-        "draw, because the position has come up three times",
+        "draw, because the same position occurred three times",
         "Remis, weil die Stellung dreimal auf dem Brett stand",
     ),
     (Reason.ABORTED, ()): (
-        "called off by agreement; the match does not count",
+        "called off by agreement; the match doesn’t count",
         "im Einvernehmen abgebrochen; die Partie zählt nicht",
     ),
     (Reason.TRANSFERRED, ()): (
-        "it goes on at another server, and does not count here",
+        "it continues on another server, and doesn’t count here",
         "sie geht auf einem anderen Server weiter und zählt hier nicht",
     ),
     (Reason.DECLINED, ()): (
-        "declined; the match does not count",
+        "declined; the match doesn’t count",
         "abgelehnt; die Partie zählt nicht",
     ),
     (Reason.ANNULLED, ()): (
-        "annulled by an arbiter; the match does not count",
+        "annulled by an arbiter; the match doesn’t count",
         "von einem Schiedsrichter annulliert; die Partie zählt nicht",
     ),
 }
@@ -93,7 +93,7 @@ def test_a_result_is_said_to_each_reader(
 
 def test_a_match_without_a_winner_is_a_sentence_to_everybody() -> None:
     said = said_result(ended(Reason.ABORTED), 0, NAMES, wording("en"))
-    assert said == SaidResult("void", "Called off by agreement; the match does not count.")
+    assert said == SaidResult("void", "Called off by agreement; the match doesn’t count.")
     drawn = said_result(ended(Reason.AGREEMENT, 0, 1), None, NAMES, wording("de"))
     assert drawn == SaidResult("drawn", "Remis durch Einigung.")
 

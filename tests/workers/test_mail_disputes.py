@@ -49,10 +49,10 @@ def test_a_claim_reaches_the_other_players_and_all_arbiters_but_not_twice(mailin
     mails = mailing.mail()
     assert recipients(mails) == ["bob", "carol", "dave"]
     for mail in mails:
-        assert "the claim of alice:\n    the clock ran\n    in the pause" in text_of(mail)
+        assert "alice's claim:\n    the clock ran\n    in the pause" in text_of(mail)
     subjects = {mail["To"].partition("@")[0]: mail["Subject"] for mail in mails}
     assert subjects["bob"] == "Your move against alice: The Power of Two, match 1"
-    assert subjects["carol"] == subjects["dave"] == "matchpost: a case waits in match 1"
+    assert subjects["carol"] == subjects["dave"] == "matchpost: a case is waiting in match 1"
     to_carol = next(mail for mail in mails if mail["To"] == "carol@example.org")
     assert "\n  rule 1 carol password dismissed REASONS\n" in text_of(to_carol)
     assert mailing.mail() == []
@@ -67,7 +67,7 @@ def test_a_ruling_reaches_the_players_with_its_reasons_and_how_to_appeal(mailing
     for mail in mails:
         said = text_of(mail)
         assert "the match goes back to its start" in said
-        assert "the reasons of carol:\n    so says carol" in said
+        assert "carol's reasons:\n    so says carol" in said
         assert "reply with: appeal TEXT" in said
 
 
@@ -78,7 +78,7 @@ def test_an_appeal_reaches_the_arbiters_and_the_ruling_on_it_is_final(mailing):
     mailing.do(BOB, MakeAppeal(claim=3, text=stated(mailing, BOB, "it was over")))
     mails = mailing.mail()
     assert recipients(mails) == ["alice", "carol", "dave"]
-    assert all("the appeal of bob:\n    it was over" in text_of(mail) for mail in mails)
+    assert all("bob's appeal:\n    it was over" in text_of(mail) for mail in mails)
     rule(mailing, DAVE)
     for mail in mailing.mail():
         assert "so says dave" in text_of(mail)
@@ -96,4 +96,4 @@ def test_an_erased_text_is_not_mailed(mailing):
     claim(mailing)
     mailing.statements.forget(ALICE)
     for mail in mailing.mail():
-        assert "the claim of alice:\n    (the text was erased)" in text_of(mail)
+        assert "alice's claim:\n    (the text was erased)" in text_of(mail)

@@ -40,7 +40,7 @@ def test_all_are_told_of_a_start_each_in_one_mail_and_who_is_to_move_is_asked(ma
     assert own["Subject"] == "Your move against bob: The Power of Two, match 1"
     assert other["Subject"] == "You and alice: The Power of Two, match 1"
     assert "To play, write your move, such as " in text_of(own)
-    assert "There is nothing for you to do now." in text_of(other)
+    assert "There is nothing for you to do right now." in text_of(other)
 
 
 def test_a_move_is_told_with_the_board_and_how_to_answer(mailing: Mailing):

@@ -189,7 +189,7 @@ def test_who_wants_one_mail_a_day_gets_one(mailing: Mailing):
         "matchpost: what happened in your matches",
     )
     text = text_of(mail)
-    assert "since the last e-mail:\n  the match has begun\n  it became your turn\n" in text
+    assert "since the last e-mail:\n  the match has begun\n  it's your turn\n" in text
     assert f"in an e-mail to\n{mailing.addresses.of(1, 1, BOB)}\n" in text
     assert f"in an e-mail to\n{mailing.addresses.of(2, 0, BOB)}\n" in text
     mailing.bench.now += DAY

@@ -68,16 +68,16 @@ SAY = Sentences(
         "over": "the match is over: {detail}",
         "colour": "{colour:colour}",
         # contract and placing
-        "due": "{mover:side} first says keep or swap, for the colours",
-        "not-due": "keep and swap are for the contract, and none is due",
-        "early": "while tiles are placed a move is one number, that of a cell; groups come later",
+        "due": "{mover:side} must first write keep or swap, for the colours",
+        "not-due": "keep and swap are for the contract, which isn't due",
+        "early": "while tiles are being placed, a move is the number of a cell; groups come later",
         "cell": "there is no cell {number}; they are numbered 1 to {most}",
         # the tile
         "owner": "tile {number} is {other:side}'s, and it is {mover:side}'s turn",
         "edge": "tile {number} has 1 free edge, and needs {needed} to be removed (-free_edges)",
         "edges": "tile {number} has {free} free edges, and needs {needed} to be removed (-free_edges)",
         "tile": "there is no tile {number}; they are numbered 1 to {most}",
-        "gone": "tile {number} has gone already",
+        "gone": "tile {number} is already gone",
         # the group
         "which": (
             "you choose which group survives, {groups:any}; name a tile of it, "

@@ -7,10 +7,10 @@ SAY = Sentences(
     "jump",
     {
         "form": "a move is a corner such as a1, a step c3:d4 or c3:d4-g1, a jump a1-a7, or done",
-        "over": "the match is over: no stone can be set and jumped any more",
-        "over-2": "the match is over: no stone can jump any more",
+        "over": "the match is over: no more stones can be set and jumped",
+        "over-2": "the match is over: no more jumps are possible",
         # the first stone
-        "corner": "the first stone is set on a corner: a1, a13, m1 or m13",
+        "corner": "the first stone goes on a corner: a1, a13, m1 or m13",
         "first": "first name the corner on which the first stone is set: a1, a13, m1 or m13",
         # part one
         "step": (

@@ -10,7 +10,7 @@ SAY = Sentences(
         "form": "a move is written as one intersection, such as c3",
         "unreadable": "{text!r} is no intersection; {form}",
         "over": "the match is over: neither player can place a stone",
-        "taken": "it is occupied by {stone:stone}",
+        "taken": "{stone:stone} is already there",
         "seen": "{other:side}'s stone at {stones:all} stands on a line through it",
         "seen-all": "{other:side}'s stones at {stones:all} stand on lines through it",
         # the ending

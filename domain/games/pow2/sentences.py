@@ -45,15 +45,15 @@ SAY = Sentences(
         "over": "the match is over: {winner:side} has all 16 pieces on the board",
         # the first pieces, with -free
         "hand": "single pieces are placed only before the first turn of -free; {form}",
-        "free": "the players first place four pieces each (-free); name one intersection, as in c3",
+        "free": "first each player places four pieces (-free); name one intersection, such as c3",
         "beside": "{at:place} is adjacent to {beside:all}; no piece is placed next to another (-free)",
         # the piece and its way
         "none": "there is no piece at {at:place}",
         "owner": "the piece at {at:place} is {other:side}'s, and it is {mover:side}'s turn",
         "stays": "the piece at {at:place} has to move",
-        "line": "no line joins {origin:place} and {target:place}",
+        "line": "no line connects {origin:place} and {target:place}",
         "border": "the four outer edges can't be travelled (-noborder)",
-        "way": "the way is blocked by {piece:piece} at {at:place}",
+        "way": "{piece:piece} at {at:place} is in the way",
         "taken": "{at:place} is occupied by {piece:piece}",
         # the pieces that are placed
         "alone": "{at:place} has no occupied neighbour, so nothing is placed",

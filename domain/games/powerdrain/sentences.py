@@ -11,9 +11,9 @@ SAY = Sentences(
         "side": "{seat:side}",
         "form": "a move is written plug-section, two even digits and two odd ones, such as 24-57",
         "over": "the match is over: all {plugs} plugs are in",
-        "used": "plug {plug:plug} is in section {section:section} already",
+        "used": "plug {plug:plug} is already in section {section:section}",
         "owner": "plug {plug:plug} is {other:side}'s, and it is {mover:side}'s turn",
-        "taken": "section {section:section} holds plug {plug:plug} already",
+        "taken": "section {section:section} already holds plug {plug:plug}",
         # the ending
         "more-active": "{plugs:active} to {fewer}",
         "more-power": "{plugs:active} each, {volts} volts to {less}",

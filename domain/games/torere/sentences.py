@@ -6,7 +6,7 @@ SAY = Sentences(
     "torere",
     {
         "side": "{seat:side}",
-        "form": "a move is written as two places from 0 to 8, such as 4-0",
+        "form": "a move is written as two points from 0 to 8, such as 4-0",
         "over": "the match is over: {mover:side} can't move",
         "empty": "no stone stands on {start}",
         "owner": "the stone on {start} is {other:side}'s",

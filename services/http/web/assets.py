@@ -53,7 +53,6 @@ _STYLES: Final = (
     "lists",
     "home",
     "charts",
-    "newmatch",
     "challenges",
     "puzzles",
     "board",
@@ -68,7 +67,7 @@ _STYLES: Final = (
     "print",
 )
 """The style sheets that pages get as one file, in this order."""
-_STYLES_OF_SOME: Final = ("games",)
+_STYLES_OF_SOME: Final = ("games", "newmatch")
 """Style sheets that only some pages link to, so that the page of a match stays light."""
 
 _DOT: Final = b'<circle cx="76%" cy="24%" r="24%" fill="#fff"/><circle cx="76%" cy="24%" r="19%" fill="#d9480f"/>'

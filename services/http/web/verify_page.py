@@ -71,12 +71,12 @@ def _script_words(words: Wording) -> dict[str, str]:
     """Return the headlines of the script, each with its words."""
     _ = words.gettext
     return {
-        "Checking.": _("Checking."),
-        "This does not hold.": _("This does not hold."),
-        "Nothing here is wrong, but not all is proven.": _(
-            "Nothing here is wrong, but not all is proven."
+        "Checking…": _("Checking…"),
+        "This check failed.": _("This check failed."),
+        "Nothing is wrong here, but not everything is proven.": _(
+            "Nothing is wrong here, but not everything is proven."
         ),
-        "All that this page checks holds.": _("All that this page checks holds."),
+        "Everything this page checks is correct.": _("Everything this page checks is correct."),
     }
 
 

@@ -149,7 +149,7 @@ def _preview(call: Invocation, display: str) -> Answer:
         said = _("the match is over; `show` with #ply shows it as it was")
         raise Refusal(Code.MATCH_OVER, said)
     if scene.state.awaits_entropy:
-        said = _("the match waits until all players have accepted it")
+        said = _("the match is waiting for all players to accept")
         raise Refusal(Code.NOT_STARTED, said)
     played = []
     for number, text in enumerate(call.line.all("step"), 1):

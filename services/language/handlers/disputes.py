@@ -56,7 +56,7 @@ def list_cases(call: Invocation) -> Answer:
     if not count:
         return Answer(words.gettext("no case waits for a ruling"))
     waiting = words.ngettext(
-        "%(count)s case waits for a ruling", "%(count)s cases wait for a ruling", count
+        "%(count)s case is waiting for a ruling", "%(count)s cases are waiting for a ruling", count
     )
     if count >= first + PAGE:
         waiting += "; " + words.gettext(

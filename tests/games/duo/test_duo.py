@@ -66,7 +66,7 @@ def test_a_stone_is_not_placed_on_a_line_with_the_other_colour():
     sentence = "a13: the light stone at a1 stands on a line through it"
     assert refused(at, "a13") == sentence
     assert "a13" not in legal(at)
-    assert refused(at, "a1") == "a1: it is occupied by a light stone"
+    assert refused(at, "a1") == "a1: a is already there light stone"
 
 
 def test_all_stones_in_the_way_are_named():
@@ -75,7 +75,7 @@ def test_all_stones_in_the_way_are_named():
     assert refused(at, "a13") == sentence
     assert (
         refused(position({"a1": "o", "j10": "x"}, "light"), "j10")
-        == "j10: it is occupied by a dark stone"
+        == "j10: a is already there dark stone"
     )
 
 
@@ -110,7 +110,7 @@ def test_done_ends_the_match_with_the_score_as_its_sentence():
         outcome = RULES.outcome(at)
         assert (outcome.winners, outcome.reason, outcome.detail) == ((0,), "done", detail)
         assert legal(at) == []
-        assert refused(at, "c3") == "c3: the match is over: the solver is done"
+        assert refused(at, "c3") == "c3: the match is over: the puzzle has been submitted"
 
 
 def test_the_score_is_all_stones_placed_with_what_is_proven_beside():

@@ -120,7 +120,7 @@ def test_the_place_of_a_stone_picked_up_is_empty_for_the_throw_but_no_target():
     assert "h8-j10:g5>m13" not in legal(at)
     assert "h8-j10:k11>k11" not in legal(at)
     assert refused(at, "h8-j10:g5>m13") == (
-        "h8-j10:g5>m13: the way from j10 to m13 is blocked by a light stone at k11"
+        "h8-j10:g5>m13: a light stone at k11 blocks the way from j10 to m13"
     )
 
 

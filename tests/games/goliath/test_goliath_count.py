@@ -41,7 +41,7 @@ def test_a_count_is_refused_while_the_figures_are_not_separated(shown):
         RULES.check_offer(position(shown, DAVID), "count")
     assert refusal.value.code is Code.NO_OFFER
     assert refusal.value.sentence == (
-        "a count can be proposed only while stones separate David and Goliath"
+        "a count can only be proposed while stones separate David and Goliath"
     )
 
 

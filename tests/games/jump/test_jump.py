@@ -99,7 +99,7 @@ def test_part_one_ends_when_no_step_is_left():
     assert (outcome.winners, outcome.reason) == ((0,), "no-move")
     assert outcome.detail == RULES.score(at).detail
     assert refused(at, "c3:d4") == (
-        "c3:d4: the match is over: no stone can be set and jumped any more"
+        "c3:d4: the match is over: no more stones can be set and jumped"
     )
 
 
@@ -121,7 +121,7 @@ def test_part_two_ends_when_no_jump_is_left():
     assert (outcome.winners, outcome.reason) == ((0,), "no-move")
     assert outcome.detail == "all 32 stones set, 1 left after 3 plies"
     assert RULES.score(at).rank == (-32, 1, 3)
-    assert refused(at, "a1-a7").endswith("the match is over: no stone can jump any more")
+    assert refused(at, "a1-a7").endswith("the match is over: no more jumps are possible")
 
 
 # --- part two
@@ -216,7 +216,7 @@ def test_done_ends_the_match_at_any_time_with_the_score_as_its_sentence():
         assert (outcome.winners, outcome.reason, outcome.detail) == ((0,), "done", detail)
         assert RULES.to_move(at) is None
         assert legal(at) == []
-        assert refused(at, "done") == "done: the match is over: the solver is done"
+        assert refused(at, "done") == "done: the match is over: the puzzle has been submitted"
 
 
 # --- what pages list

@@ -20,7 +20,7 @@ EACH_STEP = "each step sets a new stone until all 32 are set, and the jumper at"
 @pytest.mark.parametrize(
     ("texts", "text", "sentence"),
     [
-        ([], "c3", "the first stone is set on a corner: a1, a13, m1 or m13"),
+        ([], "c3", "the first stone goes on a corner: a1, a13, m1 or m13"),
         ([], "c3:d4",
          "first name the corner on which the first stone is set: a1, a13, m1 or m13"),
         ([], "a1-a7",

@@ -188,7 +188,7 @@ def test_free_offers_every_place_not_next_to_a_piece():
         ("c3", "c3: c3 is adjacent to a1; no piece is placed next to another (-free)"),
         (
             "a1-a5",
-            "a1-a5: the players first place four pieces each (-free); name one intersection, as in c3",
+            "a1-a5: first each player places four pieces (-free); name one intersection, such as c3",
         ),
     ],
 )

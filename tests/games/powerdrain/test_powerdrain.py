@@ -103,9 +103,9 @@ def test_the_numbers_of_move_paths_are_those_on_record(flags, numbers):
     ("text", "sentence"),
     [
         ("24-57", "24-57: plug 24 is Negative's, and it is Positive's turn"),
-        ("26-11", "26-11: section 11 holds plug 22 already"),
-        ("22-13", "22-13: plug 22 is in section 11 already"),
-        ("24-13", "24-13: plug 24 is in section 99 already"),
+        ("26-11", "26-11: section 11 already holds plug 22"),
+        ("22-13", "22-13: plug 22 is already in section 11"),
+        ("24-13", "24-13: plug 24 is already in section 99"),
     ],
 )
 def test_an_illegal_move_is_refused_by_the_rule_it_breaks(text, sentence):

@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 HELP = HERE.parents[2] / "domain/games/torere"
 SHUT_IN = "1-0 8-1 0-8 1-0 8-1 7-8"
 """A shortest match: Light hems itself in, and Dark wins."""
-FORM = "a move is written as two places from 0 to 8, such as 4-0"
+FORM = "a move is written as two points from 0 to 8, such as 4-0"
 EVERY_TEXT = [f"{start}-{end}" for start in range(9) for end in range(9)]
 
 legal = partial(playing.legal, RULES)

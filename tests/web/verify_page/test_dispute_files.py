@@ -23,14 +23,14 @@ def disputed(*names: str) -> list[File]:
 @pytest.mark.parametrize("name", ["evidence.json", "match.json", "rewritten.json", "proof.txt"])
 def test_each_file_of_the_worked_dispute_holds_alone(page, name):
     drop(page, *disputed(name), keys=(DISPUTE / "keys").read_text())
-    expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+    expect(page.locator("#headline")).to_have_text("Everything this page checks is correct.")
     statements = {"match.json": 2, "rewritten.json": 2, "evidence.json": 1, "proof.txt": 0}
     expect(page.locator("[data-step=statement]")).to_have_count(statements[name])
 
 
 def test_the_receipt_of_the_worked_dispute_is_in_the_evidence(page):
     drop(page, *disputed("receipt.txt", "evidence.json", "keys"))
-    expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+    expect(page.locator("#headline")).to_have_text("Everything this page checks is correct.")
     expect(page.locator(".steps [data-step=receipt] > p")).to_contain_text(
         "a refusal in match 17: the move a1-e5 was refused as match-over"
     )
@@ -45,7 +45,7 @@ def test_what_was_rewritten_breaks_the_promise_of_the_receipt(page):
 
 def test_what_was_rewritten_has_another_root_than_the_proof(page):
     drop(page, *disputed("checkpoint", "proof.txt", "rewritten.json", "keys"))
-    expect(page.locator("#headline")).to_have_text("This does not hold.")
+    expect(page.locator("#headline")).to_have_text("This check failed.")
     failed = page.locator(".steps [data-mark=fails][data-step=checkpoints] > p")
     expect(failed).to_contain_text("with 37 leaves and different roots")
 

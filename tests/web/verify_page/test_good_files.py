@@ -31,7 +31,7 @@ DEALS = {
 def test_an_exported_match_holds(page, kind):
     whole = evidence(kind, 0)
     drop(page, document(kind, 0), keys=whole.keys)
-    expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+    expect(page.locator("#headline")).to_have_text("Everything this page checks is correct.")
     assert page.locator(".steps [data-mark=holds]").count() >= 13
     assert page.locator(".steps :is([data-mark=fails], [data-mark=open])").count() == 0
     drawn = page.locator("[data-step=seed]").count()
@@ -44,7 +44,9 @@ def test_an_exported_match_holds(page, kind):
 
 def test_keys_that_came_with_the_file_prove_nothing(page):
     drop(page, document(unpublished=0))
-    expect(page.locator("#headline")).to_have_text("Nothing here is wrong, but not all is proven.")
+    expect(page.locator("#headline")).to_have_text(
+        "Nothing is wrong here, but not everything is proven."
+    )
     expect(page.locator("#because")).to_contain_text("The keys came with the files")
     expect(page.locator(".steps [data-mark=open]")).to_have_count(1)
 
@@ -56,10 +58,10 @@ def test_keys_that_are_entered_take_their_place(page):
     field.fill("this is no key")
     expect(page.locator("#wrong-keys")).to_contain_text("is no key")
     field.fill(evidence(unpublished=0).keys)
-    expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+    expect(page.locator("#headline")).to_have_text("Everything this page checks is correct.")
     expect(page.locator("#wrong-keys")).to_be_empty()
     field.fill(str(OTHER_SECRET.signer(1).key))
-    expect(page.locator("#headline")).to_have_text("This does not hold.")
+    expect(page.locator("#headline")).to_have_text("This check failed.")
     expect(page.locator("#because")).to_contain_text("signed by none of the keys that you entered")
     field.fill("")
     page.locator(".box > summary").first.click()
@@ -69,7 +71,7 @@ def test_a_proof_holds_and_says_what_is_proven(page):
     whole = evidence()
     index = whole.indexes[1]
     drop(page, ("proof.txt", whole.proof(index).encode()), keys=whole.keys)
-    expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+    expect(page.locator("#headline")).to_have_text("Everything this page checks is correct.")
     expect(page.locator("[data-step=leaf] p").first).to_contain_text(
         "event 2 of match 1: seat 1 played m13-m9 as move 1, at 2026-09-22 14:13:20.000 UTC"
     )
@@ -79,7 +81,9 @@ def test_a_receipt_alone_is_a_promise(page):
     whole = evidence()
     receipt = ("receipt.txt", whole.receipt(whole.indexes[2]).encode())
     drop(page, receipt, keys=whole.keys)
-    expect(page.locator("#headline")).to_have_text("Nothing here is wrong, but not all is proven.")
+    expect(page.locator("#headline")).to_have_text(
+        "Nothing is wrong here, but not everything is proven."
+    )
     expect(page.locator("#because")).to_contain_text("A receipt is a promise and no proof")
     drop(page, receipt)
     expect(page.locator("[data-step=signature]")).to_have_attribute("data-mark", "open")
@@ -97,7 +101,7 @@ def test_a_receipt_is_checked_against_the_match_and_the_proof(page):
     receipt = ("receipt.txt", whole.receipt(whole.indexes[2]).encode())
     proof = ("proof.txt", whole.proof(whole.indexes[2]).encode())
     drop(page, receipt, proof, keys=whole.keys)
-    expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+    expect(page.locator("#headline")).to_have_text("Everything this page checks is correct.")
     expect(page.locator(".steps > li > p", has_text="The promise was kept")).to_be_visible()
 
 
@@ -143,7 +147,7 @@ def test_two_checkpoints_of_one_size_with_different_roots_are_a_fork(page):
     other.publish(other.log)
     proof = ("proof.txt", other.proof(other.indexes[-1]).encode())
     drop(page, document("timed", 0), proof, keys=whole.keys)
-    expect(page.locator("#headline")).to_have_text("This does not hold.")
+    expect(page.locator("#headline")).to_have_text("This check failed.")
     found = first_failures(page, [[document("timed", 0), proof]])
     assert found[0][0] == "leaves"
     alone = ("other.txt", whole.proof(whole.indexes[1]).encode())
@@ -171,7 +175,7 @@ def test_a_pasted_receipt_is_read(page):
 
 def test_a_file_with_keys_counts_as_keys(page):
     drop(page, document("timed", 0), ("keys", evidence().keys.encode()))
-    expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+    expect(page.locator("#headline")).to_have_text("Everything this page checks is correct.")
 
 
 def test_the_seed_of_a_late_draw_is_hashed_back_while_the_page_goes_on(page):
@@ -205,7 +209,7 @@ def test_a_cosignature_counts_if_the_witness_is_known(page):
     drop(page, ("proof.txt", bad.encode()), keys=f"{whole.keys}{witness.key}\n")
     expect(page.locator("#failure > p")).to_contain_text("is not by the key witness.example")
     drop(page, ("proof.txt", bad.encode()), keys=whole.keys)
-    expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+    expect(page.locator("#headline")).to_have_text("Everything this page checks is correct.")
 
 
 @pytest.mark.parametrize("game", ["pow2", "powerdrain"])
@@ -229,7 +233,7 @@ def test_what_a_server_exports_holds(page, publishing, game):
     ]
     drop(page, *files)
     assert page.locator("#failure").all_inner_texts() == []
-    expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+    expect(page.locator("#headline")).to_have_text("Everything this page checks is correct.")
     expect(page.locator(".steps > li > p", has_text="The promise was kept")).to_have_count(1)
     expect(page.locator("[data-step=seed]")).to_have_count(int(game == "powerdrain"))
 
@@ -252,6 +256,6 @@ def test_the_evidence_of_a_case_holds_and_so_does_the_match_after_the_ruling(pag
     for data in (frozen, after):
         drop(page, ("match.json", data), keys=keys)
         assert page.locator("#failure").all_inner_texts() == []
-        expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+        expect(page.locator("#headline")).to_have_text("Everything this page checks is correct.")
         found = page.locator(".steps [data-step=statement][data-mark=holds]")
         expect(found).to_have_count(len(json.loads(data)["statements"]))

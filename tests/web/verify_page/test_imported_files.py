@@ -22,7 +22,7 @@ def imported_file(**changes: Any) -> File:
 def test_an_imported_match_holds_with_the_match_it_comes_from(page):
     key = SECRET.public
     drop(page, imported_file(), keys=f"{key}\n")
-    expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+    expect(page.locator("#headline")).to_have_text("Everything this page checks is correct.")
     expect(page.locator("[data-step=source]")).to_have_attribute("data-mark", "holds")
     expect(page.get_by_text("The match from which it was imported: match 1")).to_be_visible()
     expect(page.locator("[data-step=signature]")).to_have_count(2)

@@ -33,7 +33,7 @@ def test_the_server_serves_it_with_a_policy_that_allows_no_connection(person):
     one = person()
     page = one.goes_to("/verify")
     drop(page, document("timed", 0), keys=evidence().keys)
-    expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+    expect(page.locator("#headline")).to_have_text("Everything this page checks is correct.")
     expect(page.get_by_role("link", name="Save this page")).to_be_visible()
     one.expected.append("Content Security Policy")
     refused = page.evaluate("fetch('/healthz').then(() => 'came', () => 'refused')")
@@ -102,5 +102,5 @@ def test_it_is_used_with_the_keyboard_alone(page):
     assert page.evaluate(focused) == "failureSUMMARY"
     tree = page.get_by_role("status").aria_snapshot()
     assert "status" in tree
-    assert "This does not hold." in tree
+    assert "This check failed." in tree
     assert "Does not hold:" in page.locator("#failure").inner_text()

@@ -152,7 +152,7 @@ def some(names: Iterable[str]) -> list[Any]:
 def test_a_tampered_match_names_the_first_step_that_fails(page, name):
     change, wanted = TAMPERED[name]
     drop(page, ("match.json", changed(evidence().whole(), change)))
-    expect(page.locator("#headline")).to_have_text("This does not hold.")
+    expect(page.locator("#headline")).to_have_text("This check failed.")
     failure = page.locator("#failure")
     expect(failure).to_have_attribute("data-step", wanted)
     sentence = failure.locator("> p").inner_text()

@@ -210,7 +210,7 @@ def change_addresses(data: JSONBody[NewAddresses], own: Own) -> OwnAccount:
     return _with_notice(own.app, account)
 
 
-@api.post("/api/account/password", "Change the password", Scope.ACCOUNT)
+@api.post("/api/account/password", "Change password", Scope.ACCOUNT)
 @refuses(Code.BAD_PASSWORD, Code.WRONG_PASSWORD, Code.TOO_MANY_ATTEMPTS, Code.BUSY)
 def change_password(data: JSONBody[NewPassword], own: Own) -> None:
     """Replace the password, and end all browser sessions and, unless they are to be kept, all tokens.
@@ -233,7 +233,7 @@ def log_out_everywhere(own: Own) -> None:
     accounts.log_out_everywhere(own.app, own.account)
 
 
-@api.post("/api/account/deletion", "Delete the account", Scope.ACCOUNT)
+@api.post("/api/account/deletion", "Delete account", Scope.ACCOUNT)
 @refuses(Code.WRONG_PASSWORD, Code.TOO_MANY_ATTEMPTS, Code.BUSY)
 def delete_account(data: JSONBody[Confirmed], own: Own) -> None:
     """Delete the account and all personal data for good; matches stay."""
@@ -241,7 +241,7 @@ def delete_account(data: JSONBody[Confirmed], own: Own) -> None:
     accounts.delete_account(own.app, name, data.password)
 
 
-@api.post("/api/tokens", "Make a token", ANYBODY, tag="tokens", status_code=201)
+@api.post("/api/tokens", "Create token", ANYBODY, tag="tokens", status_code=201)
 @refuses(
     Code.UNKNOWN_USER,
     Code.WRONG_PASSWORD,

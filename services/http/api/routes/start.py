@@ -45,7 +45,7 @@ class NewMatch(RequestBody, frozen=True):
     players have committed. If it is empty, the server keeps a text for you."""
 
 
-@api.post("/api/matches", "Start a match", Scope.PLAY, waits=True, located=True, status_code=201)
+@api.post("/api/matches", "New match", Scope.PLAY, waits=True, located=True, status_code=201)
 @refuses(
     Code.UNKNOWN_GAME,
     Code.UNKNOWN_USER,

@@ -39,7 +39,7 @@ def show_login(
         feedback = words.gettext("Log in again; your move is kept.")
     elif over:
         feedback = words.gettext(
-            "You are logged out, and your form was not processed; log in and send it again."
+            "You’ve been logged out, so your form wasn’t sent. Log in and send it again."
         )
     return _login(visitor, wanted=wanted, feedback=feedback)
 
@@ -82,7 +82,7 @@ def log_in(
     except Refusal as reason:
         # the same answer for both, because a stranger must not learn which userids exist
         wrong = reason.code in (Code.UNKNOWN_USER, Code.WRONG_PASSWORD)
-        said = visitor.wording.gettext("The name or the password is wrong.")
+        said = visitor.wording.gettext("Wrong name or password.")
         feedback = said if wrong else reason.in_language(visitor.wording)
         status = 401 if wrong else CODE_INFO[reason.code].status
         return _login(visitor, wanted=wanted, name=name, feedback=feedback, status=status)

@@ -116,7 +116,7 @@ def show_own(  # noqa: PLR0913, PLR0917 - one for each field of the form
     waiting = waiting_matches(app, account)
     tabs = {
         WAITING: Tab(_("Your move"), waiting_rows(search, waiting)),
-        OTHERS: Tab(_("Others to move"), other_rows(app, search)),
+        OTHERS: Tab(_("Waiting for others"), other_rows(app, search)),
         FINISHED: Tab(_("Finished"), finished_rows(app, search)),
     }
     unread = app.unread.counts(account).boards

@@ -61,7 +61,7 @@ export class Chooser {
       this.loading = null; // the next board asks again
       this.ready();
       this.writes();
-      return this.say(gettext("The moves can’t be loaded; write one instead."));
+      return this.say(gettext("The moves couldn’t be loaded. Type one instead."));
     }
     Object.assign(this, { moves: found.moves, words: found.words, asks: found.prompt });
     // the field holds a move from the page's address, or one that was written meanwhile
@@ -73,7 +73,7 @@ export class Chooser {
     if (wished && found.moves.length) await this.choose(wished);
     if (found.more) {
       this.writes();
-      this.say(gettext("There are too many moves to list all; you can write the others."));
+      this.say(gettext("There are too many moves to list them all; you can type the others."));
     }
   }
 
@@ -210,10 +210,10 @@ export class Chooser {
   }
 
   prompt(next) {
-    if (!this.moves.length) return gettext("No move can be chosen here.");
+    if (!this.moves.length) return gettext("No moves can be chosen here.");
     if (!this.chosen.length) {
       if (this.asks && (!next.length || !this.area.dataset.hint)) return sentence(this.asks);
-      if (!next.length) return gettext("Choose one of these.");
+      if (!next.length) return gettext("Choose one:");
       if (this.area.dataset.hint) return this.area.dataset.hint;
       return this.area.dataset.prompt;
     }

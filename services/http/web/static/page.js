@@ -106,7 +106,7 @@ function loggedOut() {
   const link = document.createElement("a");
   link.textContent = gettext("Log in again");
   link.href = `/login?next=${encodeURIComponent(location.pathname + location.search)}`;
-  message(gettext("You are logged out."), " ", link);
+  message(gettext("You’ve been logged out."), " ", link);
 }
 
 // --- the stream: one for all pages of the browser, if it has shared workers
@@ -202,7 +202,7 @@ function tick() {
   const next = Math.min(...[partsAt, streamAt].filter(Boolean));
   bar.hidden = next === Infinity;
   if (bar.hidden) return;
-  const why = tooMany ? gettext("Too many requests. Trying again") : gettext("Offline. Trying again");
+  const why = tooMany ? gettext("Too many requests. Trying again") : gettext("Offline. Reconnecting");
   bar.firstChild.data = `${why} `;
   const left = Math.ceil((next - Date.now()) / 1000);
   bar.querySelector("span").textContent = left > 0 ? gettext("in %(seconds)s s", { seconds: left }) : gettext("now");
@@ -210,10 +210,10 @@ function tick() {
 }
 
 document.addEventListener("htmx:sendError", ({ detail: { elt } }) => {
-  if (!isPart(elt)) away(gettext("The server can’t be reached. Nothing was sent; try again."));
+  if (!isPart(elt)) away(gettext("Can’t reach the server. Nothing was sent; try again."));
 });
 document.addEventListener("htmx:timeout", ({ detail: { elt } }) => {
-  if (!isPart(elt)) away(gettext("The server did not answer. Try again; nothing is done twice."));
+  if (!isPart(elt)) away(gettext("The server didn’t answer. Try again: your move won’t be played twice."));
 });
 
 document.addEventListener("htmx:afterRequest", ({ detail }) => {

@@ -54,9 +54,9 @@ export class Preview {
   /** Return the question whether to play the move, or to try it on a board where nothing is played. */
   question(goesOn, values) {
     if ("tries" in this.chooser.panel.dataset) {
-      return goesOn ? gettext("Try %(move)s, or go on?", values) : gettext("Try %(move)s?", values);
+      return goesOn ? gettext("Try %(move)s, or continue?", values) : gettext("Try %(move)s?", values);
     }
-    return goesOn ? gettext("Play %(move)s, or go on?", values) : gettext("Play %(move)s?", values);
+    return goesOn ? gettext("Play %(move)s, or continue?", values) : gettext("Play %(move)s?", values);
   }
 
   /** Show the effects that no later choice changes, such as the aging of pieces. */
@@ -83,7 +83,7 @@ export class Preview {
       line.className = change.kind;
       line.textContent = change.now
         ? gettext("%(place)s: %(was)s becomes %(now)s", change)
-        : gettext("%(place)s: %(was)s leaves", change);
+        : gettext("%(place)s: %(was)s is removed", change);
       return line;
     }));
   }

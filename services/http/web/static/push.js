@@ -8,7 +8,7 @@ const says = document.querySelector("#push-says");
 async function begin() {
   if (!("serviceWorker" in navigator && "PushManager" in window && "Notification" in window)) {
     // phones of Apple have them for sites on the home screen only, and all want https
-    says.textContent = gettext("This browser can’t show them. On an iPhone, add the site to the home screen first.");
+    says.textContent = gettext("This browser can’t show them. On an iPhone, first add the site to your home screen.");
     return;
   }
   const registration = await navigator.serviceWorker.getRegistration("/");
@@ -16,7 +16,7 @@ async function begin() {
   const own = now && (await listed(now.endpoint));
   form.hidden = Boolean(own);
   if (own) {
-    own.querySelector("span").append(" ", gettext("(this one)"));
+    own.querySelector("span").append(" ", gettext("(this browser)"));
     own.querySelector("form").addEventListener("submit", () => now.unsubscribe());
   } else if (Notification.permission === "denied") {
     says.textContent = blocked();
@@ -24,7 +24,7 @@ async function begin() {
 }
 
 function blocked() {
-  return gettext("This browser blocks them. Its settings for this site can allow them.");
+  return gettext("This browser is blocking them. You can allow them in its settings for this site.");
 }
 
 /** Return the line of a subscription in the list, whose id is a hash of its endpoint. */
@@ -65,7 +65,7 @@ form.addEventListener("submit", async (event) => {
   try {
     await allow();
   } catch (error) {
-    says.textContent = gettext("This browser could not get them: %(reason)s", { reason: error.message });
+    says.textContent = gettext("Notifications couldn’t be turned on: %(reason)s", { reason: error.message });
   }
   button.disabled = false;
 });

@@ -186,7 +186,7 @@ function banner(found) {
   if (played) {
     const news = here.appendChild(document.createElement("p"));
     news.className = "meanwhile";
-    news.append(gettext("Played meanwhile: %(move)s.", { move: played }));
+    news.append(gettext("Played in the meantime: %(move)s.", { move: played }));
   }
   if (live || at.trying) {
     const back = here.appendChild(button(gettext("Back"), "button quiet-button small", leave));

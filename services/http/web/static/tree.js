@@ -172,7 +172,7 @@ export function keepForm(line) {
   if (isKept(line)) {
     const says = document.createElement("span");
     says.className = "quiet";
-    says.textContent = gettext("Kept");
+    says.textContent = gettext("Saved");
     return says;
   }
   const form = document.querySelector("#keep-line")?.content.firstElementChild.cloneNode(true);

@@ -105,7 +105,7 @@ export class Trial {
     this.marks.dress(this.chosen, next, focused);
     const words = this.chosen.length ? [] : this.moves.filter((move) => move.word);
     const buttons = words.map((move) => button(this.words[move.text] ?? move.text, "button quiet-button small", () => this.make(move.text)));
-    if (whole) buttons.push(button(gettext("Try it here"), "button small", () => this.make(whole.text)));
+    if (whole) buttons.push(button(gettext("Try moves from here"), "button small", () => this.make(whole.text)));
     if (this.chosen.length) buttons.push(button(gettext("Back"), "button quiet-button small", () => this.back()));
     const says = document.createElement("p");
     says.className = "says";
@@ -115,7 +115,7 @@ export class Trial {
     this.panel.replaceChildren(says, ...buttons, this.listed);
     this.focus(list);
     if (this.chosen.length) this.say(gettext("%(places)s selected.", { places: this.chosen.join(", ") }));
-    else if (next.length || words.length) this.say(gettext("Choose a move for the player whose turn it is."));
+    else if (next.length || words.length) this.say(gettext("Choose a move for the player to move."));
     else this.say("");
   }
 

@@ -11,8 +11,8 @@ function show(count) {
   pill.hidden = count === 0;
   pill.querySelector(".pill-number").textContent = count;
   pill.querySelector(".sr").textContent = ngettext(
-    "%(count)s match waits for you: go to the next",
-    "%(count)s matches wait for you: go to the next",
+    "%(count)s match is waiting for you: go to the next",
+    "%(count)s matches are waiting for you: go to the next",
     count,
   );
   icon?.setAttribute("href", count ? icon.dataset.waiting : icon.dataset.calm);

@@ -48,7 +48,7 @@ async function run() {
   }
   document.body.dataset.state = "busy";
   const progress = async (what, done, all) => {
-    if (mine === runs) show("", "Checking.", `${what}: ${done} of ${all}.`);
+    if (mine === runs) show("", "Checking…", `${what}: ${done} of ${all}.`);
     await new Promise((resolve) => setTimeout(resolve));
   };
   const report = await checkFiles(files, entered, progress);
@@ -84,9 +84,9 @@ function showReport(report) {
   const { failure, open } = report;
   const rest = open.length === 1 ? "One step is not proven." : `${open.length} steps are not proven.`;
   const link = element("a", { href: "#failure" }, "Show the step");
-  if (failure) show("fails", "This does not hold.", `The first step that fails: ${failure.sentence} `, link);
-  else if (open.length) show("open", "Nothing here is wrong, but not all is proven.", `${rest} ${open.at(-1).sentence}`);
-  else show("holds", "All that this page checks holds.");
+  if (failure) show("fails", "This check failed.", `The first step that fails: ${failure.sentence} `, link);
+  else if (open.length) show("open", "Nothing is wrong here, but not everything is proven.", `${rest} ${open.at(-1).sentence}`);
+  else show("holds", "Everything this page checks is correct.");
   byId("report").replaceChildren(...report.groups.map((group) => groupView(group, failure)));
 }
 

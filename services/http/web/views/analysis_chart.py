@@ -37,7 +37,7 @@ def draw_analysis(
     last = len(positions) - 1
     shown = _curves(positions)
     inside: list[Drawn] = [
-        element("title", escape_text(words.gettext("How the engine sees each position")))
+        element("title", escape_text(words.gettext("How the engine sees the match")))
     ]
     inside += [_grid_line(share) for share in _SHARES]
     inside += _legend(names, words)

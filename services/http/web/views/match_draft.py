@@ -115,8 +115,8 @@ def _mistakes(
         yield (
             "note",
             visitor.wording.ngettext(
-                "The note has %(long)s characters; %(count)s is the most.",
-                "The note has %(long)s characters; %(count)s are the most.",
+                "The note has %(long)s characters; the limit is %(count)s.",
+                "The note has %(long)s characters; the limit is %(count)s.",
                 NOTE_LIMIT,
                 long=len(draft.note),
             ),
@@ -132,14 +132,14 @@ def _mistakes_of_opponents(
         if not set(draft.others) <= known:
             yield "robot", _("Choose a robot.")
         elif len(set(draft.others)) < len(draft.others):
-            said = _("A robot can’t take two seats of one match; choose another strength.")
+            said = _("The same robot can’t play twice in one match; choose another strength.")
             yield f"{draft.rules.key}-robot", said
         return
     for field, name in zip(("opponent", "third"), draft.others, strict=False):
         if not name:
-            yield field, _("Write the name of your opponent.")
+            yield field, _("Enter your opponent’s name.")
         elif name.lower() == visitor.name.lower():
-            yield field, _("That is your own name; choose somebody else.")
+            yield field, _("That’s your own name; choose somebody else.")
         elif name.lower() in seen:
             yield field, _("%(name)s is named twice.", name=name)
         elif not has_player(app, name):
@@ -170,7 +170,7 @@ def _mistakes_of_options(
 
 def _mistakes_of_time(visitor: Visitor, form: Form) -> Iterator[tuple[str, str]]:
     if not form.get("own-days") and not form.get("own-bank"):
-        yield "own-days", visitor.wording.gettext("Write how many days each move may take.")
+        yield "own-days", visitor.wording.gettext("Enter how many days each move may take.")
     for name, most in TIME_BOUNDS.items():
         value, least = form.get(name), 0 if name == "own-more" else 1
         if value and not _is_within(value, least, most):
@@ -182,7 +182,7 @@ def _is_within(text: str, low: int, high: int) -> bool:
 
 
 def _number_between(visitor: Visitor, low: int, high: int) -> str:
-    return visitor.wording.gettext("Write a number from %(low)s to %(high)s.", low=low, high=high)
+    return visitor.wording.gettext("Enter a number from %(low)s to %(high)s.", low=low, high=high)
 
 
 # the match in words
@@ -213,21 +213,24 @@ def _whom(visitor: Visitor, draft: MatchDraft) -> str:
     match draft.against:
         case "anybody" if draft.seats > 2:  # noqa: PLR2004
             return words.gettext(
-                "You offer %(game)s to anybody, for %(seats)s players.",
+                "You’re offering %(game)s to anyone, for %(seats)s players.",
                 game=game,
                 seats=draft.seats,
             )
         case "anybody":
-            return words.gettext("You offer %(game)s to anybody.", game=game)
+            return words.gettext("You’re offering %(game)s to anyone.", game=game)
         case "link":
             return words.gettext(
-                "You get a link; those to whom you send it can play %(game)s with you.", game=game
+                "You’ll get a link; the people you send it to can play %(game)s with you.",
+                game=game,
             )
         case _ if not named:
-            return words.gettext("You play %(game)s.", game=game)
+            return words.gettext("You’re playing %(game)s.", game=game)
         case "robot":
-            return words.gettext("You play %(game)s against %(names)s.", game=game, names=named)
-    return words.gettext("You challenge %(names)s to %(game)s.", names=named, game=game)
+            return words.gettext(
+                "You’re playing %(game)s against %(names)s.", game=game, names=named
+            )
+    return words.gettext("You’re challenging %(names)s to %(game)s.", names=named, game=game)
 
 
 def _sides(visitor: Visitor, draft: MatchDraft) -> Iterator[str]:
