@@ -41,7 +41,7 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.BAD_OPTION: CodeInfo(
         EXIT_REFUSED, 422, "an option is repeated, contradicted or its value out of range"
     ),
-    Code.BAD_PLAYERS: CodeInfo(EXIT_REFUSED, 422, "the game is not played by these players"),
+    Code.BAD_PLAYERS: CodeInfo(EXIT_REFUSED, 422, "the game can't be played by these players"),
     Code.BAD_SETUP: CodeInfo(EXIT_REFUSED, 422, "the setup is not valid in the game"),
     Code.UNKNOWN_RULES: CodeInfo(EXIT_REFUSED, 422, "there is no such version of the rules"),
     Code.BAD_REQUEST: CodeInfo(EXIT_REFUSED, 400, "the request is not of the form asked for"),

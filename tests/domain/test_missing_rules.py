@@ -24,10 +24,7 @@ from tests.helpers.given import ALICE, BOB, sent
 
 STARTED = MatchStarted(rules="chess/1", options=(), seats=(ALICE, BOB), setup=None, next=0)
 STATE = evolve(evolve(initial(), STARTED, 1_000), Moved(ply=1, seat=0, move="e2-e4", next=1), 2_000)
-SENTENCE = (
-    "the game 'chess' is not installed on this server; "
-    "its matches are kept, and go on once it is installed"
-)
+SENTENCE = "the game 'chess' is not installed on this server; its matches are kept, and continue once it is installed"
 
 
 def test_its_rules_have_a_title_and_sides_for_lists():

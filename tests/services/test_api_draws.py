@@ -269,7 +269,7 @@ def test_who_would_not_reveal_or_play_a_known_draw_is_counted_and_who_declines_b
         board,
         before,
     ]
-    assert "does not count" in api.http.get(f"/api/matches/{board}").json()["result"]["text"]
+    assert "doesn’t count" in api.http.get(f"/api/matches/{board}").json()["result"]["text"]
 
 
 # vacations

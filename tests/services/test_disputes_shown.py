@@ -167,5 +167,5 @@ def test_mails_say_what_was_ruled(api: Api, dispute: Dispute) -> None:
     kinds = (NoticeKind.CLAIMED, NoticeKind.RULED, NoticeKind.APPEALED)
     items = [DigestItem(dispute.board, 5, kind, 1) for kind in kinds]
     body = texts.digest(one.account, items).body
-    for words in ("there is a claim", "an arbiter ruled", "appealed against the ruling"):
+    for words in ("a player made a claim;", "an arbiter ruled", "appealed against the ruling"):
         assert words in body

@@ -53,7 +53,7 @@ def test_a_sign_up_for_whose_mailbox_no_code_is_sent_says_when_to_ask_again(term
     assert answer.code == ""
     assert answer.sentence == (
         "welcome, fan9; `help` lists what you can do; no code was sent to your address, because too "
-        "many were asked for today; give the address again in 24 hours"
+        "many were requested today; add the address again in 24 hours"
     )
     assert terminal.app.accounts.id_of("fan9")
     terminal.do("set fan9 tern-5-lamps language de")
@@ -81,11 +81,15 @@ def test_a_password_with_blanks_stands_in_quotation_marks(terminal):
 @pytest.mark.parametrize(
     ("line", "code", "said"),
     [
-        ("signup d marco-polo", Code.BAD_NAME, "'d' is isn't a userid"),
-        ("signup all marco-polo", Code.BAD_NAME, "'all' is a name of the server or a word of its"),
+        ("signup d marco-polo", Code.BAD_NAME, "'d' isn't a userid"),
+        ("signup all marco-polo", Code.BAD_NAME, "'all' is reserved for the server or one of its"),
         ("signup dora 12345", Code.BAD_PASSWORD, "10 to 128 characters, not 5"),
         (f"signup dora {'x' * 129}", Code.BAD_PASSWORD, "10 to 128 characters, not 129"),
-        ("signup dora marco\u200bpolo", Code.BAD_PASSWORD, "no tabs, line breaks or other"),
+        (
+            "signup dora marco\u200bpolo",
+            Code.BAD_PASSWORD,
+            "can't contain tabs, line breaks or other",
+        ),
         ("signup dora dora@b.org", Code.BAD_PASSWORD, "a mail address stands in the place of the"),
         (
             "signup marco-polo dora@b.org a@b.org",
@@ -93,11 +97,15 @@ def test_a_password_with_blanks_stands_in_quotation_marks(terminal):
             "the form is `signup userid pa",
         ),
         ("signup Alice marco-polo", Code.NAME_TAKEN, "the userid 'alice' is taken"),
-        ("signup dora marco-polo dora@here", Code.BAD_ADDRESS, "'dora@here' is no plain mail addr"),
+        (
+            "signup dora marco-polo dora@here",
+            Code.BAD_ADDRESS,
+            "'dora@here' isn't a plain mail addr",
+        ),
         (
             "signup dora marco-polo a@b.org A@b.org a@B.org",
             Code.BAD_ADDRESS,
-            "'a@B.org' is given tw",
+            "'a@B.org' is listed tw",
         ),
         (
             "signup dora marco-polo " + " ".join(f"{n}@b.org" for n in range(6)),
@@ -205,7 +213,7 @@ def test_signoff_stops_all_mail_until_notify_or_an_address_starts_it_again(termi
         ("set alice mad-hatter notify", Code.USAGE, "the form is `set userid password "),
         ("pow2 set alice mad-hatter", Code.USAGE, "the form is `pow2 set userid password "),
         ("add alice mad-hatter a@b", Code.BAD_ADDRESS, "'a@b' isn't a plain mail address"),
-        ("change address alice mad-hatter a@b", Code.BAD_ADDRESS, "'a@b' is no plain mail addr"),
+        ("change address alice mad-hatter a@b", Code.BAD_ADDRESS, "'a@b' isn't a plain mail addr"),
         ("pow2 showas alice mad-hatter 1 --size=9", Code.UNKNOWN_OPTION, "--display=NAME is one"),
         ("pow2 showas alice mad-hatter 9", Code.UNKNOWN_BOARD, "there is no match 9"),
     ],

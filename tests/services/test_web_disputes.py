@@ -183,4 +183,4 @@ def test_a_player_appeals_once(world):
     assert "Your ruling" not in world.arbiter.page(page)
     fields = {"case": "5", "do": "rule", "verdict": "annul", "text": "x"}
     refused = world.arbiter.send(f"/m/{world.board}/rule", fields)
-    assert "nother arbiter" in refused.text
+    assert "different arbiter" in refused.text

@@ -56,7 +56,7 @@ def _board_words(call: Invocation) -> list[str]:
     words = call.line.all("board")
     if len(words) > BOARDS:
         said = call.words.gettext(
-            "%(count)s boards are named; %(most)s are the most", count=len(words), most=BOARDS
+            "that's %(count)s boards; the limit is %(most)s", count=len(words), most=BOARDS
         )
         raise Refusal(Code.TOO_LONG, said)
     return words

@@ -26,7 +26,7 @@ def multiple(call: Invocation) -> Answer:
     )
     if len(lines) > LINES:
         said = call.words.gettext(
-            "`multiple` has %(count)s lines; %(most)s are the most", count=len(lines), most=LINES
+            "`multiple` has %(count)s lines; the limit is %(most)s", count=len(lines), most=LINES
         )
         raise Refusal(Code.TOO_LONG, said)
     if any(line.split()[0].lower() == "multiple" for line in lines):
