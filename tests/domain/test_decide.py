@@ -12,7 +12,8 @@ from domain.match.commands import (
     ResignMatch,
     StartMatch,
 )
-from domain.match.decide import Rejection, decide
+from domain.match.decide import decide
+from domain.match.decision import Rejection
 from domain.match.events import (
     Declined,
     Ended,

@@ -20,7 +20,7 @@ from domain.match.commands import (
     ResumeMatch,
     StartVacation,
 )
-from domain.match.decide import Rejection
+from domain.match.decision import Rejection
 from domain.match.events import (
     SERVER_ACCOUNT,
     Absent,

@@ -6,7 +6,7 @@ import pytest
 
 from domain.clocks.calendar import DAY
 from domain.match.audit import verify
-from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
+from domain.match.events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.history import BrokenHistory
 from tests.domain.dispute_commands import (
     ARBITER,

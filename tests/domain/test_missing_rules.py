@@ -15,9 +15,11 @@ from domain.match.commands import (
     ResignMatch,
     StartMatch,
 )
-from domain.match.decide import Decision, DecisionContext, Rejection, decide
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import SERVER_ACCOUNT, Ended, MatchStarted, Moved
-from domain.match.state import evolve, initial, position_of, positions
+from domain.match.evolve import evolve
+from domain.match.state import initial, position_of, positions
 from domain.rules import MissingRules, rules_by_id, unpack_position
 from tests.helpers.english import in_english
 from tests.helpers.given import ALICE, BOB, sent

@@ -8,7 +8,8 @@ import pytest
 from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
 from domain.match.commands import CommandEnvelope, StartMatch
-from domain.match.events import Absent, MatchStarted, decode_event
+from domain.match.events import Absent, MatchStarted
+from domain.match.leaves import decode_event
 from infra.audit.stored_match import check
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 

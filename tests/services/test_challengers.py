@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code
-from domain.match.events import command_id, decode_event
+from domain.match.events import command_id
+from domain.match.leaves import decode_event
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS
 from infra.people.rate_limits import CommandRateLimit
 from infra.redis import keys

@@ -7,7 +7,8 @@ import msgspec
 
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId, decode_event
+from domain.match.events import AccountId
+from domain.match.leaves import decode_event
 from domain.match.state import MatchState, position_at
 from domain.rules import MissingRules
 from domain.sentences import text_in
