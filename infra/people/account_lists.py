@@ -43,13 +43,25 @@ class ListKind(NamedTuple, Generic[Item]):
 
 
 BLOCKED: Final = ListKind[AccountId](
-    keys.blocked, 500, lambda most: SAY("blocks", most=most), bytes.hex, bytes.fromhex
+    keys.of_account(":blocked"),
+    500,
+    lambda most: SAY("blocks", most=most),
+    bytes.hex,
+    bytes.fromhex,
 )
 FOLLOWED: Final = ListKind[AccountId](
-    keys.followed, 100, lambda most: SAY("followed", most=most), bytes.hex, bytes.fromhex
+    keys.of_account(":followed"),
+    100,
+    lambda most: SAY("followed", most=most),
+    bytes.hex,
+    bytes.fromhex,
 )
-MUTED: Final = ListKind[int](keys.muted, 500, lambda most: SAY("muted", most=most), str, int)
-WATCHED: Final = ListKind[int](keys.watched, 200, lambda most: SAY("watched", most=most), str, int)
+MUTED: Final = ListKind[int](
+    keys.of_account(":muted"), 500, lambda most: SAY("muted", most=most), str, int
+)
+WATCHED: Final = ListKind[int](
+    keys.of_account(":watched"), 200, lambda most: SAY("watched", most=most), str, int
+)
 
 
 class AccountList(Generic[Item]):
@@ -119,6 +131,12 @@ class FollowList(msgspec.Struct, frozen=True):
     """The followed accounts, sorted by id; some may be deleted."""
 
 
+class MatchMarks(msgspec.Struct, frozen=True):
+    """The lists of an account that a match is on."""
+
+    watched: bool = False
+
+
 class Follows:
     """The matches that accounts watch, and the players that they follow."""
 
@@ -144,6 +162,11 @@ class Follows:
             return FollowList(tuple(reversed(watched)), tuple(followed))
 
         return Read(queue, parse)
+
+    def read_marks(self, account: AccountId, board: int) -> Read[MatchMarks]:
+        """Return the read of which lists a match is on."""
+        watched = self.boards.read_has(account, board)
+        return Read(watched.queue, lambda replies: MatchMarks(watched.parse(replies)))
 
     def forget(self, account: AccountId) -> None:
         """Erase both lists of an account; safe to repeat, see `Accounts.delete`."""

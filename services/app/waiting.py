@@ -10,8 +10,10 @@ from domain.match.history import PackedSnapshot, unpack_snapshot
 from domain.match.state import deadline
 from domain.rules import rules_by_id
 from domain.translation import ENGLISH, Translation
+from infra.people.account_lists import FollowList
+from infra.projections.home_lists import HomeBoards
 from infra.projections.match_lists import MatchListRow
-from infra.redis.reads import read_all, read_one
+from infra.redis.reads import read_all
 from infra.store.snapshots import read_snapshots
 from services.app.context import App
 from services.app.names import names_of
@@ -20,11 +22,24 @@ URGENT_MS: Final = 86_400_000
 """A deadline that is nearer than this is urgent."""
 
 
+class OwnMatches(msgspec.Struct, frozen=True):
+    """The running matches of an account, and those that it watches."""
+
+    account: AccountId
+    boards: HomeBoards
+    followed: FollowList
+
+    @property
+    def others(self) -> list[int]:
+        """The boards that do not wait for the account, in the order of its lists: the newest first."""
+        return self.boards.others
+
+
 class WaitingMatches(msgspec.Struct, frozen=True):
     """The matches that wait for an account, the most urgent first."""
 
-    rows: tuple[MatchListRow, ...]
-    deadlines: Mapping[int, int | None]
+    rows: tuple[MatchListRow, ...] = ()
+    deadlines: Mapping[int, int | None] = {}
     """By board, ms; None for a match without a limit."""
 
 
@@ -43,16 +58,22 @@ class NextMatch(msgspec.Struct, frozen=True):
     """The number of all matches that wait for the account, without the one that it comes from."""
 
 
-def waiting_matches(app: App, account: AccountId) -> WaitingMatches:
+def own_matches(app: App, account: AccountId) -> OwnMatches:
+    """Return the running matches of an account, in one round trip."""
+    boards, followed = read_all(app.data, app.lists.read_boards(account), app.follows.read(account))
+    return OwnMatches(account, boards, followed)
+
+
+def waiting_matches(app: App, own: OwnMatches) -> WaitingMatches:
     """Return the matches that wait for an account: first those with offers and invitations, then by deadline."""
-    boards = read_one(app.data, app.lists.read_boards(account))
+    boards = own.boards
     rows, snapshots = read_all(
         app.data,
         app.lists.read_rows(boards.bucket, boards.waiting),
         read_snapshots(app.store.layout().shard_of, boards.waiting),
     )
     found = dict(zip(boards.waiting, snapshots, strict=True))
-    return in_order(account, list(rows.values()), [found[board] for board in rows])
+    return in_order(own, list(rows.values()), [found[board] for board in rows])
 
 
 def next_match(
@@ -63,7 +84,7 @@ def next_match(
     If the match `after` still waits, it is the one that follows in the order, and the first after the last;
     so all are gone through. `after` itself is never returned.
     """
-    found = waiting_matches(app, account)
+    found = waiting_matches(app, own_matches(app, account))
     boards = [row.board for row in found.rows]
     at = boards.index(after) + 1 if after in boards else 0
     rows = [row for row in (*found.rows[at:], *found.rows[:at]) if row.board != after]
@@ -82,7 +103,7 @@ def next_match(
 
 
 def in_order(
-    account: AccountId, rows: Sequence[MatchListRow], snapshots: Sequence[PackedSnapshot | None]
+    own: OwnMatches, rows: Sequence[MatchListRow], snapshots: Sequence[PackedSnapshot | None]
 ) -> WaitingMatches:
     """Return these matches that wait for an account: first those with offers and invitations, then by deadline.
 
@@ -92,7 +113,7 @@ def in_order(
 
     def order(row: MatchListRow) -> tuple[bool, bool, int, int]:
         at = due[row.board]
-        return not _is_asked(row, account), at is None, at or 0, row.since
+        return not _is_asked(row, own.account), at is None, at or 0, row.since
 
     return WaitingMatches(tuple(sorted(rows, key=order)), due)
 

@@ -194,6 +194,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "receipts.proof_of": RECEIPTS_LATER,
     "recent_password.check_recent_password": Row((API, WEB), "each command line has the password"),
     "preferences.change_preferences": Row(),
+    "waiting.own_matches": Row((WEB,), "the others list matches by `infra`, without an order"),
     "waiting.waiting_matches": Row((WEB,), "the others list matches by `infra`, without an order"),
     "waiting.next_match": Row((WEB,), "the others have no page to go on to"),
     "queries.find_player": Row((API, WEB), "the language has no form about a player as such"),

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from infra.languages.wording import N_
 from services.app.follows import (
     follow_player,
     followed_boards,
@@ -14,6 +15,7 @@ from services.app.follows import (
 from services.app.listed_matches import listed_matches
 from services.language.answer import Answer
 from services.language.arguments import read_board
+from services.language.form import OWN, OWN_IN_MATCH, signed
 from services.language.handlers.listing import lines_of
 from services.language.invocation import Invocation
 
@@ -60,3 +62,36 @@ def watching(call: Invocation) -> Answer:
         lines += [head, *lines_of(call, list(played))]
     none = call.words.gettext("you watch no match and follow nobody")
     return Answer(page="\n".join(lines) or none)
+
+
+FORMS: Final = (
+    signed(
+        "watch",
+        "watch",
+        OWN_IN_MATCH,
+        N_("put a match on your list of those you watch"),
+        watch,
+    ),
+    signed(
+        "unwatch",
+        "unwatch",
+        OWN_IN_MATCH,
+        N_("take a match off the list of those you watch"),
+        unwatch,
+    ),
+    signed(
+        "follow",
+        "follow",
+        f"{OWN} userid",
+        N_("see in `watching` what a player plays"),
+        follow,
+    ),
+    signed("unfollow", "unfollow", f"{OWN} userid", N_("end that"), unfollow),
+    signed(
+        "watching",
+        "watching",
+        OWN,
+        N_("list the matches you watch, and what the players you follow play"),
+        watching,
+    ),
+)

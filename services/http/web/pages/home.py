@@ -27,7 +27,7 @@ from services.http.web.views.board_view import draw_match
 from services.http.web.views.guides import game_cards, welcome_game
 from services.http.web.views.home_view import MAX_CARDS, MAX_ROWS, read_home
 from services.http.web.views.live_try import easiest_robot, live_try
-from services.http.web.views.match_rows import named_rows, with_deadlines, with_unread
+from services.http.web.views.match_rows import named_rows, with_own
 from services.http.web.views.new_match_form import robot_offers, showcase_games
 from services.http.web.views.news import NewsReader, named_news
 from services.http.web.views.open_challenges import named_offers, offers
@@ -52,10 +52,10 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
     home = read_home(context, account, visitor.now, visitor.wording)
     mine, unread = home.waiting, home.unread
     shown = named_rows(mine.rows[:MAX_ROWS], home.names, account)
-    waiting = with_unread(with_deadlines(shown, mine.deadlines), unread.boards)
+    waiting = with_own(shown, mine, unread.boards)
     asked = [one for one in waiting if one.offer or one.makers]
     to_move = [one for one in waiting if not (one.offer or one.makers)]
-    others = with_unread(named_rows(home.others, home.names, account), unread.boards)
+    others = with_own(named_rows(home.others, home.names, account), mine, unread.boards)
     talked = [home.rows[board] for board in unread.boards if board in home.rows]
     matches = {one.board: one for one in named_rows(talked, home.names, account)}
     reader = NewsReader(account, visitor.wording, unread, visitor.now)

@@ -90,7 +90,7 @@ def match_page(
         score=score,
         solved=_points(table, context, score),
         note=writing.note,
-        watched=writing.watched,
+        marks=writing.marks,
         offers=[(kind, offer_button(kind, words)) for kind in _offers(table)],
         transfer_to=context.app.settings.transfer_to or "",
         answer=table.answers,

@@ -14,7 +14,7 @@ from infra.languages.wording import Wording
 from services.app.games import game_keys, read_game
 from services.app.queries import find_player
 from services.app.sentences import SAY
-from services.app.waiting import waiting_matches
+from services.app.waiting import WaitingMatches, own_matches, waiting_matches
 from services.http.context import ApiContext
 from services.http.web.declared import Pages
 from services.http.web.params import (
@@ -46,7 +46,7 @@ from services.http.web.views.found_matches import (
     rows_of_game,
     waiting_rows,
 )
-from services.http.web.views.match_rows import rated_rows, with_deadlines, with_unread
+from services.http.web.views.match_rows import rated_rows, with_own
 from services.http.web.views.pagination import PAGE_SIZE, ListPart, first_row
 
 pages = Pages()
@@ -71,7 +71,8 @@ class ListPage(msgspec.Struct, frozen=True):
     """By state."""
     owner: AccountId | None = None
     """The player whose matches they are."""
-    deadlines: Mapping[int, int | None] = {}
+    waiting: WaitingMatches = WaitingMatches()
+    """Those that wait for the visitor."""
     unread: Mapping[int, int] = {}
 
 
@@ -113,14 +114,15 @@ def show_own(  # noqa: PLR0913, PLR0917 - one for each field of the form
     if chosen.note:
         boards = boards_with_note(app, account, chosen.note)
         search = msgspec.structs.replace(search, boards=boards)
-    waiting = waiting_matches(app, account)
+    own = own_matches(app, account)
+    waiting = waiting_matches(app, own)
     tabs = {
         WAITING: Tab(_("Your move"), waiting_rows(search, waiting)),
-        OTHERS: Tab(_("Waiting for others"), other_rows(app, search)),
+        OTHERS: Tab(_("Waiting for others"), other_rows(app, search, own)),
         FINISHED: Tab(_("Finished"), finished_rows(app, search)),
     }
     unread = app.unread.counts(account).boards
-    shown = ListPage(_("Your matches"), "/matches", tabs, account, waiting.deadlines, unread)
+    shown = ListPage(_("Your matches"), "/matches", tabs, account, waiting, unread)
     return _render(context, visitor, shown, chosen)
 
 
@@ -199,7 +201,7 @@ def _render(
         )
     tab, start = shown.tabs[chosen.state], first_row(chosen.page)
     rows = [] if chosen.unknown is not None else tab.found.some(start, PAGE_SIZE)
-    found = with_deadlines(rated_rows(context, rows, visitor.wording, shown.owner), shown.deadlines)
+    found = rated_rows(context, rows, visitor.wording, shown.owner)
     part = ListPart.of(
         tab.label,
         start=start,
@@ -222,7 +224,7 @@ def _render(
         searchable=shown.owner is not None,
         games=[latest_rules(key) for key in game_keys()] if shown.owner else [],
         tabs=tabs,
-        found=with_unread(found, shown.unread),
+        found=with_own(found, shown.waiting, shown.unread),
         part=part,
         now=context.app.store.now(),
     )

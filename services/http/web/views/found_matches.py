@@ -13,7 +13,7 @@ from infra.redis.reads import read_one
 from services.app.context import App
 from services.app.games import game_keys
 from services.app.listed_matches import listed_matches
-from services.app.waiting import WaitingMatches
+from services.app.waiting import OwnMatches, WaitingMatches
 
 WAITING: Final = "waiting"
 OTHERS: Final = "others"
@@ -58,15 +58,15 @@ def waiting_rows(search: MatchSearch, waiting: WaitingMatches) -> FoundMatches:
     return _listed([row for row in waiting.rows if search.matches(row)])
 
 
-def other_rows(app: App, search: MatchSearch) -> FoundMatches:
-    """Return the running matches that do not wait for the player, the newest first."""
-    boards = read_one(app.data, app.lists.read_boards(search.account))
+def other_rows(app: App, search: MatchSearch, own: OwnMatches) -> FoundMatches:
+    """Return the running matches that do not wait for the player, in the order of the player's lists."""
+    boards = own.others
     if not search.narrow:
         return FoundMatches(
-            len(boards.others),
-            lambda start, count: _rows(app, boards.others[start : start + count], search.account),
+            len(boards),
+            lambda start, count: _rows(app, boards[start : start + count], search.account),
         )
-    return _listed(list(filter(search.matches, _rows(app, boards.others, search.account))))
+    return _listed(list(filter(search.matches, _rows(app, boards, search.account))))
 
 
 def going_rows(app: App, search: MatchSearch) -> FoundMatches:

@@ -17,7 +17,7 @@ from infra.redis.reads import read_all
 from infra.store.snapshots import read_snapshots
 from services.app.names import shown_names
 from services.app.news import NewsGroup, grouped, new_count
-from services.app.waiting import WaitingMatches, in_order
+from services.app.waiting import OwnMatches, WaitingMatches, in_order
 from services.http.context import ApiContext
 from services.http.streams.page_marks import home_mark
 from services.http.web.views.news import Rows, rows_of_notices, senders_of
@@ -80,10 +80,11 @@ def read_home(context: ApiContext, account: AccountId, now: int, language: Trans
         app.challenges.read_ids(account, _MAX_CHALLENGES),
         app.follows.read(account),
     )
+    own = OwnMatches(account, boards, followed)
     every = newest_first(matches, messages.notices)[:MOST_NOTICES]
     groups = grouped(every, kinds=False)[:_MAX_NEWS]
     notices = [one.newest for one in groups]
-    shown = boards.others[:MAX_OTHERS]
+    shown = own.others[:MAX_OTHERS]
     going = {0, *boards.waiting, *boards.others}  # 0 is the board of a message
     wanted = [*boards.waiting, *shown, *(one.board for one in notices)]
     rows, over, listed = read_all(
@@ -107,7 +108,7 @@ def read_home(context: ApiContext, account: AccountId, now: int, language: Trans
     )
     return HomeView(
         mark=home_mark(open_, boards.mark, newest_text(matches), messages.mark),
-        waiting=in_order(account, waiting, snapshots),
+        waiting=in_order(own, waiting, snapshots),
         others=[rows[board] for board in shown if board in rows],
         others_total=len(boards.others),
         unread=messages.counts,

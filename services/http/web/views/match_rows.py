@@ -15,6 +15,7 @@ from infra.projections.ratings import Rating
 from infra.redis.reads import read_all
 from services.app.games import game_keys
 from services.app.names import names_of
+from services.app.waiting import WaitingMatches
 from services.http.context import ApiContext
 from services.words.endings import Verdict
 
@@ -185,13 +186,13 @@ def verdict_for(row: MatchListRow, seat: int | None) -> Verdict | Literal[""]:
     return "won" if len(row.winners) == 1 else "drawn"
 
 
-def with_unread(found: Sequence[MatchRow], unread: Mapping[int, int]) -> list[MatchRow]:
-    """Return the rows with the counts of their unread chat, by board."""
-    return [msgspec.structs.replace(one, unread=unread.get(one.board, 0)) for one in found]
-
-
-def with_deadlines(
-    found: Sequence[MatchRow], deadlines: Mapping[int, int | None]
+def with_own(
+    found: Sequence[MatchRow], waiting: WaitingMatches, unread: Mapping[int, int]
 ) -> list[MatchRow]:
-    """Return the rows with the deadlines of their matches."""
-    return [msgspec.structs.replace(one, deadline=deadlines.get(one.board)) for one in found]
+    """Return the rows with all that concerns their owner alone: deadlines, and unread lines by board."""
+    return [
+        msgspec.structs.replace(
+            one, unread=unread.get(one.board, 0), deadline=waiting.deadlines.get(one.board)
+        )
+        for one in found
+    ]

@@ -16,6 +16,7 @@ from domain.match.robots import robot_level
 from domain.match.state import Invitation, MatchState, deadline
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
 from domain.translation import ENGLISH, Translation
+from infra.people.account_lists import MatchMarks
 from infra.redis.reads import Read, read_all
 from services.app.analyses import may_be_analysed
 from services.app.context import App
@@ -285,8 +286,8 @@ class MatchWriting(msgspec.Struct, frozen=True):
     """Changes with the chat."""
     note: str
     """The visitor's note about the match."""
-    watched: bool = False
-    """Whether the visitor watches the match."""
+    marks: MatchMarks = MatchMarks()
+    """The visitor's lists that the match is on."""
     muted: bool = False
     """Whether the visitor has muted its chat."""
 
@@ -328,9 +329,9 @@ def own_writing(context: ApiContext, table: MatchView, visitor: Visitor) -> Matc
 
 
 def _read_own(app: App, account: AccountId, board: int) -> tuple[Read[Any], ...]:
-    """Return the reads of the note, of whether the match is watched, and of whether its chat is muted."""
+    """Return the reads of the note, of the lists that the match is on, and of whether its chat is muted."""
     return (
         app.notes.read_note(account, board),
-        app.follows.boards.read_has(account, board),
+        app.follows.read_marks(account, board),
         app.messages.muted.read_has(account, board),
     )
