@@ -1,6 +1,6 @@
-"""The matches that wait for an account, the most urgent first."""
+"""The matches that wait for an account: pinned ones, then the most urgent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -31,16 +31,18 @@ class OwnMatches(msgspec.Struct, frozen=True):
 
     @property
     def others(self) -> list[int]:
-        """The boards that do not wait for the account, in the order of its lists: the newest first."""
-        return self.boards.others
+        """The boards that do not wait for the account, in the order of its lists: pinned ones, then the newest."""
+        return sorted(self.boards.others, key=lambda board: board not in self.followed.pinned)
 
 
 class WaitingMatches(msgspec.Struct, frozen=True):
-    """The matches that wait for an account, the most urgent first."""
+    """The matches that wait for an account, in the order of `in_order`."""
 
     rows: tuple[MatchListRow, ...] = ()
     deadlines: Mapping[int, int | None] = {}
     """By board, ms; None for a match without a limit."""
+    pinned: Collection[int] = ()
+    """All pinned matches of the account."""
 
 
 class NextMatch(msgspec.Struct, frozen=True):
@@ -65,7 +67,7 @@ def own_matches(app: App, account: AccountId) -> OwnMatches:
 
 
 def waiting_matches(app: App, own: OwnMatches) -> WaitingMatches:
-    """Return the matches that wait for an account: first those with offers and invitations, then by deadline."""
+    """Return the matches that wait for an account, in the order of `in_order`."""
     boards = own.boards
     rows, snapshots = read_all(
         app.data,
@@ -79,7 +81,7 @@ def waiting_matches(app: App, own: OwnMatches) -> WaitingMatches:
 def next_match(
     app: App, account: AccountId, after: int | None = None, language: Translation = ENGLISH
 ) -> NextMatch | None:
-    """Return the most urgent match that waits for an account; None if none does.
+    """Return the first of the matches that wait for an account; None if none does.
 
     If the match `after` still waits, it is the one that follows in the order, and the first after the last;
     so all are gone through. `after` itself is never returned.
@@ -105,17 +107,20 @@ def next_match(
 def in_order(
     own: OwnMatches, rows: Sequence[MatchListRow], snapshots: Sequence[PackedSnapshot | None]
 ) -> WaitingMatches:
-    """Return these matches that wait for an account: first those with offers and invitations, then by deadline.
+    """Return these matches that wait for an account: pinned ones, those with offers and invitations, then by deadline.
 
     A match whose snapshot can't be read has no deadline here.
     """
     due = {row.board: _deadline(data) for row, data in zip(rows, snapshots, strict=True)}
 
-    def order(row: MatchListRow) -> tuple[bool, bool, int, int]:
-        at = due[row.board]
-        return not _is_asked(row, own.account), at is None, at or 0, row.since
+    pinned = own.followed.pinned
 
-    return WaitingMatches(tuple(sorted(rows, key=order)), due)
+    def order(row: MatchListRow) -> tuple[bool, bool, bool, int, int]:
+        at = due[row.board]
+        asked = _is_asked(row, own.account)
+        return row.board not in pinned, not asked, at is None, at or 0, row.since
+
+    return WaitingMatches(tuple(sorted(rows, key=order)), due, pinned)
 
 
 def _is_asked(row: MatchListRow, account: AccountId) -> bool:

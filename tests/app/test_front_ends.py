@@ -145,6 +145,8 @@ USE_CASES: Final[dict[str, Row]] = {
     "invitations.decline_unplayed": WITHIN,
     "follows.watch_match": Row(),
     "follows.unwatch_match": Row(),
+    "follows.pin_match": Row(),
+    "follows.unpin_match": Row(),
     "follows.follow_player": Row(),
     "follows.unfollow_player": Row(),
     "follows.followed_userids": Row(),

@@ -1,4 +1,4 @@
-"""Matches that a player watches and players that one follows: watch, unwatch, follow, unfollow, watching."""
+"""Matches that a player watches or pins, and players that one follows."""
 
 from typing import Final
 
@@ -7,7 +7,9 @@ from services.app.follows import (
     follow_player,
     followed_boards,
     followed_userids,
+    pin_match,
     unfollow_player,
+    unpin_match,
     unwatch_match,
     watch_match,
     watched_matches,
@@ -35,6 +37,27 @@ def unwatch(call: Invocation) -> Answer:
     board = read_board(call.line.get("board"), call.words)
     unwatch_match(call.app, call.account(), board)
     return Answer(call.words.gettext("match %(board)s is not in `watching`", board=board))
+
+
+def pin(call: Invocation) -> Answer:
+    """Put a match of the player first in the player's lists."""
+    board = read_board(call.line.get("board"), call.words)
+    pin_match(call.app, call.account(), board)
+    return Answer(call.words.gettext("match %(board)s is pinned", board=board))
+
+
+def unpin(call: Invocation) -> Answer:
+    """Put a match back in its usual place in the player's lists."""
+    board = read_board(call.line.get("board"), call.words)
+    unpin_match(call.app, call.account(), board)
+    return Answer(call.words.gettext("match %(board)s is not pinned", board=board))
+
+
+def pinned(call: Invocation) -> Answer:
+    """List the pinned matches."""
+    boards = call.app.follows.of(call.account()).pinned
+    lines = lines_of(call, list(listed_matches(call.app, boards).values()))
+    return Answer(page="\n".join(lines) or call.words.gettext("you have no pinned matches"))
 
 
 def follow(call: Invocation) -> Answer:
@@ -79,6 +102,9 @@ FORMS: Final = (
         N_("take a match off the list of those you watch"),
         unwatch,
     ),
+    signed("pin", "pin", OWN_IN_MATCH, N_("put a match first in your lists"), pin),
+    signed("unpin", "unpin", OWN_IN_MATCH, N_("put it back in its usual place"), unpin),
+    signed("pinned", "pinned", OWN, N_("list the matches you have pinned"), pinned),
     signed(
         "follow",
         "follow",

@@ -1,4 +1,4 @@
-"""Watching matches and following players: the buttons, and the page of all that is watched."""
+"""Watching and pinning matches, and following players: the buttons, and the page of all that is watched."""
 
 from typing import Final
 
@@ -81,6 +81,20 @@ def unwatch_match(board: BoardNumber, own: Own) -> Redirect:
     """Stop watching a match."""
     follows.unwatch_match(own.app, own.account, board)
     return back_to(own.get("back") or f"/m/{board}")
+
+
+@pages.post("/m/{board:int}/pin")
+def pin_match(board: BoardNumber, own: Own) -> Redirect:
+    """Put a match of the visitor first in the visitor's lists."""
+    follows.pin_match(own.app, own.account, board)
+    return back_to(f"/m/{board}")
+
+
+@pages.post("/m/{board:int}/unpin")
+def unpin_match(board: BoardNumber, own: Own) -> Redirect:
+    """Put a match back in its usual place in the visitor's lists."""
+    follows.unpin_match(own.app, own.account, board)
+    return back_to(f"/m/{board}")
 
 
 @pages.post("/players/{userid:str}/follow")

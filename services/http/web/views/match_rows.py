@@ -69,6 +69,7 @@ class MatchRow(msgspec.Struct, frozen=True):
     change: RatingChange | None = None
     """The change of the rating of the owner of the list; None without one."""
     deadline: int | None = None
+    pinned: bool = False
     unread: int = 0
     """Lines of chat that the owner of the list has not read."""
 
@@ -189,10 +190,13 @@ def verdict_for(row: MatchListRow, seat: int | None) -> Verdict | Literal[""]:
 def with_own(
     found: Sequence[MatchRow], waiting: WaitingMatches, unread: Mapping[int, int]
 ) -> list[MatchRow]:
-    """Return the rows with all that concerns their owner alone: deadlines, and unread lines by board."""
+    """Return the rows with all that concerns their owner alone: deadlines, pins, and unread lines by board."""
     return [
         msgspec.structs.replace(
-            one, unread=unread.get(one.board, 0), deadline=waiting.deadlines.get(one.board)
+            one,
+            unread=unread.get(one.board, 0),
+            deadline=waiting.deadlines.get(one.board),
+            pinned=one.board in waiting.pinned,
         )
         for one in found
     ]
