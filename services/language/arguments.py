@@ -21,7 +21,7 @@ def check_text(text: str, words: Wording) -> None:
     """Refuse a text that is too long (`too-long`) or not valid UTF-8 (`bad-request`)."""
     if len(text) > WHOLE_LIMIT:
         said = words.gettext(
-            "the text has %(length)s characters; %(most)s are the most",
+            "the text has %(length)s characters; the limit is %(most)s",
             length=len(text),
             most=WHOLE_LIMIT,
         )
@@ -40,7 +40,7 @@ def check_line(line: str, words: Wording) -> None:
 def _check_length(line: str, limit: int, words: Wording) -> None:
     if len(line) > limit:
         said = words.gettext(
-            "the line has %(length)s characters; %(most)s are the most",
+            "the line has %(length)s characters; the limit is %(most)s",
             length=len(line),
             most=limit,
         )
@@ -76,7 +76,9 @@ def usage_refusal(call: Invocation) -> Refusal:
 def read_board(text: str, words: Wording = IN_ENGLISH) -> int:
     """Return a board number; `unknown-board` for a word that is none."""
     if not _NUMBER.fullmatch(text):
-        said = words.gettext("%(written)s is no board number, such as 17", written=repr(text[:24]))
+        said = words.gettext(
+            "%(written)s isn't a board number, such as 17", written=repr(text[:24])
+        )
         raise Refusal(Code.UNKNOWN_BOARD, said)
     return int(text)
 

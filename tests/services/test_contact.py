@@ -115,7 +115,7 @@ def test_in_a_match_of_three_who_is_blocked_by_one_says_nothing_to_both(terminal
 
 
 def test_a_block_ends_with_unblock_and_may_be_repeated(terminal):
-    assert fine(terminal, f"block {BOB}") == "you block nobody"
+    assert fine(terminal, f"block {BOB}") == "you aren't blocking anyone"
     for name in ("carol", "alice", "alice"):
         fine(terminal, f"block {BOB} {name}")
     assert fine(terminal, f"block {BOB}") == "you block alice and carol"
@@ -156,7 +156,7 @@ def test_who_has_left_is_listed_no_longer_and_leaves_no_block(terminal):
     fine(terminal, f"delete {ALICE}")
     assert terminal.app.blocks.of(alice) == []
     assert terminal.app.blocks.of(bob) == [alice]
-    assert fine(terminal, f"block {BOB}") == "you block nobody"
+    assert fine(terminal, f"block {BOB}") == "you aren't blocking anyone"
     assert terminal.app.blocks.of(bob) == []
 
 

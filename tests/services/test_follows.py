@@ -106,7 +106,7 @@ def test_each_way_in_watches_and_follows_and_every_one_shows_it(api, come, watch
         watch(fan, guest, board, on=False)
         follow(fan, guest, one.name, on=False)
     assert following(fan) == {"matches": [], "players": []}
-    assert "you watch no match and follow nobody" in do(fan, "watching")
+    assert "you aren't watching any matches or following anyone" in do(fan, "watching")
     assert 'id="watching"' not in guest.page("/")
 
 

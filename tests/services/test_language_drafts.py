@@ -199,8 +199,8 @@ def test_nothing_is_submitted_in_a_match_that_has_no_position_yet(terminal, boar
 
 REFUSED = [
     ("pow2 submit {} alice mad-hatter m13-m5", Code.ILLEGAL_MOVE, "m13-m5: "),
-    ("pow2 submit {} alice mad-hatter z99", Code.UNREADABLE_MOVE, "'z99' is no move"),
-    ("pow2 submit {} alice mad-hatter resign", Code.UNREADABLE_MOVE, "'resign' is no move"),
+    ("pow2 submit {} alice mad-hatter z99", Code.UNREADABLE_MOVE, "'z99' isn't a move"),
+    ("pow2 submit {} alice mad-hatter resign", Code.UNREADABLE_MOVE, "'resign' isn't a move"),
     ("pow2 submit {} alice mad-hatter", Code.USAGE, "the form is `pow2 submit BOARD userid"),
     ("pow2 submit {} alice mad-hatter m13-j7\nm1-i1", Code.USAGE, "the form is `pow2 submit"),
     ("pow2 submit {} alice guessing m13-j7", Code.WRONG_PASSWORD, "password of alice"),

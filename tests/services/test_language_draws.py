@@ -135,7 +135,7 @@ def test_who_says_accept_by_mail_lets_the_server_keep_the_text(terminal):
     said = bob(terminal, board, "accept").sentence
     assert "has started" in said
     assert said.endswith(
-        "the server keeps your text for the draw: you trust its operator for your part"
+        "the server keeps your text for the deal, so you'll have to trust its operator"
     )
     found = bodies(terminal.app, board)
     assert isinstance(found[0], Called)

@@ -179,7 +179,7 @@ def test_a_message_goes_to_twenty_at_most(terminal):
         (
             "message alice mad-hatter bob Hello,\nshall we play?",
             Code.UNKNOWN_USER,
-            "is spelt; a text of several lines begins on the second",
+            "is spelt; a text of several lines has to begin on the second line",
         ),
         ("message alice guessing bob hello", Code.WRONG_PASSWORD, "not the password of alice"),
         ("message zoe mad-hatter bob hello", Code.UNKNOWN_USER, "no user 'zoe'"),
@@ -207,7 +207,7 @@ def test_a_message_that_breaks_a_rule_reaches_nobody(terminal, line, code, said)
 def test_an_arbiter_writes_to_everybody_and_not_to_who_comes_later(terminal, form):
     terminal.app.accounts.set_arbiter("carol", True)
     line = "broadcast " + form.format("Carol sing-along", "The server rests\non Sunday.")
-    assert accepted(terminal, line) == "everybody finds it in `messages`"
+    assert accepted(terminal, line) == "everybody will find it in `messages`"
     accepted(terminal, "signup dora marco-polo")
     answer = terminal.do("messages alice mad-hatter")
     assert answer.sentence == "1 new"
@@ -309,7 +309,7 @@ def test_a_password_that_slipped_into_a_text_is_not_written_to_others(terminal, 
     terminal.app.accounts.set_arbiter("alice", True)
     answer = terminal.do(line)
     assert answer.code == Code.BAD_REQUEST
-    assert answer.sentence == "the password is in the text, too; nothing was sent"
+    assert answer.sentence == "your password is in the text, too, so nothing was sent"
     assert box(terminal, "bob") == ["nobody has written to you"]
     assert terminal.do("pow2 chat 1 bob yes-we-can").page == "nothing was said in match 1 yet"
 

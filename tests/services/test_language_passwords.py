@@ -272,7 +272,7 @@ def test_no_password_is_told_when_too_many_were_tried(kind):
         (
             "signup emilia bronte-bell {}",
             Code.BAD_ADDRESS,
-            "'...' isn't a plain mail address; write it",
+            "'...' isn't a plain e-mail address; write it",
         ),
     ],
 )

@@ -39,7 +39,7 @@ def addresses(terminal: Terminal, name: str) -> list[str]:
 
 
 CODES = (
-    "; where the server sends mail, a code comes to each new address: answer it to get mail there"
+    "; if the server sends mail, each new address will get a code: reply to it to get mail there"
 )
 
 # signing up
@@ -86,14 +86,18 @@ def test_a_password_with_blanks_stands_in_quotation_marks(terminal):
         ("signup dora 12345", Code.BAD_PASSWORD, "10 to 128 characters, not 5"),
         (f"signup dora {'x' * 129}", Code.BAD_PASSWORD, "10 to 128 characters, not 129"),
         ("signup dora marco\u200bpolo", Code.BAD_PASSWORD, "no tabs, line breaks or other"),
-        ("signup dora dora@b.org", Code.BAD_PASSWORD, "a mail address stands in the place of the"),
+        ("signup dora dora@b.org", Code.BAD_PASSWORD, "there is an e-mail address where the"),
         (
             "signup marco-polo dora@b.org a@b.org",
             Code.BAD_PASSWORD,
             "the form is `signup userid pa",
         ),
         ("signup Alice marco-polo", Code.NAME_TAKEN, "the userid 'alice' is taken"),
-        ("signup dora marco-polo dora@here", Code.BAD_ADDRESS, "'dora@here' is no plain mail addr"),
+        (
+            "signup dora marco-polo dora@here",
+            Code.BAD_ADDRESS,
+            "'dora@here' isn't a plain e-mail addr",
+        ),
         (
             "signup dora marco-polo a@b.org A@b.org a@B.org",
             Code.BAD_ADDRESS,
@@ -102,7 +106,7 @@ def test_a_password_with_blanks_stands_in_quotation_marks(terminal):
         (
             "signup dora marco-polo " + " ".join(f"{n}@b.org" for n in range(6)),
             Code.BAD_ADDRESS,
-            "at most 5 mail addresses, not 6",
+            "at most 5 e-mail addresses, not 6",
         ),
     ],
 )
@@ -117,16 +121,17 @@ def test_a_signup_that_breaks_a_rule_makes_no_account(terminal, line, code, said
 
 def test_addresses_are_added_and_replaced_and_only_counted_in_the_answer(terminal):
     assert (
-        accepted(terminal, "add alice mad-hatter a@b.org") == f"alice has 1 mail address now{CODES}"
+        accepted(terminal, "add alice mad-hatter a@b.org")
+        == f"alice now has 1 e-mail address{CODES}"
     )
     said = accepted(terminal, "add ALICE mad-hatter a@b.org b@b.org")
-    assert said == f"alice has 2 mail addresses now{CODES}"
+    assert said == f"alice now has 2 e-mail addresses{CODES}"
     assert addresses(terminal, "alice") == ["a@b.org", "b@b.org"]
     said = accepted(terminal, "change address Alice mad-hatter c@b.org")
-    assert said == f"alice has 1 mail address now{CODES}"
+    assert said == f"alice now has 1 e-mail address{CODES}"
     assert addresses(terminal, "alice") == ["c@b.org"]
     said = accepted(terminal, "change address alice mad-hatter")
-    assert said == "alice has no mail address now"
+    assert said == "alice now has no e-mail address"
     assert addresses(terminal, "alice") == []
 
 
@@ -140,7 +145,7 @@ def test_a_changed_password_opens_and_the_old_one_does_not(terminal):
     board = terminal.challenge()
     said = accepted(terminal, "change password ALICE mad-hatter looking-glass")
     assert said == (
-        "the password of alice is changed; it is logged out everywhere, and its tokens are ended"
+        "the password of alice has been changed; the account is logged out everywhere, and its tokens no longer work"
     )
     assert terminal.move(board, "alice", "m13-j7").code == Code.WRONG_PASSWORD
     assert accepted(terminal, f"pow2 move {board} alice looking-glass m13-j7")
@@ -204,8 +209,12 @@ def test_signoff_stops_all_mail_until_notify_or_an_address_starts_it_again(termi
         ("add alice mad-hatter", Code.USAGE, "the form is `add userid password ADDRESS ...`"),
         ("set alice mad-hatter notify", Code.USAGE, "the form is `set userid password "),
         ("pow2 set alice mad-hatter", Code.USAGE, "the form is `pow2 set userid password "),
-        ("add alice mad-hatter a@b", Code.BAD_ADDRESS, "'a@b' isn't a plain mail address"),
-        ("change address alice mad-hatter a@b", Code.BAD_ADDRESS, "'a@b' is no plain mail addr"),
+        ("add alice mad-hatter a@b", Code.BAD_ADDRESS, "'a@b' isn't a plain e-mail address"),
+        (
+            "change address alice mad-hatter a@b",
+            Code.BAD_ADDRESS,
+            "'a@b' isn't a plain e-mail addr",
+        ),
         ("pow2 showas alice mad-hatter 1 --size=9", Code.UNKNOWN_OPTION, "--display=NAME is one"),
         ("pow2 showas alice mad-hatter 9", Code.UNKNOWN_BOARD, "there is no match 9"),
     ],

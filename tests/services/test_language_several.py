@@ -40,7 +40,7 @@ def test_each_command_has_its_own_answer(terminal):
     one, two, three, four = parts(answer.page, 4)
     assert one.startswith("match 1, #0: Light (alice) challenges Dark (bob) to The Power of Two;")
     assert "match 1, #1: Light (alice) played m13-j7; it is Dark's turn (bob)\n" in two
-    assert "#0: it is Light's turn (alice); now it stands at #1" in three
+    assert "#0: it is Light's turn (alice); it is now at #1" in three
     assert four == "bob finds it in `messages`"
     assert "holds" in check(terminal.app.store, 1)
 
@@ -151,7 +151,7 @@ def test_lines_without_words_are_passed_over_and_not_counted(terminal, first, bl
 def test_it_does_not_stand_inside_itself_and_then_nothing_is_carried_out(terminal, nested):
     answer = terminal.do(multiple("signup dora marco-polo", nested, "list"))
     assert answer.code == Code.USAGE
-    assert answer.text == "`multiple` can't stand inside `multiple`"
+    assert answer.text == "`multiple` can't be used inside `multiple`"
     assert terminal.do("list").page == "alice, bob and carol"
 
 

@@ -298,7 +298,7 @@ def test_a_signup_without_an_address_takes_the_one_it_came_from_and_says_so(offi
     (letter,) = office.take(SERVER, "signup fay secret-of-fay", sender="fay@new.example")
     assert "welcome, fay; " in letter.body
     assert (
-        "your mail address is fay@new.example, from which you wrote; where the server"
+        "your e-mail address is fay@new.example, the one you wrote from; if the server"
         in letter.body
     )
     profile = office.accounts.record_of(office.accounts.id_of("fay"))
@@ -322,7 +322,7 @@ def test_a_message_has_its_text_below_by_mail_and_goes_to_all_it_names(office):
     # never half of it, and never to others
     (letter,) = office.take(SERVER, "Good luck to you", "message alice mad-hatter bob Hello there")
     assert "unknown-user: " in letter.body
-    assert "a text of several lines begins on the second" in letter.body
+    assert "a text of several lines has to begin on the second line" in letter.body
 
 
 @pytest.mark.parametrize("name", ["postmaster", "abuse"])

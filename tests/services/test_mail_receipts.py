@@ -77,7 +77,8 @@ def test_an_answer_has_the_receipt_of_the_move_and_the_latest_checkpoint(office:
     (key,) = (shard_key(one, board % 4) for one in read_public_keys(office.app.keys))
     assert open_checkpoint(checkpoint.text, key.name, [key]).size == 1
     assert answer.body.endswith(
-        "\n-- \nAttached is the server's signed promise that this is recorded. Keep this e-mail.\n"
+        "-- \nAttached is the server's signed promise that this has been recorded. Keep this "
+        "e-mail.\n"
     )
 
 

@@ -34,7 +34,7 @@ REMEDIES: Sequence[tuple[Event, str, str]] = (
     ),
     (
         SetBack(ply=0, next=0, back=()),
-        "the match goes back to its start and continues from there",
+        "the match goes back to the start and continues from there",
         "die Partie geht zurück an ihren Anfang und geht dort weiter",
     ),
     (

@@ -56,7 +56,7 @@ def _board_words(call: Invocation) -> list[str]:
     words = call.line.all("board")
     if len(words) > BOARDS:
         said = call.words.gettext(
-            "%(count)s boards are named; %(most)s are the most", count=len(words), most=BOARDS
+            "you named %(count)s boards; the limit is %(most)s", count=len(words), most=BOARDS
         )
         raise Refusal(Code.TOO_LONG, said)
     return words
@@ -68,7 +68,7 @@ def _read_display(call: Invocation, flags: Sequence[str], display: str) -> str:
         name, _, display = flag.lstrip("-").partition("=")
         if name != "display":
             said = call.words.gettext(
-                "there is no option %(written)s here; --display=NAME is one",
+                "there is no option %(written)s here, only --display=NAME",
                 written=repr(flag[:24]),
             )
             raise Refusal(Code.UNKNOWN_OPTION, said)
@@ -127,7 +127,7 @@ def _private(call: Invocation, word: str, account: AccountId) -> list[str]:
         return []
     lines = conditional_move_lines(private.conditional_moves, call.words)
     if private.draft:
-        said = call.words.gettext("submitted and not played yet: %(move)s", move=private.draft)
+        said = call.words.gettext("submitted but not played yet: %(move)s", move=private.draft)
         lines.append(said)
     return ["\n".join(lines)] if lines else []
 
@@ -205,7 +205,7 @@ def match_of_game(call: Invocation, board: int) -> MatchState:
     game = state.rules.partition("/")[0]
     if game != call.rules.key:
         said = call.words.gettext(
-            "match %(board)s is one of %(game)s, not of %(other)s; write %(game)s",
+            "match %(board)s is a match of %(game)s, not %(other)s; write %(game)s",
             board=board,
             game=game,
             other=call.rules.key,
@@ -236,4 +236,4 @@ def _draw_line(app: App, scene: NamedMatch) -> list[str]:
         return []
     # the messages are those of `DEALS`
     deal = scene.words.gettext(described)
-    return [scene.words.gettext("draw: %(deal)s", deal=deal)]
+    return [scene.words.gettext("deal: %(deal)s", deal=deal)]

@@ -38,7 +38,7 @@ def unwatch(call: Invocation) -> Answer:
 def follow(call: Invocation) -> Answer:
     """Follow a player."""
     follow_player(call.app, call.account(), call.line.all("userid")[1])
-    return Answer(call.words.gettext("`watching` shows what they play; they do not learn of it"))
+    return Answer(call.words.gettext("`watching` shows what they play; they won't be told"))
 
 
 def unfollow(call: Invocation) -> Answer:
@@ -56,7 +56,7 @@ def watching(call: Invocation) -> Answer:
     if names:
         played = listed_matches(app, followed_boards(app, account, found)[:_PLAYED]).values()
         who = call.words.names(names)
-        head = call.words.gettext("you follow %(names)s, who play:", names=who)
+        head = call.words.gettext("you follow %(names)s, who are playing:", names=who)
         lines += [head, *lines_of(call, list(played))]
-    none = call.words.gettext("you watch no match and follow nobody")
+    none = call.words.gettext("you aren't watching any matches or following anyone")
     return Answer(page="\n".join(lines) or none)

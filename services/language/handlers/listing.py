@@ -107,7 +107,7 @@ def _standing(row: MatchListRow, names: Mapping[AccountId, str], words: Wording)
         return f"{ended}, {words.stamp(row.ended)}"
     waited = words.names([names[row.seats[seat]] for seat in row.waits])
     if not row.started:
-        return words.gettext("waits for %(names)s to say accept", names=waited)
+        return words.gettext("waiting for %(names)s to accept", names=waited)
     return words.gettext(
         "#%(ply)s, %(names)s to move since %(moment)s",
         ply=row.ply,

@@ -86,24 +86,24 @@ def test_case_blanks_and_order_of_placements_are_free(text, canonical):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "'' is no move"),
-        ("resign", "'resign' is no move"),
-        ("m2", "'m2' is no move"),
-        ("a1:m5", "'a1:m5' is no move"),
-        ("m13j7", "'m13j7' is no move"),
-        ("\u212a11-j7", "'\u212a11-j7' is no move"),  # the sign for kelvin lowers to a k
-        ("a1\u2013a5", "'a1\u2013a5' is no move"),
+        ("", "'' isn't a move"),
+        ("resign", "'resign' isn't a move"),
+        ("m2", "'m2' isn't a move"),
+        ("a1:m5", "'a1:m5' isn't a move"),
+        ("m13j7", "'m13j7' isn't a move"),
+        ("\u212a11-j7", "'\u212a11-j7' isn't a move"),  # the sign for kelvin lowers to a k
+        ("a1\u2013a5", "'a1\u2013a5' isn't a move"),
         ("m13-", "an intersection is missing"),
         ("-m13", "an intersection is missing"),
         ("m13-m5:", "an intersection is missing"),
         ("m13-m5:l4,", "an intersection is missing"),
-        ("m13-m05", "'m05' is no intersection"),
-        ("m13-n5", "'n5' is no intersection"),
-        ("m13-m5-m1", "'m5-m1' is no intersection"),
-        ("m13-m5:l4:k3", "'l4:k3' is no intersection"),
-        ("m13-m5;l4", "'m5;l4' is no intersection"),
+        ("m13-m05", "'m05' isn't an intersection"),
+        ("m13-n5", "'n5' isn't an intersection"),
+        ("m13-m5-m1", "'m5-m1' isn't an intersection"),
+        ("m13-m5:l4:k3", "'l4:k3' isn't an intersection"),
+        ("m13-m5;l4", "'m5;l4' isn't an intersection"),
         ("m13-m5:l4,l4", "l4 is named twice"),
-        ("x" * 9000, f"'{'x' * 24}' is no move"),
+        ("x" * 9000, f"'{'x' * 24}' isn't a move"),
     ],
 )
 def test_what_is_no_notation_is_refused_with_the_form(text, problem):
