@@ -18,7 +18,8 @@ from domain.fairness import DrawStream
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.commands import decode_command as read_order
 from domain.match.commands import encode_command as write_order
-from domain.match.decide import Decision, decide
+from domain.match.decide import decide
+from domain.match.decision import Decision
 from domain.match.history import EMPTY_SNAPSHOT, chain_events, pack_snapshot, unpack_snapshot
 from domain.rules import AnyRules, latest_rules, rules_id
 

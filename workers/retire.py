@@ -14,8 +14,8 @@ from typing import Final
 
 from domain.errors import Refusal
 from domain.match.disputes import may_be_ruled_on
-from domain.match.events import decode_refusal
 from domain.match.history import unpack_snapshot
+from domain.match.leaves import decode_refusal
 from infra.archive.archive import LeafSource, prove
 from infra.archive.archived_match import (
     ArchivedMatch,

@@ -12,7 +12,7 @@ from typing import Final, assert_never
 import msgspec
 
 from domain.errors import Code
-from domain.match.clock_commands import all_late_are_robots
+from domain.match.clocks import all_late_are_robots
 from domain.match.commands import CommandEnvelope, FlagPlayer, RemindPlayer, tag_of
 from domain.match.events import SERVER_ACCOUNT, command_id
 from domain.match.history import PackedSnapshot, unpack_snapshot

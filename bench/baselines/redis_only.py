@@ -14,7 +14,8 @@ from bench.workload import PlannedGame, moves, starts
 from domain.clocks.time_control import TimeControl
 from domain.match import commands
 from domain.match.commands import CommandEnvelope
-from domain.match.decide import Decision, decide
+from domain.match.decide import decide
+from domain.match.decision import Decision
 from domain.match.history import EMPTY_SNAPSHOT, Snapshot, chain_events, pack_snapshot
 from domain.match.state import next_due
 from infra.redis.keys import shard_of

@@ -20,7 +20,8 @@ from rq.serializers import JSONSerializer
 from bench.harness import BenchEnvironment
 from bench.workload import PlannedGame
 from domain.match.commands import Command, CommandEnvelope, PlayMove, StartMatch
-from domain.match.decide import Decision, decide
+from domain.match.decide import decide
+from domain.match.decision import Decision
 from domain.match.events import command_id
 from domain.match.history import PackedSnapshot, chain_events, pack_snapshot, unpack_snapshot
 from infra.redis.clients import make_client

@@ -8,7 +8,6 @@ A tuple of cells in reading order numbers its cells from 0, and a set of tiles i
 bits of their numbers.
 """
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -42,14 +41,6 @@ def axial(at: Cell) -> tuple[int, int]:
 
 STEPS: Final = tuple(cell(q, r) for q, r in ((0, -1), (1, -1), (1, 0), (0, 1), (-1, 1), (-1, 0)))
 """The differences to the six neighbours, clockwise from the one above."""
-
-
-def bits(tiles: int) -> Iterator[int]:
-    """Yield the numbers of a set, in reading order."""
-    while tiles:
-        lowest = tiles & -tiles
-        yield lowest.bit_length() - 1
-        tiles ^= lowest
 
 
 class CellNeighbours:

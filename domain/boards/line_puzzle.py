@@ -16,7 +16,7 @@ from domain.sentences import Sentences, Text, counted, words
 SAY: Final = Sentences(
     "",
     {
-        "set-form": "a move is written a5 to set a stone, -a5 to take it back, or done",
+        "set-form": "a move is written a5 to place a stone, -a5 to take it back, or done",
         "set-none": "there is no stone at {at} to take back",
         "set-taken": "there is already a stone at {at}; -{at} takes it back",
         "set-all": "all {stones} stones are on the board; take one back first",

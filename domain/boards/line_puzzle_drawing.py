@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from domain.boards.line_puzzle import SAY
+from domain.boards.pieces import player_captions, stone_kind
 from domain.boards.pow2_board import LINES, NAMES
-from domain.boards.pow2_svg import board_picture, player_captions, puzzle_line_figure, stone_kind
+from domain.boards.pow2_svg import board_picture, puzzle_line_figure
 from domain.boards.pow2_text import board_below
 from domain.game.painter import BoardInput, Picture
 from domain.game.text import TextInput

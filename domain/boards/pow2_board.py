@@ -8,11 +8,10 @@ An intersection is an index from 0 to 63 in sorting order (column letter, then r
 a1 a5 a7 a9 a13 b4 ...). A set of intersections is an int with those bits set.
 """
 
-from collections.abc import Iterator
 from itertools import combinations, pairwise
 from typing import Final
 
-from domain.boards.unions import union_over
+from domain.boards.sets import bits, union_over
 from domain.game.protocol import UnreadableMove
 from domain.sentences import (
     ArgumentForm,
@@ -48,14 +47,6 @@ _ENDS: Final = {1: 0, 5: 240, 6: 300, 7: 360, 8: 420, 9: 480, 13: 720}
 # the cell of each coordinate up to the middle; 16/3 is 80 fifteenths, 48/5 is 144
 _HALF: Final = {0: 1, 80: 2, 120: 3, 144: 3, 160: 4, 180: 4, 240: 5, 288: 6, 300: 6, 360: 7}
 _CELLS: Final = _HALF | {720 - at: 14 - cell for at, cell in _HALF.items()}
-
-
-def bits(board: int) -> Iterator[int]:
-    """Yield the intersections of a set, in sorting order."""
-    while board:
-        lowest = board & -board
-        yield lowest.bit_length() - 1
-        board ^= lowest
 
 
 def _column(letter: str) -> int:

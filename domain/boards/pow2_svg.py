@@ -7,21 +7,19 @@ from typing import Final
 
 import msgspec
 
+from domain.boards.pieces import RING, PieceKind, PieceKinds, where_pieces_are
 from domain.boards.pow2_board import LINES, NAMES, OUTER, POINTS
 from domain.game.painter import (
     WIDTH,
     BoardInput,
     Picture,
     PlayerCaption,
-    icon,
-    piece,
     place,
-    place_sentences,
     ring,
     stone,
 )
 from domain.game.svg import Markup, Point, element, group, outline, text_line
-from domain.sentences import Sentence, Text, text_in
+from domain.sentences import text_in
 from domain.translation import ENGLISH, Translation
 
 _SCALE: Final = 0.6
@@ -34,7 +32,6 @@ _REACH: Final = 30
 """The largest distance, along each axis, of a touch that selects a place."""
 _COLUMNS: Final = "abcdefghijklm"
 _SPOT: Final = 3
-_RING: Final = 16.5
 _NAME: Final = re.compile("[a-m](?:1[0-3]|[1-9])")
 
 Path = tuple[str, ...]
@@ -160,31 +157,12 @@ def area_of(name: str, *, turned: bool = False) -> tuple[Point, ...]:
     return tuple(area)
 
 
-class PieceKind(msgspec.Struct, frozen=True):
-    """A kind of piece: its CSS classes, its owner, its name and its shapes."""
-
-    classes: str
-    seat: int
-    title: Text
-    shapes: tuple[Markup, ...]
-    ring: float = _RING
-    """The size of the mark of the last move around it."""
-
-    def piece(self) -> Markup:
-        """Return a piece of this kind, around the origin."""
-        return piece(self.classes, self.seat, *self.shapes)
-
-    def icon(self) -> Markup:
-        """Return the icon beside a player's name."""
-        return icon(self.classes, *self.shapes)
-
-
 def _place(
     name: str, kind: PieceKind | None, language: Translation, *, last: bool, turned: bool
 ) -> Markup:
     inside = [element("path", class_="hit", d=outline(area_of(name, turned=turned)))]
     if last:
-        inside.append(ring(kind.ring if kind else _RING, gone=kind is None))
+        inside.append(ring(kind.ring if kind else RING, gone=kind is None))
     inside.append(kind.piece() if kind else element("circle", class_="spot", r=_SPOT))
     title = f"{name}: {text_in(kind.title, language)}" if kind else name
     return place(name, centre_of(name, turned=turned), title, *inside, last=last)
@@ -218,28 +196,9 @@ def draw_svg_board(
 
 # --- whole pictures
 
-STONE: Final = 11
 FIGURE: Final = 15
 FIGURE_RING: Final = 19
-"""The sizes of a stone, of a figure, and of the mark of the last move around a figure."""
-
-PieceKinds = Mapping[str, PieceKind]
-"""The kinds of pieces of a game, by their letters in the JSON form."""
-
-
-def stone_kind(look: str, seat: int, title: Text) -> PieceKind:
-    """Return a kind of plain stones."""
-    return PieceKind(f"{look} stone", seat, title, stone(look, STONE))
-
-
-def player_captions(
-    view: BoardInput, kinds: PieceKinds, letters: str, counts: Sequence[Sentence]
-) -> list[PlayerCaption]:
-    """Return the captions of the players by seat, each with the icon of a kind of piece."""
-    return [
-        PlayerCaption(kinds[letter].icon(), count.in_language(view.language))
-        for letter, count in zip(letters, counts, strict=True)
-    ]
+"""The sizes of a figure, and of the mark of the last move around it."""
 
 
 def board_picture(
@@ -252,24 +211,13 @@ def board_picture(
     """Draw the board of a position, and list the places of each kind of piece."""
     letters = view.position["board"]
     stones = {name: kinds[letter] for name, letter in letters.items()}
-    where = {
-        text_in(kind.title, view.language): [
-            name for name, there in letters.items() if there == letter
-        ]
-        for letter, kind in kinds.items()
-    }
     drawn = draw_svg_board(
         stones, trail or trail_of(view.last), marks, turned=view.turned, language=view.language
     )
-    return Picture(drawn, WIDTH, tuple(beside), place_sentences(where))
+    return Picture(drawn, WIDTH, tuple(beside), where_pieces_are(view, kinds))
 
 
 # --- figures
-
-
-def figures_of(kinds: PieceKinds, letters: Mapping[str, str]) -> dict[str, Markup]:
-    """Return figures of pieces by a name, each given by the letter of its kind."""
-    return {name: kinds[letter].piece() for name, letter in letters.items()}
 
 
 def puzzle_line_figure(kind: str) -> Markup:

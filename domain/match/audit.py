@@ -40,20 +40,21 @@ from domain.match.conditional_moves import (
     ConditionalMovesBySeat,
     merge,
 )
-from domain.match.decide import Decision, DecisionContext, decide
-from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext
 from domain.match.events import (
     SERVER_ACCOUNT,
     Absent,
     Accepted,
+    Appealed,
     Called,
     Challenged,
+    Claimed,
     Committed,
     DealProposed,
     Declined,
     Ended,
     Event,
-    EventEnvelope,
     Flagged,
     Gathered,
     Imported,
@@ -65,14 +66,16 @@ from domain.match.events import (
     OfferMade,
     Paused,
     Resigned,
+    ResultChanged,
     Resumed,
     Returned,
     Revealed,
+    Ruled,
     Sealed,
+    SetBack,
+    TimeGiven,
     Undone,
     Withheld,
-    decode_event,
-    leaf_hash,
 )
 from domain.match.history import (
     EMPTY_SNAPSHOT,
@@ -82,6 +85,7 @@ from domain.match.history import (
     check_chain,
     events_by_command,
 )
+from domain.match.leaves import EventEnvelope, decode_event, leaf_hash
 from domain.match.state import MatchState, Reason
 from domain.rules import Seat, rules_by_id
 

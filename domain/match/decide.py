@@ -7,7 +7,8 @@ any process. It needs no names, clocks or passwords, because the front ends have
 from typing import assert_never
 
 from domain.errors import Code, Refusal
-from domain.match.clock_commands import (
+from domain.match.clocks import (
+    add_vacations,
     check_commit_time,
     check_time,
     decide_timeout,
@@ -61,7 +62,6 @@ from domain.match.start import (
     start_match,
 )
 from domain.match.state import MatchState
-from domain.match.vacations import add_vacations
 from domain.rules import Seat, rules_by_id
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The base of event bodies, and decoding records: whatever the bytes are, there is one kind of error.
+"""Decoding records: whatever the bytes are, there is one kind of error.
 
 msgspec raises others beside its own: `UnicodeDecodeError` for a text that is no UTF-8, and `RecursionError`
 for arrays in arrays. A caller that looks for `msgspec.MsgspecError` alone would miss them, and one
@@ -10,10 +10,6 @@ from typing import Generic, TypeVar
 import msgspec
 
 Record = TypeVar("Record")
-
-
-class EventBody(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """The base of all events, which are named in the past tense. Encoded as an array: tag, fields."""
 
 
 class RecordDecoder(Generic[Record]):

@@ -12,13 +12,21 @@ from msgspec.structs import replace
 
 from domain.clocks.calendar import DAY
 from domain.errors import Code, Refusal
-from domain.match.cases import Case
 from domain.match.commands import GiveRuling, MakeAppeal, MakeClaim
 from domain.match.decision import Decision, seat_of
-from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
-from domain.match.events import AccountId, Event
+from domain.match.events import (
+    AccountId,
+    Appealed,
+    Claimed,
+    Event,
+    ResultChanged,
+    Ruled,
+    SetBack,
+    TimeGiven,
+)
+from domain.match.evolve import evolve
 from domain.match.sentences import SAY
-from domain.match.state import MatchState, Reason, evolve, position_of
+from domain.match.state import Case, MatchState, Reason, position_of
 from domain.rules import pack_position, rules_by_id
 
 CLAIMS_LIMIT: Final = 3

@@ -1,8 +1,7 @@
-"""The events of a match, their envelope, and the leaves of the log; see `docs/formats.md`.
+"""The events of a match, which are named in the past tense; see `docs/formats.md`.
 
-An event is encoded once. Those bytes are stored, hashed, logged and exported, and never encoded
-again, so every form here is final. New fields come at the end with a default. Any other change
-raises `SCHEMA` and needs a pure upcaster. Golden bytes in the tests cover every form.
+Every form here is final. New fields come at the end with a default. Any other change raises `SCHEMA` and needs
+a pure upcaster. Golden bytes in the tests cover every form.
 """
 
 from hashlib import sha256
@@ -13,27 +12,10 @@ import msgspec
 from domain.clocks.match_clock import GivenTime
 from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment, SetupDraw
-from domain.match.decoding import EventBody, RecordDecoder
-from domain.match.dispute_events import (
-    Appealed,
-    Claimed,
-    ResultChanged,
-    Ruled,
-    SetBack,
-    TimeGiven,
-)
-from domain.match.draw_events import Committed as Committed  # noqa: PLC0414 - part of this module
-from domain.match.draw_events import Gathered as Gathered  # noqa: PLC0414
-from domain.match.draw_events import Revealed as Revealed  # noqa: PLC0414
-from domain.match.draw_events import Sealed as Sealed  # noqa: PLC0414
-from domain.match.draw_events import Withheld as Withheld  # noqa: PLC0414
 from domain.rules import Seat
 
 SCHEMA: Final = 1
 """Version of the envelope and of the bodies below."""
-
-EVENT_LIMIT: Final = 65_535
-"""The most bytes of an event, because log tiles have two bytes for the length of an entry."""
 
 AccountId = bytes
 """64 random bits, drawn at signup. The name is in the account record only."""
@@ -41,11 +23,12 @@ AccountId = bytes
 CommandId = bytes
 """16 bytes, the same for every repetition of a command; see `command_id`."""
 
-NO_HASH: Final = bytes(32)
-"""`prev` of a match's first event, and the head of a match without events."""
-
 SERVER_ACCOUNT: Final[AccountId] = bytes(8)
 """The actor of the server's commands."""
+
+
+class EventBody(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """The base of all events, which are named in the past tense. Encoded as an array: tag, fields."""
 
 
 class MatchStarted(EventBody, frozen=True, tag="match-started"):
@@ -256,6 +239,101 @@ class Imported(Challenged, frozen=True, kw_only=True, tag="imported"):
     """The time that rulings gave."""
 
 
+class Gathered(EventBody, frozen=True, tag="gathered"):
+    """A player accepted a match that waits, and gave entropy; the last one starts the match."""
+
+    seat: Seat
+    text: bytes
+    """The player's entropy text; empty if the player gave none."""
+
+
+class Committed(EventBody, frozen=True, tag="committed"):
+    """A player accepted a match that waits, and committed to a text."""
+
+    seat: Seat
+    commitment: Commitment
+
+
+class Sealed(EventBody, frozen=True, tag="sealed"):
+    """All players have committed: the seed of the draw is fixed, and they reveal their texts."""
+
+    chain: int
+    k: int
+    """The seed's number in the chain; the start event reveals the seed."""
+    waits: tuple[Seat, ...]
+    """The seats that reveal their texts themselves, because the server does not store them."""
+
+
+class Revealed(EventBody, frozen=True, tag="revealed"):
+    """A player's text was revealed; the last one starts the match."""
+
+    seat: Seat
+    text: bytes
+
+
+class Withheld(EventBody, frozen=True, tag="withheld"):
+    """A seat did not reveal its text in time, or declined after the seal."""
+
+    seat: Seat
+
+
+class Claimed(EventBody, frozen=True, tag="claimed"):
+    """A claim about a ply was made; an arbiter rules on it."""
+
+    seat: Seat | None
+    """The seat of the player who made it; None if an arbiter did."""
+    ply: int
+    text: bytes
+    """SHA-256 of a salt and the text, which are stored apart."""
+
+
+class Ruled(EventBody, frozen=True, tag="ruled"):
+    """An arbiter ruled; what changes in the match by it follows in events of the same command."""
+
+    claim: int | None
+    """The number of the case: of the event that began it; None for a ruling of the arbiter's own motion."""
+    upheld: bool
+    text: bytes
+    """The reasons, as in `Claimed`."""
+
+
+class Appealed(EventBody, frozen=True, tag="appealed"):
+    """A player objected to a ruling; another arbiter rules again."""
+
+    seat: Seat
+    claim: int
+    """The number of the case."""
+    text: bytes
+    """As in `Claimed`."""
+
+
+class SetBack(EventBody, frozen=True, tag="set-back"):
+    """A ruling set the match back to a ply: it goes on there, even if it was over."""
+
+    ply: int
+    """The number of moves that are left."""
+    next: Seat | None
+    """The seat to move now."""
+    back: tuple[Seat, ...]
+    """The seats that had left at that ply or later, and play on now."""
+
+
+class ResultChanged(EventBody, frozen=True, tag="result-changed"):
+    """A ruling changed the result of a match that is over, or ended a running one."""
+
+    winners: tuple[Seat, ...]
+    """All tied seats in a draw; none if the match is annulled."""
+    reason: str
+    """`ruling` or `annulled`."""
+
+
+class TimeGiven(EventBody, frozen=True, tag="time-given"):
+    """A ruling gave a seat more time."""
+
+    seat: Seat
+    ms: int
+
+
 Event = (
     Challenged
     | Gathered
@@ -289,102 +367,6 @@ Event = (
     | Accepted
     | DealProposed
 )
-
-
-class AnchorLeaf(msgspec.Struct, frozen=True, array_like=True, tag="anchor"):
-    """The leaf of the log that fixes a chain of seeds before the first is used."""
-
-    schema: int
-    shard: int
-    chain: int
-    """1 for the shard's first chain."""
-    anchor: bytes
-    """s(0)."""
-
-
-class EventEnvelope(msgspec.Struct, frozen=True, array_like=True):
-    """An event with its match, number, time, command, actor and the hash of its predecessor."""
-
-    schema: int
-    match: int
-    """The board number."""
-    seq: int
-    """1..n within the match, without gaps."""
-    at: int
-    """Milliseconds since 1970 by Redis's clock; never decreasing within a match."""
-    command: CommandId
-    actor: AccountId
-    prev: bytes
-    """Leaf hash of the match's previous event, `NO_HASH` for the first."""
-    body: Event
-
-
-class RefusedLeaf(msgspec.Struct, frozen=True, array_like=True, tag="refused"):
-    """The leaf of the log for a refused command of a player of the match.
-
-    It can't be confused with an event, because no event begins with text.
-    """
-
-    schema: int
-    match: int
-    at: int
-    command: CommandId
-    actor: AccountId
-    code: str
-    move: str | None
-    """The canonical text of a readable move; None for any other command."""
-    text: bytes | None
-    """None. It has a place in the bytes, which are final; a refused command is kept outside of the log."""
-
-
-_ENCODER: Final = msgspec.msgpack.Encoder()
-_EVENTS: Final = RecordDecoder(EventEnvelope)
-_ANCHORS: Final = RecordDecoder(AnchorLeaf)
-_REFUSALS: Final = RecordDecoder(RefusedLeaf)
-
-
-def encode_event(item: EventEnvelope | RefusedLeaf | AnchorLeaf) -> bytes:
-    """Return the bytes to store and hash; raises `ValueError` above `EVENT_LIMIT`."""
-    data = _ENCODER.encode(item)
-    if len(data) > EVENT_LIMIT:
-        raise ValueError(f"an event of {len(data)} bytes; {EVENT_LIMIT} is the limit")
-    return data
-
-
-_FIRST_TEXT: Final = 0x80
-"""MessagePack: a byte below it is a number, with which an event begins after its length."""
-
-
-def body_size(body: Event) -> int:
-    """Return the bytes of an event's body when encoded."""
-    return len(_ENCODER.encode(body))
-
-
-def is_event(leaf: bytes) -> bool:
-    """Return whether a leaf is an event: the others begin with text. `msgspec.DecodeError` if it is none."""
-    if len(leaf) < 2:  # noqa: PLR2004 - the length of an array, and its first field
-        raise msgspec.DecodeError(f"a leaf has more than {len(leaf)} bytes")
-    return leaf[1] < _FIRST_TEXT
-
-
-def decode_event(data: bytes) -> EventEnvelope:
-    """Read an event; raises `msgspec.DecodeError` or `ValidationError` if the bytes are none."""
-    return _EVENTS.decode(data)
-
-
-def decode_refusal(data: bytes) -> RefusedLeaf:
-    """Read a refusal's leaf; raises as `decode` does."""
-    return _REFUSALS.decode(data)
-
-
-def decode_anchor(data: bytes) -> AnchorLeaf:
-    """Read an anchor's leaf; raises as `decode` does."""
-    return _ANCHORS.decode(data)
-
-
-def leaf_hash(data: bytes) -> bytes:
-    """Return the RFC 6962 leaf hash: SHA-256 of 0x00 and the bytes."""
-    return sha256(b"\x00" + data).digest()
 
 
 def command_id(front_end: str, account: AccountId, key: str) -> CommandId:

@@ -8,30 +8,33 @@ from msgspec.structs import replace
 
 from domain.clocks.match_clock import TURN_SIZE
 from domain.match.commands import CommandEnvelope, RevealText, StartVacation
-from domain.match.decide import Decision, Rejection
+from domain.match.decision import Decision, Rejection
 from domain.match.decoding import RecordDecoder, decode_text
-from domain.match.dispute_events import SetBack
 from domain.match.events import (
-    NO_HASH,
     SCHEMA,
     SERVER_ACCOUNT,
     Absent,
     AccountId,
     Event,
-    EventEnvelope,
     Flagged,
     Imported,
     MatchStarted,
     Moved,
-    RefusedLeaf,
     Resigned,
     Revealed,
+    SetBack,
     Undone,
+)
+from domain.match.evolve import evolve
+from domain.match.leaves import (
+    NO_HASH,
+    EventEnvelope,
+    RefusedLeaf,
     decode_event,
     encode_event,
     leaf_hash,
 )
-from domain.match.state import MatchState, evolve, initial
+from domain.match.state import MatchState, initial
 
 _CHANGES_POSITION = (MatchStarted, Imported, Moved, Undone, SetBack, Resigned, Flagged)
 """Events that change the position."""

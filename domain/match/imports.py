@@ -15,7 +15,6 @@ from domain.errors import Code, Refusal
 from domain.match.commands import ImportMatch
 from domain.match.decision import Decision
 from domain.match.events import (
-    EVENT_LIMIT,
     SERVER_ACCOUNT,
     AccountId,
     Ended,
@@ -24,14 +23,14 @@ from domain.match.events import (
     ImportedResult,
     MatchSource,
     MatchStarted,
-    body_size,
 )
-from domain.match.imported import ImportedMatch
+from domain.match.evolve import evolve
+from domain.match.leaves import EVENT_LIMIT, body_size
 from domain.match.sentences import SAY
 from domain.match.state import (
+    ImportedMatch,
     MatchState,
     Reason,
-    evolve,
     first_position,
     initial,
     position_at,

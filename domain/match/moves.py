@@ -17,8 +17,9 @@ from domain.match.conditional_moves import (
 )
 from domain.match.decision import Decision, ending_events, read_move, seat_to_move
 from domain.match.events import Accepted, Declined, Ended, Flagged, Moved, Resigned
+from domain.match.evolve import evolve
 from domain.match.sentences import SAY
-from domain.match.state import MatchState, Reason, evolve, position_at, position_of
+from domain.match.state import MatchState, Reason, position_at, position_of
 from domain.rules import Seat, pack_position, rules_by_id
 from domain.sentences import Text
 

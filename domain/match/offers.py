@@ -7,17 +7,11 @@ from domain.match.commands import (
     AnswerOffer,
     MakeOffer,
 )
-from domain.match.current_offer import CurrentOffer
 from domain.match.decision import Decision, ending_events
 from domain.match.events import Ended, Event, OfferAnswered, OfferMade, Paused, Undone
+from domain.match.evolve import evolve
 from domain.match.sentences import SAY
-from domain.match.state import (
-    MatchState,
-    Reason,
-    evolve,
-    position_of,
-    positions,
-)
+from domain.match.state import CurrentOffer, MatchState, Reason, position_of, positions
 from domain.rules import AnyRules, Seat, pack_position, rules_by_id
 
 OFFER_KINDS: Final = ("draw", "undo", "abort", "pause", "transfer")

@@ -30,10 +30,12 @@ from domain.match.commands import (
     encode_command,
     with_envelope,
 )
-from domain.match.decide import OFFER_KINDS, Decision, DecisionContext, Rejection, decide
-from domain.match.decision import INTERNAL
-from domain.match.events import SERVER_ACCOUNT, RefusedLeaf
+from domain.match.decide import decide
+from domain.match.decision import INTERNAL, Decision, DecisionContext, Rejection
+from domain.match.events import SERVER_ACCOUNT
 from domain.match.history import BrokenHistory
+from domain.match.leaves import RefusedLeaf
+from domain.match.offers import OFFER_KINDS
 from domain.match.sentences import SAY
 from domain.match.state import MatchState, position_of
 from domain.rules import MissingRules, rules_by_id

@@ -40,8 +40,7 @@ SAY = Sentences(
         # moves
         "too-long": "the text has {length} characters; the limit is {most}",
         "stale": (
-            "the match has moved on in the meantime: this was meant for `#{meant}`, and it is "
-            "now at `#{ply}`"
+            "the match has moved on in the meantime; `#{meant}` was meant, and it is now at `#{ply}`"
         ),
         "played-already": "you have already played this move, perhaps in another tab",
         "turn": "you play {side}, and it is {turn}'s turn",

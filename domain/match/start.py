@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from domain.errors import Code, Refusal
 from domain.fairness import ENTROPY_TEXT_LIMIT, Commitment
-from domain.match.clock_commands import check_commit_time, decide_vacation
+from domain.match.clocks import check_commit_time, decide_vacation
 from domain.match.commands import (
     AnswerOffer,
     CommandEnvelope,
@@ -23,7 +23,7 @@ from domain.match.commands import (
     StartMatch,
     StartVacation,
 )
-from domain.match.commit_reveal import (
+from domain.match.deals import (
     advance_commitments,
     draw_and_start,
     draw_sealed,
@@ -43,12 +43,13 @@ from domain.match.events import (
     MatchStarted,
     OfferAnswered,
 )
+from domain.match.evolve import evolve
 from domain.match.imports import check_seats, start_imported
 from domain.match.moves import decline_match
 from domain.match.offers import offer_deal
 from domain.match.robots import robot_level
 from domain.match.sentences import SAY
-from domain.match.state import MatchState, evolve
+from domain.match.state import MatchState
 from domain.rules import Seat, rules_by_id
 
 _DIGEST_BYTES: Final = 32

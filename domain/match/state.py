@@ -1,57 +1,135 @@
-"""The state of a match, folded from its events, and the position at any ply.
+"""The state of a match, its deadlines, and the position at any ply.
 
-`evolve` is total and validates nothing, because the events were decided. It needs no rules either,
-so folding a history is fast. The position in the state is a cache: a caller that has just computed
-it passes it in, and otherwise `position_of` replays the moves.
+The position in the state is a cache: a caller that has just computed it passes it to `evolve`, and otherwise
+`position_of` replays the moves. The rules of a game have reasons for an end of their own, such as `goal`; each
+game has the sentences for its own.
 """
 
-from collections.abc import Iterable
-from typing import Any, assert_never
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any, Self
 
 import msgspec
 from msgspec.structs import replace
 
 from domain.clocks import match_clock as clocks
 from domain.clocks.match_clock import MatchClock
-from domain.match.cases import Cases, evolve_cases
-from domain.match.clock_fold import evolve_clock
-from domain.match.commitments import CommitState, evolve_commitments, replace_at
-from domain.match.current_offer import CurrentOffer
-from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
-from domain.match.events import (
-    SERVER_ACCOUNT,
-    Absent,
-    Accepted,
-    AccountId,
-    Called,
-    Challenged,
-    Committed,
-    DealProposed,
-    Declined,
-    Ended,
-    Event,
-    Flagged,
-    Gathered,
-    Imported,
-    MatchProposed,
-    MatchStarted,
-    Moved,
-    Nagged,
-    OfferAnswered,
-    OfferMade,
-    Paused,
-    Resigned,
-    Resumed,
-    Returned,
-    Revealed,
-    Sealed,
-    Undone,
-    Withheld,
-)
-from domain.match.imported import ImportedMatch
-from domain.match.invitation import Invitation, evolve_invitation
-from domain.match.reasons import Reason as Reason  # noqa: PLC0414 - part of this module
+from domain.fairness import Commitment
+from domain.match.events import AccountId, Ended, Imported, ImportedResult, MatchSource
 from domain.rules import AnyRules, Seat, pack_position, rules_by_id, unpack_position
+
+
+class Reason(StrEnum):
+    """The reasons for the end of a match other than its game's rules."""
+
+    AGREEMENT = "agreement"
+    """A draw by agreement."""
+    REPETITION = "repetition"
+    """A draw on one player's proposal, when the same position with the same player to move stands for
+    the third time."""
+    TIME = "time"
+    """All but one ran out of time or resigned; the last ran out of time."""
+    RESIGNATION = "resignation"
+    """All but one ran out of time or resigned; the last resigned."""
+    ABORTED = "aborted"
+    """All agreed that the match does not count; nobody wins."""
+    DECLINED = "declined"
+    """A player refused to play before their first move; nobody wins."""
+    RULING = "ruling"
+    """An arbiter decided the result."""
+    ANNULLED = "annulled"
+    """An arbiter annulled the match; nobody wins."""
+    TRANSFERRED = "transferred"
+    """All agreed to go on at another server; nobody wins here."""
+
+
+class Case(msgspec.Struct, frozen=True, array_like=True):
+    """A claim with all that followed it, or a ruling without a claim; see `domain.match.disputes`."""
+
+    claim: int
+    """Its number: that of the event of the claim, or of the ruling without one."""
+    seat: Seat | None
+    """The seat of the player who made the claim; None if an arbiter did."""
+    ply: int
+    ruled_at: int = 0
+    """The time of the first ruling, ms; 0 before it."""
+    arbiter: AccountId = b""
+    """The arbiter of the first ruling."""
+    appeal: int = 0
+    """The number of the event of the appeal; 0 if there is none."""
+    final: bool = False
+    """Whether there is a ruling on the appeal."""
+
+    @property
+    def open(self) -> bool:
+        """Whether its claim or its appeal waits for a ruling."""
+        return not self.ruled_at or bool(self.appeal and not self.final)
+
+
+Cases = tuple[Case, ...]
+"""The cases of a match, in the order of their numbers."""
+
+
+class CommitState(msgspec.Struct, frozen=True, array_like=True):
+    """The progress of a draw by commit and reveal."""
+
+    commitments: tuple[Commitment, ...]
+    """The commitments so far, by seat."""
+    seal: tuple[int, int] | None = None
+    """Chain and number of the draw's seed, once all have committed."""
+
+    @property
+    def missing(self) -> tuple[Seat, ...]:
+        """The seats that have not committed."""
+        return tuple(seat for seat, one in enumerate(self.commitments) if not one.digest)
+
+
+class CurrentOffer(msgspec.Struct, frozen=True, array_like=True):
+    """An open offer: the seat that made it and those that have accepted."""
+
+    kind: str
+    seat: Seat
+    accepted: tuple[Seat, ...] = ()
+
+    def survives_move_of(self, mover: Seat) -> bool:
+        """Return whether it stays open after a move of that seat.
+
+        A draw may be proposed together with a move. The offers of a game are about a position.
+        """
+        return self.kind == "draw" and self.seat == mover
+
+    def after_answer(self, seat: Seat, *, accept: bool, playing: Sequence[Seat]) -> Self | None:
+        """Return the offer after an answer; None if it was rejected or everybody has accepted."""
+        accepted = (*self.accepted, seat)
+        if not accept or {self.seat, *accepted}.issuperset(playing):
+            return None
+        return replace(self, accepted=accepted)
+
+
+class ImportedMatch(msgspec.Struct, frozen=True, array_like=True):
+    """The source of an imported match, as its state has it."""
+
+    source: MatchSource
+    ply: int
+    """The number of moves that are the source's."""
+    result: ImportedResult | None
+    """How it had ended there; None if it goes on here."""
+
+    @classmethod
+    def of(cls, event: Imported) -> Self:
+        """Return what is kept of an event."""
+        return cls(event.source, len(event.moves.split()), event.result)
+
+
+class Invitation(msgspec.Struct, frozen=True, array_like=True):
+    """An invitation that some players have yet to accept."""
+
+    seats: tuple[Seat, ...]
+    """Those that have not accepted."""
+    lapses: int
+    """When the match ends unless all have accepted, ms."""
+    server_deals: bool = False
+    """Whether the server deals as soon as all have accepted, and nobody has a text to reveal."""
 
 
 class MatchState(msgspec.Struct, frozen=True, array_like=True):
@@ -166,31 +244,6 @@ def initial() -> MatchState:
     return MatchState()
 
 
-def evolve(
-    state: MatchState,
-    event: Event,
-    at: int,
-    position: bytes | None = None,
-    actor: AccountId = SERVER_ACCOUNT,
-) -> MatchState:
-    """Return the state after `event`, received at `at` ms; `actor` is who caused it.
-
-    `position` is the packed position after the event, if the caller has it.
-    """
-    after = _evolve(state, event, position)
-    clock = evolve_clock(state.clock, event, at, state.next)
-    # most events are of matches that nobody is invited to any longer
-    if state.invitation is not None or isinstance(event, MatchProposed | DealProposed):
-        after = replace(after, invitation=evolve_invitation(state.invitation, event, at))
-        if state.invited and not after.invited and clock is not None:
-            clock = clocks.after_resume(clock, at)
-    if isinstance(event, Claimed | Ruled | Appealed):
-        seq, ply = state.seq + 1, state.ply
-        cases = evolve_cases(state.cases, event, seq=seq, ply=ply, at=at, actor=actor)
-        after = replace(after, cases=cases)
-    return replace(after, seq=state.seq + 1, at=at, clock=clock)
-
-
 def next_due(state: MatchState) -> int:
     """Return the time of the next reminder or flag, ms; 0 if none is due without another event."""
     if state.over or (state.clock is None and not state.invited):
@@ -237,119 +290,6 @@ def reminder_is_due(state: MatchState, now: int = 0) -> bool:
     return clocks.reminder_time(state.clock, state.next) is not None and (
         flag is None or now < flag
     )
-
-
-def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
-    state: MatchState, event: Event, position: bytes | None
-) -> MatchState:
-    match event:
-        case Moved():
-            offer = (
-                state.offer if state.offer and state.offer.survives_move_of(event.seat) else None
-            )
-            return replace(
-                state,
-                ply=event.ply,
-                moves=f"{state.moves} {event.move}" if state.ply else event.move,
-                next=event.next,
-                acted=state.acted | 1 << event.seat,
-                offer=offer,
-                position=position,
-            )
-        case MatchStarted() | Challenged():
-            return _after_start_or_proposal(state, event, position)
-        case Gathered() | Revealed():
-            return replace(state, texts=replace_at(state.texts, event.seat, event.text))
-        case Committed() | Sealed():
-            return replace(state, gather=evolve_commitments(state.gather, event))
-        case OfferMade():
-            return replace(state, offer=CurrentOffer(event.kind, event.seat))
-        case OfferAnswered():
-            return replace(state, offer=_offer_after(state, event))
-        case Undone():
-            return _after_undo(state, event, position)
-        case Resigned() | Flagged():
-            out = (*state.out, (event.seat, state.ply))
-            rest = len(state.active_seats) - 1
-            # with two or more left the position changed, even if the match is over for them, too
-            packed = position if rest > 1 else state.position
-            # no offer stays open, because the players it concerns have changed
-            return replace(state, out=out, next=event.next, position=packed, offer=None)
-        case SetBack():
-            stayed = replace(state, out=tuple(x for x in state.out if x[0] not in event.back))
-            return replace(_after_undo(stayed, event, position), result=None)
-        case ResultChanged():
-            ended = Ended(winners=event.winners, reason=event.reason)
-            return replace(state, result=ended, next=None, offer=None)
-        case Accepted() | Declined() | Withheld():
-            return state  # `evolve` has the invitation
-        case Nagged() | Paused() | Resumed() | Absent() | Returned():
-            return state
-        case Claimed() | Ruled() | Appealed() | TimeGiven():
-            return state  # `evolve` has the cases, and the clock has the time
-        case Ended():
-            return replace(state, result=event, next=None, offer=None)
-        case _:  # pragma: no cover - the union is closed
-            assert_never(event)
-
-
-def _after_start_or_proposal(
-    state: MatchState, event: MatchStarted | Challenged, position: bytes | None
-) -> MatchState:
-    """Return the state after a start, or after a proposal that waits for entropy."""
-    state = replace(state, rules=event.rules, options=event.options, seats=event.seats)
-    missing = (None,) * len(event.seats)
-    match event:
-        case MatchStarted(setup=setup, next=mover):
-            begun = replace(state, setup=setup, next=mover, texts=(), position=position)
-            return replace(begun, gather=None, offer=None)
-        case Called():
-            return replace(state, texts=missing, gather=CommitState(event.commitments))
-        case Imported():
-            imported = ImportedMatch.of(event)
-            return replace(
-                state,
-                setup=event.setup,
-                ply=imported.ply,
-                moves=event.moves,
-                acted=event.acted,
-                out=event.out,
-                texts=missing,
-                position=position,
-                imported=imported,
-            )
-        case _:
-            return replace(state, texts=(event.text, *missing[1:]))
-
-
-def _offer_after(state: MatchState, event: OfferAnswered) -> CurrentOffer | None:
-    """Return the offer after an answer; None once everybody has accepted."""
-    if state.offer is None:
-        return None
-    return state.offer.after_answer(event.seat, accept=event.accept, playing=state.active_seats)
-
-
-def _after_undo(state: MatchState, event: Undone | SetBack, position: bytes | None) -> MatchState:
-    """Cut the moves; a seat that left during the moves taken back counts as having left at the ply."""
-    imported = state.imported
-    return replace(
-        state,
-        ply=event.ply,
-        moves=" ".join(state.first_moves(event.ply)),
-        next=event.next,
-        out=tuple((seat, min(at, event.ply)) for seat, at in state.out),
-        offer=None,
-        position=position,
-        imported=imported and replace(imported, ply=min(imported.ply, event.ply)),
-    )
-
-
-def fold(events: Iterable[tuple[Event, int]]) -> MatchState:
-    """Return the state after all of `events`, each with its time in ms."""
-    state = initial()
-    for event, at in events:
-        state = evolve(state, event, at)
-    return state
 
 
 def position_of(state: MatchState) -> Any:

@@ -12,14 +12,8 @@ import msgspec
 from msgspec.structs import replace
 
 from domain.errors import Refusal
-from domain.match.events import (
-    CommandId,
-    EventEnvelope,
-    decode_event,
-    decode_refusal,
-    is_event,
-    leaf_hash,
-)
+from domain.match.events import CommandId
+from domain.match.evolve import evolve
 from domain.match.history import (
     BrokenHistory,
     PackedSnapshot,
@@ -29,7 +23,8 @@ from domain.match.history import (
     pack_snapshot,
     unpack_snapshot,
 )
-from domain.match.state import MatchState, cache_position, evolve, initial
+from domain.match.leaves import EventEnvelope, decode_event, decode_refusal, is_event, leaf_hash
+from domain.match.state import MatchState, cache_position, initial
 from domain.ratings import ranking
 from infra.archive.directory_pages import DirectoryEntry, MatchSummary
 from infra.store import locators

@@ -11,20 +11,17 @@ from typing import Final
 import msgspec
 from redis.exceptions import ResponseError
 
-from domain.match.clock_turns import clock_turns
-from domain.match.events import (
-    AccountId,
-    CommandId,
+from domain.match.clocks import clock_turns
+from domain.match.events import AccountId, CommandId, MatchStarted, Sealed
+from domain.match.history import PackedSnapshot, replay
+from domain.match.leaves import (
     EventEnvelope,
-    MatchStarted,
     RefusedLeaf,
-    Sealed,
     decode_event,
     decode_refusal,
     is_event,
     leaf_hash,
 )
-from domain.match.history import PackedSnapshot, replay
 from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from infra.audit.match_document import (

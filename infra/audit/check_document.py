@@ -12,20 +12,11 @@ from typing import Any, Final
 import msgspec
 
 from domain.errors import Refusal
-from domain.match.clock_turns import clock_turns
-from domain.match.events import (
-    SCHEMA,
-    CommandId,
-    EventEnvelope,
-    Imported,
-    RefusedLeaf,
-    decode_event,
-    decode_refusal,
-    is_event,
-)
-from domain.match.imported import ImportedMatch
+from domain.match.clocks import clock_turns
+from domain.match.events import SCHEMA, CommandId, Imported
 from domain.match.imports import describe_import
-from domain.match.state import MatchState
+from domain.match.leaves import EventEnvelope, RefusedLeaf, decode_event, decode_refusal, is_event
+from domain.match.state import ImportedMatch, MatchState
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
 from infra.audit.check_log import check_anchor, check_proofs, places

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from domain.match.events import AnchorLeaf, EventEnvelope, leaf_hash
-from domain.match.leaves import decode_leaf
+from domain.match.leaves import AnchorLeaf, EventEnvelope, decode_leaf, leaf_hash
 from infra.audit.check_document import EvidenceVerdict, check_document
 from infra.audit.faults import NotCheckableError, count, printable
 from infra.audit.match_document import DocumentError, read_document

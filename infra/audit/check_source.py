@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from domain.match.commands import ImportMatch
-from domain.match.events import EventEnvelope, Imported, is_event, leaf_hash
+from domain.match.events import Imported
 from domain.match.history import replay
 from domain.match.imports import DOCUMENT, import_command
+from domain.match.leaves import EventEnvelope, is_event, leaf_hash
 from infra.audit.faults import count, require
 from infra.audit.match_document import MatchDocument, document_digest
 

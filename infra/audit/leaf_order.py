@@ -10,17 +10,8 @@ from typing import Final
 
 import msgspec
 
-from domain.match.events import (
-    AnchorLeaf,
-    CommandId,
-    EventEnvelope,
-    MatchStarted,
-    OfferAnswered,
-    RefusedLeaf,
-    Revealed,
-    Sealed,
-)
-from domain.match.leaves import decode_leaf
+from domain.match.events import CommandId, MatchStarted, OfferAnswered, Revealed, Sealed
+from domain.match.leaves import AnchorLeaf, EventEnvelope, RefusedLeaf, decode_leaf
 from infra.redis.keys import shard_of
 
 _MOST_FAULTS: Final = 100

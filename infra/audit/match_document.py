@@ -12,8 +12,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
-from domain.match.clock_turns import ClockTurn
-from domain.match.events import is_event
+from domain.match.clocks import ClockTurn
+from domain.match.leaves import is_event
 from domain.rules import Seat
 
 FORMAT: Final = "matchpost-match/1"

@@ -14,9 +14,8 @@ from typing import Final
 
 import msgspec
 
-from domain.match.events import AnchorLeaf, leaf_hash
 from domain.match.history import BrokenHistory
-from domain.match.leaves import decode_leaf
+from domain.match.leaves import AnchorLeaf, decode_leaf, leaf_hash
 from infra.audit.draws import KnownSeeds
 from infra.audit.leaf_order import LeafOrder
 from infra.audit.match import CheckedMatches, audit_leaves

@@ -18,8 +18,9 @@ import msgspec
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
-from domain.match.events import CommandId, RefusedLeaf, decode_refusal
+from domain.match.events import CommandId
 from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
+from domain.match.leaves import RefusedLeaf, decode_refusal
 from infra.audit.draws import AnchorOf, KnownSeeds
 from infra.audit.match import AcceptedCommand, CheckedMatch, MatchAudit
 from infra.redis.keys import shard_of

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from domain.match.events import NO_HASH
+from domain.match.leaves import NO_HASH
 from infra.log.key_files import RECEIPTS_KEY, LogKeyError, read_receipt_secrets
 from infra.log.names import LogSecret, origin
 from infra.log.receipts import KEY_SUFFIX, Receipt

@@ -13,7 +13,7 @@ from typing import Final, Self
 
 import msgspec
 
-from domain.match.events import NO_HASH, decode_event, decode_refusal, is_event, leaf_hash
+from domain.match.leaves import NO_HASH, decode_event, decode_refusal, is_event, leaf_hash
 from infra.log.note_lines import read_decimal, read_hash, write_base64
 from infra.log.signed_note import NoteError, Signer, VerifierKey, open_note, sign, split_note
 

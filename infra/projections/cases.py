@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from domain.match.dispute_events import Appealed, Claimed, Ruled
+from domain.match.events import Appealed, Claimed, Ruled
 from infra.projections.projection import Fact, OwnedWrite, StatelessProjection
 from infra.projections.query import Query
 from infra.projections.specs import CASES

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from domain.match.events import AccountId, Challenged, EventEnvelope, MatchStarted
+from domain.match.events import AccountId, Challenged, MatchStarted
+from domain.match.leaves import EventEnvelope
 from infra.projections.notice_fold import SeatsLeft, notices_of, seats_after
 from infra.projections.notices import NoticeKind
 from infra.projections.projection import Fact, MatchSetup

@@ -21,8 +21,7 @@ import msgspec
 import redis
 
 from domain.errors import Code, Refusal
-from domain.match.dispute_events import Appealed, Claimed, Ruled
-from domain.match.events import AccountId
+from domain.match.events import AccountId, Appealed, Claimed, Ruled
 from infra.archive.directory_pages import DirectoryEntry
 from infra.projections.archived_places import FinishedLists, ListKey, Place
 from infra.projections.buckets import Bucket, Owner, RedisRead, RedisWrite

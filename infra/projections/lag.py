@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import redis
 
-from domain.match.events import EventEnvelope, decode_event, is_event
-from domain.match.leaves import time_of_leaf
+from domain.match.leaves import EventEnvelope, decode_event, is_event, time_of_leaf
 from infra.projections.buckets import ProjectionFailure
 from infra.projections.generations import BUFFER, Generation, Generations
 from infra.projections.specs import Spec

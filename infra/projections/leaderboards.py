@@ -14,9 +14,10 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.match.dispute_events import SetBack
-from domain.match.events import AccountId, EventEnvelope, Imported, Moved
-from domain.match.state import MatchState, Reason, fold, positions
+from domain.match.events import AccountId, Imported, Moved, SetBack
+from domain.match.evolve import fold
+from domain.match.leaves import EventEnvelope
+from domain.match.state import MatchState, Reason, positions
 from domain.rules import rules_by_id
 from infra.projections.buckets import Bucket, RedisRead, RedisWrite
 from infra.projections.projection import Fact, MatchResult, Projection

@@ -6,10 +6,11 @@ from typing import Any, Final, assert_never
 
 import msgspec
 
-from domain.match import dispute_events, events
-from domain.match.current_offer import CurrentOffer
-from domain.match.events import AccountId, EventEnvelope
-from domain.match.invitation import without_invited
+from domain.match import events
+from domain.match.events import AccountId
+from domain.match.evolve import without_invited
+from domain.match.leaves import EventEnvelope
+from domain.match.state import CurrentOffer
 from domain.rules import Seat
 from infra.projections.buckets import Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.match_lists import (
@@ -148,21 +149,16 @@ def _next_row(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(row, offer=CurrentOffer(body.kind, body.seat))
         case events.OfferAnswered():
             return replace(row, offer=_offer_after(row, body))
-        case dispute_events.SetBack():
+        case events.SetBack():
             left = tuple(seat for seat in row.left if seat not in body.back)
             again = replace(row, winners=None, reason="", left=left, offer=None, ended=0)
             return replace(again, ply=body.ply, waits=_turn(body.next))
-        case events.Ended() | dispute_events.ResultChanged():
+        case events.Ended() | events.ResultChanged():
             over = replace(row, winners=body.winners, reason=body.reason, ended=event.at)
             return replace(over, waits=(), offer=None, invited=())
         case events.Declined() | events.Withheld() | events.Nagged():
             return row
-        case (
-            dispute_events.Claimed()
-            | dispute_events.Ruled()
-            | dispute_events.Appealed()
-            | dispute_events.TimeGiven()
-        ):
+        case events.Claimed() | events.Ruled() | events.Appealed() | events.TimeGiven():
             return row
         case events.Paused() | events.Resumed() | events.Absent() | events.Returned():
             return row

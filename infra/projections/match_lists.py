@@ -24,8 +24,8 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from domain.match.current_offer import CurrentOffer
 from domain.match.events import AccountId
+from domain.match.state import CurrentOffer
 from domain.rules import Seat
 from infra.projections.archived_places import queue_size, size_of
 from infra.projections.buckets import Bucket

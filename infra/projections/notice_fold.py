@@ -6,7 +6,7 @@ from typing import Any, Final, assert_never
 
 import msgspec
 
-from domain.match import dispute_events, events
+from domain.match import events
 from domain.match.events import SERVER_ACCOUNT, AccountId, Event
 from domain.match.state import Reason
 from domain.rules import Seat
@@ -41,7 +41,7 @@ _MANY: Final = 3
 
 _NOBODY: Final = SeatsLeft(None)
 
-_LEAVES_SEATS: Final = dispute_events.Claimed | dispute_events.Ruled | dispute_events.Appealed
+_LEAVES_SEATS: Final = events.Claimed | events.Ruled | events.Appealed
 """Events that may come after the end, and change no table."""
 
 AddressedNotice = tuple[AccountId, NoticeKind]
@@ -111,7 +111,7 @@ def seats_after(table: SeatsLeft, event: Event) -> SeatsLeft:
     match event:
         case events.MatchStarted() | events.Moved() | events.Undone():
             return SeatsLeft(event.next, table.gone)
-        case dispute_events.SetBack():
+        case events.SetBack():
             gone = tuple(seat for seat in table.gone if seat not in event.back)
             return SeatsLeft(event.next, gone)
         case events.Resigned() | events.Flagged():
@@ -132,9 +132,9 @@ def notices_of(fact: Fact, table: SeatsLeft) -> Iterator[AddressedNotice]:
             if body.queued:
                 yield fact.setup.seats[body.seat], NoticeKind.REPLIED
             yield from _turn(fact, body.next)
-        case events.Undone() | dispute_events.SetBack():
+        case events.Undone() | events.SetBack():
             yield from _turn(fact, body.next)
-        case dispute_events.Claimed() | dispute_events.Ruled() | dispute_events.Appealed():
+        case events.Claimed() | events.Ruled() | events.Appealed():
             yield from _all(fact.others, _OF_CASES[type(body)])
         case events.Resigned() | events.Flagged():
             yield from _leave_notices(fact, body, table)
@@ -160,9 +160,9 @@ def _start_notices(
 
 
 _OF_CASES: Final = {
-    dispute_events.Claimed: NoticeKind.CLAIMED,
-    dispute_events.Ruled: NoticeKind.RULED,
-    dispute_events.Appealed: NoticeKind.APPEALED,
+    events.Claimed: NoticeKind.CLAIMED,
+    events.Ruled: NoticeKind.RULED,
+    events.Appealed: NoticeKind.APPEALED,
 }
 
 PlainEvent = (
@@ -179,8 +179,8 @@ PlainEvent = (
     | events.Sealed
     | events.Revealed
     | events.Withheld
-    | dispute_events.ResultChanged
-    | dispute_events.TimeGiven
+    | events.ResultChanged
+    | events.TimeGiven
 )
 
 
@@ -209,8 +209,8 @@ def _plain(  # noqa: PLR0911 - one return an event
             | events.Paused()
             | events.Absent()
             | events.Returned()
-            | dispute_events.ResultChanged()
-            | dispute_events.TimeGiven()
+            | events.ResultChanged()
+            | events.TimeGiven()
         ):
             # the start, an answer or a ruling has a notice; the match's page shows who is away
             return iter(())
@@ -270,7 +270,7 @@ def _box_writes(boxes: dict[AccountId, dict[str, int]]) -> Iterator[RedisWrite]:
 def _table_writes(facts: Iterable[Fact], tables: dict[int, SeatsLeft]) -> Iterator[RedisWrite]:
     over = {}
     for fact in facts:
-        if fact.result or isinstance(fact.event.body, dispute_events.SetBack):
+        if fact.result or isinstance(fact.event.body, events.SetBack):
             over[fact.event.match] = fact.result is not None
     for board, table in tables.items():
         if over.get(board):

@@ -15,7 +15,8 @@ from typing import Any
 
 import msgspec
 
-from domain.match.events import AccountId, EventEnvelope
+from domain.match.events import AccountId
+from domain.match.leaves import EventEnvelope
 from domain.rules import Seat
 from infra.projections.buckets import (
     Bucket,

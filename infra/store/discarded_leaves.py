@@ -11,14 +11,9 @@ import msgspec
 import redis
 
 from domain.match.audit import verify
-from domain.match.decide import Decision
-from domain.match.events import (
-    AnchorLeaf,
-    EventEnvelope,
-    RefusedLeaf,
-)
+from domain.match.decision import Decision
 from domain.match.history import Snapshot, pack_snapshot
-from domain.match.leaves import decode_leaf
+from domain.match.leaves import AnchorLeaf, EventEnvelope, RefusedLeaf, decode_leaf
 from domain.match.state import MatchState, next_due
 from infra.redis import keys
 from infra.store import locators

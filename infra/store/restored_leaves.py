@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import redis
 
-from domain.match.events import AnchorLeaf
 from domain.match.history import PackedSnapshot
+from domain.match.leaves import AnchorLeaf
 from infra.redis import keys, scripts
 from infra.store import snapshots
 from infra.store.board_numbers import BoardNumbers

@@ -6,10 +6,18 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.disputes import APPEAL_MS
-from domain.match.events import AccountId, EventEnvelope, decode_event
-from domain.match.imported import ply_after
+from domain.match.events import (
+    AccountId,
+    Appealed,
+    Claimed,
+    ResultChanged,
+    Ruled,
+    SetBack,
+    TimeGiven,
+)
+from domain.match.evolve import ply_after
+from domain.match.leaves import EventEnvelope, decode_event
 from domain.match.state import MatchState
 from infra.people.statements import Statement
 from infra.projections.cases import OpenCase

@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from domain.clocks.time_control import write_time_control
 from domain.errors import Code, Refusal
 from domain.game.engine import RobotLevel
-from domain.match.start_command import check_players
-from domain.match.start_options import StartOptions, read_start_options
+from domain.match.start_command import StartOptions, check_players, read_start_options
 from domain.rules import AnyRules, rules_id
 from infra.people.challenges import Challenge, ChallengeState, Proposal
 from infra.people.challenges.start import challenge_start

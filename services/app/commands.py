@@ -11,8 +11,8 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.match import commands
 from domain.match.commands import Command, CommandEnvelope
-from domain.match.decide import OFFER_KINDS, seat_of
-from domain.match.offers import DEAL
+from domain.match.decision import seat_of
+from domain.match.offers import DEAL, OFFER_KINDS
 from domain.match.state import MatchState
 from domain.rules import AnyRules, rules_by_id
 from services.app.actor import Actor

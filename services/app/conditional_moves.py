@@ -12,7 +12,7 @@ from domain.match.conditional_moves import (
     pack,
     unpack,
 )
-from domain.match.decide import seat_of
+from domain.match.decision import seat_of
 from domain.match.events import AccountId
 from domain.match.history import Snapshot
 from domain.match.state import MatchState, position_of

@@ -1,7 +1,7 @@
 """A match's deal beyond its kind: whether it was sealed, and whether staff of the server took part in it."""
 
 from domain.match.deals import DealKind, deal_kind
-from domain.match.events import decode_event
+from domain.match.leaves import decode_event
 from domain.match.state import MatchState
 from domain.rules import Seat
 from services.app.context import App

@@ -9,13 +9,12 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.match.cases import Case
 from domain.match.commands import Command, CommandEnvelope, MakeAppeal, MakeClaim
-from domain.match.decide import seat_of
-from domain.match.dispute_events import Appealed, Ruled
+from domain.match.decision import seat_of
 from domain.match.disputes import open_case
-from domain.match.events import AccountId, CommandId, decode_event
-from domain.match.state import MatchState
+from domain.match.events import AccountId, Appealed, CommandId, Ruled
+from domain.match.leaves import decode_event
+from domain.match.state import Case, MatchState
 from infra.people.security_log import SecurityEvent, note_security
 from infra.people.statements import MOST_STATEMENTS, Statement
 from infra.store.outcomes import CommandOutcome, parse

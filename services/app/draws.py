@@ -20,12 +20,11 @@ from domain.match.events import (
     CommandId,
     Committed,
     Event,
-    EventEnvelope,
     Gathered,
     MatchStarted,
     command_id,
-    decode_event,
 )
+from domain.match.leaves import EventEnvelope, decode_event
 from domain.match.state import MatchState
 from infra.audit.draws import DEALS
 from infra.store.draw_texts import DrawTexts

@@ -7,7 +7,8 @@ import msgspec
 from msgspec import UNSET
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId, decode_refusal, is_event
+from domain.match.events import AccountId
+from domain.match.leaves import decode_refusal, is_event
 from infra.audit.frozen import FrozenEvidence
 from infra.audit.match_document import (
     DocumentError,

@@ -14,16 +14,8 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.match.events import (
-    NO_HASH,
-    AccountId,
-    Challenged,
-    MatchStarted,
-    RefusedLeaf,
-    decode_event,
-    is_event,
-    leaf_hash,
-)
+from domain.match.events import AccountId, Challenged, MatchStarted
+from domain.match.leaves import NO_HASH, RefusedLeaf, decode_event, is_event, leaf_hash
 from domain.match.state import MatchState
 from infra.audit.build_document import Additions, ReadMatch, ServerLogs, build_document
 from infra.audit.match_document import (

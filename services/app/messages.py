@@ -6,7 +6,7 @@ Each function that writes to others takes a command id, and writes once for each
 from collections.abc import Sequence
 
 from domain.errors import Code, Refusal
-from domain.match.decide import seat_of
+from domain.match.decision import seat_of
 from domain.match.events import AccountId, CommandId
 from infra.people.messages import BOX_LIMIT, BROADCAST_LIMIT, MOST_RECIPIENTS, PlayerMessage
 from infra.people.security_log import SecurityEvent, note_security

@@ -15,14 +15,8 @@ import msgspec
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from domain.match.events import (
-    NO_HASH,
-    CommandId,
-    decode_event,
-    decode_refusal,
-    is_event,
-    leaf_hash,
-)
+from domain.match.events import CommandId
+from domain.match.leaves import NO_HASH, decode_event, decode_refusal, is_event, leaf_hash
 from domain.sentences import text_in
 from domain.translation import ENGLISH, Translation
 from infra.store.async_store import AsyncStore

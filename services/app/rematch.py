@@ -9,16 +9,10 @@ from typing import Final
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope
-from domain.match.decide import seat_of
-from domain.match.events import (
-    SERVER_ACCOUNT,
-    AccountId,
-    CommandId,
-    command_id,
-    decode_event,
-)
-from domain.match.start_command import start_command
-from domain.match.start_options import StartOptions
+from domain.match.decision import seat_of
+from domain.match.events import SERVER_ACCOUNT, AccountId, CommandId, command_id
+from domain.match.leaves import decode_event
+from domain.match.start_command import StartOptions, start_command
 from domain.match.state import MatchState
 from domain.rules import latest_rules, rules_by_id
 from services.app.actor import Actor

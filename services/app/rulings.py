@@ -11,7 +11,8 @@ from domain.errors import Code, Refusal
 from domain.match.commands import GiveRuling
 from domain.match.disputes import decide_dispute
 from domain.match.events import AccountId, Event
-from domain.match.state import MatchState, evolve
+from domain.match.evolve import evolve
+from domain.match.state import MatchState
 from domain.rules import Seat, rules_by_id
 from services.app.sentences import SAY
 

@@ -9,10 +9,16 @@ from msgspec.structs import replace
 from domain.clocks.calendar import DAY
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, StartMatch
-from domain.match.events import SERVER_ACCOUNT, AccountId, CommandId, decode_event
+from domain.match.events import SERVER_ACCOUNT, AccountId, CommandId
+from domain.match.leaves import decode_event
 from domain.match.robots import robot_level
-from domain.match.start_command import check_players, start_command, with_commitments
-from domain.match.start_options import StartOptions, read_start_options
+from domain.match.start_command import (
+    StartOptions,
+    check_players,
+    read_start_options,
+    start_command,
+    with_commitments,
+)
 from domain.match.state import MatchState
 from domain.rules import AnyRules
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS, PendingStart

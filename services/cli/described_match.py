@@ -5,8 +5,9 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.match.events import decode_event
-from domain.match.state import MatchState, evolve, initial
+from domain.match.evolve import evolve
+from domain.match.leaves import decode_event
+from domain.match.state import MatchState, initial
 from domain.rules import rules_by_id
 from infra.languages.wording import IN_ENGLISH, Wording
 from services.app.names import shown_names

@@ -21,8 +21,7 @@ from domain.match.commands import Command, CommandEnvelope, PlayMove
 from domain.match.events import SERVER_ACCOUNT, AccountId
 from domain.match.history import unpack_snapshot
 from domain.match.robots import ROBOT_ACCOUNTS, robot_name
-from domain.match.start_command import start_command
-from domain.match.start_options import read_start_options
+from domain.match.start_command import read_start_options, start_command
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
 from infra.people.accounts import Account, create_robot_accounts

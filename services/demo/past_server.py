@@ -15,7 +15,8 @@ import redis
 from argon2 import PasswordHasher
 
 from domain.match.commands import CommandEnvelope
-from domain.match.decide import Decision, DecisionContext, Rejection, decide
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import command_id
 from domain.match.state import MatchState
 from infra.log.key_files import keys_folder

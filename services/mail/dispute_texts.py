@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from domain.match.dispute_events import Appealed, Claimed, Ruled
-from domain.match.events import EventEnvelope
+from domain.match.events import Appealed, Claimed, Ruled
+from domain.match.leaves import EventEnvelope
 from domain.match.state import MatchState
 from domain.sentences import Sentence
 from domain.translation import Translation

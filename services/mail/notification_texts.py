@@ -7,8 +7,9 @@ player may see. It shows the match as it was after the command that caused the e
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from domain.match.events import AccountId, EventEnvelope, MatchStarted, decode_event
+from domain.match.events import AccountId, MatchStarted
 from domain.match.history import replay, unpack_snapshot
+from domain.match.leaves import EventEnvelope, decode_event
 from domain.match.moves import may_decline
 from domain.match.state import MatchState, Reason
 from domain.rules import Seat

@@ -6,7 +6,8 @@ from typing import TypeAlias
 import redis
 from msgspec.structs import replace
 
-from domain.match.events import AccountId, Moved, decode_event
+from domain.match.events import AccountId, Moved
+from domain.match.leaves import decode_event
 from infra.mail.address_status import recipient_of
 from infra.mail.addresses import ServerAddresses
 from infra.mail.email import Attachment

@@ -19,7 +19,7 @@ o               propose a draw, an undo and more; end a pause; rematch
 a               accept the open offer, or the match
 r               reject the open offer, or decline the match
 x               resign
-n               the next match that waits for you
+n               the next match waiting for you
 [ and ]         look at earlier positions
 s               another size of the drawing
 ?               this help

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from domain.match.dispute_events import Claimed, ResultChanged, Ruled, SetBack, TimeGiven
-from domain.match.events import Event
+from domain.match.events import Claimed, Event, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.state import Reason
 from domain.rules import Seat
 from infra.languages.wording import Wording

@@ -5,19 +5,19 @@ from typing import assert_never
 
 import msgspec
 
-from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import (
     SERVER_ACCOUNT,
     Absent,
     Accepted,
+    Appealed,
     Called,
     Challenged,
+    Claimed,
     Committed,
     DealProposed,
     Declined,
     Ended,
     Event,
-    EventEnvelope,
     Flagged,
     Gathered,
     Imported,
@@ -29,14 +29,19 @@ from domain.match.events import (
     OfferMade,
     Paused,
     Resigned,
+    ResultChanged,
     Resumed,
     Returned,
     Revealed,
+    Ruled,
     Sealed,
+    SetBack,
+    TimeGiven,
     Undone,
     Withheld,
 )
 from domain.match.imports import describe_source
+from domain.match.leaves import EventEnvelope
 from domain.match.robots import robot_level
 from domain.rules import Seat
 from domain.sentences import Text

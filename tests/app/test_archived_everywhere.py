@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.match.events import leaf_hash
+from domain.match.leaves import leaf_hash
 from infra.archive.archive import Archive
 from infra.archive.directory_pages import DirectoryEntry
 from infra.archive.objects import open_archive

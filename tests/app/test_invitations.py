@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.clocks.calendar import DAY
-from domain.match.events import decode_event
+from domain.match.leaves import decode_event
 from domain.match.state import Reason
 from domain.translation import Translation
 from infra.languages.wording import wording

@@ -48,8 +48,8 @@ def test_a_ply_that_the_match_has_not_come_to_is_refused_alike(pair):
 @pytest.mark.parametrize(
     ("ply", "code", "said"),
     [
-        (0, "not-started", "waits, and has no position yet"),
-        (2, "unknown-ply", "stands at #0; there is no #2 yet"),
+        (0, "not-started", "has no position yet"),
+        (2, "unknown-ply", "is at #0; there is no #2 yet"),
     ],
 )
 def test_a_match_without_a_position_is_refused_alike(pair, ply, code, said):

@@ -60,7 +60,7 @@ def test_a_player_named_twice_gets_one_message(pair):
 def test_a_message_of_a_blocked_player_is_refused_alike(pair):
     one, other = pair
     assert other.api.put(f"/api/account/blocks/{one.name}", None).is_success
-    said = f"{other.name} takes no messages from you"
+    said = f"{other.name} doesn't take messages from you"
     assert message_refusals(one, [other.name], "hello", mailed=True) == {("not-wanted", said)}
 
 
@@ -107,7 +107,7 @@ def test_chat_that_is_too_long_is_refused_alike(pair, board):
 def test_chat_with_a_player_who_blocks_is_refused_alike(pair, board):
     one, other = pair
     other.web.send(f"/players/{one.name}/block")
-    said = f"{other.name} reads no chat of yours"
+    said = f"{other.name} doesn't read your chat"
     assert chat_refusals(one, board, "hello") == {("not-wanted", said)}
 
 

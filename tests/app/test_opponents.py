@@ -122,8 +122,7 @@ def test_only_so_many_matches_with_robots_go_on_at_once(app):
     answer = challenge(app, "torere challenge robot-easy alice")
     assert answer.code == Code.TOO_MANY
     assert answer.sentence == (
-        "20 matches with robots that you have started are not over, and that is the most; "
-        "finish one, or resign"
+        "you have 20 unfinished matches with robots, and that is the limit; finish one, or resign"
     )
     board_of(challenge(app, "pow2 challenge bob robot-easy", "bob"))
     board_of(challenge(app, "pow2 challenge alice bob"))
@@ -136,7 +135,7 @@ def test_a_robot_that_thinks_long_has_five_matches_of_one_player(app):
     boards = [board_of(challenge(app, "pow2 challenge alice robot-hard")) for _ in range(5)]
     answer = challenge(app, "torere challenge alice robot-hard")
     assert answer.code == Code.TOO_MANY
-    assert answer.sentence.startswith("5 matches with robot-hard that you have started are not")
+    assert answer.sentence.startswith("you have 5 unfinished matches with robot-hard")
     filled = (challenges.fill_with_robot, app, actor(app, "alice"), opened(app), RobotLevel.HARD)
     refused(Code.TOO_MANY, *filled)
     board_of(challenge(app, "pow2 challenge alice robot-medium"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.match.events import decode_event
+from domain.match.leaves import decode_event
 from domain.match.robots import ROBOT_ACCOUNTS
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts

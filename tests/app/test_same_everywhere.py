@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from domain.clocks.calendar import DAY
-from domain.match.events import Absent, MatchStarted, decode_event
+from domain.match.events import Absent, MatchStarted
+from domain.match.leaves import decode_event
 from infra.durability.durability import Mode
 from infra.redis import keys
 from services.app.drafts import draft_of
@@ -111,7 +112,7 @@ def test_entropy_for_a_match_that_gathers_nothing_is_a_bad_option(everywhere, pa
     assert other.give(board, {"do": "offer", "kind": "draw"}).is_success
     result = at_all(lambda where: everywhere.act(where, one, board, LUCK))
     assert result.code == "bad-option"
-    assert "waits for nothing that goes into a draw" in result.sentence
+    assert "othing is dealt in this match;" in result.sentence
     assert everywhere.api.http.get(f"/api/matches/{board}").json()["state"] == "active"
 
 
@@ -164,7 +165,7 @@ VACATIONS = (TERMINAL, MAIL, API, WEB)
 def test_a_vacation_that_is_too_long_has_one_sentence(everywhere, pair):
     result = at_all(lambda where: everywhere.vacation(where, pair[0], "60"), *VACATIONS)
     assert result.code == "bad-option"
-    assert "days of vacation left" in result.sentence
+    assert "days left for it;" in result.sentence
 
 
 @pytest.mark.parametrize("where", VACATIONS)

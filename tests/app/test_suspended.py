@@ -58,7 +58,7 @@ def test_no_way_leads_into_a_suspended_account_until_it_is_reinstated(everywhere
         | {"mail to a seat's former address": everywhere.seat(one, board, MOVE.words, turn=0)}
     )
     assert said.code == "suspended"
-    assert f"the account of {one.name} is suspended" in said.sentence.lower()
+    assert f"{one.name}'s account is suspended" in said.sentence.lower()
     token = api.http.post("/api/tokens", json={"userid": one.name, **TOKEN})
     assert (token.status_code, code_of(token)) == (403, "suspended")
     assert one.get("/api/account").status_code == 401
@@ -66,7 +66,7 @@ def test_no_way_leads_into_a_suspended_account_until_it_is_reinstated(everywhere
     with door(api) as come:
         refused = come().log_in(one.name)
         assert refused.status_code == 403
-        assert f"The account of {one.name} is suspended" in refused.text
+        assert f"{one.name}&#39;s account is suspended" in refused.text
         german = come(**{"Accept-Language": "de"}).log_in(one.name)
         assert f"Das Konto von {one.name} ist gesperrt" in german.text
         assert come().log_in(one.name, "a wrong guess").status_code == 401
@@ -136,7 +136,7 @@ def test_where_sign_ups_are_closed_only_the_operator_makes_accounts(tmp_path):
         guest = come()
         page = guest.get("/signup")
         assert page.status_code == 403
-        assert "This server makes no new accounts" in page.text
+        assert "This server is closed to new accounts;" in page.text
         assert 'action="/signup"' not in page.text
         assert guest.send("/signup", body, on="/login").status_code == 403
         assert everywhere.say(line).code == ""

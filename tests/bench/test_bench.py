@@ -11,7 +11,8 @@ import pytest
 
 from bench.lone import CommandCounts, cost_of_moves
 from bench.workload import games, moves, starts
-from domain.match.decide import Decision, decide
+from domain.match.decide import decide
+from domain.match.decision import Decision
 from domain.match.history import EMPTY_SNAPSHOT, Snapshot, chain_events
 
 ROOT = Path(__file__).parents[2]

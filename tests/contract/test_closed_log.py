@@ -2,8 +2,8 @@
 
 import pytest
 
-from domain.match.events import NO_HASH
 from domain.match.history import PackedSnapshot
+from domain.match.leaves import NO_HASH
 from infra.store.closed_shards import ClosedShards, forked
 from infra.store.outcomes import tail
 from infra.store.port import (

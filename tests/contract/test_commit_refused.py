@@ -7,8 +7,8 @@ import pytest
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from domain.match.events import NO_HASH
 from domain.match.history import PackedSnapshot
+from domain.match.leaves import NO_HASH
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store.layout import Layout

@@ -6,7 +6,7 @@ import pytest
 from redis import Redis
 
 from domain.match.commands import AnswerOffer, Command, MakeOffer, PlayMove, RevealText
-from domain.match.decide import Decision, Rejection
+from domain.match.decision import Decision, Rejection
 from infra.store.outcomes import encode_stored, parse, tail
 from tests.helpers.given import ALICE, BOB, Match, challenge
 

@@ -11,21 +11,23 @@ from redis import Redis
 
 from domain.clocks.calendar import DAY
 from domain.match.commands import PlayMove
-from domain.match.dispute_events import Appealed, Claimed, Ruled, SetBack
 from domain.match.events import (
     SERVER_ACCOUNT,
+    Appealed,
     Called,
+    Claimed,
     Declined,
-    EventEnvelope,
     Flagged,
     Moved,
     Nagged,
     OfferMade,
     Resigned,
+    Ruled,
+    SetBack,
     Undone,
-    decode_event,
 )
 from domain.match.history import unpack_snapshot
+from domain.match.leaves import EventEnvelope, decode_event
 from domain.match.robots import robot_level
 from domain.match.state import MatchState, Reason, next_due
 from infra.audit.stored_match import check

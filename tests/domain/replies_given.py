@@ -1,7 +1,8 @@
 """Matches in which replies are laid ready, and what their events are."""
 
 from domain.match.conditional_moves import ConditionalMove, ConditionalMoves
-from domain.match.events import EventEnvelope, Moved, decode_event
+from domain.match.events import Moved
+from domain.match.leaves import EventEnvelope, decode_event
 from tests.helpers.given import Match
 
 LIGHT, DARK = 0, 1

@@ -4,8 +4,7 @@ from typing import Any
 
 from domain.clocks.calendar import DAY
 from domain.match.commands import FlagPlayer, GiveRuling
-from domain.match.dispute_events import SetBack, TimeGiven
-from domain.match.events import SERVER_ACCOUNT
+from domain.match.events import SERVER_ACCOUNT, SetBack, TimeGiven
 from domain.match.state import position_of
 from domain.rules import rules_by_id
 from tests.domain.clocks_given import two

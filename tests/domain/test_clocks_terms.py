@@ -118,8 +118,8 @@ def test_each_range_is_read_to_its_ends_and_names_in_any_letter_case(flag, expec
             "--weekends=OFF",
             "'--weekends=OFF' isn't understood; write --weekends=off or --weekends=on",
         ),
-        ("--unrated=1", "--unrated takes no value; write it on its own"),
-        ("--unrated=", "--unrated takes no value; write it on its own"),
+        ("--unrated=1", "--unrated takes no value; write it alone"),
+        ("--unrated=", "--unrated takes no value; write it alone"),
     ],
 )
 def test_a_value_that_is_unreadable_or_out_of_range_is_refused_with_the_range(flag, sentence):

@@ -83,8 +83,7 @@ def test_a_year_has_thirty_days_of_it():
     code, sentence = refused(lambda: take_vacation(taken, later, 5))
     assert code is Code.BAD_OPTION
     assert sentence == (
-        "5 of these days would begin in 2026, which has 4 of its 30 days of vacation left; "
-        "take fewer"
+        "5 of these days would begin in 2026, and you have only 4 of 30 days left for it; take fewer"
     )
     assert days_left(take_vacation(taken, later, 4), 2026) == 0
 
@@ -100,7 +99,7 @@ def test_a_vacation_of_no_days_or_too_many_is_refused(days):
 def test_thirty_one_days_of_one_year_are_refused():
     code, sentence = refused(lambda: take_vacation((), MAY, 31))
     assert code is Code.BAD_OPTION
-    assert "31 of these days would begin in 2026, which has 30 of its 30" in sentence
+    assert "31 of these days would begin in 2026, and you have only 30 of 30" in sentence
 
 
 def test_days_belong_to_the_year_in_which_they_begin():

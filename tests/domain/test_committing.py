@@ -34,9 +34,9 @@ from domain.match.events import (
     Revealed,
     Sealed,
     Withheld,
-    decode_event,
 )
 from domain.match.history import BrokenHistory
+from domain.match.leaves import decode_event
 from domain.match.state import deadline, next_due, reminder_is_due
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge
 

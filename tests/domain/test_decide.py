@@ -12,7 +12,8 @@ from domain.match.commands import (
     ResignMatch,
     StartMatch,
 )
-from domain.match.decide import Rejection, decide
+from domain.match.decide import decide
+from domain.match.decision import Rejection
 from domain.match.events import (
     Declined,
     Ended,
@@ -84,7 +85,7 @@ def test_a_move_may_name_the_ply_it_answers() -> None:
     refused = when(STARTED, ALICE, PlayMove(text="m13-m9", ply=3))
     assert in_english(refused) == Rejection(
         Code.STALE_PLY,
-        "the match has moved on in the meantime: this was meant for `#3`, and it is now at `#0`",
+        "the match has moved on in the meantime; `#3` was meant, and it is now at `#0`",
         "m13-m9",
     )
     later = [*STARTED, *alternating("m13-m9", "a13-c11")]

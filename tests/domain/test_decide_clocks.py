@@ -20,7 +20,7 @@ from domain.match.commands import (
     ResumeMatch,
     StartVacation,
 )
-from domain.match.decide import Rejection
+from domain.match.decision import Rejection
 from domain.match.events import (
     SERVER_ACCOUNT,
     Absent,
@@ -376,7 +376,7 @@ def test_a_flag_that_a_player_let_fall_is_found_though_the_chain_is_whole() -> N
 def test_a_late_move_is_found_though_the_chain_is_whole() -> None:
     match = two()
     match.play("m13-m9", at=FLAG - 1)
-    with pytest.raises(BrokenHistory, match="event 2: the rules refuse it: Light ran out of time"):
+    with pytest.raises(BrokenHistory, match="event 2: the rules refuse it: Light's time is over"):
         verify(1, match.forged(2, at=FLAG))
 
 

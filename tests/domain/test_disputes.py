@@ -17,9 +17,8 @@ from domain.match.commands import (
     PlayMove,
     ResignMatch,
 )
-from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled
 from domain.match.disputes import APPEAL_MS, CLAIMS_LIMIT, may_be_ruled_on
-from domain.match.events import Ended
+from domain.match.events import Appealed, Claimed, Ended, ResultChanged, Ruled
 from tests.domain.clocks_given import three, two
 from tests.domain.dispute_commands import (
     ARBITER,

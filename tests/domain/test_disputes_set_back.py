@@ -19,8 +19,7 @@ from domain.match.commands import (
     StartVacation,
 )
 from domain.match.conditional_moves import ConditionalMove
-from domain.match.dispute_events import SetBack
-from domain.match.events import SERVER_ACCOUNT, Absent, Ended
+from domain.match.events import SERVER_ACCOUNT, Absent, Ended, SetBack
 from domain.match.state import deadline, next_due, position_of, reminder_is_due
 from tests.domain.clocks_given import three, two
 from tests.domain.rulings import (

@@ -2,7 +2,7 @@
 
 from domain.errors import Code
 from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, StartMatch
-from domain.match.decide import Rejection
+from domain.match.decision import Rejection
 from domain.match.events import Ended, Moved, OfferAnswered, OfferMade
 from domain.rules import latest_rules
 from tests.helpers.given import ALICE, BOB, alternating, when

@@ -17,9 +17,7 @@ from domain.match.commands import (
     StartVacation,
 )
 from domain.match.conditional_moves import ConditionalMove
-from domain.match.decide import needs_seed
 from domain.match.events import (
-    EVENT_LIMIT,
     SERVER_ACCOUNT,
     Absent,
     Declined,
@@ -34,6 +32,8 @@ from domain.match.events import (
 )
 from domain.match.history import EMPTY_SNAPSHOT, pack_snapshot, unpack_snapshot
 from domain.match.imports import import_command
+from domain.match.leaves import EVENT_LIMIT
+from domain.match.start import needs_seed
 from domain.match.state import position_of, positions
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2, sent
 

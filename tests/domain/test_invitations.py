@@ -23,7 +23,6 @@ from domain.match.commands import (
     StartVacation,
 )
 from domain.match.conditional_moves import ConditionalMove
-from domain.match.decide import sealed_seed
 from domain.match.events import (
     SERVER_ACCOUNT,
     Accepted,
@@ -34,6 +33,7 @@ from domain.match.events import (
     Withheld,
 )
 from domain.match.robots import ROBOT_ACCOUNTS
+from domain.match.start import sealed_seed
 from domain.match.state import deadline, next_due, reminder_is_due
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, sent
 

@@ -33,8 +33,7 @@ from domain.match.commands import (
 )
 from domain.match.conditional_moves import NO_CONDITIONAL_MOVES, ConditionalMove
 from domain.match.deals import DealKind, deal_kind
-from domain.match.decide import Decision, Rejection
-from domain.match.dispute_events import ResultChanged, SetBack
+from domain.match.decision import Decision, Rejection
 from domain.match.events import (
     SERVER_ACCOUNT,
     Ended,
@@ -45,10 +44,12 @@ from domain.match.events import (
     Moved,
     Nagged,
     Resigned,
+    ResultChanged,
+    SetBack,
     Undone,
-    decode_event,
 )
 from domain.match.imports import import_command
+from domain.match.leaves import decode_event
 from domain.match.state import MatchState, deadline, next_due, position_of, reminder_is_due
 from domain.rules import rules_by_id
 from tests.domain.matches_given import KINDS, any_move, called, seeds

@@ -15,19 +15,18 @@ from domain.match.commands import (
     ResignMatch,
     StartMatch,
 )
-from domain.match.decide import Decision, DecisionContext, Rejection, decide
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import SERVER_ACCOUNT, Ended, MatchStarted, Moved
-from domain.match.state import evolve, initial, position_of, positions
+from domain.match.evolve import evolve
+from domain.match.state import initial, position_of, positions
 from domain.rules import MissingRules, rules_by_id, unpack_position
 from tests.helpers.english import in_english
 from tests.helpers.given import ALICE, BOB, sent
 
 STARTED = MatchStarted(rules="chess/1", options=(), seats=(ALICE, BOB), setup=None, next=0)
 STATE = evolve(evolve(initial(), STARTED, 1_000), Moved(ply=1, seat=0, move="e2-e4", next=1), 2_000)
-SENTENCE = (
-    "the game 'chess' is not installed on this server; "
-    "its matches are kept, and go on once it is installed"
-)
+SENTENCE = "the game 'chess' is not installed on this server; its matches are kept, and continue once it is installed"
 
 
 def test_its_rules_have_a_title_and_sides_for_lists():

@@ -14,24 +14,8 @@ from msgspec.structs import fields
 from domain.clocks.time_control import TimeControl
 from domain.match.audit import verify
 from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, ResignMatch, StartMatch
-from domain.match.decide import Rejection
-from domain.match.events import (
-    EVENT_LIMIT,
-    NO_HASH,
-    SCHEMA,
-    AnchorLeaf,
-    Event,
-    EventEnvelope,
-    MatchStarted,
-    Moved,
-    RefusedLeaf,
-    Resigned,
-    command_id,
-    decode_event,
-    decode_refusal,
-    encode_event,
-    leaf_hash,
-)
+from domain.match.decision import Rejection
+from domain.match.events import SCHEMA, Event, MatchStarted, Moved, Resigned, command_id
 from domain.match.history import (
     EMPTY_SNAPSHOT,
     BrokenHistory,
@@ -41,6 +25,17 @@ from domain.match.history import (
     pack_snapshot,
     replay,
     unpack_snapshot,
+)
+from domain.match.leaves import (
+    EVENT_LIMIT,
+    NO_HASH,
+    AnchorLeaf,
+    EventEnvelope,
+    RefusedLeaf,
+    decode_event,
+    decode_refusal,
+    encode_event,
+    leaf_hash,
 )
 from domain.match.state import cache_position
 from tests.golden.make_events import FILE, MATCHES

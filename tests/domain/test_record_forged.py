@@ -5,17 +5,11 @@ import pytest
 
 from domain.match.audit import verify
 from domain.match.commands import AnswerOffer, MakeOffer, ResignMatch
-from domain.match.events import (
-    NO_HASH,
-    EventEnvelope,
-    decode_event,
-    encode_event,
-    leaf_hash,
-)
 from domain.match.history import (
     BrokenHistory,
     check_chain,
 )
+from domain.match.leaves import NO_HASH, EventEnvelope, decode_event, encode_event, leaf_hash
 from tests.helpers.given import ALICE, BOB, alternating, history, pow2
 
 TURNS = [

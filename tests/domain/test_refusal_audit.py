@@ -20,10 +20,9 @@ from domain.match.commands import (
     with_envelope,
     without_envelope,
 )
-from domain.match.decide import Decision, Rejection
-from domain.match.decision import INTERNAL
-from domain.match.events import RefusedLeaf, decode_refusal
+from domain.match.decision import INTERNAL, Decision, Rejection
 from domain.match.history import BrokenHistory, Snapshot, encode_refusal
+from domain.match.leaves import RefusedLeaf, decode_refusal
 from domain.match.refusal_audit import NotDecidedAgain, check_refusal, restored_text
 from domain.match.sentences import SAY
 from domain.match.state import MatchState

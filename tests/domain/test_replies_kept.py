@@ -21,7 +21,7 @@ from domain.match.conditional_moves import (
     turn_taken,
     unpack,
 )
-from domain.match.decide import Decision
+from domain.match.decision import Decision
 from domain.match.history import BrokenHistory
 from domain.sentences import text_in
 from infra.languages.wording import wording

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from domain.errors import Code
 from domain.match.audit import verify
 from domain.match.commands import AnswerOffer, Command, MakeOffer, PlayMove, ResignMatch, StartMatch
-from domain.match.decide import Decision, DecisionContext, Rejection, decide
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import Undone
 from domain.match.history import EMPTY_SNAPSHOT, chain_events, replay
 from domain.match.state import cache_position, position_at, position_of

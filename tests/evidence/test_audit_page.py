@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from domain.match.events import decode_event, decode_refusal, is_event
+from domain.match.leaves import decode_event, decode_refusal, is_event
 from infra.audit.check_file import check_file
 from infra.audit.match_document import read_document, write_document
 from infra.log.signed_note import VerifierKey

@@ -4,9 +4,10 @@ import pytest
 from msgspec.structs import replace
 
 from domain.match.commands import AnswerOffer
-from domain.match.events import SERVER_ACCOUNT, MatchSource, is_event, leaf_hash
+from domain.match.events import SERVER_ACCOUNT, MatchSource
 from domain.match.history import replay
 from domain.match.imports import import_command
+from domain.match.leaves import is_event, leaf_hash
 from infra.audit.build_document import Additions
 from infra.audit.check_document import check_document
 from infra.audit.match_document import (

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 
 from domain.errors import Code
-from domain.match.events import NO_HASH, AccountId, CommandId
+from domain.match.events import AccountId, CommandId
 from domain.match.history import PackedSnapshot
+from domain.match.leaves import NO_HASH
 from infra.redis.keys import shard_of
 from infra.store import locators
 from infra.store.layout import Layout, Numbering, check_lanes

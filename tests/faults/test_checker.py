@@ -10,8 +10,9 @@ from redis import Redis
 
 from domain.match import commands
 from domain.match.commands import CommandEnvelope, PlayMove
-from domain.match.decide import Decision, DecisionContext, Rejection, decide
-from domain.match.events import decode_event, encode_event
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext, Rejection
+from domain.match.leaves import decode_event, encode_event
 from domain.match.state import MatchState
 from infra.durability.durability import Mode
 from infra.projections.buckets import Bucket

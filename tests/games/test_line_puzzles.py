@@ -17,7 +17,7 @@ from tests.games.puzzles import play, random_match, start
 from tests.games.two.reference import worth as worth_two
 
 KEYS = ("one", "two")
-FORM = "a move is written a5 to set a stone, -a5 to take it back, or done"
+FORM = "a move is written a5 to place a stone, -a5 to take it back, or done"
 WORTH = {"one": worth_one, "two": worth_two}
 LIMIT = {"one": 64, "two": 32}
 COVER = "a5 a9 d4 d10 e7 g1 g13 i7 j2 j4 j10 j12 m7"
@@ -178,7 +178,7 @@ def test_only_done_ends_the_match(key):
     assert (outcome.winners, outcome.reason) == ((0,), "done")
     assert outcome.detail == rules(key).score(at).detail
     for text in ("done", "c3", "-a5"):
-        assert refused(key, at, text) == f"{text}: the match is over: the solver is done"
+        assert refused(key, at, text) == f"{text}: the match is over: the puzzle has been submitted"
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -274,5 +274,5 @@ def test_they_are_solved_by_one_without_a_setup_and_without_options(key):
     assert rules(key).write_options(options) == ()
     sentence = f"{key} is solved by one, not by 2"
     playing.refuses_players_and_setup(rules(key), options, 2, sentence)
-    with pytest.raises(Refusal, match="there are none here"):
+    with pytest.raises(Refusal, match="this game has none"):
         rules(key).read_options(["-exact"])

@@ -30,16 +30,11 @@ from domain.match.commands import (
     command_digest,
     encode_command,
 )
-from domain.match.decide import Rejection, decide
-from domain.match.events import (
-    SCHEMA,
-    SERVER_ACCOUNT,
-    RefusedLeaf,
-    decode_event,
-    encode_event,
-    is_event,
-)
+from domain.match.decide import decide
+from domain.match.decision import Rejection
+from domain.match.events import SCHEMA, SERVER_ACCOUNT
 from domain.match.history import encode_refusal
+from domain.match.leaves import RefusedLeaf, decode_event, encode_event, is_event
 from infra.audit.build_document import Additions, ReadMatch
 from infra.audit.match_document import DocumentStatement, MatchDocument, write_document
 from infra.log.log_writer import LogWriter

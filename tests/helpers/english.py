@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from domain.match.decide import Rejection
+from domain.match.decision import Rejection
 
 
 def in_english(decided: Any) -> Any:

@@ -31,9 +31,9 @@ from domain.match.commands import (
     StartMatch,
     StartVacation,
 )
-from domain.match.decide import OFFER_KINDS
 from domain.match.events import SERVER_ACCOUNT, MatchSource
 from domain.match.imports import import_command
+from domain.match.offers import OFFER_KINDS
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
 from tests.helpers.given import ALICE, BOB, CAROL, Match, Turn, alternating, challenge

@@ -6,10 +6,12 @@ from itertools import groupby
 from redis import Redis
 
 from domain.match.commands import CommandEnvelope, command_digest, encode_command
-from domain.match.decide import Decision, DecisionContext, decide
-from domain.match.events import NO_HASH, decode_event, leaf_hash
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext
+from domain.match.evolve import evolve
 from domain.match.history import Snapshot, chain_events, pack_snapshot
-from domain.match.state import MatchState, cache_position, evolve
+from domain.match.leaves import NO_HASH, decode_event, leaf_hash
+from domain.match.state import MatchState, cache_position
 from infra.redis import keys
 from infra.store import locators, outcomes, snapshots
 

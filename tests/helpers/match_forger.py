@@ -7,9 +7,10 @@ from msgspec.structs import replace
 from domain.match import commands
 from domain.match.audit import possible_commands
 from domain.match.commands import CommandEnvelope, PlayMove
-from domain.match.decide import Decision, DecisionContext, decide
-from domain.match.events import decode_event, encode_event, leaf_hash
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext
 from domain.match.history import Snapshot, chain_events, pack_snapshot, replay
+from domain.match.leaves import decode_event, encode_event, leaf_hash
 from domain.match.state import cache_position, next_due
 from infra.redis import keys
 from infra.store import locators, snapshots

@@ -6,7 +6,8 @@ from redis import Redis
 
 from domain.game.engine import RobotLevel
 from domain.match.commands import Command, PlayMove, StartMatch
-from domain.match.events import AccountId, EventEnvelope, decode_event
+from domain.match.events import AccountId
+from domain.match.leaves import EventEnvelope, decode_event
 from domain.match.robots import ROBOT_ACCOUNTS
 from domain.match.state import position_of
 from domain.rules import rules_by_id

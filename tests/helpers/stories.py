@@ -3,11 +3,11 @@
 from msgspec.structs import asdict
 
 from domain.fairness import Commitment
-from domain.match.dispute_events import Claimed, ResultChanged, Ruled, SetBack
 from domain.match.events import (
     Accepted,
     AccountId,
     Challenged,
+    Claimed,
     DealProposed,
     Ended,
     MatchProposed,
@@ -15,6 +15,9 @@ from domain.match.events import (
     Moved,
     OfferMade,
     Resigned,
+    ResultChanged,
+    Ruled,
+    SetBack,
     Undone,
 )
 from tests.helpers.given import ALICE, BOB, CAROL

@@ -8,8 +8,9 @@ from redis import Redis
 from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
 from domain.match.commands import StartMatch
-from domain.match.events import EventEnvelope, Flagged, Nagged, decode_event
+from domain.match.events import Flagged, Nagged
 from domain.match.history import unpack_snapshot
+from domain.match.leaves import EventEnvelope, decode_event
 from domain.match.state import next_due
 from infra.durability.durability import Mode
 from infra.store.layout import Layout

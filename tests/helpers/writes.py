@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from domain.match.events import NO_HASH, AccountId
+from domain.match.events import AccountId
 from domain.match.history import PackedSnapshot
+from domain.match.leaves import NO_HASH
 from infra.redis import keys
 from infra.store.outcomes import tail
 from infra.store.port import (

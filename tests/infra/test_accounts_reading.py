@@ -106,5 +106,5 @@ def test_the_addresses_of_a_command_are_five_at_most_and_each_another():
     assert "at most 5" in refused(Code.BAD_ADDRESS, read_addresses, [*five, "alice@example.org"])
     for twin in ("alice@Example.ORG", "alice@example.org"):
         pair = ["alice@example.org", twin]
-        assert "given twice" in refused(Code.BAD_ADDRESS, read_addresses, pair)
+        assert "listed twice;" in refused(Code.BAD_ADDRESS, read_addresses, pair)
     assert len(read_addresses(["alice@example.org", "Alice@example.org"])) == 2

@@ -3,17 +3,8 @@
 import pytest
 
 from domain.fairness import SetupDraw
-from domain.match.events import (
-    NO_HASH,
-    AnchorLeaf,
-    Event,
-    EventEnvelope,
-    MatchStarted,
-    Paused,
-    Revealed,
-    Sealed,
-    encode_event,
-)
+from domain.match.events import Event, MatchStarted, Paused, Revealed, Sealed
+from domain.match.leaves import NO_HASH, AnchorLeaf, EventEnvelope, encode_event
 from infra.audit.leaf_order import LeafOrder
 from infra.audit.leaf_totals import LeafTotals, leaf_number
 from infra.log.merkle import root

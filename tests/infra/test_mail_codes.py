@@ -147,7 +147,7 @@ def test_a_mailbox_is_sent_five_codes_a_day_whoever_asks_in_whatever_spelling(
     assert CODES_A_DAY == 5
     assert accounts.codes.withheld(made[0]) is None
     sentence = accounts.codes.withheld(made[-1])
-    assert str(sentence).endswith("give the address again in 24 hours")
+    assert str(sentence).endswith("add the address again in 24 hours")
     assert sentence.in_language(wording("de")).endswith("bitte in 24 Stunden noch einmal eintragen")
     (name,) = redis_client.keys(mail_keys.sent_codes("victim@b.example"))
     assert 0 < redis_client.ttl(name) <= 24 * 3600

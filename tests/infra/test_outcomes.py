@@ -56,7 +56,7 @@ def test_a_process_that_has_decided_nothing_reads_reasons_too() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.decode().splitlines() == [
-        "the match has moved on meanwhile; `#1` was meant, and it stands at `#2`",
+        "the match has moved on in the meantime; `#1` was meant, and it is now at `#2`",
         "no stone stands on 4",
     ]
 

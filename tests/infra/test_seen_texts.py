@@ -8,7 +8,8 @@ from redis import Redis
 from domain.fairness import Commitment
 from domain.match.commands import CommandEnvelope, DeclineMatch, FlagPlayer
 from domain.match.events import SERVER_ACCOUNT, AccountId, DealProposed, Sealed
-from domain.match.state import MatchState, evolve, initial
+from domain.match.evolve import evolve
+from domain.match.state import MatchState, initial
 from infra.people.seen_texts import SeenTexts
 from infra.redis import keys
 from workers.commands.start_context import StartContexts

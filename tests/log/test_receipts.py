@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from domain.match.events import (
+from domain.match.events import Moved
+from domain.match.leaves import (
     NO_HASH,
     AnchorLeaf,
     EventEnvelope,
-    Moved,
     RefusedLeaf,
     encode_event,
     leaf_hash,

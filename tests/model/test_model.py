@@ -13,7 +13,8 @@ from hypothesis.errors import FlakyFailure, FlakyStrategyDefinition
 from hypothesis.stateful import run_state_machine_as_test
 
 from domain.match.commands import CommandEnvelope, PlayMove
-from domain.match.decide import Decision, Rejection, decide
+from domain.match.decide import decide
+from domain.match.decision import Decision, Rejection
 from domain.match.history import BrokenHistory
 from domain.match.state import MatchState
 from infra.durability.durability import Mode

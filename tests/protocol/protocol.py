@@ -22,13 +22,8 @@ if __name__ == "__main__":
 
 from domain.games import GAMES  # noqa: E402
 from domain.match import commands  # noqa: E402
-from domain.match.events import (  # noqa: E402
-    AnchorLeaf,
-    Event,
-    EventEnvelope,
-    RefusedLeaf,
-    command_id,
-)
+from domain.match.events import Event, command_id  # noqa: E402
+from domain.match.leaves import AnchorLeaf, EventEnvelope, RefusedLeaf  # noqa: E402
 from domain.match.state import MatchState  # noqa: E402
 from domain.rules import all_rules, rules_id  # noqa: E402
 from domain.sentences import all_templates  # noqa: E402

@@ -7,7 +7,8 @@ import pytest
 
 from domain.fairness import ChainSeed
 from domain.match.commands import CommandEnvelope
-from domain.match.decide import DecisionContext, Rejection, decide
+from domain.match.decide import decide
+from domain.match.decision import DecisionContext, Rejection
 from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState
 from infra.audit.leaf_totals import new_secret

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from domain.errors import Refusal
-from domain.match.events import decode_event, encode_event
 from domain.match.history import BrokenHistory
+from domain.match.leaves import decode_event, encode_event
 from infra.audit.stored_match import check
 from infra.people.accounts.record import Account, decode, encode
 from infra.projections.archived_places import unpack_places

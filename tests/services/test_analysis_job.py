@@ -367,7 +367,7 @@ def test_a_job_whose_process_was_killed_goes_on_by_itself_where_it_was(api, part
     )
     assert api.http.get(f"/api/matches/{board}/analysis").json()["interrupted"]
     line = api.http.post("/api/do", content=f"pow2 analyse {board}")
-    assert "is being analysed after an interruption: 2 of 4" in line.text
+    assert "it was interrupted, and will continue by itself; 2 of 4" in line.text
     for _ in range(2):  # by two processes
         AnalysisJobs(parts.queue).requeue_killed()
     assert read(parts, board) == AnalysisProgress(2, 4, interrupted=True)

@@ -85,7 +85,7 @@ def test_refusals_have_codes_and_sentences(api):
     path = f"/api/matches/{board}/analysis"
     answer = api.http.get(path)
     assert code_of(answer) == "too-early"
-    assert "when it is over" in answer.json()["detail"]
+    assert "once it is over" in answer.json()["detail"]
     assert code_of(two[0].post(path)) == "too-early"
     assert code_of(api.http.get("/api/matches/999999/analysis")) == "unknown-board"
     reader = api.player(["read"])

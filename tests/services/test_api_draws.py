@@ -8,7 +8,8 @@ import pytest
 from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
 from domain.match.commands import CommandEnvelope, StartMatch
-from domain.match.events import Absent, MatchStarted, decode_event
+from domain.match.events import Absent, MatchStarted
+from domain.match.leaves import decode_event
 from infra.audit.stored_match import check
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 
@@ -269,7 +270,7 @@ def test_who_would_not_reveal_or_play_a_known_draw_is_counted_and_who_declines_b
         board,
         before,
     ]
-    assert "does not count" in api.http.get(f"/api/matches/{board}").json()["result"]["text"]
+    assert "doesn’t count" in api.http.get(f"/api/matches/{board}").json()["result"]["text"]
 
 
 # vacations

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code
-from domain.match.events import command_id, decode_event
+from domain.match.events import command_id
+from domain.match.leaves import decode_event
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS
 from infra.people.rate_limits import CommandRateLimit
 from infra.redis import keys
@@ -150,9 +151,9 @@ def test_three_matches_wait_between_two_until_the_other_answers(door):
     first, *_ = door.fill("alice", "bob")
     refused = door.do("pow2 challenge alice bob", "alice")
     assert refused.code == Code.TOO_MANY
-    assert "bob has not answered 3 of your challenges" in refused.sentence
+    assert "bob has 3 unanswered challenges from you" in refused.sentence
     assert "wait until one is accepted or declined." in refused.sentence
-    assert "take back before that counts for a day" in refused.sentence
+    assert "withdraw before that still counts for a day" in refused.sentence
     assert door.do("halves challenge alice carol bob", "alice").code == Code.TOO_MANY
     board_of(door.do("pow2 challenge alice carol", "alice"))
     board_of(door.do("pow2 challenge bob alice", "bob"))

@@ -98,7 +98,7 @@ def test_a_line_without_userid_and_password_commits_too(alice: Client, bob: Clie
     board = int(challenge.text.split()[1].rstrip(","))
     assert alice.match(board)["draw"]["phase"] == "commit"
     said = bob.do(f"powerdrain move {board} accept --entropy=luck", signs=True)
-    assert "accepted and committed to a text for the draw" in said.text
+    assert "accepted and committed to a text for the deal" in said.text
     alice.do("games")
     texts = started(alice, board)["draw"]["texts"]
     assert bytes.fromhex(texts[1])[32:] == sha256(b"luck").digest()

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.match.dispute_events import ResultChanged, Ruled
-from domain.match.events import decode_event
+from domain.match.events import ResultChanged, Ruled
+from domain.match.leaves import decode_event
 from infra.projections.notices import NoticeKind
 from infra.redis import keys
 from services.app.corrections import Correction, MatchStanding, read_plan

@@ -14,7 +14,7 @@ from tests.helpers.web import Guest
 MOVES = ("m13-j7", "a13-d7", "m1-i3")
 PAGES = ("", "/2", "/match.json", "/match.txt", "/2/board.svg", "/compare")
 PLACES = ("", "/events", "/board.svg", "/board.txt", "/board.json", "/plies/0", "/plies/3")
-SENTENCE = "can't be read; its operator sees why with `matchpost verify"
+SENTENCE = "can't be read; the server's operator can see why with `matchpost verify"
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from domain.match.commands import Command, CommandEnvelope, GiveRuling, MakeAppeal, MakeClaim
-from domain.match.dispute_events import Claimed, SetBack
-from domain.match.events import Absent, EventEnvelope, command_id, decode_event
+from domain.match.events import Absent, Claimed, SetBack, command_id
 from domain.match.history import unpack_snapshot
+from domain.match.leaves import EventEnvelope, decode_event
 from domain.match.state import MatchState, next_due
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import MatchUpdate
@@ -167,5 +167,5 @@ def test_mails_say_what_was_ruled(api: Api, dispute: Dispute) -> None:
     kinds = (NoticeKind.CLAIMED, NoticeKind.RULED, NoticeKind.APPEALED)
     items = [DigestItem(dispute.board, 5, kind, 1) for kind in kinds]
     body = texts.digest(one.account, items).body
-    for words in ("there is a claim", "an arbiter ruled", "appealed against the ruling"):
+    for words in ("a player made a claim;", "an arbiter ruled", "appealed against the ruling"):
         assert words in body

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec import UNSET
 
-from domain.match.events import decode_event, decode_refusal, is_event
+from domain.match.leaves import decode_event, decode_refusal, is_event
 from infra.audit.check_document import check_document
 from infra.audit.frozen import evidence_name
 from infra.audit.match_document import MatchDocument, read_document

@@ -13,10 +13,7 @@ from tests.helpers.forked import SCRIPT
 from tests.helpers.sample_game import install
 from tests.helpers.served import Served, until
 
-KEPT = (
-    "the game 'tictactoe' is not installed on this server; "
-    "its matches are kept, and go on once it is installed"
-)
+KEPT = "the game 'tictactoe' is not installed on this server; its matches are kept, and continue once it is installed"
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +114,7 @@ def test_the_referee_judges_a_game_of_another_distribution(packages):
         "ok": False,
         "ply": 2,
         "error": "illegal-move",
-        "message": "a1: x is already there",
+        "message": "a1: it is occupied by x",
     }
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code
-from domain.match.dispute_events import Claimed, Ruled
-from domain.match.events import decode_event
+from domain.match.events import Claimed, Ruled
+from domain.match.leaves import decode_event
 from infra.people.statements import MOST_STATEMENTS
 from infra.people.texts import TEXT_LIMIT
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal

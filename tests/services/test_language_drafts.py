@@ -167,7 +167,7 @@ def test_a_move_that_came_between_makes_the_submitted_one_stale(terminal, board)
     assert answer.code == Code.STALE_PLY
     assert (
         answer.sentence
-        == "the match has moved on in the meantime: this was meant for `#0`, and it is now at `#2`"
+        == "the match has moved on in the meantime; `#0` was meant, and it is now at `#2`"
     )
 
 
@@ -286,7 +286,7 @@ def test_twenty_boards_are_shown_at_once_and_not_more(terminal, board, line):
     assert terminal.do(line.format(" ".join(words))).page.count("match 1: ") == 20
     answer = terminal.do(line.format(" ".join([*words, f"{board}#0"])))
     assert answer.code == Code.TOO_LONG
-    assert answer.sentence == "21 boards are named; 20 are the most"
+    assert answer.sentence == "that's 21 boards; the limit is 20"
 
 
 def test_a_preview_ends_with_the_match(terminal, board):

@@ -5,7 +5,8 @@ from hashlib import sha256
 
 import pytest
 
-from domain.match.events import Called, MatchStarted, decode_event
+from domain.match.events import Called, MatchStarted
+from domain.match.leaves import decode_event
 from infra.audit.stored_match import check
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import MatchUpdate
@@ -49,7 +50,7 @@ def told(terminal: Terminal, board: int, seat: int) -> MatchUpdate:
 def test_a_player_commits_and_reveals_by_hand(terminal):
     board = called(terminal)
     accepted = bob(terminal, board, f"accept --commitment={DIGEST}")
-    assert "accepted and committed to a text for the draw" in accepted.sentence
+    assert "accepted and committed to a text for the deal" in accepted.sentence
     assert "waiting for Negative (bob) to reveal their texts" in accepted.sentence
     assert "the server keeps" not in accepted.sentence
     shown = terminal.do(f"powerdrain show {board}").text

@@ -179,7 +179,7 @@ def test_a_message_goes_to_twenty_at_most(terminal):
         (
             "message alice mad-hatter bob Hello,\nshall we play?",
             Code.UNKNOWN_USER,
-            "is spelt; a text of several lines has to begin on the second line",
+            "check the spelling; a text of several lines has to begin on the second line",
         ),
         ("message alice guessing bob hello", Code.WRONG_PASSWORD, "not the password of alice"),
         ("message zoe mad-hatter bob hello", Code.UNKNOWN_USER, "no user 'zoe'"),

@@ -53,7 +53,7 @@ def test_a_sign_up_for_whose_mailbox_no_code_is_sent_says_when_to_ask_again(term
     assert answer.code == ""
     assert answer.sentence == (
         "welcome, fan9; `help` lists what you can do; no code was sent to your address, because too "
-        "many were asked for today; give the address again in 24 hours"
+        "many were requested today; add the address again in 24 hours"
     )
     assert terminal.app.accounts.id_of("fan9")
     terminal.do("set fan9 tern-5-lamps language de")
@@ -81,11 +81,15 @@ def test_a_password_with_blanks_stands_in_quotation_marks(terminal):
 @pytest.mark.parametrize(
     ("line", "code", "said"),
     [
-        ("signup d marco-polo", Code.BAD_NAME, "'d' is isn't a userid"),
-        ("signup all marco-polo", Code.BAD_NAME, "'all' is a name of the server or a word of its"),
+        ("signup d marco-polo", Code.BAD_NAME, "'d' isn't a userid"),
+        ("signup all marco-polo", Code.BAD_NAME, "'all' is reserved for the server or one of its"),
         ("signup dora 12345", Code.BAD_PASSWORD, "10 to 128 characters, not 5"),
         (f"signup dora {'x' * 129}", Code.BAD_PASSWORD, "10 to 128 characters, not 129"),
-        ("signup dora marco\u200bpolo", Code.BAD_PASSWORD, "no tabs, line breaks or other"),
+        (
+            "signup dora marco\u200bpolo",
+            Code.BAD_PASSWORD,
+            "can't contain tabs, line breaks or other",
+        ),
         ("signup dora dora@b.org", Code.BAD_PASSWORD, "there is an e-mail address where the"),
         (
             "signup marco-polo dora@b.org a@b.org",
@@ -101,7 +105,7 @@ def test_a_password_with_blanks_stands_in_quotation_marks(terminal):
         (
             "signup dora marco-polo a@b.org A@b.org a@B.org",
             Code.BAD_ADDRESS,
-            "'a@B.org' is given tw",
+            "'a@B.org' is listed tw",
         ),
         (
             "signup dora marco-polo " + " ".join(f"{n}@b.org" for n in range(6)),

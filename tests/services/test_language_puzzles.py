@@ -105,8 +105,8 @@ def test_what_makes_no_sense_is_refused(terminal, line, code):
 def test_a_draw_takes_the_players_words_and_waits_for_them_if_asked(terminal):
     answer = terminal.do("powerdrain challenge alice bob --entropy=serendipity --gather")
     board = int(answer.sentence.split()[1].rstrip(","))
-    assert "it waits for" in answer.sentence
-    assert "it waits for" in terminal.do(f"powerdrain show {board}").text
+    assert "waiting for" in answer.sentence
+    assert "waiting for" in terminal.do(f"powerdrain show {board}").text
     assert terminal.move_in("powerdrain", board, "alice", "24-57").code == "not-started"
     started = terminal.move_in("powerdrain", board, "bob", "accept --entropy=luck")
     assert "Negative (bob) accepted; Powerdrain has started" in started.sentence

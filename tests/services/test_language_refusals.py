@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from domain.errors import Code
-from domain.match.events import NO_HASH
 from domain.match.history import Snapshot, pack_snapshot
+from domain.match.leaves import NO_HASH
 from domain.match.state import MatchState
 from infra.store.port import MOST_REFUSALS
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
@@ -21,8 +21,8 @@ def terminal() -> Iterator[Terminal]:
 AT_THE_DOOR = [
     ("", Code.USAGE, "the line is empty"),
     ("   \t ", Code.USAGE, "the line is empty"),
-    ("x" * 513, Code.TOO_LONG, "the line has 513 characters; 512 are the most"),
-    ("pow2 move 1 alice mad-hatter " + "a" * 512, Code.TOO_LONG, "characters; 512 are the most"),
+    ("x" * 513, Code.TOO_LONG, "the line has 513 characters; the limit is 512"),
+    ("pow2 move 1 alice mad-hatter " + "a" * 512, Code.TOO_LONG, "characters; the limit is 512"),
     ("help \udc80", Code.BAD_REQUEST, "not valid UTF-8"),
     ("chalenge", Code.UNKNOWN_COMMAND, "there is no command 'chalenge'"),
     ("sigup alice mad-hatter", Code.UNKNOWN_COMMAND, "did you mean `signup`?"),
@@ -46,7 +46,7 @@ AT_THE_DOOR = [
     ("games now", Code.USAGE, "the form is `games`"),
     ("pow2 help me", Code.USAGE, "the form is `pow2 help [--lang=en|de]`"),
     ("signup dora", Code.USAGE, "the form is `signup userid password [ADDRESS ...]`"),
-    ("signup 4ever marco-polo", Code.BAD_NAME, "'4ever' is isn't a userid"),
+    ("signup 4ever marco-polo", Code.BAD_NAME, "'4ever' isn't a userid"),
     ("signup dora short", Code.BAD_PASSWORD, "10 to 128 characters"),
     ("signup ALICE marco-polo", Code.NAME_TAKEN, "'alice' is taken"),
     ("change password alice mad-hatter", Code.USAGE, "the form is `change password "),
@@ -84,7 +84,7 @@ AT_THE_DOOR = [
     ("pow2 show 1#nine", Code.USAGE, "'#nine' isn't a ply"),
     ("pow2 show 1 -tiny", Code.UNKNOWN_OPTION, "no option '-tiny' here"),
     ("pow2 show 1 --display=tiny", Code.BAD_OPTION, "no display 'tiny'; it is large or small"),
-    ("pow2 show 1 --display=small --display=large", Code.BAD_OPTION, "given twice"),
+    ("pow2 show 1 --display=small --display=large", Code.BAD_OPTION, "is given twice"),
     ("pow2 preview 1", Code.USAGE, "the form is `pow2 preview"),
     ("pow2 preview 1 m13-a1", Code.ILLEGAL_MOVE, "move 1: m13-a1: "),
 ]
@@ -147,7 +147,7 @@ def test_a_move_for_another_ply_is_refused(terminal):
     assert answer.code == Code.STALE_PLY
     assert (
         answer.sentence
-        == "the match has moved on in the meantime: this was meant for `#1`, and it is now at `#2`"
+        == "the match has moved on in the meantime; `#1` was meant, and it is now at `#2`"
     )
 
 

@@ -161,7 +161,7 @@ def test_it_takes_fifty_commands_and_of_more_carries_out_none(terminal):
     assert parts(answer.page, 50)[-1] == "alice, bob and carol"
     answer = terminal.do(multiple("signup dora marco-polo", *["list"] * 50))
     assert answer.code == Code.TOO_LONG
-    assert answer.text == "`multiple` has 51 lines; 50 are the most"
+    assert answer.text == "`multiple` has 51 lines; the limit is 50"
     assert terminal.do("list").page == "alice, bob and carol"
 
 
@@ -181,8 +181,8 @@ def test_each_command_in_it_is_as_long_as_one_alone(terminal):
     one, two, three, four = parts(answer.page, 4)
     assert one == "bob finds it in `messages`"
     assert two == "too-long: the text has 2001 characters; the limit is 2000"
-    assert three == "too-long: the line has 513 characters; 512 are the most"
-    assert four == "too-long: the line has 2601 characters; 2600 are the most"
+    assert three == "too-long: the line has 513 characters; the limit is 512"
+    assert four == "too-long: the line has 2601 characters; the limit is 2600"
 
 
 def test_all_of_it_is_limited_too(terminal):

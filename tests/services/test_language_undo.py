@@ -94,7 +94,7 @@ def test_moves_can_be_taken_back_one_after_the_other_to_the_start(terminal, boar
         name = ["alice", "bob"][ply]
         terminal.move(board, name, "undo")
         other = ["alice", "bob"][1 - ply]
-        where = ["its start", "where it was after 1 move"][ply]
+        where = ["its start", "the position after 1 move"][ply]
         assert f"taken back to {where}; " in said(terminal.move(board, other, "accept"))
     answer = terminal.move(board, "alice", "undo")
     assert answer.code == Code.UNKNOWN_OFFER

@@ -7,8 +7,8 @@ from html import escape
 
 import pytest
 
-from domain.match.events import decode_event
 from domain.match.history import unpack_snapshot
+from domain.match.leaves import decode_event
 from domain.match.state import MatchState, position_of
 from domain.rules import all_rules, rules_by_id, rules_id
 from infra.mail.addresses import ServerAddresses

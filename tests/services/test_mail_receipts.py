@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from redis import Redis
 
 from domain.match.commands import PlayMove
-from domain.match.events import decode_event, leaf_hash
+from domain.match.leaves import decode_event, leaf_hash
 from infra.log.checkpoint import open_checkpoint
 from infra.log.key_files import generate_keys, read_keys, read_public_keys, read_receipt_secrets
 from infra.log.log_writer import LogWriter

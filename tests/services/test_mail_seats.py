@@ -5,7 +5,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from domain.match.events import decode_event
+from domain.match.leaves import decode_event
 from domain.match.state import position_of
 from domain.rules import rules_by_id
 from infra.people.accounts import MailAddress

@@ -318,14 +318,14 @@ def test_a_server_without_push_says_so_and_queues_nothing(tmp_path):
     with Api(tmp_path) as api, PushService() as service:
         tom = api.player(name="tom")
         answer = tom.post("/api/account/push", Browser(service, "x").json)
-        assert "sends no notifications" in answer.json()["detail"]
+        assert "doesn't send notifications" in answer.json()["detail"]
         assert tom.get("/api/account/push").json() == {"key": "", "browsers": []}
         api.match(tom, api.player(name="uma"))
         assert not api.parts.data.exists(keys.PUSH_CURSOR, keys.PUSH_DUE)
         with door(api) as come:
             guest = come()
             guest.log_in("tom")
-            assert "This server doesn’t send notifications." in guest.page("/account")
+            assert "This server doesn’t send notifications" in guest.page("/account")
 
 
 def test_the_service_worker_is_at_the_root(api):

@@ -13,7 +13,8 @@ from redis import Redis
 from bench.workload import PlannedGame, starts
 from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
-from domain.match.events import Flagged, Nagged, decode_event
+from domain.match.events import Flagged, Nagged
+from domain.match.leaves import decode_event
 from infra.durability.durability import Mode
 from infra.health.heartbeats import Role, read_heartbeats
 from infra.people.accounts import Accounts

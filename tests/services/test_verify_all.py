@@ -7,7 +7,7 @@ import pytest
 
 from domain.clocks.calendar import DAY
 from domain.match.commands import StartMatch
-from domain.match.events import decode_event
+from domain.match.leaves import decode_event
 from domain.match.refusal_audit import NotDecidedAgain
 from infra.durability.durability import Mode
 from infra.redis import keys

@@ -21,8 +21,9 @@ from domain.match.commands import (
     MakeClaim,
     StartMatch,
 )
-from domain.match.events import Event, Flagged, Nagged, command_id, decode_event
+from domain.match.events import Event, Flagged, Nagged, command_id
 from domain.match.history import unpack_snapshot
+from domain.match.leaves import decode_event
 from domain.match.state import position_of
 from domain.rules import rules_by_id
 from infra.audit.stored_match import check

@@ -58,7 +58,7 @@ def test_the_way_from_the_match_to_its_chart(come, pair, parts, board):
     assert path in Read(pair[0].page(path)).forms
     assert pair[0].send(path, on=path).headers["location"] == path
     waiting = come().page(path)
-    assert "0 of 4 positions are done" in waiting
+    assert "0 of 4 positions done" in waiting
     assert '<noscript><meta http-equiv="refresh"' in waiting
     do_jobs(parts)
     shown = come().page(path)
@@ -135,4 +135,4 @@ def test_a_puzzle_has_a_line_for_its_score_and_one_for_what_is_within_reach(api,
     page = come().page(f"/m/{board}/analysis")
     assert page.count("<polyline") == 2
     assert "lines with exactly one stone" in page
-    assert "100 % is the bound" in page
+    assert "100 % is the maximum" in page

@@ -39,7 +39,7 @@ def test_a_player_is_blocked_on_their_page_and_unblocked_in_the_account(api, com
 
     refused = ben.send("/new", {"game": "pow2", "opponent": "ann", "seat": "first"}, on="/new")
     assert refused.status_code == 403
-    assert "doesn't take challenges from you" in refused.text
+    assert "doesn&#39;t take challenges from you" in refused.text
     assert ben.send("/players/ann/block", on="/players/ann").status_code == 303
 
     assert ann.send("/players/ben/unblock", on="/account").status_code == 303

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import pytest
 
-from domain.match.dispute_events import Claimed, ResultChanged, Ruled
-from domain.match.events import Event, decode_event
+from domain.match.events import Claimed, Event, ResultChanged, Ruled
+from domain.match.leaves import decode_event
 from tests.helpers.api import Api, Player
 from tests.helpers.web import Guest
 
@@ -183,4 +183,4 @@ def test_a_player_appeals_once(world):
     assert "Your ruling" not in world.arbiter.page(page)
     fields = {"case": "5", "do": "rule", "verdict": "annul", "text": "x"}
     refused = world.arbiter.send(f"/m/{world.board}/rule", fields)
-    assert "nother arbiter" in refused.text
+    assert "different arbiter" in refused.text

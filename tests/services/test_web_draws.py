@@ -56,7 +56,7 @@ def test_only_a_browser_that_has_the_text_of_the_match_counts_as_seen(api, come)
     assert is_seen(api, one, board)
     assert not is_seen(api, two, board)
     asked = guest.page(f"/m/{board}").partition("data-known")[2].partition("hx-confirm=")[2]
-    assert asked.startswith('"The board can be known by now.')
+    assert asked.startswith('"The board can already be known.')
     erase_account(api.parts, one.account)
     assert not api.parts.data.exists(keys.seen_texts(one.account))
 

@@ -163,7 +163,7 @@ def test_what_went_wrong_is_said_with_a_way_on(come, pair):
     assert re.search(r"<details[^>]*><summary>Details</summary>.*unknown-board", page.text)
     assert pair[0].name in pair[0].get("/m/999999").text
     german = come(**{"Accept-Language": "de"}).get("/m/999999").text
-    assert "Hier ist nichts" in german
+    assert "Seite nicht gefunden" in german
     assert '<html lang="de"' in german
 
 

@@ -163,7 +163,7 @@ def test_the_page_of_a_player_and_of_a_game_lead_to_all(come):
     assert f"All {MANY}" in section(page, "finished")
     assert len(boards(section(page, "finished"))) == 10
     game = guest.page("/games/torere")
-    assert f'All matches that are over</a> <span class="quiet">{MANY}<' in game
+    assert f'All finished matches</a> <span class="quiet">{MANY}<' in game
 
 
 @pytest.mark.usefixtures("busy")
@@ -226,8 +226,8 @@ def test_a_list_without_own_matches_leads_to_a_new_one(api, come):
     guest = come()
     guest.log_in(api.player().name)
     for path in ("/matches", "/matches?state=others"):
-        assert '<a class="button quiet-button" href="/new">Start a match</a>' in guest.page(path)
-    assert "New match" not in guest.page("/matches?state=finished")
+        assert '<a class="button quiet-button" href="/new">New match</a>' in guest.page(path)
+    assert 'href="/new">New match</a>' not in guest.page("/matches?state=finished")
 
 
 def test_chat_that_was_not_read_is_marked_at_home_until_the_match_is_looked_at(api, come):
@@ -328,7 +328,7 @@ def test_players_and_ratings_are_searched_by_name(come, api):
     found = guest.page("/players?name=ZOR")
     assert re.findall(r'href="/players/(\w+)"', found) == ["zora", "zorro"]
     assert "The Power of Two" in found
-    assert "No name begins with" in guest.page("/players?name=zzz")
+    assert "No player’s name begins with" in guest.page("/players?name=zzz")
     assert '<tr class="me"><td class="number">' in guest.page("/ratings/pow2?name=zorro")
     assert "has no rating in" in guest.page("/ratings/pow2?name=nobody")
 

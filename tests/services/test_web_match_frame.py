@@ -108,7 +108,7 @@ def test_another_server_is_offered_where_the_operator_names_one_and_says_what_th
     assert button not in one.page(f"/m/{board}")
     one.act(board, "offer", kind="transfer")
     asked = f"{one.name} wants to move the match to another server."
-    where = f"{ends}, and counts for nothing. It can go on at a"
+    where = f"{ends} and doesn’t count. It can continue on a"
     assert asked in two.page(f"/m/{board}")
     assert f"{where} server whose operator" in two.page(f"/m/{board}")
     force_setattr(api.settings, "transfer_to", "b.example.org c.example.org")

@@ -332,7 +332,7 @@ def test_an_open_challenge_is_taken_and_withdrawn(api, pair):
     one.send("/new", {"game": "torere"}, on="/new")
     page = two.page("/")
     assert "a first try" in page
-    assert "You’re playing Goliath" in page
+    assert "You’d play Goliath" in page
     for id_ in re.findall(r"/challenges/([a-z2-7]{10})/withdraw", one.page("/"))[:1]:
         assert one.send(f"/challenges/{id_}/withdraw").status_code == 303
     (left,) = re.findall(r"/challenges/([a-z2-7]{10})/withdraw", one.page("/"))
@@ -463,7 +463,7 @@ def test_a_puzzle_is_played_with_its_score_and_bound(api, come):
     assert guest.name in guest.page("/games/one")
     given_up = start(guest, game="one")
     guest.act(given_up, "resign")
-    assert "You gave up the puzzle." in guest.page(f"/m/{given_up}")
+    assert "The puzzle was given up." in guest.page(f"/m/{given_up}")
 
 
 def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, pair):

@@ -49,7 +49,7 @@ def test_a_move_is_looked_at_before_it_is_played(api, pair):
     refused = one.get(f"/m/{board}/check?move=m13-k5", **json_).json()
     assert not refused["legal"]
     assert refused["said"] == "m13-k5: no line connects m13 and k5"
-    assert "no line joins" in one.page(f"/m/{board}/check?move=m13-k5")
+    assert "no line connects" in one.page(f"/m/{board}/check?move=m13-k5")
     assert "Play it" in one.page(f"/m/{board}/check?move=m13-m5:l4")
     assert "Play it" not in two.page(f"/m/{board}/check?move=m13-m5:l4")
     # a board that is shown beside a refusal is turned as on the page of the match

@@ -78,7 +78,7 @@ def test_the_games_that_are_offered_are_those_that_say_so(api: Api, come: Callab
 
 
 def test_every_time_that_can_be_chosen_is_one():
-    from domain.match.start_options import read_start_options  # noqa: PLC0415 - what it is judged by
+    from domain.match.start_command import read_start_options  # noqa: PLC0415 - what it is judged by
 
     for _, words in TIME_CHOICES.values():
         assert read_start_options(words, 2).terms is not None

@@ -194,7 +194,7 @@ def test_a_list_that_is_empty_says_what_to_do_next(come):
     for path, what in (
         ("/", 'href="/new"'),
         ("/ratings/torere", 'href="/new?game=torere"'),
-        ("/players/newcomer", "no rated match"),
+        ("/players/newcomer", "a rated match"),
         ("/puzzles", "Start the puzzle"),
     ):
         page = new.page(path)
@@ -362,7 +362,7 @@ def test_where_there_is_nothing_a_browser_gets_a_page_and_a_program_a_problem(co
     assert page.headers["content-type"].startswith("text/html")
     assert "There’s no page at this address." in page.text
     german = guest.get(path, headers={**BROWSER, "Accept-Language": "de"})
-    assert '<p class="lead">Diese Seite gibt es nicht.</p>' in german.text
+    assert '<p class="lead">Unter dieser Adresse gibt es keine Seite.</p>' in german.text
     answer = guest.get(path, headers={"Accept": "application/json"})
     assert answer.status_code == status
     assert code_of(answer) == {404: "not-found", 405: "not-allowed"}[status]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from domain.match.events import leaf_hash
+from domain.match.leaves import leaf_hash
 from infra.log.checkpoint import InclusionProof
 from infra.log.key_files import generate_keys
 from infra.log.receipts import open_receipt

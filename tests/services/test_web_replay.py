@@ -39,7 +39,7 @@ def test_two_plies_are_compared_by_what_stands_where(pair):
     assert page.count('class="differs-ring"') == 8  # four on each board
     assert re.search(r"<td>l4</td><td>nothing</td><td>Light, fresh</td>", page)
     assert re.search(r"<td>m1</td><td>Light, fresh</td><td>Light, aged</td>", page)
-    assert "The boards are the same" in one.page(f"/m/{board}/compare?a=1&b=1")
+    assert "The boards are identical." in one.page(f"/m/{board}/compare?a=1&b=1")
 
 
 def test_what_if_goes_on_from_any_ply_and_touches_nothing(api, come, pair):

@@ -344,7 +344,7 @@ def test_a_move_that_is_sent_after_the_session_is_over_comes_back_with_the_login
     assert "Log in again; your move is kept." in guest.page(where)
     by_htmx = guest.http.post(f"/m/{board}/act", data=sent, headers={"HX-Request": "true"})
     assert by_htmx.status_code == 401
-    assert f'Your move is kept. <a href="{where}">Log in again</a>' in by_htmx.text
+    assert f'Your move has been kept. <a href="{where}">Log in again</a>' in by_htmx.text
     guest.log_in("ottilie")
     assert 'name="move" value="m13-m5:l4"' in guest.page(f"/m/{board}?move=m13-m5%3Al4")
     assert load_state(api.parts, board).ply == 0

@@ -38,7 +38,7 @@ def test_every_page_says_how_many_matches_wait_and_none_says_nothing(api, come):
     for path in ("/", "/games", "/ratings/pow2", f"/players/{two.name}", f"/m/{boards[0]}"):
         page = guest.page(path)
         assert ">3</span>" in pill(page), path
-        assert "3 matches wait for you" in pill(page)
+        assert "3 matches are waiting for you" in pill(page)
         assert 'icon-waiting.svg" data-calm' in page
     assert "<title>(3) Games" in guest.page("/games")
     assert "hidden" in pill(other.page("/games"))

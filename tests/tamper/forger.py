@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from domain.match.events import (
+from domain.match.leaves import (
     NO_HASH,
     decode_event,
     decode_refusal,

@@ -39,7 +39,7 @@ def board(api):
 
 
 def store(parts, board):
-    """Store an analysis in which the last move is a turning point."""
+    "Store an analysis in which the last move is a turning point."
     state = load_state(parts, board)
     moves = [*state.first_moves(state.ply), ""]
     positions = tuple(
@@ -63,12 +63,12 @@ def test_an_analysis_is_asked_for_and_comes_by_itself(parts, person, board):
     anna.expected.append("htmx:")
     page.get_by_role("link", name="Analysis").click()
     page.get_by_role("button", name="Analyse").click()
-    expect(page.get_by_role("status")).to_contain_text("0 of 4 positions are done")
+    expect(page.get_by_role("status")).to_contain_text("0 of 4 positions done")
     assert faults_of(page) == []
     # too many requests: the page stays, and looks again by itself
     page.route("**/analysis", lambda route: route.fulfill(status=429, body="<p>wait</p>"))
     expect(page.locator("#offline")).to_contain_text("Too many requests. Trying again")
-    expect(page.locator("#progress")).to_contain_text("0 of 4 positions are done")
+    expect(page.locator("#progress")).to_contain_text("0 of 4 positions done")
     page.unroute("**/analysis")
     expect(page.locator("#offline")).to_be_hidden()
     assert analyse(parts, board)
@@ -90,7 +90,7 @@ def test_a_turning_point_leads_to_its_board_and_its_line(parts, person, board, o
     page.locator("svg.plot a").click()
     page.wait_for_url(f"**/m/{board}/3")
     page.get_by_role("link", name="Analysis").click()
-    page.get_by_role("link", name="See the line").click()
+    page.get_by_role("link", name="Show the better line").click()
     expect(page.locator(".moves a.now")).to_have_text("m1-i1")
     expect(page.locator('[data-place="i1"] .piece')).to_have_count(1)
     page.get_by_role("link", name="Forward one move").click()
@@ -106,7 +106,7 @@ def test_without_scripts_the_page_loads_itself_again(parts, person, board):
     one = person("arno", java_script_enabled=False)
     page = one.goes_to(f"/m/{board}/analysis")
     page.get_by_role("button", name="Analyse").click()
-    expect(page.locator("main")).to_contain_text("0 of 4 positions are done")
+    expect(page.locator("main")).to_contain_text("0 of 4 positions done")
     store(parts, board)
     expect(page.locator("main")).to_contain_text("Turning points")
     page.locator("summary", has_text="All moves").click()

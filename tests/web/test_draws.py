@@ -6,15 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from domain.match.audit import verify
-from domain.match.events import (
-    Called,
-    Declined,
-    MatchStarted,
-    Revealed,
-    Sealed,
-    Withheld,
-    decode_event,
-)
+from domain.match.events import Called, Declined, MatchStarted, Revealed, Sealed, Withheld
+from domain.match.leaves import decode_event
 from services.app.matches import load_state
 
 pytestmark = pytest.mark.slow
@@ -71,7 +64,7 @@ def test_two_browsers_commit_and_reveal_and_the_match_starts_while_both_look_on(
     expect(dora.page.locator("[data-keeper]")).to_contain_text(
         "This browser keeps your secret text"
     )
-    dora.page.get_by_label("A secret word of yours for the deal").fill("swordfish")
+    dora.page.get_by_label("Add a secret word to the shuffle").fill("swordfish")
     dora.page.get_by_role("button", name="Accept").click()
     for one in (lena, dora):
         one.page.locator("#board-area svg").wait_for()
@@ -239,7 +232,7 @@ def test_who_declines_after_a_browser_with_the_text_was_seen_withholds_it(api, p
     first.page.route("**/reveal", lambda route: route.fulfill(status=503, json={}))
     with first.page.expect_response("**/draws?have=*"):
         first.goes_to("/help")
-    assert declines(second, board).startswith("The board can be known by now.")
+    assert declines(second, board).startswith("The board can already be known.")
     assert any(isinstance(body, Withheld) for body in bodies(api, board))
     api.caught_up()
     assert api.parts.standings.refused(nora.account) == 1

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from domain.match.events import MatchSource, is_event
+from domain.match.events import MatchSource
+from domain.match.leaves import is_event
 from infra.log.checkpoint import InclusionProof
 from services.app.imports import CheckedImport, check_import, plan_import, seats_of
 from tests.helpers.api import Api
@@ -86,7 +87,7 @@ def test_one_with_a_log_says_its_server_and_can_be_declined(api: Api, person):
     text = "Imported from play.example.net, board 17; proven by its log."
     expect(two.page.get_by_text(text)).to_be_visible()
     two.page.get_by_role("button", name="Decline").click()
-    expect(two.page.locator("#turn")).to_contain_text("Declined. The match doesn’t count.")
+    expect(two.page.locator("#turn")).to_contain_text("Declined; the match doesn’t count.")
     shoot(two, "declined")
 
 

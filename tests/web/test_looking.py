@@ -174,7 +174,7 @@ def test_a_jump_may_go_on_where_it_could_end(person):
     )
     longer = next(move for move in found if move.count("-") == 1 and move.split("-")[0] in found)
     one.picks(longer.split("-")[0])
-    expect(one.page.locator("#says")).to_contain_text("or go on")
+    expect(one.page.locator("#says")).to_contain_text("or continue?")
     one.chooses(longer.split("-")[1])
     expect(one.page.locator("#move")).to_have_value(longer)
 
@@ -251,7 +251,7 @@ def test_the_board_of_the_first_page_is_live(api, person):
     board = api.begun(*players)
     api.caught_up()
     page = person().goes_to("/")
-    expect(page.locator("h1")).to_contain_text("a move whenever you like")
+    expect(page.locator("h1")).to_contain_text("games at your own pace")
     expect(page.locator("[data-follow]")).to_have_attribute("data-follow", str(board))
     expect(page.locator('#live-board [data-place="j7"] .piece')).to_have_count(0)
     players[0].move(board, "m13-j7")

@@ -122,7 +122,7 @@ def test_a_message_stands_beside_its_button_and_moves_nothing(api, person):
     page.locator("#move").fill("m13-k5")
     page.locator("#confirm").click()
     message = page.locator("#message.beside .message")
-    expect(message).to_contain_text("No line joins m13 and k5".lower(), ignore_case=True)
+    expect(message).to_contain_text("No line connects m13 and k5".lower(), ignore_case=True)
     assert page.locator("#board-area").bounding_box()["y"] == top
     said, play = message.bounding_box(), page.locator("#confirm").bounding_box()
     assert 0 <= said["y"] - play["y"] - play["height"] < 24

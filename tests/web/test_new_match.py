@@ -106,12 +106,12 @@ def test_each_mistake_stands_at_its_field_on_a_small_screen(person):
     page.get_by_label("Tiles each").fill("9999")
     page.get_by_label("Custom", exact=True).check()
     page.locator('[name="own-bank"]').fill("x")
-    page.get_by_label("A note for those").fill("x" * 201)
+    page.get_by_label("A note for potential opponents").fill("x" * 201)
     page.get_by_role("button", name="Start").click()
     alert = page.get_by_role("alert").filter(has_text="Please fix")
     expect(alert).to_have_text("Please fix the 3 fields marked in red.")
     for name, said in (
-        ("halves-number-0", "Write a number from"),
+        ("halves-number-0", "Enter a number from"),
         ("own-bank", "Enter a number from 1 to 3650."),
         ("note", "The note has 201 characters; the limit is 200."),
     ):

@@ -53,7 +53,7 @@ def test_from_the_first_page_to_a_move_against_a_robot(api, person, options, req
     page = person(**options).goes_to("/")
     steps = Steps(page)
     steps.move()
-    expect(page.locator("#turn")).to_contain_text("The robot has played")
+    expect(page.locator("#turn")).to_contain_text("The robot played")
     steps.click(page.locator("header").get_by_role("link", name="Sign up"))
     steps.fill("userid", f"newcomer-{request.node.callspec.id[:5]}")
     steps.fill("password", PASSWORD)

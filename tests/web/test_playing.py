@@ -41,7 +41,7 @@ def board_of(one) -> int:
 
 
 def challenge(one, *others, game="pow2", **numbers: str) -> int:
-    """Start a match by the form, as who moves first."""
+    "Start a match by the form, as who moves first."
     one.goes_to(f"/new?game={game}")
     one.names(*(other.name for other in others), seat=0)
     for label, value in numbers.items():
@@ -96,7 +96,7 @@ def test_what_can_t_be_chosen_says_why(api, person):
     expect(says).to_have_text(re.compile("^The piece at a1 is Dark's"))
     light.chooses("m13")
     light.chooses("k5")
-    expect(says).to_contain_text("No line joins m13 and k5")
+    expect(says).to_contain_text("No line connects m13 and k5")
     assert state_has_not_changed(light)
 
 

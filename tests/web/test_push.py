@@ -102,6 +102,6 @@ def test_a_browser_that_blocks_them_says_so(person, api):
         'Notification.requestPermission = async () => "denied";'
     )
     one.goes_to("/account#push")
-    expect(page.locator("#push-says")).to_contain_text("This browser blocks them")
+    expect(page.locator("#push-says")).to_contain_text("This browser is blocking them.")
     page.get_by_role("button", name="Turn on in this browser").click()
-    expect(page.locator("#push-says")).to_contain_text("This browser blocks them")
+    expect(page.locator("#push-says")).to_contain_text("This browser is blocking them.")

@@ -43,8 +43,8 @@ def test_a_puzzle_is_solved_by_clicks_undone_redone_and_handed_in(api, person):
     state = load_state(api.parts, int(page.url.rpartition("/")[2]))
     assert state.over
     assert state.moves.split() == ["a9", "c3", "done"]
-    expect(page.locator("main")).to_contain_text("below the proven limit.")
-    expect(page.locator("main")).not_to_contain_text("has won")
+    expect(page.locator("main")).to_contain_text("below the proven maximum.")
+    expect(page.locator("main")).not_to_contain_text("won.")
     page.get_by_role("link", name="Try again").click()
     page.wait_for_url("**/puzzles/one")
     expect(one.goes_to("/puzzles").locator("[data-goes-on]:visible")).to_have_count(0)

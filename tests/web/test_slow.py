@@ -107,7 +107,7 @@ def test_a_line_that_breaks_in_the_middle_of_a_move_loses_nothing(api, person):
     cut(1)
     page.locator("#confirm").click()
     expect(page.locator("main")).to_contain_text(
-        re.compile("can.t be reached", re.IGNORECASE), timeout=PATIENCE_MS
+        re.compile("can.t reach the server", re.IGNORECASE), timeout=PATIENCE_MS
     )
     expect(page.locator("#move")).to_have_value("m13-j7")
     assert load_state(api.parts, board).ply == 0

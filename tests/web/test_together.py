@@ -82,7 +82,7 @@ def test_a_page_heals_after_its_line_was_down(api, person):
     expect(bar).to_be_hidden()
     one.context.set_offline(True)
     other.move(board, "m13-j7")
-    expect(bar).to_have_text(re.compile(r"Offline\. Trying again (in \d+ s|now)"))
+    expect(bar).to_have_text(re.compile(r"Offline\. Reconnecting (in \d+ s|now)"))
     expect(one.page.locator("#turn")).to_contain_text(
         f"{other.name}\N{RIGHT SINGLE QUOTATION MARK}s turn"
     )
@@ -94,7 +94,7 @@ def test_a_page_heals_after_its_line_was_down(api, person):
     one.context.set_offline(True)
     one.page.locator("#move").fill("a13-d7")
     one.page.locator("#confirm").click()
-    expect(one.page.locator("#message")).to_contain_text("Nothing was sent; try again.")
+    expect(one.page.locator("#message")).to_contain_text("Please try again.")
     one.context.set_offline(False)
     expect(one.page.locator("#message")).to_be_empty()
 
@@ -239,7 +239,7 @@ def test_a_move_that_is_sent_after_the_session_is_over_is_there_after_the_login(
     Sessions(api.parts.data).forget(api.parts.accounts.id_of(one.name))
     one.page.locator("#confirm").click()
     said = one.page.locator("#message")
-    expect(said).to_contain_text("Your move is kept. Log in again")
+    expect(said).to_contain_text("Your move has been kept. Log in again")
     said.get_by_role("link", name="Log in again").click()
     one.page.wait_for_url("**/login?**")
     expect(one.page.locator("main")).to_contain_text("your move is kept")

@@ -42,7 +42,9 @@ def test_the_star_keeps_a_match_and_home_shows_how_it_goes_on(
     page = fan.goes_to("/watching")
     assert not scripts or faults_of(page) == []
     page.get_by_role("button", name=re.compile("Remove")).click()
-    expect(page.get_by_text("You watch no match.")).to_be_visible()
+    expect(
+        page.get_by_text("You aren’t watching any matches. To watch one, use the")
+    ).to_be_visible()
 
 
 def test_a_muted_chat_makes_no_mark_on_the_page(api: Api, person: Callable[..., Person]) -> None:

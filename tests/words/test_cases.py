@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from domain.match.dispute_events import Claimed, ResultChanged, SetBack, TimeGiven
-from domain.match.events import Event
+from domain.match.events import Claimed, Event, ResultChanged, SetBack, TimeGiven
 from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from infra.languages.wording import wording

@@ -25,18 +25,10 @@ from domain.errors import Code
 from domain.match.audit import verify
 from domain.match.commands import Command, StartMatch
 from domain.match.conditional_moves import pack, unpack
-from domain.match.events import (
-    SERVER_ACCOUNT,
-    CommandId,
-    EventEnvelope,
-    MatchSource,
-    Moved,
-    RefusedLeaf,
-    decode_event,
-    decode_refusal,
-)
+from domain.match.events import SERVER_ACCOUNT, CommandId, MatchSource, Moved
 from domain.match.history import unpack_snapshot
 from domain.match.imports import import_command
+from domain.match.leaves import EventEnvelope, RefusedLeaf, decode_event, decode_refusal
 from domain.match.state import MatchState, next_due
 from infra.durability.durability import Mode
 from infra.redis import keys

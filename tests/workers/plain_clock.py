@@ -17,7 +17,6 @@ from domain.match.events import (
     Declined,
     Ended,
     Event,
-    EventEnvelope,
     Flagged,
     Imported,
     MatchStarted,
@@ -29,6 +28,7 @@ from domain.match.events import (
     Returned,
     Undone,
 )
+from domain.match.leaves import EventEnvelope
 
 DAY = 24 * 60 * 60 * 1000
 FAR = 120 * DAY

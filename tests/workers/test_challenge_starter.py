@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from redis.exceptions import ConnectionError as LostConnectionError
 
 from domain.errors import Code
-from domain.match.decide import Rejection
-from domain.match.events import Absent, Called, MatchStarted, decode_event
+from domain.match.decision import Rejection
+from domain.match.events import Absent, Called, MatchStarted
+from domain.match.leaves import decode_event
 from infra.people.accounts import Accounts
 from infra.people.challenges import Challenge, ChallengeState, ChallengeStore, Proposal
 from infra.people.challenges.start import challenge_start

@@ -31,8 +31,8 @@ from domain.match.events import (
     Revealed,
     Sealed,
     Withheld,
-    decode_event,
 )
+from domain.match.leaves import decode_event
 from infra.audit.draws import DEALS
 from infra.audit.leaf_order import LeafOrder
 from infra.audit.stored_match import check

@@ -8,7 +8,7 @@ from domain.errors import Code
 from domain.match import commands
 from domain.match.audit import verify
 from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch
-from domain.match.events import decode_refusal
+from domain.match.leaves import decode_refusal
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store.board_channel import board_of

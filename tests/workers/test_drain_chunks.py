@@ -9,7 +9,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.match.audit import verify
 from domain.match.commands import CommandEnvelope, MakeOffer, PlayMove
-from domain.match.decide import Decision, DecisionContext, Rejection, decide
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.state import MatchState
 from infra.durability.durability import Mode
 from infra.store.port import CommitConflict, CommitResult, Write

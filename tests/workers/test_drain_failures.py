@@ -8,8 +8,10 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
 from domain.match.commands import CommandEnvelope, MakeOffer, PlayMove, StartMatch
-from domain.match.decide import Decision, DecisionContext, Rejection, decide
-from domain.match.events import EVENT_LIMIT, OfferMade
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext, Rejection
+from domain.match.events import OfferMade
+from domain.match.leaves import EVENT_LIMIT
 from domain.match.state import MatchState
 from infra.durability.durability import Mode
 from infra.redis import keys

@@ -10,8 +10,9 @@ import pytest
 from domain.errors import Code
 from domain.fairness import CHAIN_LENGTH, SetupDraw, earlier_seed, entropy_text, previous_seed
 from domain.match.commands import AnswerOffer, CommandEnvelope, DeclineMatch, PlayMove, StartMatch
-from domain.match.events import Challenged, Gathered, MatchStarted, decode_anchor, decode_event
+from domain.match.events import Challenged, Gathered, MatchStarted
 from domain.match.history import BrokenHistory
+from domain.match.leaves import decode_anchor, decode_event
 from domain.match.state import position_of
 from infra.audit.stored_match import check
 from infra.durability.durability import Mode

@@ -8,7 +8,8 @@ from redis import Redis
 from rq.timeouts import JobTimeoutException
 
 from domain.match.commands import CommandEnvelope, PlayMove
-from domain.match.decide import Decision, DecisionContext, Rejection, decide
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.state import MatchState
 from infra.durability.durability import Mode
 from infra.redis import keys

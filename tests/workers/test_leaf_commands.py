@@ -2,16 +2,15 @@
 
 import pytest
 
-from domain.match.events import (
+from domain.match.events import SCHEMA, Resigned
+from domain.match.leaves import (
     NO_HASH,
-    SCHEMA,
     AnchorLeaf,
     EventEnvelope,
     RefusedLeaf,
-    Resigned,
     encode_event,
+    without_last_command,
 )
-from domain.match.leaves import without_last_command
 from tests.helpers.given import ALICE
 
 

@@ -8,8 +8,16 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from domain.match.dispute_events import ResultChanged, SetBack
-from domain.match.events import Challenged, Ended, MatchStarted, Moved, Resigned, decode_event
+from domain.match.events import (
+    Challenged,
+    Ended,
+    MatchStarted,
+    Moved,
+    Resigned,
+    ResultChanged,
+    SetBack,
+)
+from domain.match.leaves import decode_event
 from domain.ratings import Skill, ranking
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery

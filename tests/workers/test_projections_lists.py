@@ -6,7 +6,6 @@ import pytest
 from redis import Redis
 
 from domain.fairness import Commitment
-from domain.match.current_offer import CurrentOffer
 from domain.match.events import (
     SERVER_ACCOUNT,
     Committed,
@@ -19,7 +18,7 @@ from domain.match.events import (
     OfferAnswered,
     Sealed,
 )
-from domain.match.state import Reason
+from domain.match.state import CurrentOffer, Reason
 from infra.projections.home_lists import HomeLists
 from infra.projections.match_lists import MatchCounts, MatchFilter, MatchListRow, MatchLists
 from infra.redis.reads import read_one

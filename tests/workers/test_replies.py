@@ -13,8 +13,9 @@ from domain.errors import Code
 from domain.match.audit import verify
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from domain.match.conditional_moves import ConditionalMove, ConditionalMoves, pack, unpack
-from domain.match.events import Flagged, Moved, decode_event
+from domain.match.events import Flagged, Moved
 from domain.match.history import unpack_snapshot
+from domain.match.leaves import decode_event
 from domain.match.state import position_of
 from domain.rules import latest_rules
 from infra.durability.durability import Mode

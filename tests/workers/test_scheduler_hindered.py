@@ -11,7 +11,8 @@ from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code
 from domain.match.commands import CommandEnvelope, FlagPlayer
-from domain.match.decide import Decision, DecisionContext, Rejection, decide
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import SERVER_ACCOUNT, Flagged
 from domain.match.history import Snapshot, pack_snapshot, unpack_snapshot
 from domain.match.state import MatchState

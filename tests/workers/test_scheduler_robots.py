@@ -12,7 +12,7 @@ from rq.suspension import resume, suspend
 
 from domain.clocks.calendar import DAY
 from domain.errors import Code
-from domain.match.clock_commands import late_seats
+from domain.match.clocks import late_seats
 from domain.match.commands import PlayMove, StartMatch
 from domain.match.events import Flagged
 from domain.match.state import Reason, position_of

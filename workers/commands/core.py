@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from domain.match import commands
-from domain.match.decide import Rejection
+from domain.match.decision import Rejection
 from infra.store import outcomes
 from infra.store.outcomes import CommandOutcome
 from infra.store.port import (

@@ -20,7 +20,8 @@ from typing import Final
 
 import redis
 
-from domain.match.decide import Rejection, decide
+from domain.match.decide import decide
+from domain.match.decision import Rejection
 from domain.match.events import AccountId
 from infra.durability.durability_watch import DurabilityWatch
 from infra.process.failpoints import failpoint

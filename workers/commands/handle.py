@@ -15,10 +15,8 @@ from rq.timeouts import BaseTimeoutException
 
 from domain.match import commands, conditional_moves
 from domain.match.commands import CommandEnvelope
-from domain.match.decide import Decision, DecisionContext, Rejection
-from domain.match.decision import INTERNAL
-from domain.match.dispute_events import SetBack
-from domain.match.events import Undone
+from domain.match.decision import INTERNAL, Decision, DecisionContext, Rejection
+from domain.match.events import SetBack, Undone
 from domain.match.history import (
     PackedSnapshot,
     Snapshot,

@@ -7,7 +7,8 @@ import redis
 
 from domain.fairness import ChainSeed
 from domain.match.commands import CommandEnvelope, StartMatch
-from domain.match.decide import DecisionContext, accounts_needed, needs_seed, sealed_seed
+from domain.match.decision import DecisionContext
+from domain.match.start import accounts_needed, needs_seed, sealed_seed
 from domain.match.state import MatchState
 from domain.rules import Seat
 from infra.people.accounts.vacations import on_vacation

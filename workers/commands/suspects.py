@@ -11,8 +11,7 @@ import logging
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from domain.match.decide import Rejection
-from domain.match.decision import INTERNAL
+from domain.match.decision import INTERNAL, Rejection
 from domain.match.events import CommandId
 from infra.process.failpoints import failpoint
 from infra.store.port import Store

@@ -13,24 +13,26 @@ import msgspec
 
 from domain.errors import Code
 from domain.match.audit import decide_again
-from domain.match.decide import Decision
-from domain.match.dispute_events import SetBack
-from domain.match.events import (
-    AnchorLeaf,
-    EventEnvelope,
-    RefusedLeaf,
-    Undone,
-    leaf_hash,
-)
+from domain.match.decision import Decision
+from domain.match.events import SetBack, Undone
+from domain.match.evolve import evolve
 from domain.match.history import (
     BrokenHistory,
     Snapshot,
     pack_snapshot,
     unpack_snapshot,
 )
-from domain.match.leaves import command_of, decode_leaf, without_last_command
+from domain.match.leaves import (
+    AnchorLeaf,
+    EventEnvelope,
+    RefusedLeaf,
+    command_of,
+    decode_leaf,
+    leaf_hash,
+    without_last_command,
+)
 from domain.match.refusal_audit import restored_text
-from domain.match.state import MatchState, evolve, next_due
+from domain.match.state import MatchState, next_due
 from infra.audit.log import first_difference
 from infra.log.published_log import PublishedLog
 from infra.process.failpoints import failpoint

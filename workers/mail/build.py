@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from domain.match.events import AccountId, leaf_hash
+from domain.match.events import AccountId
+from domain.match.leaves import leaf_hash
 from domain.rules import Seat
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import Composer, EmailText, MatchUpdate

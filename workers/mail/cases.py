@@ -4,8 +4,7 @@ Arbiters get it at once, also those who want a digest, because a player waits. T
 match get the mail of its players. The arbiter who has ruled before gets the mail of an appeal, too.
 """
 
-from domain.match.dispute_events import Appealed, Claimed
-from domain.match.events import AccountId
+from domain.match.events import AccountId, Appealed, Claimed
 from infra.mail.address_status import recipient_of
 from infra.mail.email import Email
 from infra.projections.projection import Fact

@@ -10,7 +10,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from domain.match.events import AccountId, CommandId, decode_event
+from domain.match.events import AccountId, CommandId
+from domain.match.leaves import decode_event
 from infra.mail.address_status import Recipient, recipient_of
 from infra.mail.chat_queue import UnmailedChat, lines_since
 from infra.mail.composer import MatchUpdate

@@ -11,7 +11,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from domain.match.events import AccountId, CommandId, decode_event
+from domain.match.events import AccountId, CommandId
+from domain.match.leaves import decode_event
 from infra.mail.push_client import PushClient, PushComposer, PushMessage, PushStatus
 from infra.mail.push_queue import LIFE_MS, PushQueue, QueuedPush
 from infra.people.push_subscriptions import PushSubscription, PushSubscriptions

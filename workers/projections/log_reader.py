@@ -15,16 +15,11 @@ import msgspec
 from redis.exceptions import ResponseError
 
 from domain.errors import Refusal
-from domain.match.dispute_events import ResultChanged, SetBack
-from domain.match.events import (
-    Ended,
-    EventEnvelope,
-    decode_event,
-    is_event,
-    leaf_hash,
-)
+from domain.match.events import Ended, ResultChanged, SetBack
+from domain.match.evolve import fold
 from domain.match.history import PackedSnapshot, unpack_snapshot
-from domain.match.state import MatchState, Reason, fold
+from domain.match.leaves import EventEnvelope, decode_event, is_event, leaf_hash
+from domain.match.state import MatchState, Reason
 from domain.ratings import ranking
 from infra.archive.directory_pages import DirectoryEntry
 from infra.archive.store import StoreWithArchive

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from domain.match.dispute_events import Appealed, Claimed, Ruled
-from domain.match.events import decode_event
+from domain.match.events import Appealed, Claimed, Ruled
+from domain.match.leaves import decode_event
 from domain.match.state import MatchState
 from infra.objects.port import ObjectNotFoundError
 from infra.people.statements import Statements

@@ -8,8 +8,8 @@ import msgspec
 from redis.exceptions import RedisError, ResponseError
 
 from domain.errors import Code, Refusal
-from domain.match.events import decode_event
 from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
+from domain.match.leaves import decode_event
 from domain.match.state import MatchState, next_due
 from infra.audit.stored_match import check_match
 from infra.redis import keys

@@ -2,17 +2,8 @@
 
 from typing import Final
 
-from domain.boards.pow2_svg import (
-    FIGURE,
-    FIGURE_RING,
-    MoveTrail,
-    PieceKind,
-    board_picture,
-    figures_of,
-    player_captions,
-    stone_kind,
-    trail_of,
-)
+from domain.boards.pieces import PieceKind, figures_of, player_captions, stone_kind
+from domain.boards.pow2_svg import FIGURE, FIGURE_RING, MoveTrail, board_picture, trail_of
 from domain.boards.pow2_text import board_below
 from domain.game.painter import BoardInput, Picture, body, stone
 from domain.game.svg import text_line

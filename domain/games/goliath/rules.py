@@ -28,10 +28,10 @@ from domain.boards.pow2_board import (
     SLIDES,
     SLIDES_SHORT,
     adjacent_to,
-    bits,
     intersection,
     set_of,
 )
+from domain.boards.sets import bits
 from domain.errors import Code, Refusal
 from domain.game.protocol import GameOutcome, Rules, Seat, unreadable_move
 from domain.games.goliath.notation import NOWHERE, GoliathMove, packed_move, sort_key

@@ -20,7 +20,8 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from domain.boards.hexes import MAX_COORDINATE, STEPS, Cell, axial, bits, cell, neighbours_of_cells
+from domain.boards.hexes import MAX_COORDINATE, STEPS, Cell, axial, cell, neighbours_of_cells
+from domain.boards.sets import bits
 from domain.errors import Code, Refusal
 from domain.game.protocol import (
     Chance,

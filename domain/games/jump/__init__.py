@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from domain.boards.pow2_board import JUMPS, bits
+from domain.boards.pow2_board import JUMPS
 from domain.boards.pow2_text import places_below
+from domain.boards.sets import bits
 from domain.game.engine import GameEngine, Values
 from domain.game.package import GamePackage
 from domain.games.jump import drawing, form

@@ -2,15 +2,8 @@
 
 from typing import Final
 
-from domain.boards.pow2_svg import (
-    FIGURE,
-    FIGURE_RING,
-    PieceKind,
-    board_picture,
-    figures_of,
-    player_captions,
-    stone_kind,
-)
+from domain.boards.pieces import PieceKind, figures_of, player_captions, stone_kind
+from domain.boards.pow2_svg import FIGURE, FIGURE_RING, board_picture
 from domain.boards.pow2_text import board_below
 from domain.game.painter import BoardInput, Picture, body, stone
 from domain.game.text import TextInput

@@ -2,13 +2,8 @@
 
 from typing import Final
 
-from domain.boards.pow2_svg import (
-    board_picture,
-    line_figure,
-    lines_owned,
-    player_captions,
-    stone_kind,
-)
+from domain.boards.pieces import player_captions, stone_kind
+from domain.boards.pow2_svg import board_picture, line_figure, lines_owned
 from domain.boards.pow2_text import board_below
 from domain.game.painter import BoardInput, Picture
 from domain.game.text import TextInput

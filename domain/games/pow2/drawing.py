@@ -3,7 +3,8 @@
 from math import cos, radians, sin
 from typing import Final
 
-from domain.boards.pow2_svg import PieceKind, board_picture, figures_of, player_captions
+from domain.boards.pieces import PieceKind, figures_of, player_captions
+from domain.boards.pow2_svg import board_picture
 from domain.boards.pow2_text import board_below
 from domain.game.painter import BoardInput, Picture, shade, stone
 from domain.game.svg import Markup, element, number

@@ -33,11 +33,11 @@ from domain.boards.pow2_board import (
     NAMES,
     SLIDES,
     SLIDES_INSIDE,
-    bits,
     intersection,
     names_of,
     set_of,
 )
+from domain.boards.sets import bits
 from domain.game.protocol import (
     GameOutcome,
     Rules,

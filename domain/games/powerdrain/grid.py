@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, Final
 
+from domain.boards.grid import SquareGrid
 from domain.game.protocol import Seat
 
 DIGITS: Final = (1, 3, 5, 7, 9)
@@ -44,15 +45,7 @@ _VOLTS: Final = (
     *(tuple(-plug_value(plug, section) for section in SECTIONS) for plug in PLUGS),
 )
 """The signed voltage of each byte of a grid in each section."""
-_BESIDE: Final = tuple(
-    tuple(
-        5 * y + x
-        for x, y in ((at % 5 - 1, at // 5), (at % 5 + 1, at // 5), (at % 5, at // 5 - 1),
-                     (at % 5, at // 5 + 1))
-        if 0 <= x < len(DIGITS) and 0 <= y < len(DIGITS)
-    )
-    for at in range(len(SECTIONS))
-)  # fmt: skip
+_BESIDE: Final = SquareGrid(len(DIGITS), len(DIGITS)).beside
 """For each place of the grid, counted line by line, the places at its sides."""
 
 

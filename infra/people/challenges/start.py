@@ -1,8 +1,7 @@
 """The command that starts the match of a full challenge."""
 
 from domain.match.commands import CommandEnvelope
-from domain.match.start_command import start_command, with_commitments
-from domain.match.start_options import read_start_options
+from domain.match.start_command import read_start_options, start_command, with_commitments
 from domain.rules import rules_by_id
 from infra.people.challenges.record import Challenge
 from infra.store.draw_texts import DrawTexts

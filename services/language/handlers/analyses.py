@@ -40,7 +40,7 @@ def analyse(call: Invocation) -> Answer:
             ),
         ]
         if found.interrupted:
-            said.insert(1, _("it was interrupted and will continue by itself"))
+            said.insert(1, _("it was interrupted, and will continue by itself"))
         return Answer("; ".join(said))
     rules = rules_by_id(state.rules)
     sides = [text_in(rules.sides[seat], call.words) for seat in range(len(state.seats))]

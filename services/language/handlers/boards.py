@@ -7,7 +7,8 @@ import msgspec
 
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId, decode_event
+from domain.match.events import AccountId
+from domain.match.leaves import decode_event
 from domain.match.state import MatchState, position_at
 from domain.rules import MissingRules
 from domain.sentences import text_in
@@ -56,7 +57,7 @@ def _board_words(call: Invocation) -> list[str]:
     words = call.line.all("board")
     if len(words) > BOARDS:
         said = call.words.gettext(
-            "you named %(count)s boards; the limit is %(most)s", count=len(words), most=BOARDS
+            "that's %(count)s boards; the limit is %(most)s", count=len(words), most=BOARDS
         )
         raise Refusal(Code.TOO_LONG, said)
     return words

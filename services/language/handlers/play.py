@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from domain.match.events import Called, DealProposed, Event, EventEnvelope, decode_event
+from domain.match.events import Called, DealProposed, Event
 from domain.match.history import replay
-from domain.match.start_options import read_draw_options
+from domain.match.leaves import EventEnvelope, decode_event
+from domain.match.start_command import read_draw_options
 from services.app.actor import Actor
 from services.app.commands import (
     PLAIN_ACTIONS,

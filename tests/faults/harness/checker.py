@@ -24,17 +24,18 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from domain.match import audit
-from domain.match.dispute_events import Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import (
     SERVER_ACCOUNT,
+    Claimed,
     Ended,
-    EventEnvelope,
     MatchStarted,
-    decode_event,
-    decode_refusal,
-    leaf_hash,
+    ResultChanged,
+    Ruled,
+    SetBack,
+    TimeGiven,
 )
 from domain.match.history import BrokenHistory, check_chain, replay, unpack_snapshot
+from domain.match.leaves import EventEnvelope, decode_event, decode_refusal, leaf_hash
 from domain.match.state import cache_position
 from infra.store import locators
 from infra.store.outcomes import parse

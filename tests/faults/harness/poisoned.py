@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from domain.match.commands import CommandEnvelope, PlayMove
-from domain.match.decide import Decision, DecisionContext, Rejection, decide
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.state import MatchState
 from infra.durability.durability import verify
 from infra.settings.settings import load

@@ -66,7 +66,7 @@ def test_a_stone_is_not_placed_on_a_line_with_the_other_colour():
     sentence = "a13: the light stone at a1 stands on a line through it"
     assert refused(at, "a13") == sentence
     assert "a13" not in legal(at)
-    assert refused(at, "a1") == "a1: a is already there light stone"
+    assert refused(at, "a1") == "a1: a light stone is already there"
 
 
 def test_all_stones_in_the_way_are_named():
@@ -75,7 +75,7 @@ def test_all_stones_in_the_way_are_named():
     assert refused(at, "a13") == sentence
     assert (
         refused(position({"a1": "o", "j10": "x"}, "light"), "j10")
-        == "j10: a is already there dark stone"
+        == "j10: a dark stone is already there"
     )
 
 

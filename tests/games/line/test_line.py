@@ -201,8 +201,8 @@ def test_random_games_come_to_an_end_under_all_options(flags):
 @pytest.mark.parametrize(
     ("at", "text", "sentence"),
     [
-        (play(start(), "c3"), "c3", "c3: a is already there light stone"),
-        (position("c3", "g9", LIGHT), "g9", "g9: a is already there dark stone"),
+        (play(start(), "c3"), "c3", "c3: a light stone is already there"),
+        (position("c3", "g9", LIGHT), "g9", "g9: a dark stone is already there"),
         (play(start(), "a1"), "c3", "c3: Light's stone at a1 stands on a line through it"),
         (
             position("a1", "h8", LIGHT),

@@ -88,7 +88,7 @@ def test_without_the_rule_of_the_putahi_light_would_win_at_once():
 def test_torere_is_played_by_two_without_options_or_a_setup():
     options = RULES.read_options([])
     playing.refuses_players_and_setup(RULES, options, 3, "torere is played by two, not by 3")
-    with pytest.raises(Refusal, match="there is no option '-limit'; there are none") as option:
+    with pytest.raises(Refusal, match="there is no option '-limit'; this game has none") as option:
         RULES.read_options(["-limit=9"])
     assert option.value.code is Code.UNKNOWN_OPTION
     assert RULES.write_options(options) == ()

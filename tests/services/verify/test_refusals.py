@@ -11,18 +11,14 @@ from domain.match.commands import (
     encode_command,
     without_envelope,
 )
-from domain.match.decide import Rejection, decide
-from domain.match.events import (
-    Moved,
-    RefusedLeaf,
-    decode_event,
-    decode_refusal,
-    encode_event,
-    leaf_hash,
-)
+from domain.match.decide import decide
+from domain.match.decision import Rejection
+from domain.match.events import Moved
+from domain.match.evolve import evolve
 from domain.match.history import EMPTY_SNAPSHOT, Snapshot, encode_refusal, pack_snapshot
+from domain.match.leaves import RefusedLeaf, decode_event, decode_refusal, encode_event, leaf_hash
 from domain.match.sentences import SAY
-from domain.match.state import cache_position, evolve
+from domain.match.state import cache_position
 from infra.audit.stored_match import check
 from infra.store import outcomes
 from infra.store.refused_commands import RefusedId

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from domain.match.deals import DealKind
-from domain.match.events import decode_event
+from domain.match.leaves import decode_event
 from infra.audit.draws import DEALS as CLAUSES
 from infra.log.signed_note import SignatureType, Signer
 from tests.helpers.checked_files import Evidence, changed, evidence
@@ -54,7 +54,7 @@ def test_keys_that_came_with_the_file_prove_nothing(page):
 def test_keys_that_are_entered_take_their_place(page):
     drop(page, document(unpublished=0))
     page.locator(".box > summary").first.click()
-    field = page.get_by_label("One key a line")
+    field = page.get_by_label("One key per line,")
     field.fill("this is no key")
     expect(page.locator("#wrong-keys")).to_contain_text("is no key")
     field.fill(evidence(unpublished=0).keys)
@@ -167,7 +167,7 @@ def test_a_pasted_receipt_is_read(page):
     drop(page, document())
     page.locator("#again").click()
     page.locator("summary", has_text="Paste a receipt").click()
-    page.get_by_label("The whole text").fill(evidence().receipt(evidence().indexes[1]))
+    page.get_by_label("The entire text,").fill(evidence().receipt(evidence().indexes[1]))
     page.get_by_role("button", name="Check the text").click()
     expect(page.get_by_text("The file is a receipt")).to_be_visible()
     page.locator("summary", has_text="Paste a receipt").click()
@@ -216,7 +216,7 @@ def test_a_cosignature_counts_if_the_witness_is_known(page):
 def test_what_a_server_exports_holds(page, publishing, game):
     one, other = publishing.players()
     board = publishing.begun(one, other, game=game)
-    other.give(board, {"do": "offer", "kind": "draw"})
+    other.give(board, {"do": "proposed", "kind": "draw"})
     answered = one.give(board, {"do": "reject"}).json()
     receipt, seq = answered["receipt"], answered["seq"]
     refused = other.give(board, {"do": "accept"})

@@ -7,7 +7,7 @@ from litestar import Response
 from litestar.params import JSONBody, PathParameter
 
 from domain.errors import Code, Refusal
-from domain.match.decide import seat_of
+from domain.match.decision import seat_of
 from infra.languages.wording import wording
 from infra.people.tokens import Scope
 from infra.store.outcomes import parse

@@ -6,7 +6,7 @@ import msgspec
 from litestar.params import JSONBody
 
 from domain.errors import Code
-from domain.match.decide import seat_of
+from domain.match.decision import seat_of
 from domain.rules import rules_by_id
 from infra.people.tokens import Scope
 from services.app import drafts

@@ -12,9 +12,9 @@ from litestar.params import HeaderParameter, QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 
 from domain.errors import Code, Refusal
-from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled
-from domain.match.events import AccountId, Ended, decode_event, leaf_hash
+from domain.match.events import AccountId, Appealed, Claimed, Ended, ResultChanged, Ruled
 from domain.match.history import Snapshot
+from domain.match.leaves import decode_event, leaf_hash
 from infra.people.tokens import Scope
 from infra.projections.notices import NoticePosition, position_of
 from services.app.damaged_match import UNREADABLE

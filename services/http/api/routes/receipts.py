@@ -6,7 +6,7 @@ from litestar import Response
 from litestar.params import PathParameter
 
 from domain.errors import Code, Refusal
-from domain.match.decide import seat_of
+from domain.match.decision import seat_of
 from infra.people.tokens import Scope
 from infra.store.outcomes import parse
 from services.app.matches import load_state

@@ -4,8 +4,9 @@ from typing import Any
 
 from litestar import Response
 
-from domain.match.events import Challenged, Imported, MatchStarted, Moved, decode_event
-from domain.match.imported import ImportedMatch
+from domain.match.events import Challenged, Imported, MatchStarted, Moved
+from domain.match.leaves import decode_event
+from domain.match.state import ImportedMatch
 from services.app.damaged_match import refuse_damaged
 from services.app.receipts import leaf_of_event, proof_of, require_receipt
 from services.http.context import ApiContext

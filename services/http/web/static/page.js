@@ -210,7 +210,7 @@ function tick() {
 }
 
 document.addEventListener("htmx:sendError", ({ detail: { elt } }) => {
-  if (!isPart(elt)) away(gettext("Can’t reach the server. Nothing was sent; try again."));
+  if (!isPart(elt)) away(gettext("Can’t reach the server. Please try again."));
 });
 document.addEventListener("htmx:timeout", ({ detail: { elt } }) => {
   if (!isPart(elt)) away(gettext("The server didn’t answer. Try again: your move won’t be played twice."));

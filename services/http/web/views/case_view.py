@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import msgspec
 from markupsafe import Markup
 
-from domain.match.clock_turns import ClockTurn, clock_turns
-from domain.match.events import RefusedLeaf, decode_event, decode_refusal, is_event
+from domain.match.clocks import ClockTurn, clock_turns
 from domain.match.history import replay
+from domain.match.leaves import RefusedLeaf, decode_event, decode_refusal, is_event
 from domain.match.state import MatchState
 from domain.translation import Translation
 from infra.audit.build_document import ReadMatch, read_match

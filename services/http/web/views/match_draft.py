@@ -7,7 +7,7 @@ import msgspec
 
 from domain.errors import Refusal
 from domain.game.option_form import OptionKind
-from domain.match.start_options import StartOptions, read_start_options
+from domain.match.start_command import StartOptions, read_start_options
 from domain.rules import AnyRules, Seat, game_by_key
 from infra.people.challenges import NOTE_LIMIT
 from services.app.context import App

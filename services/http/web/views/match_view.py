@@ -12,9 +12,8 @@ from domain.game.protocol import PuzzleScore
 from domain.match.conditional_moves import ConditionalMoves, unpack
 from domain.match.events import AccountId
 from domain.match.imports import describe_source
-from domain.match.invitation import Invitation
 from domain.match.robots import robot_level
-from domain.match.state import MatchState, deadline
+from domain.match.state import Invitation, MatchState, deadline
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
 from domain.translation import ENGLISH, Translation
 from infra.redis.reads import Read, read_all

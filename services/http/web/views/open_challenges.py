@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from domain.match.events import AccountId
-from domain.match.start_options import read_start_options
+from domain.match.start_command import read_start_options
 from domain.rules import rules_by_id
 from infra.people.challenges import Challenge
 from infra.projections.ratings import Rating

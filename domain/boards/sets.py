@@ -1,10 +1,18 @@
-"""Unions of sets by tables: sets of up to 64 places are ints with those bits set."""
+"""Sets of up to 64 places: ints with those bits set."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 _BYTE: Final = 256
 _PLACES: Final = 64
+
+
+def bits(places: int) -> Iterator[int]:
+    """Yield the places of a set, the lowest first; a set of more than 64 works, too."""
+    while places:
+        lowest = places & -places
+        yield lowest.bit_length() - 1
+        places ^= lowest
 
 
 def union_over(sets: Sequence[int]) -> Callable[[int], int]:

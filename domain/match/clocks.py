@@ -1,38 +1,38 @@
-"""Commands about clocks: reminders and flags, the end of a pause, vacations."""
+"""Commands about clocks: reminders and flags, the end of a pause, vacations; and the turns that clocks have counted."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
+
+import msgspec
 
 from domain.clocks import match_clock as clocks
+from domain.clocks.match_clock import MatchClock, time_left, time_of_turn
 from domain.errors import Code, Refusal
-from domain.match.commands import (
-    EndVacation,
-    FlagPlayer,
-    RemindPlayer,
-    StartVacation,
-)
-from domain.match.commit_reveal import end_without_texts
-from domain.match.decision import Decision, seat_to_move
+from domain.match.commands import EndVacation, FlagPlayer, RemindPlayer, StartVacation
+from domain.match.deals import end_without_texts
+from domain.match.decision import Decision, DecisionContext, seat_to_move
 from domain.match.events import (
     SERVER_ACCOUNT,
     Absent,
     AccountId,
+    Challenged,
     Declined,
     Ended,
     Event,
     Flagged,
+    MatchStarted,
+    Moved,
     Nagged,
     Resumed,
     Returned,
+    SetBack,
+    Undone,
 )
+from domain.match.evolve import evolve
+from domain.match.leaves import EventEnvelope
 from domain.match.moves import leave_match
 from domain.match.robots import robot_level
 from domain.match.sentences import SAY
-from domain.match.state import (
-    MatchState,
-    Reason,
-    deadline,
-    deadline_of,
-)
+from domain.match.state import MatchState, Reason, deadline, deadline_of, initial
 from domain.rules import MissingRules, Seat, rules_by_id
 
 
@@ -140,3 +140,73 @@ def decide_vacation(
     if command.until <= now:
         raise Refusal(Code.TOO_LATE, SAY("vacation-over"))
     return Absent(seat=seat, until=command.until)
+
+
+def add_vacations(
+    decision: Decision, state: MatchState, context: DecisionContext, now: int
+) -> Decision:
+    """Add the players' vacations to a decision by which clocks begin to run; return any other unchanged."""
+    if not any(isinstance(event, Challenged | MatchStarted | SetBack) for event in decision.events):
+        return decision
+    for event in decision.events:
+        state = evolve(state, event, now)
+    clock = state.clock
+    if clock is None or state.over:
+        return decision
+    absent = tuple(
+        Absent(seat=seat, until=until)
+        for seat, account in enumerate(state.seats)
+        if seat in state.active_seats
+        and (until := context.away.get(account, 0)) > now
+        and not _is_on_vacation(clock, seat, until)
+    )
+    return msgspec.structs.replace(decision, events=(*decision.events, *absent))
+
+
+def _is_on_vacation(clock: MatchClock, seat: Seat, until: int) -> bool:
+    """Return whether the clock already stands still for the seat until then."""
+    return any(one.seat == seat and one.until >= until for one in clock.stops)
+
+
+class ClockTurn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A turn that is over: with a move, or because it became another seat's turn, or the match ended."""
+
+    seat: Seat
+    began: int
+    """Instant, ms."""
+    ended: int
+    """Instant, ms."""
+    counted: int
+    """How much of it the clock counts, ms."""
+    left: int | None
+    """The rest of the seat's time at its end by the nearest limit, ms; None without a limit."""
+
+
+def clock_turns(events: Iterable[EventEnvelope]) -> Iterator[ClockTurn]:
+    """Yield the turns of a history that are over; none for a match without clocks."""
+    state = initial()
+    for envelope in events:
+        after = evolve(state, envelope.body, envelope.at)
+        if state.clock is not None and state.next is not None and _is_over(state, envelope, after):
+            yield ClockTurn(
+                seat=state.next,
+                began=state.clock.since,
+                ended=envelope.at,
+                counted=time_of_turn(state.clock, state.next, envelope.at),
+                left=time_left(state.clock, state.next, state.next, envelope.at),
+            )
+        state = after
+
+
+def _is_over(before: MatchState, envelope: EventEnvelope, after: MatchState) -> bool:
+    """Return whether an event ends the running turn; a turn may be over in the ms in which it began."""
+    body: Event = envelope.body
+    return (
+        isinstance(body, Moved | Undone | SetBack)
+        or after.next != before.next
+        or _began(after) != _began(before)
+    )
+
+
+def _began(state: MatchState) -> int | None:
+    return state.clock.since if state.clock else None
