@@ -275,7 +275,7 @@ def keys_of(front_ends, account):
 
 DELETIONS = {
     "terminal": lambda one: one.terminal(f"delete {one.own}").code == "",
-    "mail": lambda one: "are erased" in joined(one.mail(f"delete {one.own}")),
+    "mail": lambda one: "have been erased" in joined(one.mail(f"delete {one.own}")),
     "api": lambda one: one.api.post("/api/account/deletion", {"password": PASSWORD}).is_success,
     "web": lambda one: (
         one.web.send("/account/deletion", {"password": PASSWORD}).has_redirect_location

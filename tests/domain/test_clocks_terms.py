@@ -235,12 +235,18 @@ def test_the_recorded_form_of_terms_is_final():
     ("flags", "said"),
     [
         (["--dys=3"], "es gibt keine Option '--dys'; ist --days gemeint?"),
-        (["--days=0"], "'--days=0' ist zu klein oder zu groß: --days=N, mit N von 1 bis 365"),
+        (
+            ["--days=0"],
+            "'--days=0' ist zu klein oder zu groß; richtig ist --days=N, mit N von 1 bis 365",
+        ),
         (
             ["--bank=x"],
-            "'--bank=x' ist unklar: --bank=A+B, mit A von 1 bis 3650 und B von 0 bis 365",
+            "'--bank=x' ist unklar; richtig ist --bank=A+B, mit A von 1 bis 3650 und B von 0 bis 365",
         ),
-        (["--weekends=x"], "'--weekends=x' ist unklar: --weekends=off oder --weekends=on"),
+        (
+            ["--weekends=x"],
+            "'--weekends=x' ist unklar; richtig ist --weekends=off oder --weekends=on",
+        ),
     ],
 )
 def test_a_refused_flag_is_explained_in_german(flags, said):

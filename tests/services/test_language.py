@@ -60,7 +60,9 @@ def test_games_lists_the_games(terminal):
 def test_a_signup_is_welcomed_and_the_password_can_be_changed(terminal):
     assert terminal.do("signup Dora marco-polo").sentence.startswith("welcome, dora;")
     changed = terminal.do("change password dora marco-polo adventurer")
-    assert changed.text.startswith("the password of dora is changed; it is logged out everywhere")
+    assert changed.text.startswith(
+        "the password of dora has been changed; the account is logged out everywhere"
+    )
     assert terminal.do("change password dora marco-polo again-again").code == Code.WRONG_PASSWORD
 
 

@@ -232,7 +232,7 @@ def test_variables_that_go_above_the_login_are_named(
     done = server.run("login", server.url, typed="alice\nmad-hatter\n")
     assert done.returncode == 0
     assert done.stderr == (
-        "MATCHPOST_URL is set, and goes above the login\n"
+        "MATCHPOST_URL is set, and overrides the login\n"
         "MATCHPOST_DATA is set, so `do` uses the data of this machine\n"
     )
 

@@ -62,11 +62,11 @@ SAY = Sentences(
         "barred": "no free intersection forms a triangle with {barred:any}",
         "few": "{those:all} need an intersection each, and have only {places:all}",
         "serve": (
-            "{those:near} don't give {around:near} an intersection each; try "
+            "{those:near} don't give {around:near} an intersection each; for example "
             "{origin:place}-{target:place}:{placed:list}"
         ),
         "due": (
-            "{due:have} to be placed for {around:near}, and {named:are} named; try "
+            "{due:have} to be placed for {around:near}, and {named:are} named; for example "
             "{origin:place}-{target:place}:{placed:list}"
         ),
         "moved": "{at:place} is taken by the piece that moves there",

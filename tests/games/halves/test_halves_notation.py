@@ -24,7 +24,7 @@ FORM = (
         (start("-manual_start"), "1,2",
          "1,2: while tiles are being placed, a move is the number of a cell; groups come later"),
         (start("-manual_start"), "keep", "keep: keep and swap are only for choosing colours, and that isn't due now"),
-        (start(), "3", "3: A must first write keep or swap, for the colours"),
+        (start(), "3", "3: A must first choose a colour: keep or swap"),
         (position(WANING, A), "swap", "swap: keep and swap are only for choosing colours, and that isn't due now"),
         (position(WANING, A), "6", "6: there is no tile 6; they are numbered 1 to 5"),
         (position(WANING, A), "3", "3: tile 3 is B's, and it is A's turn"),

@@ -243,7 +243,7 @@ def test_what_is_no_notation_is_refused_with_the_form(text):
 
 
 def test_a_long_text_is_not_quoted_in_full():
-    assert playing.unreadable(RULES, "x" * 9000).startswith(f"'{'x' * 24}' is no")
+    assert playing.unreadable(RULES, "x" * 9000).startswith(f"'{'x' * 24}' isn't")
 
 
 @given(st.text("abcdm123457890- AM", max_size=4))

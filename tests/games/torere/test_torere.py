@@ -166,7 +166,7 @@ def test_what_is_no_notation_is_refused_with_the_form(text):
 
 
 def test_a_long_text_is_not_quoted_in_full():
-    assert playing.unreadable(RULES, "4" * 9000).startswith(f"'{'4' * 24}' is no")
+    assert playing.unreadable(RULES, "4" * 9000).startswith(f"'{'4' * 24}' isn't")
 
 
 def test_every_move_is_read_as_it_is_written():
