@@ -110,9 +110,9 @@ def test_a_match_is_played_in_a_terminal(api, pair, open_terminal, wait_until):
     wait_until(lambda: "Played: a13-d7. It is your turn." in terminal.words)
     wait_until(lambda: "1 m13-j7 a13-d7" in terminal.words)
     terminal.press("?")
-    wait_until(lambda: "the next match that waits for you" in terminal.screen)
+    wait_until(lambda: "the next match waiting for you" in terminal.screen)
     terminal.press("Escape")
-    wait_until(lambda: "the next match that waits for you" not in terminal.screen)
+    wait_until(lambda: "the next match waiting for you" not in terminal.screen)
     terminal.press("q")
     wait_until(lambda: "exit code 0" in terminal.screen)
     assert f"match {board}, {api.url}" in terminal.screen
