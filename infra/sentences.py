@@ -47,6 +47,7 @@ SAY: Final = Sentences(
         "addresses": "an account can have at most {most} e-mail addresses, not {count}",
         "blocks": "you can block at most {most} players; unblock one first",
         "watched": "you can watch at most {most} matches; remove one first",
+        "pinned": "you can pin at most {most} matches; unpin one first",
         "followed": "you can follow at most {most} players; remove one first",
         "muted": "you can mute at most {most} chats; unmute one first",
         "no-challenge": "there is no challenge {challenge}; it may have expired",

@@ -3,7 +3,19 @@
 from typing import Final
 
 from domain.game.package import GamePackage
-from domain.games import duo, goliath, halves, jump, line, one, pow2, powerdrain, torere, two
+from domain.games import (
+    duo,
+    goliath,
+    halves,
+    jump,
+    line,
+    one,
+    pow2,
+    powerdrain,
+    reversi,
+    torere,
+    two,
+)
 
 GAMES: Final[tuple[GamePackage, ...]] = (
     pow2.GAME,
@@ -16,4 +28,5 @@ GAMES: Final[tuple[GamePackage, ...]] = (
     two.GAME,
     duo.GAME,
     torere.GAME,
+    reversi.GAME,
 )

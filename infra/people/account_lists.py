@@ -5,6 +5,7 @@
 | `{a:<hex>}:blocked` | hash: id of an account from which this one accepts no challenges, messages and chat -> nothing |
 | `{a:<hex>}:muted` | hash: board of a match whose chat brings the account no notice and no mail -> nothing |
 | `{a:<hex>}:watched` | hash: board of a watched match -> nothing |
+| `{a:<hex>}:pinned` | hash: board of a match that is first in its player's lists -> nothing |
 | `{a:<hex>}:followed` | hash: id of a followed account -> nothing |
 
 A list is personal data: a blocked account gets no notice, and nobody learns who watches a match or follows a player.
@@ -43,13 +44,28 @@ class ListKind(NamedTuple, Generic[Item]):
 
 
 BLOCKED: Final = ListKind[AccountId](
-    keys.blocked, 500, lambda most: SAY("blocks", most=most), bytes.hex, bytes.fromhex
+    keys.of_account(":blocked"),
+    500,
+    lambda most: SAY("blocks", most=most),
+    bytes.hex,
+    bytes.fromhex,
 )
 FOLLOWED: Final = ListKind[AccountId](
-    keys.followed, 100, lambda most: SAY("followed", most=most), bytes.hex, bytes.fromhex
+    keys.of_account(":followed"),
+    100,
+    lambda most: SAY("followed", most=most),
+    bytes.hex,
+    bytes.fromhex,
 )
-MUTED: Final = ListKind[int](keys.muted, 500, lambda most: SAY("muted", most=most), str, int)
-WATCHED: Final = ListKind[int](keys.watched, 200, lambda most: SAY("watched", most=most), str, int)
+MUTED: Final = ListKind[int](
+    keys.of_account(":muted"), 500, lambda most: SAY("muted", most=most), str, int
+)
+WATCHED: Final = ListKind[int](
+    keys.of_account(":watched"), 200, lambda most: SAY("watched", most=most), str, int
+)
+PINNED: Final = ListKind[int](
+    keys.of_account(":pinned"), 20, lambda most: SAY("pinned", most=most), str, int
+)
 
 
 class AccountList(Generic[Item]):
@@ -117,15 +133,25 @@ class FollowList(msgspec.Struct, frozen=True):
     """The watched matches, the newest board first."""
     accounts: tuple[AccountId, ...]
     """The followed accounts, sorted by id; some may be deleted."""
+    pinned: tuple[int, ...] = ()
+    """The pinned matches, the newest board first."""
+
+
+class MatchMarks(msgspec.Struct, frozen=True):
+    """The lists of an account that a match is on."""
+
+    watched: bool = False
+    pinned: bool = False
 
 
 class Follows:
-    """The matches that accounts watch, and the players that they follow."""
+    """The matches that accounts watch and pin, and the players that they follow."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
         self.boards = AccountList(client, WATCHED)
         self.accounts = AccountList(client, FOLLOWED)
+        self.pinned = AccountList(client, PINNED)
 
     def of(self, account: AccountId) -> FollowList:
         """Return all that the account watches and follows."""
@@ -133,19 +159,36 @@ class Follows:
 
     def read(self, account: AccountId) -> Read[FollowList]:
         """Return the read of `of`."""
-        boards, accounts = self.boards.read(account), self.accounts.read(account)
+        accounts = self.accounts.read(account)
+        boards, pinned = self.boards.read(account), self.pinned.read(account)
 
         def queue(pipe: Any) -> None:
             boards.queue(pipe)
             accounts.queue(pipe)
+            pinned.queue(pipe)
 
         def parse(replies: list[Any]) -> FollowList:
-            watched, followed = boards.parse(replies[:1]), accounts.parse(replies[1:])
-            return FollowList(tuple(reversed(watched)), tuple(followed))
+            watched, followed, first = ([reply] for reply in replies)
+            return FollowList(
+                tuple(reversed(boards.parse(watched))),
+                tuple(accounts.parse(followed)),
+                tuple(reversed(pinned.parse(first))),
+            )
 
         return Read(queue, parse)
 
+    def read_marks(self, account: AccountId, board: int) -> Read[MatchMarks]:
+        """Return the read of which lists a match is on."""
+        watched, pinned = (one.read_has(account, board) for one in (self.boards, self.pinned))
+
+        def queue(pipe: Any) -> None:
+            watched.queue(pipe)
+            pinned.queue(pipe)
+
+        return Read(queue, lambda replies: MatchMarks(*map(bool, replies)))
+
     def forget(self, account: AccountId) -> None:
-        """Erase both lists of an account; safe to repeat, see `Accounts.delete`."""
+        """Erase the lists of an account; safe to repeat, see `Accounts.delete`."""
         self.boards.forget(account)
         self.accounts.forget(account)
+        self.pinned.forget(account)

@@ -152,6 +152,7 @@ KEYS: Final = (
     Key("{a:<hex>}:blocked", "hash: id of a blocked account -> nothing", "infra.people.account_lists", "the account is deleted", "blocked players, 500", _ACCOUNT),
     Key("{a:<hex>}:watched", "hash: board of a watched match -> nothing", "infra.people.account_lists", "the account is deleted", "watched matches, 200", _ACCOUNT),
     Key("{a:<hex>}:followed", "hash: id of a followed account -> nothing", "infra.people.account_lists", "the account is deleted", "followed players, 100", _ACCOUNT),
+    Key("{a:<hex>}:pinned", "hash: board of a match that is first in its player's lists -> nothing", "infra.people.account_lists", "the account is deleted", "pinned matches, 20", _ACCOUNT),
     Key("{a:<hex>}:muted", "hash: board whose chat is muted -> nothing", "infra.people.account_lists", "the account is deleted", "muted chats, 500", _ACCOUNT),
     Key("{a:<hex>}:seen", "sorted set: board -> when a browser with the account's text for its deal was last seen", "infra.people.seen_texts", "expires after 90 days", "matches, 500", _PLAYER),
     Key("{a:<hex>}:starts", "hash: id of a command that starts a match by name -> against whom", "infra.people.pending_starts", "they are taken up", "starts, 50", _ACCOUNT),

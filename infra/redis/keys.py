@@ -140,7 +140,7 @@ def _of_match(rest: str) -> Callable[[int, int], str]:
     return lambda shard, board: f"{_TAGS[shard]}:m:{board}{rest}"
 
 
-def _of_account(rest: str) -> Callable[[bytes], str]:
+def of_account(rest: str) -> Callable[[bytes], str]:
     """Return a function that returns a key of an account, in the slot of its record."""
     return lambda account_id: f"{{a:{account_id.hex()}}}{rest}"
 
@@ -176,27 +176,23 @@ drafts: Final = _of_match(":draft")
 statements: Final = _of_match(":texts")
 conditional_moves: Final = _of_match(":conditional")
 
-account: Final = _of_account("")
-account_mac: Final = _of_account(":mac")
-message_box: Final = _of_account(":box")
-read_marks: Final = _of_account(":read")
-recipients: Final = _of_account(":sent")
-strangers: Final = _of_account(":strangers")
-chat_boards: Final = _of_account(":chats")
-statement_boards: Final = _of_account(":stated")
-message_notices: Final = _of_account(":notices")
-tokens: Final = _of_account(":tokens")
-networks: Final = _of_account(":networks")
-challenges_opened: Final = _of_account(":opened")
-challenges_joined: Final = _of_account(":joined")
-blocked: Final = _of_account(":blocked")
-watched: Final = _of_account(":watched")
-followed: Final = _of_account(":followed")
-muted: Final = _of_account(":muted")
-pending_starts: Final = _of_account(":starts")
-seen_texts: Final = _of_account(":seen")
-password_reset: Final = _of_account(":reset")
-matches_with_robots: Final = _of_account(":robots")
+account: Final = of_account("")
+account_mac: Final = of_account(":mac")
+message_box: Final = of_account(":box")
+read_marks: Final = of_account(":read")
+recipients: Final = of_account(":sent")
+strangers: Final = of_account(":strangers")
+chat_boards: Final = of_account(":chats")
+statement_boards: Final = of_account(":stated")
+message_notices: Final = of_account(":notices")
+tokens: Final = of_account(":tokens")
+networks: Final = of_account(":networks")
+challenges_opened: Final = of_account(":opened")
+challenges_joined: Final = of_account(":joined")
+pending_starts: Final = of_account(":starts")
+seen_texts: Final = of_account(":seen")
+password_reset: Final = of_account(":reset")
+matches_with_robots: Final = of_account(":robots")
 
 
 def refused(shard: int, account_id: bytes) -> str:

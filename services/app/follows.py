@@ -1,4 +1,4 @@
-"""Matches that an account watches, and players that it follows. Nobody else learns of it.
+"""Matches that an account watches or pins, and players that it follows. Nobody else learns of it.
 
 Only what anybody may see is shown by it. Even so a player who blocks an account is not followed by it.
 """
@@ -6,8 +6,9 @@ Only what anybody may see is shown by it. Even so a player who blocks an account
 from typing import Final
 
 from domain.errors import Code, Refusal
+from domain.match.decision import seat_of
 from domain.match.events import AccountId
-from infra.people.account_lists import WATCHED, FollowList
+from infra.people.account_lists import PINNED, WATCHED, FollowList
 from infra.projections.match_lists import MatchListRow
 from infra.redis.reads import read_all
 from services.app.contact import check_follow
@@ -33,6 +34,24 @@ def watch_match(app: App, account: AccountId, board: int) -> None:
 def unwatch_match(app: App, account: AccountId, board: int) -> None:
     """Stop watching a match, which need not be watched or exist."""
     app.follows.boards.remove(account, [board])
+
+
+def pin_match(app: App, account: AccountId, board: int) -> None:
+    """Put one of its matches first in an account's lists; `unknown-board`, `too-many`, `not-a-player`.
+
+    Pins of matches that are over make room for others.
+    """
+    seat_of(account, load_state(app, board))
+    pinned = app.follows.pinned.of(account)
+    if len(pinned) >= PINNED.most:
+        rows = app.lists.rows(pinned)
+        app.follows.pinned.remove(account, [row.board for row in rows if row and row.over])
+    app.follows.pinned.add(account, board)
+
+
+def unpin_match(app: App, account: AccountId, board: int) -> None:
+    """Put a match back in its usual place in an account's lists; it need not be pinned or exist."""
+    app.follows.pinned.remove(account, [board])
 
 
 def follow_player(app: App, account: AccountId, userid: str) -> None:

@@ -1,6 +1,6 @@
-"""The matches that wait for an account, the most urgent first."""
+"""The matches that wait for an account: pinned ones, then the most urgent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -10,8 +10,10 @@ from domain.match.history import PackedSnapshot, unpack_snapshot
 from domain.match.state import deadline
 from domain.rules import rules_by_id
 from domain.translation import ENGLISH, Translation
+from infra.people.account_lists import FollowList
+from infra.projections.home_lists import HomeBoards
 from infra.projections.match_lists import MatchListRow
-from infra.redis.reads import read_all, read_one
+from infra.redis.reads import read_all
 from infra.store.snapshots import read_snapshots
 from services.app.context import App
 from services.app.names import names_of
@@ -20,12 +22,27 @@ URGENT_MS: Final = 86_400_000
 """A deadline that is nearer than this is urgent."""
 
 
-class WaitingMatches(msgspec.Struct, frozen=True):
-    """The matches that wait for an account, the most urgent first."""
+class OwnMatches(msgspec.Struct, frozen=True):
+    """The running matches of an account, and those that it watches."""
 
-    rows: tuple[MatchListRow, ...]
-    deadlines: Mapping[int, int | None]
+    account: AccountId
+    boards: HomeBoards
+    followed: FollowList
+
+    @property
+    def others(self) -> list[int]:
+        """The boards that do not wait for the account, in the order of its lists: pinned ones, then the newest."""
+        return sorted(self.boards.others, key=lambda board: board not in self.followed.pinned)
+
+
+class WaitingMatches(msgspec.Struct, frozen=True):
+    """The matches that wait for an account, in the order of `in_order`."""
+
+    rows: tuple[MatchListRow, ...] = ()
+    deadlines: Mapping[int, int | None] = {}
     """By board, ms; None for a match without a limit."""
+    pinned: Collection[int] = ()
+    """All pinned matches of the account."""
 
 
 class NextMatch(msgspec.Struct, frozen=True):
@@ -43,27 +60,33 @@ class NextMatch(msgspec.Struct, frozen=True):
     """The number of all matches that wait for the account, without the one that it comes from."""
 
 
-def waiting_matches(app: App, account: AccountId) -> WaitingMatches:
-    """Return the matches that wait for an account: first those with offers and invitations, then by deadline."""
-    boards = read_one(app.data, app.lists.read_boards(account))
+def own_matches(app: App, account: AccountId) -> OwnMatches:
+    """Return the running matches of an account, in one round trip."""
+    boards, followed = read_all(app.data, app.lists.read_boards(account), app.follows.read(account))
+    return OwnMatches(account, boards, followed)
+
+
+def waiting_matches(app: App, own: OwnMatches) -> WaitingMatches:
+    """Return the matches that wait for an account, in the order of `in_order`."""
+    boards = own.boards
     rows, snapshots = read_all(
         app.data,
         app.lists.read_rows(boards.bucket, boards.waiting),
         read_snapshots(app.store.layout().shard_of, boards.waiting),
     )
     found = dict(zip(boards.waiting, snapshots, strict=True))
-    return in_order(account, list(rows.values()), [found[board] for board in rows])
+    return in_order(own, list(rows.values()), [found[board] for board in rows])
 
 
 def next_match(
     app: App, account: AccountId, after: int | None = None, language: Translation = ENGLISH
 ) -> NextMatch | None:
-    """Return the most urgent match that waits for an account; None if none does.
+    """Return the first of the matches that wait for an account; None if none does.
 
     If the match `after` still waits, it is the one that follows in the order, and the first after the last;
     so all are gone through. `after` itself is never returned.
     """
-    found = waiting_matches(app, account)
+    found = waiting_matches(app, own_matches(app, account))
     boards = [row.board for row in found.rows]
     at = boards.index(after) + 1 if after in boards else 0
     rows = [row for row in (*found.rows[at:], *found.rows[:at]) if row.board != after]
@@ -82,19 +105,22 @@ def next_match(
 
 
 def in_order(
-    account: AccountId, rows: Sequence[MatchListRow], snapshots: Sequence[PackedSnapshot | None]
+    own: OwnMatches, rows: Sequence[MatchListRow], snapshots: Sequence[PackedSnapshot | None]
 ) -> WaitingMatches:
-    """Return these matches that wait for an account: first those with offers and invitations, then by deadline.
+    """Return these matches that wait for an account: pinned ones, those with offers and invitations, then by deadline.
 
     A match whose snapshot can't be read has no deadline here.
     """
     due = {row.board: _deadline(data) for row, data in zip(rows, snapshots, strict=True)}
 
-    def order(row: MatchListRow) -> tuple[bool, bool, int, int]:
-        at = due[row.board]
-        return not _is_asked(row, account), at is None, at or 0, row.since
+    pinned = own.followed.pinned
 
-    return WaitingMatches(tuple(sorted(rows, key=order)), due)
+    def order(row: MatchListRow) -> tuple[bool, bool, bool, int, int]:
+        at = due[row.board]
+        asked = _is_asked(row, own.account)
+        return row.board not in pinned, not asked, at is None, at or 0, row.since
+
+    return WaitingMatches(tuple(sorted(rows, key=order)), due, pinned)
 
 
 def _is_asked(row: MatchListRow, account: AccountId) -> bool:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from infra.languages.wording import N_
-from services.language.form import LANGUAGES, CommandForm, signed
+from services.language.form import LANGUAGES, OWN, OWN_IN_MATCH, CommandForm, signed
 from services.language.game_forms import GAME_FORMS
 from services.language.handlers import (
     accounts,
@@ -18,9 +18,6 @@ from services.language.handlers import (
     vacations,
 )
 
-_OWN: Final = "userid password"
-_IN_MATCH: Final = "BOARD userid password"
-
 GENERAL_FORMS: Final = (
     CommandForm(
         "help",
@@ -31,13 +28,13 @@ GENERAL_FORMS: Final = (
     ),
     CommandForm("games", "games", "", N_("list the games and puzzles"), help_pages.list_games),
     CommandForm(
-        "signup", "signup", f"{_OWN} [ADDRESS ...]", N_("create an account"), accounts.signup
+        "signup", "signup", f"{OWN} [ADDRESS ...]", N_("create an account"), accounts.signup
     ),
-    signed("add", "add", f"{_OWN} ADDRESS ...", N_("add e-mail addresses"), accounts.add_addresses),
+    signed("add", "add", f"{OWN} ADDRESS ...", N_("add e-mail addresses"), accounts.add_addresses),
     signed(
         "verify",
         "verify",
-        f"{_OWN} CODE",
+        f"{OWN} CODE",
         N_("verify an e-mail address with the code sent there"),
         accounts.verify,
     ),
@@ -51,14 +48,14 @@ GENERAL_FORMS: Final = (
     signed(
         "change_address",
         "change address",
-        f"{_OWN} [ADDRESS ...]",
+        f"{OWN} [ADDRESS ...]",
         N_("replace all e-mail addresses; give none to remove them"),
         accounts.change_addresses,
     ),
     signed(
         "set",
         "set",
-        f"{_OWN} language {LANGUAGES}  |  notify move|daily|none  |  challenges anyone|known|none"
+        f"{OWN} language {LANGUAGES}  |  notify move|daily|none  |  challenges anyone|known|none"
         "  |  receipts on|off",
         N_("choose your language, when and how mail is sent, and whose challenges you accept"),
         accounts.set_preference,
@@ -66,78 +63,48 @@ GENERAL_FORMS: Final = (
     signed(
         "vacation",
         "vacation",
-        f"{_OWN} [DAYS|back]",
+        f"{OWN} [DAYS|back]",
         N_("go on vacation: stop your clocks for whole days"),
         vacations.vacation,
     ),
     signed(
         "signoff",
         "signoff",
-        _OWN,
+        OWN,
         N_("stop all mail; `set ... notify` starts it again"),
         accounts.signoff,
     ),
     CommandForm(
         "delete",
         "delete",
-        _OWN,
+        OWN,
         N_("erase the account and all personal data, for good"),
         accounts.delete,
     ),
     signed(
         "block",
         "block",
-        f"{_OWN} [userid]",
+        f"{OWN} [userid]",
         N_("accept no challenges, messages or chat from a player, or list the players you block"),
         blocks.block,
     ),
-    signed("unblock", "unblock", f"{_OWN} userid", N_("unblock a player"), blocks.unblock),
+    signed("unblock", "unblock", f"{OWN} userid", N_("unblock a player"), blocks.unblock),
     signed(
         "decline_all",
         "decline all",
-        f"{_OWN} userid",
+        f"{OWN} userid",
         N_("decline all challenges from a player"),
         blocks.decline_all,
     ),
-    signed(
-        "watch",
-        "watch",
-        _IN_MATCH,
-        N_("add a match to your watched matches"),
-        follows.watch,
-    ),
-    signed(
-        "unwatch",
-        "unwatch",
-        _IN_MATCH,
-        N_("remove a match from your watched matches"),
-        follows.unwatch,
-    ),
-    signed(
-        "follow",
-        "follow",
-        f"{_OWN} userid",
-        N_("follow a player: `watching` shows what they play"),
-        follows.follow,
-    ),
-    signed(
-        "unfollow", "unfollow", f"{_OWN} userid", N_("stop following a player"), follows.unfollow
-    ),
-    signed(
-        "watching",
-        "watching",
-        _OWN,
-        N_("list the matches you watch, and what the players you follow are playing"),
-        follows.watching,
-    ),
+    *follows.FORMS,
     signed(
         "mute",
         "mute",
-        _IN_MATCH,
+        OWN_IN_MATCH,
         N_("stop notices and mail about a match's chat"),
         messages.mute,
     ),
-    signed("unmute", "unmute", _IN_MATCH, N_("get them again"), messages.unmute),
+    signed("unmute", "unmute", OWN_IN_MATCH, N_("get them again"), messages.unmute),
     CommandForm(
         "list",
         "list",
@@ -155,50 +122,50 @@ GENERAL_FORMS: Final = (
     signed(
         "message",
         "message",
-        f"{_OWN} userid[,userid ...] TEXT",
+        f"{OWN} userid[,userid ...] TEXT",
         N_("write to players; the text may also begin on the next line"),
         messages.message,
     ),
-    signed("messages", "messages", _OWN, N_("read what was written to you"), messages.messages),
+    signed("messages", "messages", OWN, N_("read what was written to you"), messages.messages),
     signed(
         "broadcast",
         "broadcast",
-        f"{_OWN} TEXT",
+        f"{OWN} TEXT",
         N_("write to everybody; arbiters only"),
         messages.broadcast,
     ),
     signed(
         "claim",
         "claim",
-        f"{_IN_MATCH} #PLY TEXT",
+        f"{OWN_IN_MATCH} #PLY TEXT",
         N_("ask an arbiter to look at a match from a ply on; the text says what went wrong"),
         disputes.claim,
     ),
     signed(
         "appeal",
         "appeal",
-        f"{_IN_MATCH} TEXT",
+        f"{OWN_IN_MATCH} TEXT",
         N_("appeal against a ruling, once, within 14 days; another arbiter decides"),
         disputes.appeal,
     ),
     signed(
         "case",
         "case",
-        _IN_MATCH,
+        OWN_IN_MATCH,
         N_("show the claims and rulings of a match, to its players and to arbiters"),
         disputes.show_case,
     ),
     signed(
         "cases",
         "cases",
-        f"{_OWN} [FROM]",
+        f"{OWN} [FROM]",
         N_("list the cases waiting for a ruling, oldest first; arbiters only"),
         disputes.list_cases,
     ),
     signed(
         "rule",
         "rule",
-        f"{_IN_MATCH} [--own-motion] dismissed|back #PLY [time SIDE=DAYS]|result SIDE[,SIDE]|draw|annul"
+        f"{OWN_IN_MATCH} [--own-motion] dismissed|back #PLY [time SIDE=DAYS]|result SIDE[,SIDE]|draw|annul"
         "|time SIDE=DAYS[,SIDE=DAYS] REASONS",
         N_("rule on a match's waiting case, or of your own motion; arbiters only"),
         disputes.rule,

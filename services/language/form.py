@@ -40,6 +40,10 @@ class CommandForm(msgspec.Struct, frozen=True):
         return bool(words) and self.name.split()[: len(words)] == list(words)
 
 
+OWN: Final = "userid password"
+OWN_IN_MATCH: Final = "BOARD userid password"
+"""How the sender is written, and a match before it."""
+
 LANGUAGES: Final = "|".join(languages())
 """The languages, as usages name them."""
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from infra.languages.wording import N_
 from services.language.authentication import challenger, signer, signer_if_any
-from services.language.form import LANGUAGES, CommandForm, signed
+from services.language.form import LANGUAGES, OWN, OWN_IN_MATCH, CommandForm, signed
 from services.language.handlers import (
     accounts,
     analyses,
@@ -19,9 +19,6 @@ from services.language.handlers import (
     puzzles,
     rankings,
 )
-
-_OWN: Final = "userid password"
-_IN_MATCH: Final = "BOARD userid password"
 
 _of_game: Final = partial(CommandForm, of_game=True)
 _in_match: Final = partial(signed, of_game=True, in_match=True)
@@ -45,7 +42,7 @@ GAME_FORMS: Final = (
     _in_match(
         "move",
         "move",
-        f"{_IN_MATCH} MOVE[#ply]",
+        f"{OWN_IN_MATCH} MOVE[#ply]",
         N_(
             "play a move; or instead of one: propose KIND, undo, accept, reveal TEXT, reject, "
             "resign, decline, resume"
@@ -55,18 +52,20 @@ GAME_FORMS: Final = (
     _in_match(
         "queue",
         "queue",
-        f"{_IN_MATCH} [MOVE[#ply] ... | drop MOVE[#ply] ... | clear]",
+        f"{OWN_IN_MATCH} [MOVE[#ply] ... | drop MOVE[#ply] ... | clear]",
         N_("prepare conditional moves, which are played as soon as their turn comes"),
         conditional_moves.queue,
     ),
     _in_match(
         "submit",
         "submit",
-        f"{_IN_MATCH} MOVE[#ply]",
+        f"{OWN_IN_MATCH} MOVE[#ply]",
         N_("look at a move before it is played"),
         drafts.submit,
     ),
-    _in_match("confirm", "confirm", _IN_MATCH, N_("play the move you submitted"), drafts.confirm),
+    _in_match(
+        "confirm", "confirm", OWN_IN_MATCH, N_("play the move you submitted"), drafts.confirm
+    ),
     _of_game(
         "preview",
         "preview",
@@ -78,7 +77,7 @@ GAME_FORMS: Final = (
     _of_game(
         "previewas",
         "previewas",
-        f"{_IN_MATCH} MOVE ...",
+        f"{OWN_IN_MATCH} MOVE ...",
         N_("preview, drawn as you prefer it"),
         boards.preview_as,
         proof=signer,
@@ -95,25 +94,25 @@ GAME_FORMS: Final = (
         proof=signer_if_any,
         in_match=True,
     ),
-    _in_match("resign", "resign", _IN_MATCH, N_("resign the match"), play.resign),
+    _in_match("resign", "resign", OWN_IN_MATCH, N_("resign the match"), play.resign),
     _in_match(
         "decline",
         "decline",
-        _IN_MATCH,
+        OWN_IN_MATCH,
         N_("decline to play, before your first move or until everyone has accepted"),
         play.decline,
     ),
     _in_match(
         "rematch",
         "rematch",
-        _IN_MATCH,
+        OWN_IN_MATCH,
         N_("play again once the match is over, with the sides exchanged"),
         play.rematch,
     ),
     _in_match(
         "chat",
         "chat",
-        f"{_IN_MATCH} [TEXT]",
+        f"{OWN_IN_MATCH} [TEXT]",
         N_("write to the players of a match, or read what they wrote"),
         messages.chat,
     ),
@@ -134,7 +133,7 @@ GAME_FORMS: Final = (
     _of_game(
         "showas",
         "showas",
-        f"{_OWN} [BOARD[#ply] ... | all|active|inactive|next]",
+        f"{OWN} [BOARD[#ply] ... | all|active|inactive|next]",
         N_("show boards as you prefer them, with what only you can see"),
         boards.show_as,
         proof=signer,
@@ -163,7 +162,7 @@ GAME_FORMS: Final = (
     _of_game(
         "game_set",
         "set",
-        f"{_OWN} [display] NAME  |  language {LANGUAGES}  |  notify move|daily|none"
+        f"{OWN} [display] NAME  |  language {LANGUAGES}  |  notify move|daily|none"
         "  |  challenges anyone|known|none  |  receipts on|off",
         N_("choose how the game's boards are drawn for you"),
         accounts.set_for_game,

@@ -1,6 +1,6 @@
 """The match that waits next: the most urgent first, and one after the other to all."""
 
-from services.app.waiting import next_match, waiting_matches
+from services.app.waiting import next_match, own_matches, waiting_matches
 
 
 def test_the_most_urgent_match_comes_first_and_each_follows_once(pair):
@@ -14,7 +14,11 @@ def test_the_most_urgent_match_comes_first_and_each_follows_once(pair):
     asked = api.begun(other.api, one.api, terms=["--days=9"])
     assert other.api.give(asked, {"do": "offer", "kind": "draw"}).is_success
     api.caught_up()
-    assert [row.board for row in waiting_matches(app, account).rows] == [asked, fast, slow]
+    assert [row.board for row in waiting_matches(app, own_matches(app, account)).rows] == [
+        asked,
+        fast,
+        slow,
+    ]
     first = next_match(app, account)
     assert first is not None
     assert (first.board, first.asked, first.waiting) == (asked, True, 3)

@@ -21,7 +21,7 @@ from infra.languages.catalogues import catalogues
 ROOT = Path(infra.languages.__file__).parents[2]
 LAYERS = ("domain", "infra", "workers", "services")
 KINDS = {
-    "services/http/web/templates/*.html": ("jinja2.ext:babel_extract", {"trimmed": "true"}),
+    "services/http/web/*/*.html": ("jinja2.ext:babel_extract", {"trimmed": "true"}),
     "infra/**/*.py": ("python", {}),
     "services/**/*.py": ("python", {}),
     "services/http/web/static/*.js": ("javascript", {}),

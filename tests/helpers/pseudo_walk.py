@@ -23,7 +23,7 @@ from infra.mail.email import Attachment
 from infra.mail.receipt_attachments import with_receipt_line
 from infra.people.accounts.record import AccountChange, MailAddress, Profile
 from services.http.accept_language import wanted_language
-from services.http.web.views.guides import guide_of
+from services.http.web.games.guides import guide_of
 from services.language.commands import FORMS
 from services.mail.account_texts import code_text, reset_text
 

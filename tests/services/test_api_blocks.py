@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from infra.people.account_lists import BLOCKED
 from infra.people.pending_starts import MOST_BETWEEN_TWO
 from infra.redis import keys
 from tests.helpers.api import PASSWORD, Api, Player, code_of
@@ -152,7 +153,7 @@ def test_blocks_and_starts_go_with_the_account(api):
     one, other = api.players()
     assert one.put(f"/api/account/blocks/{other.name}", None).is_success
     assert start(one, other).is_success
-    names = [keys.blocked(one.account), keys.pending_starts(one.account)]
+    names = [BLOCKED.key(one.account), keys.pending_starts(one.account)]
     assert api.parts.data.exists(*names) == len(names)
     assert one.post("/api/account/deletion", {"password": PASSWORD}).is_success
     assert api.parts.data.exists(*names) == 0

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from infra.people.account_lists import FOLLOWED, WATCHED
-from infra.redis import keys
+from infra.people.account_lists import FOLLOWED, MUTED, WATCHED
 from services.app.follows import watched_matches
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.web import Guest, Read, door
@@ -123,11 +122,9 @@ def test_both_lists_have_an_end(api):
     fan, one, other = api.players(3)
     board = api.match(one, other)
     client = api.parts.data
+    client.hset(WATCHED.key(fan.account), mapping={str(10**9 + n): "" for n in range(WATCHED.most)})
     client.hset(
-        keys.watched(fan.account), mapping={str(10**9 + n): "" for n in range(WATCHED.most)}
-    )
-    client.hset(
-        keys.followed(fan.account), mapping={f"{n:032x}": "" for n in range(1, FOLLOWED.most + 1)}
+        FOLLOWED.key(fan.account), mapping={f"{n:032x}": "" for n in range(1, FOLLOWED.most + 1)}
     )
     full = fan.put(f"/api/account/following/matches/{board}", None)
     assert code_of(full) == "too-many"
@@ -147,12 +144,12 @@ def test_the_lists_go_with_either_account(api):
     assert star.put(f"/api/account/following/players/{fan.name}", None).is_success
     assert star.put(f"/api/account/following/matches/{board}", None).is_success
     assert star.put(f"/api/matches/{board}/chat/mute", None).is_success
-    own = [key(star.account) for key in (keys.watched, keys.followed, keys.muted)]
+    own = [key(star.account) for key in (WATCHED.key, FOLLOWED.key, MUTED.key)]
     assert api.parts.data.exists(*own) == len(own)
     assert star.post("/api/account/deletion", {"password": PASSWORD}).is_success
     assert api.parts.data.exists(*own) == 0
     assert following(fan)["players"] == []
-    assert not api.parts.data.exists(keys.followed(fan.account))
+    assert not api.parts.data.exists(FOLLOWED.key(fan.account))
 
 
 def test_a_finished_match_stays_and_says_so_and_a_block_of_ones_own_changes_nothing(api, come):

@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 
 from domain.rules import all_games, game_by_key
-from services.http.web.views.board_view import board_sample, draw_figures
+from services.http.web.boards.board_view import board_sample, draw_figures
 from tests.helpers.api import Api
 from tests.helpers.web import Guest, door
 

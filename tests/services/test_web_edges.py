@@ -10,8 +10,8 @@ import resvg_py
 
 from services.app.games import game_keys
 from services.http.web import pictures
+from services.http.web.games.guides import CARD, draw_guide_picture
 from services.http.web.pictures import preview_png, with_plain_style
-from services.http.web.views.guides import CARD, draw_guide_picture
 from tests.helpers.web import Read
 from tests.services.matches_by_form import start
 

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from domain.rules import game_by_key
 from infra.people.notes import Notes
 from services.app.matches import load_state
-from services.http.web.views.board_view import BoardView, draw_position
+from services.http.web.boards.board_view import BoardView, draw_position
 from tests.helpers.api import PASSWORD, until
 from tests.services.matches_by_form import challenge, start, turn, whole_match
 

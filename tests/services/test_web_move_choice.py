@@ -9,8 +9,8 @@ from domain.match.state import positions
 from domain.rules import latest_rules
 from services.app.games import game_keys
 from services.app.matches import load_state
-from services.http.web.views.board_view import MAX_MOVES, preview_move
-from services.http.web.views.live_try import start_of_try
+from services.http.web.boards.board_view import MAX_MOVES, preview_move
+from services.http.web.boards.live_try import start_of_try
 from tests.services.matches_by_form import moves, start
 
 

@@ -5,14 +5,14 @@ from collections.abc import Callable
 
 from domain.game.option_form import OptionField, OptionKind
 from domain.rules import all_games, all_rules, game_by_key
-from services.http.web.forms import Form
-from services.http.web.views.new_match_form import (
+from services.http.web.challenges.new_match_form import (
     TIME_CHOICES,
     chosen_options,
     featured_games,
     showcase_games,
     suggested_game,
 )
+from services.http.web.forms import Form
 from tests.helpers.api import Api
 from tests.helpers.web import Guest
 

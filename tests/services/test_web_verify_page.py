@@ -9,8 +9,8 @@ from hashlib import sha256
 
 import pytest
 
+from services.http.web.log.verify import PAGE
 from services.http.web.render import HEADERS
-from services.http.web.verify_page import PAGE
 from tests.helpers.api import Api
 from tests.helpers.web import Guest, Read
 

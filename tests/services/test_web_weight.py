@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from services.http.web.pages import exports
-from services.http.web.views.variations import MAX_LINKS
+from services.http.web.match import records as exports
+from services.http.web.replay.variations import MAX_LINKS
 from tests.helpers.api import Api
 from tests.helpers.web import door
 
@@ -89,7 +89,7 @@ def test_a_long_line_has_links_to_its_last_moves_alone(api):
 
 
 def test_the_moves_of_a_crowded_jump_are_listed_in_part(api, monkeypatch):
-    monkeypatch.setattr("services.http.web.views.board_view.MAX_MOVES", 20)
+    monkeypatch.setattr("services.http.web.boards.board_view.MAX_MOVES", 20)
     stones = "c3,c5,c6,d4,e3,e5,f3,f6,g4,g5,h3,h6"
     told = api.http.get("/games/jump/try/moves", params={"options": f"-solitaire={stones}"}).json()
     assert told["more"]

@@ -206,7 +206,7 @@ def test_the_change_of_the_rating_comes_by_itself_after_the_end(api, person, mon
     assert two.move(board, "a13-d7").status_code == 200
     page = person(one).goes_to(f"/m/{board}")
     with monkeypatch.context() as patched:  # the rating is not known yet
-        patched.setattr("services.http.web.pages.match.rating_change", lambda *_: None)
+        patched.setattr("services.http.web.match.page.rating_change", lambda *_: None)
         two.give(board, {"do": "resign"})
         expect(page.locator("#turn")).to_contain_text("You won by resignation.")
         expect(page.locator("#turn .change")).to_have_text("")

@@ -9,9 +9,9 @@ from domain.match.events import AccountId
 from services.http.context import ApiContext
 from services.http.web.display_settings import BoardTheme
 from services.http.web.forms import Form, OwnForm
+from services.http.web.puzzles.view import PuzzleLine
+from services.http.web.replay.variations import MAX_CHARACTERS, Variation
 from services.http.web.session import Visitor
-from services.http.web.views.puzzle_view import PuzzleLine
-from services.http.web.views.variations import MAX_CHARACTERS, Variation
 
 MAX_PLY: Final = 1_000_000
 

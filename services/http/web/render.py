@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
+from importlib.resources import files
 from typing import Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from litestar import Response
 from litestar.datastructures import Cookie
 from litestar.response import Redirect
@@ -17,12 +18,14 @@ from infra.languages.catalogues import languages, translated
 from infra.languages.formats import language_name
 from infra.languages.wording import Wording
 from services.http.web.assets import FILE_TYPES, asset_url, module_tags
+from services.http.web.boards.board_view import board_sample, draw_figures
+from services.http.web.boards.live_try import in_earnest
+from services.http.web.games.guides import game_picture
+from services.http.web.messages.chat_text import linked
 from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie, session_cookie
-from services.http.web.views.board_view import board_sample, draw_figures
-from services.http.web.views.chat_text import linked
-from services.http.web.views.guides import game_picture
-from services.http.web.views.live_try import in_earnest
 from services.words.endings import reason_label
+
+_PACKAGE: Final = "services.http.web"
 
 HTML: Final = "text/html"
 
@@ -59,11 +62,21 @@ def sentence(text: str) -> str:
     return found if found.endswith((".", "!", "?")) or not found else f"{found}."
 
 
+def _folders() -> list[str]:
+    """Return the folders that have templates: each beside its pages, and those that all share."""
+    found = (one for one in files(_PACKAGE).iterdir() if one.is_dir())
+    return sorted(
+        folder.name
+        for folder in found
+        if any(one.name.endswith(".html") for one in folder.iterdir())
+    )
+
+
 @cache
 def environment(words: Wording) -> Environment:
     """Return the templates in a language."""
     environment = Environment(
-        loader=PackageLoader("services.http.web"),
+        loader=ChoiceLoader([PackageLoader(_PACKAGE, folder) for folder in _folders()]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

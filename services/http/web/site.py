@@ -1,28 +1,28 @@
 """The site: the pages of all modules, and what they have in common."""
 
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any, Final
 
 from litestar import Request, Router
 from litestar.di import Provide
 from litestar.handlers import HTTPRouteHandler
 
-import services.http.web.pages as package
-from services.http.web import assets, browser_stream, site_files, verify_page
+import services.http.web as package
+from services.http.web.declared import Pages
 from services.http.web.error_pages import HANDLERS
 from services.http.web.forms import form, open_form, own
-from services.http.web.pages.games import variation_in_address
-from services.http.web.pages.puzzles import puzzle_in_address
+from services.http.web.games.page import variation_in_address
+from services.http.web.puzzles.page import puzzle_in_address
 from services.http.web.render import add_security_headers
 from services.http.web.session import account, visitor
 
 
 def _pages() -> list[HTTPRouteHandler]:
-    """Return the pages of each module in the folder `pages`, and those of the modules beside it."""
-    names = [found.name for found in iter_modules(package.__path__, f"{package.__name__}.")]
-    beside = [assets, browser_stream, site_files, verify_page]
-    return [page for module in (*map(import_module, names), *beside) for page in module.pages.all]
+    """Return the pages of each module of this package that has some."""
+    names = (found.name for found in walk_packages(package.__path__, f"{package.__name__}."))
+    modules = [import_module(name) for name in names if name != __name__]
+    return [page for module in modules for page in getattr(module, "pages", Pages()).all]
 
 
 async def _skip_api_authentication(_: Request[Any, Any, Any]) -> None:

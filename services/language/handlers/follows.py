@@ -1,12 +1,15 @@
-"""Matches that a player watches and players that one follows: watch, unwatch, follow, unfollow, watching."""
+"""Matches that a player watches or pins, and players that one follows."""
 
 from typing import Final
 
+from infra.languages.wording import N_
 from services.app.follows import (
     follow_player,
     followed_boards,
     followed_userids,
+    pin_match,
     unfollow_player,
+    unpin_match,
     unwatch_match,
     watch_match,
     watched_matches,
@@ -14,6 +17,7 @@ from services.app.follows import (
 from services.app.listed_matches import listed_matches
 from services.language.answer import Answer
 from services.language.arguments import read_board
+from services.language.form import OWN, OWN_IN_MATCH, signed
 from services.language.handlers.listing import lines_of
 from services.language.invocation import Invocation
 
@@ -33,6 +37,27 @@ def unwatch(call: Invocation) -> Answer:
     board = read_board(call.line.get("board"), call.words)
     unwatch_match(call.app, call.account(), board)
     return Answer(call.words.gettext("match %(board)s is not in `watching`", board=board))
+
+
+def pin(call: Invocation) -> Answer:
+    """Put a match of the player first in the player's lists."""
+    board = read_board(call.line.get("board"), call.words)
+    pin_match(call.app, call.account(), board)
+    return Answer(call.words.gettext("match %(board)s is pinned", board=board))
+
+
+def unpin(call: Invocation) -> Answer:
+    """Put a match back in its usual place in the player's lists."""
+    board = read_board(call.line.get("board"), call.words)
+    unpin_match(call.app, call.account(), board)
+    return Answer(call.words.gettext("match %(board)s is not pinned", board=board))
+
+
+def pinned(call: Invocation) -> Answer:
+    """List the pinned matches."""
+    boards = call.app.follows.of(call.account()).pinned
+    lines = lines_of(call, list(listed_matches(call.app, boards).values()))
+    return Answer(page="\n".join(lines) or call.words.gettext("you have no pinned matches"))
 
 
 def follow(call: Invocation) -> Answer:
@@ -60,3 +85,39 @@ def watching(call: Invocation) -> Answer:
         lines += [head, *lines_of(call, list(played))]
     none = call.words.gettext("you aren't watching any matches or following anyone")
     return Answer(page="\n".join(lines) or none)
+
+
+FORMS: Final = (
+    signed(
+        "watch",
+        "watch",
+        OWN_IN_MATCH,
+        N_("add a match to your watched matches"),
+        watch,
+    ),
+    signed(
+        "unwatch",
+        "unwatch",
+        OWN_IN_MATCH,
+        N_("remove a match from your watched matches"),
+        unwatch,
+    ),
+    signed("pin", "pin", OWN_IN_MATCH, N_("put a match first in your lists"), pin),
+    signed("unpin", "unpin", OWN_IN_MATCH, N_("put it back in its usual place"), unpin),
+    signed("pinned", "pinned", OWN, N_("list the matches you have pinned"), pinned),
+    signed(
+        "follow",
+        "follow",
+        f"{OWN} userid",
+        N_("follow a player: `watching` shows what they play"),
+        follow,
+    ),
+    signed("unfollow", "unfollow", f"{OWN} userid", N_("stop following a player"), unfollow),
+    signed(
+        "watching",
+        "watching",
+        OWN,
+        N_("list the matches you watch, and what the players you follow are playing"),
+        watching,
+    ),
+)

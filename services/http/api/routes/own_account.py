@@ -1,4 +1,4 @@
-"""Further things of a player's own account: vacation, watched matches, followed and blocked players, push."""
+"""Further things of a player's own account: vacation, watched and pinned matches, followed and blocked players, push."""
 
 from typing import Annotated
 
@@ -123,6 +123,35 @@ def follow_player(userid: OtherUserid, own: Own) -> None:
 def unfollow_player(userid: OtherUserid, own: Own) -> None:
     """Stop following a player; one who is not followed is no error."""
     follows.unfollow_player(own.app, own.account, userid)
+
+
+# pinned matches
+
+
+class Pins(msgspec.Struct, frozen=True):
+    """The matches that an account has pinned."""
+
+    matches: tuple[int, ...]
+    """The newest first."""
+
+
+@api.get("/api/account/pins", "Matches that you pinned", Scope.READ)
+def list_pins(own: Own) -> Pins:
+    """Return the matches that come first in your lists; only the caller can see them."""
+    return Pins(own.app.follows.of(own.account).pinned)
+
+
+@api.put("/api/account/pins/{board:int}", "Pin a match", Scope.PLAY)
+@refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.TOO_MANY)
+def pin_match(board: BoardNumber, own: Own) -> None:
+    """Put a match that you play in first in your lists on pages, up to 20."""
+    follows.pin_match(own.app, own.account, board)
+
+
+@api.delete("/api/account/pins/{board:int}", "Unpin a match", Scope.PLAY)
+def unpin_match(board: BoardNumber, own: Own) -> None:
+    """Put a match back in its usual place in your lists; one that is not pinned is no error."""
+    follows.unpin_match(own.app, own.account, board)
 
 
 # blocked players

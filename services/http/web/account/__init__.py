@@ -1,0 +1,1 @@
+"""The account, logging in, and links in mails."""

@@ -1,0 +1,1 @@
+"""Claims, rulings and appeals."""

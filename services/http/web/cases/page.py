@@ -1,0 +1,245 @@
+"""Pages of disputes: making a claim, a case with its ruling, and the queue of the arbiters."""
+
+from functools import partial
+from hashlib import sha256
+from typing import Annotated, Any, Final
+
+from litestar import Response
+from litestar.params import PathParameter
+from litestar.response import Redirect
+
+from domain.errors import Code, Refusal
+from domain.match.state import MatchState
+from services.app.cases import PAGE, CaseView, case_of, cases_of, queue_of
+from services.app.disputes import (
+    AppealAction,
+    ClaimAction,
+    DisputeAction,
+    RuleAction,
+    check_may_see,
+    dispute,
+    is_arbiter,
+)
+from services.app.evidence import evidence_of
+from services.app.names import names_of
+from services.app.play import submit
+from services.app.rulings import HOUR, Verdict, ruling_of, try_ruling
+from services.app.sentences import SAY
+from services.http.context import ApiContext
+from services.http.web.boards.board_view import draw_match
+from services.http.web.cases.view import case_page
+from services.http.web.declared import Pages
+from services.http.web.forms import Form, OwnForm
+from services.http.web.lists.pagination import ListPart, first_row
+from services.http.web.match.view import MatchView
+from services.http.web.params import (
+    AccountDependency,
+    BoardNumber,
+    CaseNumber,
+    ClaimPly,
+    ContextDependency,
+    Own,
+    PageNumber,
+    VisitorDependency,
+)
+from services.http.web.render import redirect_to, render
+from services.http.web.session import Visitor
+from services.words.cases import next_turn, remedies_said, step_name
+from services.words.named_match import NamedMatch
+
+pages = Pages()
+
+_MOST_DIGITS: Final = 6
+
+
+@pages.get("/m/{board:int}/claim", weight=2)
+def show_claim_form(
+    board: BoardNumber,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    account: AccountDependency,
+    ply: ClaimPly = None,
+) -> Response[str]:
+    """Show the form for a claim, which says what follows from it."""
+    table = MatchView.of(context, board, visitor)
+    check_may_see(context.app, account, table.state)
+    at = table.state.ply if ply is None else min(ply, table.state.ply)
+    return render(
+        "claim.html",
+        visitor,
+        table=table,
+        ply=at,
+        svg=None
+        if table.state.has_no_position
+        else draw_match(table.state, at, table.names, language=visitor.wording),
+        move=table.state.first_moves(at)[-1] if at else "",
+    )
+
+
+@pages.post("/m/{board:int}/claim")
+def make_claim(board: BoardNumber, own: Own) -> Redirect:
+    """Make a claim."""
+    action = ClaimAction(_number(own.get("ply"), Code.UNKNOWN_PLY), own.get("text"))
+    return _act(board, own, action)
+
+
+@pages.post("/m/{board:int}/appeal")
+def make_appeal(board: BoardNumber, own: Own) -> Redirect:
+    """Appeal against a ruling."""
+    claim = _number(own.get("case"), Code.UNKNOWN_CLAIM)
+    return _act(board, own, AppealAction(own.get("text"), claim))
+
+
+@pages.post("/m/{board:int}/rule")
+def give_ruling(board: BoardNumber, own: Own) -> Response[str] | Redirect:
+    """Show what a ruling will do; or submit it, once that was shown."""
+    claim = _number(own.get("case"), Code.UNKNOWN_CLAIM)
+    verdict = _verdict(own)
+    if own.get("do") != "preview":
+        return _act(board, own, RuleAction(verdict, own.get("text"), claim))
+    account, context, visitor = own.account, own.context, own.visitor
+    state, case = case_of(own.app, account, board, claim)
+    names = context.app.accounts.name_of(state.seats)
+    ruling = ruling_of(state, names, verdict, claim)
+    tried = try_ruling(account, state, ruling, context.app.store.now())
+    scene = NamedMatch.of(context.app, board, tried.after, visitor.wording)
+    what = remedies_said(scene, tried.remedies)
+    if tried.after.next is not None and tried.remedies:
+        what += f"; {next_turn(scene, tried.after.next)}"
+    return _case(context, visitor, state, case, form=own, preview=what)
+
+
+@pages.get("/m/{board:int}/case", weight=3)
+def show_case(
+    board: BoardNumber,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    account: AccountDependency,
+    number: CaseNumber = None,
+) -> Response[str]:
+    """Show a case of a match, by default the one that waits, or else the last."""
+    state, case = case_of(context.app, account, board, number)
+    return _case(context, visitor, state, case)
+
+
+def _case(
+    context: ApiContext,
+    visitor: Visitor,
+    state: MatchState,
+    case: CaseView,
+    *,
+    form: Form | None = None,
+    preview: str = "",
+) -> Response[str]:
+    account = visitor.require_account()
+    rules_here = is_arbiter(context.app, account) and account not in state.seats
+    now = visitor.now or context.app.store.now()
+    others = cases_of(context.app, account, case.board)[1]
+    return render(
+        "case.html",
+        visitor,
+        page=case_page(context.app, state, case, visitor.wording),
+        case=case,
+        others=[one for one in others if one.number != case.number],
+        can_rule=rules_here and case.waits and account not in case.arbiters,
+        can_appeal=account in state.seats and case.can_appeal(now),
+        typed=form.get if form else _nothing,
+        winners=form.all("winner") if form else (),
+        preview=preview,
+        key=(form or Form({})).key,
+        # the form for a ruling has an address below the match's, and this page is not above that
+        returns_to=f"/m/{case.board}/case?case={case.number}",
+    )
+
+
+def _nothing(_: str) -> str:
+    return ""
+
+
+@pages.get("/m/{board:int}/case/{number:int}/evidence.json", weight=20)
+def download_evidence(
+    board: BoardNumber,
+    number: Annotated[int, PathParameter(ge=1, le=10**9)],
+    context: ContextDependency,
+    account: AccountDependency,
+) -> Response[Any]:
+    """Return the evidence of a case as a match document."""
+    line = evidence_of(context.app, account, board, number)
+    headers = {
+        "Content-Disposition": f'attachment; filename="match-{board}-case-{number}.json"',
+        "Cache-Control": "private, no-cache",
+    }
+    return Response(line, media_type="application/json", headers=headers)
+
+
+@pages.get("/cases", weight=3)
+def show_queue(
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    account: AccountDependency,
+    page: PageNumber = 1,
+) -> Response[str]:
+    """Show the cases that wait for a ruling, the oldest first, to an arbiter."""
+    start = first_row(page, PAGE)
+    queued = queue_of(context.app, account, start)
+    views = [one.view for one in queued if one.view]
+    total = context.app.cases.count()
+    return render(
+        "cases.html",
+        visitor,
+        queued=queued,
+        now=visitor.now,
+        step_name=partial(step_name, words=visitor.wording),
+        names=names_of(
+            context.app,
+            [step.event.actor for view in views for step in view.steps],
+            visitor.wording,
+        ),
+        part=ListPart.of(
+            visitor.wording.gettext("Cases"),
+            start=start,
+            shown=len(queued),
+            total=total,
+            path="/cases",
+            size=PAGE,
+        ),
+    )
+
+
+def _act(board: int, own: OwnForm, action: DisputeAction) -> Redirect:
+    submit(own.app, dispute(own.app, own.actor(_key(own)), board, action))
+    number = f"?case={action.claim}" if not isinstance(action, ClaimAction) else ""
+    return redirect_to(f"/m/{board}/case{number}")
+
+
+def _key(form: Form) -> str:
+    """Return the key of the command: a form sent twice is one command, with other fields another."""
+    rest = sorted((name, form.all(name)) for name in form.fields if name not in ("csrf", "key"))
+    return f"{form.key} dispute {sha256(repr(rest).encode()).hexdigest()[:32]}"
+
+
+def _verdict(form: Form) -> Verdict:
+    kind = form.get("verdict")
+    grants = tuple(
+        (name.removeprefix("time-"), _span(form.get(name)))
+        for name in form.fields
+        if name.startswith("time-") and form.get(name) and kind in ("back", "time")
+    )
+    back = kind == "back"
+    return Verdict(
+        kind,
+        ply=_number(form.get("ply"), Code.UNKNOWN_PLY) if back else None,
+        winners=form.all("winner") if kind == "result" else (),
+        time=grants,
+    )
+
+
+def _span(text: str) -> int:
+    """Read hours as a form has them."""
+    return _number(text, Code.BAD_RULING) * HOUR
+
+
+def _number(text: str, code: Code) -> int:
+    if not text.isdecimal() or len(text) > _MOST_DIGITS:
+        raise Refusal(code, SAY("whole-number"))
+    return int(text)

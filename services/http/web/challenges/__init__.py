@@ -1,0 +1,1 @@
+"""New matches, open challenges and robots."""

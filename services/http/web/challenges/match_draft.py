@@ -1,0 +1,276 @@
+"""A match as the form for a new one describes it: read field by field, with a sentence for each mistake."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from domain.errors import Refusal
+from domain.game.option_form import OptionKind
+from domain.match.start_command import StartOptions, read_start_options
+from domain.rules import AnyRules, Seat, game_by_key
+from infra.people.challenges import NOTE_LIMIT
+from services.app.context import App
+from services.app.opponents import robots_here
+from services.app.queries import has_player
+from services.http.web.challenges.new_match_form import (
+    OWN_TIME,
+    TIME_BOUNDS,
+    chosen_options,
+    chosen_terms,
+    field_of,
+    option_value,
+)
+from services.http.web.forms import Form
+from services.http.web.session import Visitor
+from services.words.agreements import (
+    first_mover,
+    side_words,
+    variant_words,
+)
+from services.words.time_controls import limits
+
+Against: TypeAlias = Literal["anybody", "link", "robot", "name"]
+
+WAYS: Final[tuple[Against, ...]] = ("anybody", "link", "robot", "name")
+"""The ways to find an opponent."""
+
+
+class MatchDraft(msgspec.Struct, frozen=True):
+    """A match that is about to be started or offered."""
+
+    rules: AnyRules
+    against: Against
+    others: tuple[str, ...]
+    """Userids of the opponents; empty for a match that is offered."""
+    options: tuple[str, ...]
+    terms: tuple[str, ...]
+    seats: int
+    seat: Seat | None
+    """Of the player who starts it; None for chance."""
+    note: str
+    mistakes: Mapping[str, str]
+    """A sentence for each field with a mistake."""
+
+
+def read_draft(app: App, visitor: Visitor, rules: AnyRules, form: Form) -> MatchDraft:
+    """Return the match that a form describes, with its mistakes."""
+    against, others = _opponents(rules, form)
+    seats = len(others) + 1 if others else _seats_of_offer(rules, form)
+    draft = MatchDraft(
+        rules=rules,
+        against=against,
+        others=others,
+        options=chosen_options(rules.key, form),
+        terms=chosen_terms(form, rules.key),
+        seats=seats,
+        seat=_seat(field_of(form, rules.key, "seat"), seats),
+        note=form.get("note"),
+        mistakes={},
+    )
+    found = dict(_mistakes(app, visitor, draft, form))
+    return msgspec.structs.replace(draft, mistakes=found)
+
+
+def _opponents(rules: AnyRules, form: Form) -> tuple[Against, tuple[str, ...]]:
+    """Return the way to find opponents, and their names; a form without a way may name them."""
+    named = form.all("opponent")
+    against = next((way for way in WAYS if way == form.get("against")), None)
+    against = against or ("name" if named else "anybody")
+    several = max(rules.players) > 2  # noqa: PLR2004
+    if against == "name":
+        third = form.get(f"{rules.key}-third") if several else ""
+        return against, (*(named or ("",)), *([third] if third else []))
+    if against == "robot":
+        third = form.get(f"{rules.key}-robot") if several else ""
+        return against, (form.get("robot"), *([third] if third else []))
+    return against, ()
+
+
+def _seats_of_offer(rules: AnyRules, form: Form) -> int:
+    text = field_of(form, rules.key, "seats")
+    return int(text) if text in map(str, rules.players) else rules.players[0]
+
+
+def _seat(text: str, seats: int) -> Seat | None:
+    named = {"first": 0, "last": seats - 1}
+    return int(text) if text.isdecimal() and len(text) == 1 else named.get(text)
+
+
+# mistakes
+
+
+def _mistakes(
+    app: App, visitor: Visitor, draft: MatchDraft, form: Form
+) -> Iterator[tuple[str, str]]:
+    """Yield each field with a mistake, with a sentence; of fields that the form shows now only."""
+    _ = visitor.wording.gettext
+    yield from _mistakes_of_opponents(app, visitor, draft)
+    if draft.seat is not None and draft.seat >= draft.seats:
+        yield "seat", _("That side only exists with three players.")
+    yield from _mistakes_of_options(visitor, draft, form)
+    if form.get("time") == OWN_TIME:
+        yield from _mistakes_of_time(visitor, form)
+    if not draft.others and len(draft.note) > NOTE_LIMIT:
+        yield (
+            "note",
+            visitor.wording.ngettext(
+                "The note has %(long)s characters; the limit is %(count)s.",
+                "The note has %(long)s characters; the limit is %(count)s.",
+                NOTE_LIMIT,
+                long=len(draft.note),
+            ),
+        )
+
+
+def _mistakes_of_opponents(
+    app: App, visitor: Visitor, draft: MatchDraft
+) -> Iterator[tuple[str, str]]:
+    _, seen = visitor.wording.gettext, {visitor.name.lower()}
+    if draft.against == "robot":
+        known = {robot.userid for robot in robots_here(app)}
+        if not set(draft.others) <= known:
+            yield "robot", _("Choose a robot.")
+        elif len(set(draft.others)) < len(draft.others):
+            said = _("The same robot can’t play twice in one match; choose another strength.")
+            yield f"{draft.rules.key}-robot", said
+        return
+    for field, name in zip(("opponent", "third"), draft.others, strict=False):
+        if not name:
+            yield field, _("Enter your opponent’s name.")
+        elif name.lower() == visitor.name.lower():
+            yield field, _("That’s your own name; choose somebody else.")
+        elif name.lower() in seen:
+            yield field, _("%(name)s is named twice.", name=name)
+        elif not has_player(app, name):
+            yield field, _("There is no player named %(name)s.", name=name[:40])
+        seen.add(name.lower())
+
+
+def _mistakes_of_options(
+    visitor: Visitor, draft: MatchDraft, form: Form
+) -> Iterator[tuple[str, str]]:
+    key, found = draft.rules.key, False
+    for at, field in enumerate(game_by_key(key).options_form):
+        value = option_value(field, at, key, form)
+        if (
+            field.kind is OptionKind.NUMBER
+            and value
+            and not _is_within(value, field.low, field.high)
+        ):
+            found = True
+            yield f"{key}-number-{at}", _number_between(visitor, field.low, field.high)
+    if found:
+        return
+    try:
+        draft.rules.read_options(draft.options)
+    except Refusal as reason:
+        yield f"{key}-options", reason.in_language(visitor.wording)
+
+
+def _mistakes_of_time(visitor: Visitor, form: Form) -> Iterator[tuple[str, str]]:
+    if not form.get("own-days") and not form.get("own-bank"):
+        yield "own-days", visitor.wording.gettext("Enter how many days each move may take.")
+    for name, most in TIME_BOUNDS.items():
+        value, least = form.get(name), 0 if name == "own-more" else 1
+        if value and not _is_within(value, least, most):
+            yield name, _number_between(visitor, least, most)
+
+
+def _is_within(text: str, low: int, high: int) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 10 and low <= int(text) <= high  # noqa: PLR2004
+
+
+def _number_between(visitor: Visitor, low: int, high: int) -> str:
+    return visitor.wording.gettext("Enter a number from %(low)s to %(high)s.", low=low, high=high)
+
+
+# the match in words
+
+
+def draft_sentences(visitor: Visitor, draft: MatchDraft) -> list[str]:
+    """Return what is offered, a sentence each; of a draft with mistakes only what is sure."""
+    _ = visitor.wording.gettext
+    twice = draft.mistakes.get(f"{draft.rules.key}-robot")
+    if twice:
+        return [twice]
+    found = [_whom(visitor, draft)]
+    bad = {name for name in draft.mistakes if name not in ("opponent", "third", "note", "robot")}
+    if bad:
+        return found
+    agreed = read_start_options(draft.terms, draft.seats)
+    return [
+        *found,
+        *_sides(visitor, draft),
+        *_agreed(visitor, draft, agreed),
+        *_variants(visitor, draft),
+    ]
+
+
+def _whom(visitor: Visitor, draft: MatchDraft) -> str:
+    words, game = visitor.wording, draft.rules.title
+    named = words.names(list(dict.fromkeys(name for name in draft.others if name)))
+    match draft.against:
+        case "anybody" if draft.seats > 2:  # noqa: PLR2004
+            return words.gettext(
+                "You’re offering %(game)s to anyone, for %(seats)s players.",
+                game=game,
+                seats=draft.seats,
+            )
+        case "anybody":
+            return words.gettext("You’re offering %(game)s to anyone.", game=game)
+        case "link":
+            return words.gettext(
+                "You’ll get a link; the people you send it to can play %(game)s with you.",
+                game=game,
+            )
+        case _ if not named:
+            return words.gettext("You’re playing %(game)s.", game=game)
+        case "robot":
+            return words.gettext(
+                "You’re playing %(game)s against %(names)s.", game=game, names=named
+            )
+    return words.gettext("You’re challenging %(names)s to %(game)s.", names=named, game=game)
+
+
+def _sides(visitor: Visitor, draft: MatchDraft) -> Iterator[str]:
+    words, sides = visitor.wording, side_words(draft.rules, visitor.wording)
+    mover = first_mover(draft.rules, draft.options, draft.seats)
+    if draft.seat is None:
+        yield words.gettext("Random sides.")
+        if mover is not None:
+            yield words.gettext("%(side)s moves first.", side=sides[mover])
+    elif mover is None:
+        yield words.gettext("You’re playing %(side)s.", side=sides[draft.seat])
+    elif mover == draft.seat:
+        yield words.gettext("You’re playing %(side)s and move first.", side=sides[draft.seat])
+    else:
+        yield words.gettext(
+            "You’re playing %(side)s; %(other)s moves first.",
+            side=sides[draft.seat],
+            other=sides[mover],
+        )
+
+
+def _agreed(visitor: Visitor, draft: MatchDraft, agreed: StartOptions) -> Iterator[str]:
+    words = visitor.wording
+    yield words.gettext("Time: %(time)s.", time=limits(agreed.terms, words))
+    if agreed.terms and agreed.terms.rated and draft.against != "robot":
+        yield words.gettext("The match is rated.")
+    else:
+        yield words.gettext("This game won’t affect your rating.")
+
+
+def _variants(visitor: Visitor, draft: MatchDraft) -> Iterator[str]:
+    if "--gather" in draft.terms:
+        yield visitor.wording.gettext("The deal is provably fair.")
+    found = variant_words(
+        draft.rules,
+        draft.rules.write_options(draft.rules.read_options(draft.options)),
+        visitor.wording,
+    )
+    if found:
+        yield visitor.wording.ngettext(
+            "Variant: %(variants)s.", "Variants: %(variants)s.", len(found),
+            variants="; ".join(found),
+        )  # fmt: skip

@@ -1,0 +1,252 @@
+"""The games: their list, their rules, and boards to try them."""
+
+import secrets
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from litestar import Request, Response
+
+from domain.errors import Code, Refusal
+from domain.rules import game_by_key, latest_rules
+from domain.sentences import text_in
+from services.app.games import game_keys
+from services.app.opponents import robot_answers
+from services.app.sentences import SAY
+from services.http.web.boards.board_view import legal_moves_json, preview_move
+from services.http.web.boards.live_try import (
+    easiest_robot,
+    live_try,
+    live_try_of,
+    start_of_try,
+    turn_hint,
+)
+from services.http.web.challenges.new_match_form import (
+    chosen_options,
+    form_of_options,
+    robot_offers,
+)
+from services.http.web.declared import Pages
+from services.http.web.display_settings import USUAL
+from services.http.web.forms import Form
+from services.http.web.games.guides import (
+    CARD,
+    draw_guide_picture,
+    game_card,
+    guide_figures,
+    guide_of,
+)
+from services.http.web.games.help import help_blocks
+from services.http.web.lists.match_rows import match_rows
+from services.http.web.match.page import preview_json
+from services.http.web.params import (
+    Against,
+    ContextDependency,
+    GameKey,
+    LineText,
+    Live,
+    MoveText,
+    Options,
+    PictureName,
+    PictureVersion,
+    Players,
+    SeedText,
+    Theme,
+    VariationDependency,
+    VisitorDependency,
+)
+from services.http.web.puzzles.page import leaderboard
+from services.http.web.render import redirect_to, render
+from services.http.web.replay.variations import Variation
+
+pages = Pages()
+
+_MAX_MATCHES: Final = 10
+_MAX_OPTION: Final = 300
+_VISITOR: Final = 0
+"""The seat of a visitor who tries a game against a robot."""
+_FOR_A_DAY: Final = "public, max-age=86400"
+_FOR_GOOD: Final = "public, max-age=31536000, immutable"
+
+
+@pages.get("/games")
+def show_games(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
+    """Show all games and puzzles."""
+    lists = context.app.lists
+    known = [latest_rules(key) for key in game_keys()]
+    cards = [game_card(rules, visitor, lists.count_playing(rules.key)) for rules in known]
+    return render(
+        "games.html",
+        visitor,
+        played=[card for card in cards if card.players != (1,)],
+        puzzles=[card for card in cards if card.players == (1,)],
+    )
+
+
+@pages.get("/games/{game:str}")
+def show_game(
+    game: GameKey, context: ContextDependency, visitor: VisitorDependency
+) -> Response[str]:
+    """Show a game: its guide, a board to try it, its matches in play, or a puzzle's best scores."""
+    rules = latest_rules(game.lower())
+    answer = context.language.do(f"help {rules.key} --lang={visitor.language}")
+    rows = context.app.lists.playing(rules.key, 0, _MAX_MATCHES)
+    guide = guide_of(rules.key)
+    return render(
+        "game.html",
+        visitor,
+        rules=rules,
+        guide=guide,
+        figures=guide_figures(rules.key, guide, visitor) if guide else (),
+        card=game_card(rules, visitor),
+        blocks=help_blocks(answer.page),
+        terminal=answer.page,
+        playing=match_rows(context, rows, visitor.wording),
+        playing_count=context.app.lists.count_playing(rules.key),
+        finished_count=context.app.history.count(rules.key),
+        scores=leaderboard(context, rules, visitor) if rules.players == (1,) else None,
+        live=live_try(rules, visitor.wording, easiest_robot(context.app)),
+        **robot_offers(context.app, rules),
+    )
+
+
+@pages.get("/games/{game:str}/board.svg", weight=2)
+def show_board(game: GameKey, visitor: VisitorDependency) -> Response[Any]:
+    """Return the picture that stands for a game, under an address that never changes."""
+    del visitor  # a dependency, because it counts the request
+    drawn = draw_guide_picture(latest_rules(game.lower()).key, CARD)
+    return _svg(drawn.svg, _FOR_A_DAY)
+
+
+@pages.get("/games/{game:str}/pictures/{name:str}")
+def show_picture_of_game(
+    game: GameKey,
+    name: PictureName,
+    visitor: VisitorDependency,
+    version: PictureVersion = "",
+    board: Theme = USUAL.board,
+) -> Response[Any]:
+    """Return a picture of a game's guide; it is drawn once, and browsers keep it."""
+    del visitor  # a dependency, because it counts the request
+    drawn = draw_guide_picture(latest_rules(game.lower()).key, name.removesuffix(".svg"), board)
+    return _svg(drawn.svg, _FOR_GOOD if version == drawn.version else _FOR_A_DAY)
+
+
+def _svg(text: str, caching: str) -> Response[Any]:
+    return Response(text, media_type="image/svg+xml", headers={"Cache-Control": caching})
+
+
+def variation_in_address(  # noqa: PLR0913, PLR0917 - each is a part of the address
+    game: GameKey,
+    visitor: VisitorDependency,
+    options: Options = "",
+    players: Players = 0,
+    seed: SeedText = "",
+    line: LineText = "",
+    against: Against = "",
+    live: Live = "",
+) -> Variation:
+    """Return the variation in an address, from the start of a game."""
+    rules = latest_rules(game.lower())
+    read = rules.read_options(options.split())
+    written, count = rules.write_options(read), players or rules.players[0]
+    if count not in rules.players:
+        raise Refusal(Code.BAD_PLAYERS, SAY("not-for-count", game=rules.title, count=count))
+    query = {"options": " ".join(written)} if written else {}
+    query |= {"players": str(count)} if count != rules.players[0] else {}
+    query |= {"against": against} if against and rules.players != (1,) else {}
+    query |= {"live": live} if live else {}
+    if rules.needs_draw(read, count):
+        seed = seed or secrets.token_hex(8)
+        query |= {"seed": seed}
+    return Variation.of(
+        rules,
+        start_of_try(rules, read, count, seed),
+        (),
+        line,
+        f"/games/{rules.key}/try",
+        query,
+        language=visitor.wording,
+    )
+
+
+@pages.get("/games/{game:str}/try", weight=3)
+def try_game(
+    context: ContextDependency,
+    tried_line: VariationDependency,
+    visitor: VisitorDependency,
+    move: MoveText = "",
+) -> Response[str]:
+    """Show a board to try a game on, where the visitor moves for all players or against a robot."""
+    if move.strip():
+        return redirect_to(_after_move(tried_line, move.strip()).url())
+    rules = tried_line.rules
+    return render(
+        "try.html",
+        visitor,
+        rules=rules,
+        line=tried_line,
+        shown=tried_line.shown(),
+        score=rules.score(tried_line.position),
+        choices=game_by_key(rules.key).options_form,
+        side=text_in(rules.colour_text(_VISITOR), visitor.wording),
+        robot=easiest_robot(context.app),
+        hint=turn_hint(rules.key, visitor.wording),
+        typed=form_of_options(rules.key, tried_line.query.get("options", "").split()),
+    )
+
+
+@pages.get("/games/{game:str}/try/live", weight=3)
+def show_live_try(
+    context: ContextDependency,
+    tried_line: VariationDependency,
+    visitor: VisitorDependency,
+    move: MoveText = "",
+) -> Response[str]:
+    """Return the board to try a game on alone, as other pages embed it, after a move on it."""
+    after = _after_move(tried_line, move.strip()) if move.strip() else tried_line
+    live = live_try_of(after, easiest_robot(context.app))
+    return render("_live_try.html", visitor, live=live)
+
+
+@pages.get("/games/{game:str}/try/options")
+def choose_try_options(
+    game: GameKey, request: Request[Any, Any, Any], visitor: VisitorDependency
+) -> Response[str]:
+    """Redirect to the board with the options that were chosen in a form."""
+    del visitor  # a dependency, because it counts the request
+    rules = latest_rules(game.lower())
+    sent: dict[str, tuple[str, ...]] = {}
+    for name, value in request.query_params.multi_items():
+        sent[name] = (*sent.get(name, ()), str(value)[:_MAX_OPTION])
+    form = Form(sent)
+    chosen = rules.write_options(rules.read_options(chosen_options(rules.key, form)))
+    query = {"options": " ".join(chosen), "players": form.get("players")}
+    query["against"] = "robot" if form.get("against") == "robot" else ""
+    written = urlencode({name: value for name, value in query.items() if value})
+    return redirect_to(f"/games/{rules.key}/try{'?' + written if written else ''}")
+
+
+def _after_move(line: Variation, move: str) -> Variation:
+    """Return a variation after a move, and after a robot's answers if one plays."""
+    after = line.with_move(move)
+    if "against" in line.query:
+        for answer in robot_answers(after.rules, after.position, _VISITOR, after.text):
+            after = after.with_move(answer)
+    return after
+
+
+@pages.get("/games/{game:str}/try/moves", weight=3)
+def list_variation_moves(tried_line: VariationDependency) -> dict[str, Any]:
+    """Return the legal moves after a variation."""
+    moves = legal_moves_json(tried_line.rules, tried_line.position, tried_line.language)
+    return {"ply": len(tried_line.moves), **moves}
+
+
+@pages.get("/games/{game:str}/try/check", weight=3)
+def check_variation_move(tried_line: VariationDependency, move: MoveText = "") -> Response[Any]:
+    """Return the result of a move after a variation."""
+    line, plates = tried_line, "live" not in tried_line.query
+    found = preview_move(
+        line.rules, line.position, move.strip(), line.names, line.language, plates=plates
+    )
+    return preview_json(found)

@@ -1,0 +1,66 @@
+"""Pages of long lists: notices, scores."""
+
+from litestar import Response
+
+from infra.people.account_notices import MOST_ROWS
+from services.app.games import read_game
+from services.app.news import grouped
+from services.http.streams.page_marks import HomeTopic, page_marks
+from services.http.web.declared import Pages
+from services.http.web.home.news import news_items
+from services.http.web.lists.pagination import PAGE_SIZE, ListPart, first_row
+from services.http.web.params import (
+    AccountDependency,
+    ContextDependency,
+    GameKey,
+    PageNumber,
+    VisitorDependency,
+)
+from services.http.web.puzzles.page import leaderboard_page
+from services.http.web.render import render
+
+pages = Pages()
+
+
+@pages.get("/notices")
+def show_notices(
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    account: AccountDependency,
+    page: PageNumber = 1,
+) -> Response[str]:
+    """Show the visitor's notices, the newest first, and mark them as read; a part of the page marks none."""
+    start = first_row(page)
+    groups = grouped(context.app.notices.of(account, 0, MOST_ROWS))
+    found = groups[start : start + PAGE_SIZE]
+    part = ListPart.of(
+        visitor.wording.gettext("News"),
+        start=start,
+        shown=len(found),
+        total=len(groups),
+        path="/notices",
+    )
+    news = news_items(context, found, visitor)
+    if found and not visitor.partial:
+        context.app.messages.mark_news_read(account, found[0].newest.at)
+    # after the mark, which changes it
+    topic = HomeTopic(account)
+    mark = page_marks(context.app, [topic])[topic]
+    return render("notices.html", visitor, news=news, part=part, mark=mark)
+
+
+@pages.get("/games/{game:str}/scores")
+def show_scores(
+    game: GameKey, context: ContextDependency, visitor: VisitorDependency, page: PageNumber = 1
+) -> Response[str]:
+    """Show all scores of a puzzle, the best first."""
+    rules, start = read_game(game), first_row(page)
+    best, total = leaderboard_page(context, rules, visitor, start, PAGE_SIZE)
+    part = ListPart.of(
+        visitor.wording.gettext("Scores"),
+        start=start,
+        shown=len(best.rows),
+        total=total,
+        path=f"/games/{rules.key}/scores",
+    )
+    return render("scores.html", visitor, rules=rules, best=best, part=part)

@@ -1,0 +1,202 @@
+"""Matches as lists show them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from domain.match.events import AccountId
+from domain.match.robots import robot_level
+from domain.rules import rules_by_id
+from domain.translation import Translation
+from infra.projections.match_lists import MatchListRow
+from infra.projections.rating_changes import RatingChange
+from infra.projections.ratings import Rating
+from infra.redis.reads import read_all
+from services.app.games import game_keys
+from services.app.names import names_of
+from services.app.waiting import WaitingMatches
+from services.http.context import ApiContext
+from services.words.endings import Verdict
+
+
+class RowPlayer(msgspec.Struct, frozen=True):
+    """A player of a match in a list."""
+
+    name: str
+    robot: bool
+    rating: Rating | None = None
+    """In the game of the match; None for a player without one, or if the list does not show it."""
+
+
+class MatchRow(msgspec.Struct, frozen=True):
+    """A match in a list."""
+
+    board: int
+    game: str
+    """The game's key."""
+    title: str
+    known: bool
+    """Whether this server still has the game."""
+    players: tuple[str, ...]
+    opponents: tuple[RowPlayer, ...]
+    """All players except the owner of the list."""
+    options: tuple[str, ...]
+    ply: int
+    since: int
+    """When the turn began, ms."""
+    turn: tuple[str, ...]
+    """The players who are to act."""
+    mine: bool
+    waiting: bool
+    """Whether it waits for consent, or for texts for its draw."""
+    sealed: bool
+    """Whether all players have accepted, and the match waits for them to reveal their texts."""
+    invited: tuple[str, ...]
+    """The players who have yet to accept the match by name."""
+    makers: tuple[str, ...]
+    """Those who challenge the owner of the list; empty for an owner who is not invited."""
+    verdict: Verdict | Literal[""]
+    """The result for the owner of the list; empty while it goes on."""
+    winners: tuple[str, ...]
+    reason: str
+    """Why it ended."""
+    ended: int
+    """When it got its result, ms; 0 while it goes on."""
+    offer: str = ""
+    """The kind of an offer that the owner of the list has not answered."""
+    offered_by: str = ""
+    change: RatingChange | None = None
+    """The change of the rating of the owner of the list; None without one."""
+    deadline: int | None = None
+    pinned: bool = False
+    unread: int = 0
+    """Lines of chat that the owner of the list has not read."""
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The names of all players except the owner of the list."""
+        return tuple(one.name for one in self.opponents)
+
+
+def match_rows(
+    context: ApiContext,
+    rows: Sequence[MatchListRow],
+    language: Translation,
+    account: AccountId | None = None,
+) -> list[MatchRow]:
+    """Return matches as rows of a list; `account` is its owner, None for a public list."""
+    found = names_of(context.app, (seat for row in rows for seat in row.seats), language)
+    return named_rows(rows, found, account)
+
+
+def rated_rows(
+    context: ApiContext,
+    rows: Sequence[MatchListRow],
+    language: Translation,
+    account: AccountId | None = None,
+) -> list[MatchRow]:
+    """Return the rows with the ratings of the players, and what each match changed for the owner."""
+    app, games = context.app, [row.game for row in rows]
+    players = list(
+        dict.fromkeys((row.game, seat) for row in rows for seat in row.seats if seat != account)
+    )
+    ratings, changes = read_all(
+        app.data,
+        app.ratings.read_players(players),
+        app.ratings.read_changes(list(zip(games, [row.board for row in rows], strict=True))),
+    )
+    known = dict(zip(players, ratings, strict=True))
+    shown = []
+    for item, row, change in zip(
+        match_rows(context, rows, language, account), rows, changes, strict=True
+    ):
+        others = [seat for seat in row.seats if seat != account]
+        rated = [known[row.game, seat] for seat in others]
+        opponents = tuple(
+            msgspec.structs.replace(one, rating=rating if rating.matches else None)
+            for one, rating in zip(item.opponents, rated, strict=True)
+        )
+        own = row.seats.index(account) if account in row.seats else len(change)
+        shown.append(
+            msgspec.structs.replace(
+                item, opponents=opponents, change=change[own] if own < len(change) else None
+            )
+        )
+    return shown
+
+
+def named_rows(
+    rows: Sequence[MatchListRow],
+    names: Mapping[AccountId, str],
+    account: AccountId | None = None,
+) -> list[MatchRow]:
+    """Return matches as rows of a list, by the names of all their players."""
+    return [_match_row(row, [names[seat] for seat in row.seats], account) for row in rows]
+
+
+def _match_row(row: MatchListRow, names: Sequence[str], account: AccountId | None) -> MatchRow:
+    seat = row.seats.index(account) if account in row.seats else None
+    asked = row.offer if seat in row.asked else None
+    return MatchRow(
+        board=row.board,
+        game=row.game,
+        title=rules_by_id(row.rules).title,
+        known=row.game in game_keys(),
+        players=tuple(names),
+        opponents=tuple(
+            RowPlayer(name, robot_level(row.seats[at]) is not None)
+            for at, name in enumerate(names)
+            if at != seat
+        ),
+        options=row.options,
+        ply=row.ply,
+        since=row.since,
+        turn=tuple(names[at] for at in row.waits),
+        mine=seat in row.waits and not row.invited,
+        waiting=not row.started,
+        sealed=row.sealed,
+        invited=tuple(names[at] for at in row.invited),
+        makers=_makers(row, names) if seat in row.invited else (),
+        verdict=verdict_for(row, seat),
+        winners=tuple(names[at] for at in row.winners or ()),
+        reason=row.reason,
+        ended=row.ended,
+        offer=asked.kind if asked else "",
+        offered_by=names[asked.seat] if asked else "",
+    )
+
+
+def _makers(row: MatchListRow, names: Sequence[str]) -> tuple[str, ...]:
+    people = [at for at, one in enumerate(row.seats) if robot_level(one) is None]
+    return tuple(names[at] for at in people if at not in row.invited)
+
+
+def verdict_for(row: MatchListRow, seat: int | None) -> Verdict | Literal[""]:
+    """Return the result of a match for a seat; empty while it goes on."""
+    if row.winners is None:
+        return ""
+    if not row.winners:
+        return "void"
+    if len(row.winners) == len(row.seats) > 1:
+        return "drawn"
+    if seat is None or len(row.seats) == 1:
+        return "seen"
+    if seat not in row.winners:
+        return "lost"
+    return "won" if len(row.winners) == 1 else "drawn"
+
+
+def with_own(
+    found: Sequence[MatchRow], waiting: WaitingMatches, unread: Mapping[int, int]
+) -> list[MatchRow]:
+    """Return the rows with all that concerns their owner alone: deadlines, pins, and unread lines by board."""
+    return [
+        msgspec.structs.replace(
+            one,
+            unread=unread.get(one.board, 0),
+            deadline=waiting.deadlines.get(one.board),
+            pinned=one.board in waiting.pinned,
+        )
+        for one in found
+    ]

@@ -1,0 +1,1 @@
+"""The published log, and checks in the browser."""

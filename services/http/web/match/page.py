@@ -1,0 +1,278 @@
+"""The page of a match: its board, the turn, and the actions of its players."""
+
+from typing import Any
+
+import msgspec
+from litestar import Request, Response
+from msgspec.structs import replace
+
+from domain.game.protocol import PuzzleScore
+from domain.match.offers import DEAL
+from domain.match.state import position_of
+from infra.languages.wording import Wording
+from services.app.deals import staff_at_deal, was_sealed
+from services.app.invitations import count_from
+from services.app.queries import best_scores
+from services.app.rematch import rematch_board
+from services.app.waiting import URGENT_MS, next_match
+from services.http.context import ApiContext
+from services.http.web.boards.board_view import is_turned, legal_moves_json, preview_move
+from services.http.web.declared import Pages
+from services.http.web.match.moves import MoveList, RecordedMark, conditional_lines
+from services.http.web.match.plates import board_plates, rating_change
+from services.http.web.match.view import MatchView, MatchWriting, match_writing, own_writing
+from services.http.web.params import BoardNumber, ContextDependency, MoveText, VisitorDependency
+from services.http.web.puzzles.view import Points
+from services.http.web.render import redirect_to, render
+from services.http.web.session import Visitor
+from services.words.agreements import agreed_words
+from services.words.endings import said_result
+from services.words.offers import answered, offer_button, offered, own_offer
+
+pages = Pages()
+
+AnyRequest = Request[Any, Any, Any]
+
+
+class NextMatchLink(msgspec.Struct, frozen=True):
+    """The next match in words, in the visitor's language."""
+
+    board: int
+    path: str
+    text: str
+    """Such as `Halves against carol`."""
+    left: str
+    """Such as `2 days left`; empty without a time limit."""
+    urgent: bool
+    """Whether less than a day is left."""
+    waiting: int
+    """The number of all matches that wait, without the one that the visitor comes from."""
+
+
+def next_match_link(
+    context: ApiContext, visitor: Visitor, after: int | None = None
+) -> NextMatchLink | None:
+    """Return the link to the match that waits next for the visitor, after a board; None without one."""
+    if visitor.account is None:
+        return None
+    found = next_match(context.app, visitor.account, after, visitor.wording)
+    if found is None:
+        return None
+    words = visitor.wording
+    text = found.title
+    if found.others:
+        names = words.names(found.others)
+        text = words.gettext("%(game)s against %(players)s", game=found.title, players=names)
+    left = None if found.deadline is None else found.deadline - visitor.now
+    return NextMatchLink(
+        board=found.board,
+        path=f"/m/{found.board}",
+        text=text,
+        left="" if left is None else words.gettext("%(time)s left", time=words.span(left)),
+        urgent=left is not None and left < URGENT_MS,
+        waiting=found.waiting,
+    )
+
+
+@pages.get("/m/{board:int}")
+def show_match(
+    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency, move: MoveText = ""
+) -> Response[str]:
+    """Show a match; a move in the address is put into the form, but not played."""
+    return match_page(MatchView.of(context, board, visitor), context, visitor, move.strip())
+
+
+@pages.get("/m/{board:int}/chat")
+def show_chat(
+    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
+) -> Response[Any]:
+    """Show the chat, as a part of the page of the match."""
+    table = MatchView.of(context, board, visitor)
+    if not visitor.partial or table.seat is None:
+        return redirect_to(f"/m/{board}#chat")
+    chat = _chat(match_writing(context, table, visitor))
+    return render("match.html", visitor, block="chat", table=table, **chat)
+
+
+def _chat(writing: MatchWriting) -> dict[str, Any]:
+    """Return the chat for the page."""
+    unread = sum(line.new for line in writing.chat)
+    return {"chat": writing.mark, "lines": writing.chat, "unread": unread, "muted": writing.muted}
+
+
+def match_page(
+    table: MatchView, context: ApiContext, visitor: Visitor, move: str = ""
+) -> Response[str]:
+    """Return the page of a match."""
+    state = table.state
+    score = None if state.has_no_position else table.score(position_of(state))
+    # a request of the other parts of the page leaves the chat unread
+    writing = (own_writing if visitor.partial else match_writing)(context, table, visitor)
+    words, offer = visitor.wording, state.offer
+    recorded = RecordedMark.of(context, table)
+    return render(
+        "match.html",
+        visitor,
+        table=table,
+        shown=table.shown(turned=is_turned(visitor.display, table.seat)),
+        around=board_plates(context.app, table, own_below=visitor.display.below == "mine"),
+        said=said_result(table.state, table.seat, table.names, words) if state.result else None,
+        change=rating_change(context.app, table.board, state, table.seat),
+        upcoming=_upcoming(table, context, visitor),
+        played=table.in_play and table.moved and not (table.mine or table.answers),
+        move=move,
+        **_chat(writing),
+        at=state.ply,
+        live=True,
+        listed=MoveList.of(context, table, recorded),
+        conditional=conditional_lines(table.board, state.ply, table.conditional_moves),
+        dropped=table.conditional_moves.notes,
+        can_keep=table.plans,
+        score=score,
+        solved=_points(table, context, score),
+        note=writing.note,
+        marks=writing.marks,
+        offers=[(kind, offer_button(kind, words)) for kind in _offers(table)],
+        transfer_to=context.app.settings.transfer_to or "",
+        answer=table.answers,
+        offer_text=offer and _offer_text(table, words),
+        if_declined=_if_declined(table, words),
+        recorded=recorded,
+        agreed=agreed_words(words, table.rules, state),
+        challenges=_challenges(table, context, visitor),
+        seen=_was_seen(table, context),
+        deal_button=offer_button(DEAL, words),
+        staff=[table.names[seat] for seat in staff_at_deal(context.app, table.board, state)],
+        again=_rematch(table, context, visitor),
+        sealed_before=table.repeatable and was_sealed(context.app, table.board, state),
+    )
+
+
+def _rematch(table: MatchView, context: ApiContext, visitor: Visitor) -> MatchView | None:
+    """Return the rematch of a match for one of its players; None if nobody has asked for it."""
+    board = rematch_board(context.app, table.board) if table.repeatable else None
+    if board is None:
+        return None
+    return MatchView.of(context, board, replace(visitor, match=None))
+
+
+def _challenges(table: MatchView, context: ApiContext, visitor: Visitor) -> int:
+    """Return to how many matches the challenger invites the visitor, if there is but one challenger."""
+    if visitor.account is None or table.seat not in table.state.invited or len(table.makers) != 1:
+        return 0
+    maker = table.state.seats[table.names.index(table.makers[0])]
+    return count_from(context.app, visitor.account, maker)
+
+
+def _was_seen(table: MatchView, context: ApiContext) -> bool:
+    """Return whether a browser with the visitor's text was seen, so that declining is counted."""
+    if table.seat is None or not table.reveals:
+        return False
+    seats = table.state.seats
+    return not context.app.seen_texts.unseen(table.board, seats, [table.seat])
+
+
+def _points(table: MatchView, context: ApiContext, score: PuzzleScore | None) -> Points | None:
+    """Return the points of a puzzle beside the best; None for any other game."""
+    if score is None:
+        return None
+    rows = best_scores(context.app, table.rules, table.state.options, count=1)
+    return Points.of(table.rules, rows, score.rank)
+
+
+def _upcoming(table: MatchView, context: ApiContext, visitor: Visitor) -> NextMatchLink | None:
+    """Return the link to the next match, for a player for whom this one does not wait."""
+    waits = table.seat in table.state.waits or table.answers
+    if table.seat is None or waits:
+        return None
+    return next_match_link(context, visitor, table.board)
+
+
+def _offer_text(table: MatchView, words: Wording) -> str:
+    offer = table.state.offer
+    assert offer is not None
+    if offer.seat == table.seat:
+        return own_offer(offer.kind, words)
+    return f"{offered(offer.kind, table.names[offer.seat], words)}."
+
+
+def _if_declined(table: MatchView, words: Wording) -> str:
+    """Return what to say when the visitor's own proposal is declined; empty for all others."""
+    offer = table.state.offer
+    if offer is None or offer.seat != table.seat or offer.kind in table.rules.offers:
+        return ""
+    others = [name for seat, name in enumerate(table.names) if seat != offer.seat]
+    name = others[0] if len(others) == 1 else words.gettext("A player")
+    return f"{answered(offer.kind, name, words, accepted=False)}."
+
+
+def _offers(table: MatchView) -> list[str]:
+    """Return the kinds of offers that the visitor can make now, but a transfer."""
+    state = table.state
+    if not table.in_play or table.puzzle or state.offer is not None or state.has_no_position:
+        return []
+    clock = state.clock
+    kinds = ["draw"]
+    if table.moves and table.moved:
+        kinds.append("undo")
+    kinds.append("abort")
+    if clock is not None and not clock.paused:
+        kinds.append("pause")
+    return [*kinds, *table.rules.offers]
+
+
+@pages.get("/m/{board:int}/moves")
+def list_moves(
+    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
+) -> dict[str, Any]:
+    """Return the legal moves in the current position."""
+    table = MatchView.of(context, board, visitor)
+    table.check_ply(table.state.ply)
+    return {
+        "ply": table.state.ply,
+        **legal_moves_json(table.rules, position_of(table.state), visitor.wording),
+    }
+
+
+@pages.get("/m/{board:int}/check")
+def check_move(
+    request: AnyRequest,
+    board: BoardNumber,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    move: MoveText = "",
+) -> Response[Any]:
+    """Return the result of a move, or why it can't be played; nothing is played."""
+    table = MatchView.of(context, board, visitor)
+    table.check_ply(table.state.ply)
+    turned = is_turned(visitor.display, table.seat)
+    found = preview_move(
+        table.rules,
+        position_of(table.state),
+        move.strip(),
+        table.names,
+        visitor.wording,
+        plates=False,
+        turned=turned,
+    )
+    if "application/json" in request.headers.get("accept", ""):
+        return preview_json(found)
+    shown = table.shown(turned=turned)
+    return render("check.html", visitor, found=found, table=table, shown=shown)
+
+
+def preview_json(found: Any) -> Response[Any]:
+    """Return the result of a move, for the page's script."""
+    changes = [
+        {"place": one.place, "was": one.was, "now": one.now, "kind": one.kind}
+        for one in found.changes
+    ]
+    body = {
+        "legal": found.legal,
+        "move": found.move,
+        "said": found.said,
+        "label": found.label,
+        "svg": found.svg,
+        "changes": changes,
+    }
+    return Response(body, media_type="application/json")

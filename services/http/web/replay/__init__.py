@@ -1,0 +1,1 @@
+"""Replays, variations and boards to try."""

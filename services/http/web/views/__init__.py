@@ -1,1 +1,0 @@
-"""View models, pictures and charts of the pages."""
