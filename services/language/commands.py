@@ -49,7 +49,7 @@ GENERAL_FORMS: Final = (
         "change_address",
         "change address",
         f"{OWN} [ADDRESS ...]",
-        N_("replace all e-mail addresses; give none to remove them"),
+        N_("replace all e-mail addresses, or remove them if none follow"),
         accounts.change_addresses,
     ),
     signed(
@@ -138,7 +138,7 @@ GENERAL_FORMS: Final = (
         "claim",
         "claim",
         f"{OWN_IN_MATCH} #PLY TEXT",
-        N_("ask an arbiter to look at a match from a ply on; the text says what went wrong"),
+        N_("ask an arbiter to look at a match from a ply on; the text says why"),
         disputes.claim,
     ),
     signed(

@@ -103,7 +103,7 @@ FORMS: Final = (
         unwatch,
     ),
     signed("pin", "pin", OWN_IN_MATCH, N_("put a match first in your lists"), pin),
-    signed("unpin", "unpin", OWN_IN_MATCH, N_("put it back in its usual place"), unpin),
+    signed("unpin", "unpin", OWN_IN_MATCH, N_("put a match back in its usual place"), unpin),
     signed("pinned", "pinned", OWN, N_("list the matches you have pinned"), pinned),
     signed(
         "follow",
