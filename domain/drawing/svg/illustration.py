@@ -9,7 +9,7 @@ from domain.game.protocol import AnyRules
 from domain.game.svg import element
 
 _PLACE: Final = '<g class="(?:place|plug)[^>]*data-(?:place|plug)="{}"[^>]*>'
-"""The beginning of a place, or of a plug, as docs/drawing.md promises it."""
+"""The beginning of a place, or of a plug, as docs/adding-a-game.md promises it."""
 _GROUP: Final = re.compile("<(/?)g[ >]")
 
 _STYLE: Final = (

@@ -216,7 +216,7 @@ def test_a_cosignature_counts_if_the_witness_is_known(page):
 def test_what_a_server_exports_holds(page, publishing, game):
     one, other = publishing.players()
     board = publishing.begun(one, other, game=game)
-    other.give(board, {"do": "proposed", "kind": "draw"})
+    other.give(board, {"do": "offer", "kind": "draw"})
     answered = one.give(board, {"do": "reject"}).json()
     receipt, seq = answered["receipt"], answered["seq"]
     refused = other.give(board, {"do": "accept"})

@@ -29,9 +29,9 @@ MAX_MOVES: Final = 5_000
 """Legal moves that a page gets; others can still be typed."""
 
 _PLACE: Final = re.compile(r'data-place="([^"]*)"[^>]*><title>[^<]*?(?:: ([^<]*))?</title>')
-"""A place, as docs/drawing.md promises it: its name, and a title that describes its contents."""
+"""A place, as docs/adding-a-game.md promises it: its name, and a title that describes its contents."""
 _LOOKS: Final = re.compile(r'data-looks="([^"]*)"')
-"""The looks of the players' pieces by seat, as docs/drawing.md promises them."""
+"""The looks of the players' pieces by seat, as docs/adding-a-game.md promises them."""
 _BOX: Final = re.compile(r'viewBox="([^"]*)"')
 _LOWEST, _TALLEST = 40, 160
 """The least and the greatest of `BoardView.tall`, as in match.css."""
