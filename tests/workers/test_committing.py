@@ -254,7 +254,7 @@ def test_a_match_declined_in_each_phase_holds(bench: Bench) -> None:
         [Withheld(seat=0)],
         [Declined(seat=0)],
     ]
-    assert "because seat 1 did not reveal a text" in check(bench.store, 7)
+    assert "because seat 1 didn't reveal a text" in check(bench.store, 7)
     for board in (3, 11):
         assert "did not reveal" not in check(bench.store, board)
     # their seeds are used up, and draw nothing else
