@@ -34,14 +34,17 @@ SAY: Final = Sentences(
             "choose another"
         ),
         "password-common": "this is one of the 10,000 most common passwords; choose another",
-        "address-length": "a mail address has at most {most} characters, not {length}",
-        "address-ascii": "{address} has letters that not every mail server takes; use ASCII only, and write the domain in its xn-- form",
+        "address-length": "an e-mail address can have at most {most} characters, not {length}",
+        "address-ascii": (
+            "{address} has letters that not every mail server accepts; use only ASCII, and write "
+            "the domain in its xn-- form"
+        ),
         "address-form": (
-            "{address} isn't a plain mail address; write it like name@example.org, without "
+            "{address} isn't a plain e-mail address; write it like name@example.org, without "
             "display name, quotes or comments"
         ),
-        "address-twice": "{address!r} is listed twice; list each mail address once",
-        "addresses": "an account can have at most {most} mail addresses, not {count}",
+        "address-twice": "{address!r} is listed twice; list each e-mail address once",
+        "addresses": "an account can have at most {most} e-mail addresses, not {count}",
         "blocks": "you can block at most {most} players; unblock one first",
         "watched": "you can watch at most {most} matches; remove one first",
         "pinned": "you can pin at most {most} matches; unpin one first",
@@ -76,7 +79,7 @@ SAY: Final = Sentences(
         "token-days": "a token lasts {least} to {most} days or until it is revoked, not {days}",
         "tokens": "you can have at most {most} tokens; revoke one first",
         "archive-damaged": "match {board} can't be read from the archive; the server's log says why",
-        "archive-away": "the archive can't be read now; try again in a minute",
+        "archive-away": "the archive can't be read right now; try again in a minute",
         "no-board": "there is no match {board}",
         "no-analyses": (
             "this server doesn't analyse matches at the moment; its operator can switch it on "
@@ -90,17 +93,20 @@ SAY: Final = Sentences(
             "address again in {hours:hours}"
         ),
         "code-wrong": (
-            "this code doesn't fit any address of the account; add the address again, and we'll "
-            "send a new one"
+            "this code doesn't match any address of the account; add the address again, and "
+            "we'll send a new one"
         ),
         "list-busy": "this list changes too often to be read; try again in a minute",
-        "older-away": "older finished matches of this list can't be read now; try again in a minute",
+        "older-away": "older finished matches of this list can't be read right now; try again in a minute",
         "older-damaged": "older finished matches of this list can't be read; the server's log says why",
         "not-kept": (
-            "the server can't guarantee at the moment that moves are kept, so it takes none; its "
-            "operator has been notified; try again in a minute"
+            "the server can't guarantee right now that moves are kept, so it isn't accepting "
+            "any; its operator has been notified; try again in a minute"
         ),
-        "disk-full": "the disk of this server is full, so it takes no moves until its operator has made room; everything can still be read, and nothing is lost",
+        "disk-full": (
+            "this server's disk is full, so it can't accept moves until its operator makes room; "
+            "everything can still be read, and nothing is lost"
+        ),
         "no-writes": (
             "the server is read-only at the moment, because its disk is full or a replica is "
             "away; nothing was changed; try again later"
@@ -113,8 +119,14 @@ SAY: Final = Sentences(
         "account-requests": "requests of your account",
         "network-requests": "more than {most} requests without a valid token came from your address in a minute; try again in {seconds:seconds}, or send a token",
         "resets-fast": "too many requests for a new password came from your network; try again in an hour",
-        "text-form": "character {place} of the text is {character}; a text has no control characters but newlines and tabs, and no halves of surrogate pairs",
-        "note-form": "character {place} of the note is {character}; a note is one line without control characters and halves of surrogate pairs",
+        "text-form": (
+            "character {place} of the text is {character}; a text can't contain control "
+            "characters other than newlines and tabs, or lone surrogates"
+        ),
+        "note-form": (
+            "character {place} of the note is {character}; a note is one line without control "
+            "characters or lone surrogates"
+        ),
         "key-reused": "the key has already been used for another challenge; choose a new one",
     },
     seconds=counted("{n} second", "{n} seconds"),

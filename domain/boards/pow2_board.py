@@ -208,7 +208,7 @@ with the set of the intersection jumped over and the set of the landing."""
 SAY: Final = Sentences(
     "",
     {
-        "no-place": "{name!r} is no intersection; {form}",
+        "no-place": "{name!r} isn't an intersection; {form}",
         "gap": "an intersection is missing; {form}",
     },
 )

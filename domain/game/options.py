@@ -37,7 +37,7 @@ SAY: Final = Sentences(
     {
         "near": "there is no option {written!r}; did you mean {near}?",
         "none": "there is no option {written!r}; this game has none",
-        "unknown": "there is no option {written!r}; known are {known}",
+        "unknown": "there is no option {written!r}; the options are {known}",
         "alone": "-{name} takes no value; write it on its own",
         "number": "{written!r} needs a number: -{name}=N, with N from {low} to {high}",
         "range": "{written!r} is out of range: -{name}=N, with N from {low} to {high}",

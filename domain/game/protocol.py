@@ -88,7 +88,7 @@ SAY: Final = Sentences(
     "",
     {
         "move": "{move}: {problem}",
-        "unreadable": "{text!r} is no move; {form}",
+        "unreadable": "{text!r} isn't a move; {form}",
         "solved": "the match is over: the puzzle has been submitted",
         "solver": "Solver",
         "player": "Player {number}",

@@ -23,7 +23,7 @@ class RecordDecoder(Generic[Record]):
         try:
             return self._decode(data)
         except UnicodeDecodeError as error:
-            raise msgspec.DecodeError(f"a text is no UTF-8: {error.reason}") from error
+            raise msgspec.DecodeError(f"a text isn't UTF-8: {error.reason}") from error
         except RecursionError as error:
             raise msgspec.DecodeError("there are too many arrays in arrays") from error
 
@@ -33,4 +33,4 @@ def decode_text(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise msgspec.DecodeError(f"a text is no UTF-8: {error.reason}") from error
+        raise msgspec.DecodeError(f"a text isn't UTF-8: {error.reason}") from error

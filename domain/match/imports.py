@@ -69,7 +69,7 @@ def describe_import(imported: ImportedMatch) -> str:
     if source.kind != DOCUMENT:
         return f"{said}: {moves} are legal, and nothing shows that they were played"
     return (
-        f"{said}: {moves}, the times before and what chance drew are checked by the match document "
+        f"{said}: {moves}, the times before and what was dealt are checked by the match document "
         f"{source.digest.hex()}, which an export contains"
     )
 

@@ -51,7 +51,7 @@ class Registry:
         key, games = game.key, self._games
         if not (key.isascii() and key.isalnum() and key.islower()):
             raise ValueError(
-                f"{key!r} is no key of a game: it is not lower-case letters and digits"
+                f"{key!r} can't be the key of a game: a key is lower-case letters and digits"
             )
         if key in games:
             raise ValueError(f"there is a game {key!r} already, in {games[key].package}")

@@ -46,7 +46,9 @@ def _check(data: bytes, keys: Sequence[VerifierKey]) -> tuple[str, EvidenceVerdi
     if data.lstrip()[:1] in (b"{", b"["):
         return _check_document(data, keys)
     if len(data) > FILE_LIMIT:
-        raise NotCheckableError("it is no match document, and too long for a receipt or a proof")
+        raise NotCheckableError(
+            "it isn't a match document, and is too long for a receipt or a proof"
+        )
     try:
         text = data.decode()
         if text.startswith(PROOF_HEADER.partition("@")[0]):
@@ -54,11 +56,11 @@ def _check(data: bytes, keys: Sequence[VerifierKey]) -> tuple[str, EvidenceVerdi
         return _check_receipt(data, read_receipt(data), keys)
     except UnicodeDecodeError:
         raise NotCheckableError(
-            "it is no match document, no receipt and no proof, because it is no UTF-8 text"
+            "it isn't a match document, a receipt or a proof, because it isn't UTF-8 text"
         ) from None
     except NoteError as error:
         raise NotCheckableError(
-            f"it is no match document, and can't be read as a receipt or a proof: {error}"
+            f"it isn't a match document, and can't be read as a receipt or a proof: {error}"
         ) from None
 
 

@@ -96,7 +96,7 @@ def _own_keys(texts: Iterable[str], name: str, field: str) -> list[VerifierKey]:
     for text in texts:
         with fault_at(f"log.{field}"):
             key = VerifierKey.parse(text)
-        require(key.name == name, f"log.{field}", f"{key.name} is no key of {name}")
+        require(key.name == name, f"log.{field}", f"{key.name} isn't a key of {name}")
         found.append(key)
     return found
 

@@ -14,12 +14,12 @@ from domain.match.leaves import AnchorLeaf, EventEnvelope, decode_anchor
 
 DEALS: Final[Mapping[DealKind, str]] = {
     DealKind.ALONE: (
-        "the draw was not gathered: the challenger alone added to it, so a challenger who runs the "
+        "the deal was not gathered: only the challenger added to it, so a challenger who runs the "
         "server could choose it"
     ),
     DealKind.IN_TURN: (
-        "the players sent their texts one after another, so that the last of them could have "
-        "chosen the draw with the operator's help"
+        "the players sent their texts one after another, so the last of them could have "
+        "chosen the deal with the operator's help"
     ),
     DealKind.BY_SERVER: (
         "the server dealt as soon as all had accepted, and kept the texts of all players, so an operator "
@@ -82,7 +82,7 @@ def check_draw(
             anchor = anchor_of(event.body.draw.chain)
             index = _check_seed(shard, event, anchor, indexes[first.seq - 1], known)
             return (
-                f"{_describe_draw(events, event.body.draw)}; what chance drew follows from seed "
+                f"{_describe_draw(events, event.body.draw)}; what was dealt follows from seed "
                 f"{event.body.draw.k} of chain {event.body.draw.chain}, anchored before as leaf {index}"
             )
     return _withheld(events)
@@ -150,4 +150,4 @@ def _withheld(events: Sequence[EventEnvelope]) -> str:
     if not seats:
         return ""
     listed = " and ".join(str(seat + 1) for seat in seats)
-    return f"; its draw was sealed and abandoned, because seat {listed} did not reveal a text"
+    return f"; its deal was sealed and abandoned, because seat {listed} didn't reveal a text"

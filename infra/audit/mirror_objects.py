@@ -74,5 +74,5 @@ class MirrorObjects:
         found = LogCheckpoint.parse(split_note(self._source.get(CHECKPOINT))[0])
         name = found.origin.rpartition("/")[2]
         if not _SHARD.fullmatch(name):
-            raise ObjectStoreError(f"{self.where} is of {found.origin}, which is no shard's log")
+            raise ObjectStoreError(f"{self.where} is of {found.origin}, which isn't a shard's log")
         return int(name[1:])

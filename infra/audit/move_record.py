@@ -151,7 +151,7 @@ class _RecordReader:
         if rules.needs_draw(rules.read_options(options), len(userids)) and setup is None:
             raise Refusal(
                 Code.BAD_SETUP,
-                f"the record lacks what chance drew; add a line `{_SETUP}JSON` as in an export",
+                f"the record lacks what was dealt; add a line `{_SETUP}JSON` as in an export",
             )
         self._state = MatchState(
             rules=rules_id(rules),
@@ -163,7 +163,7 @@ class _RecordReader:
         try:
             self._position = first_position(self._state)
         except msgspec.DecodeError:
-            raise Refusal(Code.BAD_SETUP, "the setup is no JSON") from None
+            raise Refusal(Code.BAD_SETUP, "the setup isn't JSON") from None
 
     def read(self, line: str) -> None:
         """Play one line; raises `Refusal`."""
@@ -178,7 +178,7 @@ class _RecordReader:
             )
         self._same_board(words[2])
         if words[3].lower() not in self.userids:
-            raise Refusal(Code.UNKNOWN_USER, f"{words[3][:24]!r} is none of the players")
+            raise Refusal(Code.UNKNOWN_USER, f"{words[3][:24]!r} isn't one of the players")
         seat = self.userids.index(words[3].lower())
         if name == "move":
             self._play(seat, words[5].partition("#")[0])
@@ -187,7 +187,7 @@ class _RecordReader:
 
     def _same_board(self, word: str) -> None:
         if not _BOARD.fullmatch(word):
-            raise Refusal(Code.BAD_REQUEST, f"{word[:24]!r} is no number of a board")
+            raise Refusal(Code.BAD_REQUEST, f"{word[:24]!r} isn't a board number")
         board = int(word.rstrip("#"))
         if self.board not in (0, board):
             raise Refusal(

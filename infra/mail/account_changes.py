@@ -53,10 +53,9 @@ def _text(words: Wording, change: AccountChange, name: str, domain: str) -> Emai
                 words.gettext("Your e-mail addresses were changed"),
                 words.gettext(
                     "The e-mail addresses of your account %(name)s at %(domain)s have just been changed.\n"
-                    "This e-mail goes to each verified address that the account had before.\n"
-                    "If it was you, you need not do anything.\n\n"
-                    "If it was not you, somebody knows your password or has one of your tokens.\n"
-                    "Log in, change your password, and log out everywhere.\n"
+                    "We are sending this to each verified address that the account had before.\nIf you "
+                    "changed them, there is nothing to do.\n\nIf you didn't, somebody knows your password "
+                    "or has one of your tokens.\nLog in, change your password, and log out everywhere.\n"
                     "Then enter your addresses again.\n",
                     name=name,
                     domain=domain,
@@ -67,12 +66,12 @@ def _text(words: Wording, change: AccountChange, name: str, domain: str) -> Emai
             return EmailText(
                 words.gettext("Your password was changed"),
                 words.gettext(
-                    "The password of your account %(name)s at %(domain)s has just been changed.\n"
-                    "This e-mail goes to each verified address of the account.\n"
-                    "If it was you, you need not do anything. Replies to earlier e-mails about your\n"
-                    "matches are refused from now on; reply to later ones.\n\n"
-                    "If it was not you, somebody else has your account. Ask for a new password on the\n"
-                    "log-in page at once, and check your e-mail addresses afterwards.\n",
+                    "The password of your account %(name)s at %(domain)s has just been changed.\nWe are "
+                    "sending this to each verified address of the account.\nIf you changed it, there is "
+                    "nothing to do. Replies to earlier e-mails about your\nmatches will be refused from "
+                    "now on; reply to later ones.\n\nIf you didn't, somebody else has access to your "
+                    "account. Ask for a new password on\nthe log-in page at once, and check your e-mail "
+                    "addresses afterwards.\n",
                     name=name,
                     domain=domain,
                 ),

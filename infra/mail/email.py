@@ -109,7 +109,7 @@ def check_email(email: Email) -> None:
 def check_recipient(address: str) -> None:
     """Raise `InvalidEmailError` for an address that no mail can be sent to."""
     if not is_recipient(address):
-        raise InvalidEmailError("its recipient is no plain mail address")
+        raise InvalidEmailError("its recipient isn't a plain e-mail address")
 
 
 def is_recipient(address: str) -> bool:
@@ -128,7 +128,7 @@ def _check_headers(email: Email) -> None:
             raise InvalidEmailError(f"its {name} is too long, or not of printable ASCII")
     sender = email.header("Reply-To")
     if sender and not _ADDRESS.fullmatch(sender):
-        raise InvalidEmailError("its Reply-To is no plain mail address")
+        raise InvalidEmailError("its Reply-To isn't a plain e-mail address")
 
 
 def clean_subject(text: str) -> str:

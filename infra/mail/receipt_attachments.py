@@ -35,7 +35,7 @@ def with_receipt_line(
     if not any(one.name.startswith("receipt") for one in attachments):
         return body
     line = wording(language).gettext(
-        "Attached is the server's signed promise that this is recorded. Keep this e-mail."
+        "Attached is the server's signed promise that this has been recorded. Keep this e-mail."
     )
     return f"{body}{line}\n"
 

@@ -151,7 +151,7 @@ def _host(text: str, default_port: int) -> tuple[str, int]:
     found = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::(\d{1,5}))?", text)
     port = int(found[2] or default_port) if found else 0
     if found is None or port not in range(1, 2**16):
-        raise ValueError(f"{text!r} is no host with a port, such as 10.0.0.5:{default_port}")
+        raise ValueError(f"{text!r} isn't a host with a port, such as 10.0.0.5:{default_port}")
     return found[1].strip("[]"), port
 
 

@@ -30,5 +30,5 @@ def load_games() -> None:
 def _load(entry: EntryPoint) -> GamePackage:
     game = entry.load()
     if not isinstance(game, GamePackage):
-        raise TypeError(f"{entry.value} is no Game")
+        raise TypeError(f"{entry.value} isn't a Game")
     return game

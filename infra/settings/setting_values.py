@@ -141,4 +141,4 @@ def _load_file(path: Path, *, must_exist: bool) -> dict[str, Any]:
     except OSError as error:
         raise SettingsError(f"{path} can't be read ({error.strerror})") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} is no valid TOML ({error})") from error
+        raise SettingsError(f"{path} isn't valid TOML ({error})") from error

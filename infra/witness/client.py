@@ -43,7 +43,7 @@ class WitnessAddress(msgspec.Struct, frozen=True):
         key, _, url = line.strip().partition(" ")
         found = VerifierKey.parse(key)
         if found.type is not SignatureType.COSIGNATURE:
-            raise NoteError(f"{found.name} is no key of a witness, whose type is 4")
+            raise NoteError(f"{found.name} isn't the key of a witness, whose type is 4")
         if not url.strip().startswith(("http://", "https://")):
             raise NoteError(f"behind the key of {found.name} its address is missing: http(s)://...")
         return cls(found, url.strip().rstrip("/"))

@@ -34,111 +34,119 @@ class CodeInfo(msgspec.Struct, frozen=True):
 
 CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.UNKNOWN_COMMAND: CodeInfo(EXIT_REFUSED, 404, "there is no such command"),
-    Code.USAGE: CodeInfo(EXIT_REFUSED, 400, "the command is not written as its form says"),
+    Code.USAGE: CodeInfo(EXIT_REFUSED, 400, "the command isn't written the way its form says"),
     Code.TOO_LONG: CodeInfo(EXIT_REFUSED, 413, "the text is longer than the limit"),
     Code.UNKNOWN_GAME: CodeInfo(EXIT_REFUSED, 404, "there is no such game"),
     Code.UNKNOWN_OPTION: CodeInfo(EXIT_REFUSED, 422, "the game has no such option"),
     Code.BAD_OPTION: CodeInfo(
-        EXIT_REFUSED, 422, "an option is repeated, contradicted or its value out of range"
+        EXIT_REFUSED, 422, "an option is repeated, contradicts another, or has a value out of range"
     ),
     Code.BAD_PLAYERS: CodeInfo(EXIT_REFUSED, 422, "the game can't be played by these players"),
-    Code.BAD_SETUP: CodeInfo(EXIT_REFUSED, 422, "the setup is not valid in the game"),
+    Code.BAD_SETUP: CodeInfo(EXIT_REFUSED, 422, "the setup isn't valid in this game"),
     Code.UNKNOWN_RULES: CodeInfo(EXIT_REFUSED, 422, "there is no such version of the rules"),
-    Code.BAD_REQUEST: CodeInfo(EXIT_REFUSED, 400, "the request is not of the form asked for"),
-    Code.UNREADABLE_MOVE: CodeInfo(EXIT_REFUSED, 422, "the move is not in the game's notation"),
+    Code.BAD_REQUEST: CodeInfo(EXIT_REFUSED, 400, "the request doesn't have the required form"),
+    Code.UNREADABLE_MOVE: CodeInfo(
+        EXIT_REFUSED, 422, "the move isn't written in the game's notation"
+    ),
     Code.UNKNOWN_OFFER: CodeInfo(EXIT_REFUSED, 422, "this can't be proposed"),
-    Code.BAD_NAME: CodeInfo(EXIT_REFUSED, 422, "no new account can have the userid"),
-    Code.BAD_PASSWORD: CodeInfo(EXIT_REFUSED, 422, "no new password can be this"),
+    Code.BAD_NAME: CodeInfo(EXIT_REFUSED, 422, "this userid can't be used for a new account"),
+    Code.BAD_PASSWORD: CodeInfo(EXIT_REFUSED, 422, "this can't be used as a new password"),
     Code.NAME_TAKEN: CodeInfo(
-        EXIT_REFUSED, 409, "the userid, or one like it, is or was somebody's"
+        EXIT_REFUSED, 409, "the userid, or one like it, is taken or was until recently"
     ),
     Code.BAD_ADDRESS: CodeInfo(
-        EXIT_REFUSED, 422, "a mail address is not of the form asked for, repeated or one too many"
+        EXIT_REFUSED, 422, "an e-mail address is malformed, repeated or one too many"
     ),
     Code.UNKNOWN_USER: CodeInfo(EXIT_REFUSED, 404, "there is no such user"),
-    Code.WRONG_PASSWORD: CodeInfo(EXIT_REFUSED, 401, "the password is not this user's"),
+    Code.WRONG_PASSWORD: CodeInfo(EXIT_REFUSED, 401, "this is not the user's password"),
     Code.PASSWORD_NEEDED: CodeInfo(
         EXIT_REFUSED,
         403,
-        "this needs the password, unless it was given within the last ten minutes",
+        "this needs the password, unless it was entered within the last ten minutes",
     ),
     Code.TOO_MANY_ATTEMPTS: CodeInfo(
-        EXIT_REFUSED, 429, "too many wrong passwords were given for the userid; try again later"
+        EXIT_REFUSED, 429, "too many wrong passwords for this userid; try again later"
     ),
     Code.SUSPENDED: CodeInfo(EXIT_REFUSED, 403, "the operators have suspended the account"),
-    Code.SIGNUPS_CLOSED: CodeInfo(EXIT_REFUSED, 403, "this server makes no new accounts"),
+    Code.SIGNUPS_CLOSED: CodeInfo(EXIT_REFUSED, 403, "this server is closed to new accounts"),
     Code.CROSS_SITE: CodeInfo(EXIT_REFUSED, 403, "a page of another site sent the request"),
     Code.UNAUTHORIZED: CodeInfo(
-        EXIT_REFUSED, 401, "the request does not prove which user it is from"
+        EXIT_REFUSED, 401, "the request doesn't prove which user it is from"
     ),
     Code.UNKNOWN_TOKEN: CodeInfo(
-        EXIT_REFUSED, 401, "the token does not exist, was ended or has expired"
+        EXIT_REFUSED, 401, "the token doesn't exist, was revoked or has expired"
     ),
-    Code.MISSING_SCOPE: CodeInfo(EXIT_REFUSED, 403, "the token was not made for this"),
-    Code.NOT_A_PLAYER: CodeInfo(EXIT_REFUSED, 403, "the user does not play in this match"),
-    Code.NOT_AN_ARBITER: CodeInfo(EXIT_REFUSED, 403, "the user is no arbiter"),
-    Code.NOT_WANTED: CodeInfo(EXIT_REFUSED, 403, "another player does not want this from the user"),
-    Code.UNKNOWN_BOARD: CodeInfo(EXIT_REFUSED, 404, "there is no match of this number"),
-    Code.WRONG_GAME: CodeInfo(EXIT_REFUSED, 409, "the match is one of another game"),
-    Code.UNKNOWN_PLY: CodeInfo(EXIT_REFUSED, 404, "the match has not come to this ply"),
+    Code.MISSING_SCOPE: CodeInfo(EXIT_REFUSED, 403, "the token lacks the scope for this"),
+    Code.NOT_A_PLAYER: CodeInfo(EXIT_REFUSED, 403, "the user isn't a player of this match"),
+    Code.NOT_AN_ARBITER: CodeInfo(EXIT_REFUSED, 403, "the user isn't an arbiter"),
+    Code.NOT_WANTED: CodeInfo(EXIT_REFUSED, 403, "another player doesn't want this from the user"),
+    Code.UNKNOWN_BOARD: CodeInfo(EXIT_REFUSED, 404, "there is no match with this number"),
+    Code.WRONG_GAME: CodeInfo(EXIT_REFUSED, 409, "the match is of another game"),
+    Code.UNKNOWN_PLY: CodeInfo(EXIT_REFUSED, 404, "the match hasn't reached this ply"),
     Code.BEYOND_END: CodeInfo(
         EXIT_REFUSED, 409, "the match has fewer events than the request names"
     ),
-    Code.DAMAGED: CodeInfo(EXIT_UNKNOWN, 503, "what is stored of the match can't be read"),
-    Code.NOT_STARTED: CodeInfo(EXIT_REFUSED, 409, "the match waits for its players to accept it"),
+    Code.DAMAGED: CodeInfo(EXIT_UNKNOWN, 503, "the stored match can't be read"),
+    Code.NOT_STARTED: CodeInfo(
+        EXIT_REFUSED, 409, "the match is waiting for its players to accept it"
+    ),
     Code.MATCH_OVER: CodeInfo(EXIT_REFUSED, 409, "the match has ended"),
     Code.ALREADY_STARTED: CodeInfo(EXIT_REFUSED, 409, "the match has already started"),
-    Code.STALE_PLY: CodeInfo(
-        EXIT_REFUSED, 409, "the match does not stand at the ply that was meant"
-    ),
-    Code.NOT_YOUR_TURN: CodeInfo(EXIT_REFUSED, 409, "another player is to move"),
-    Code.ILLEGAL_MOVE: CodeInfo(EXIT_REFUSED, 422, "the rules forbid the move here"),
-    Code.OFFER_STANDS: CodeInfo(EXIT_REFUSED, 409, "this was proposed or accepted before"),
+    Code.STALE_PLY: CodeInfo(EXIT_REFUSED, 409, "the match isn't at the ply that was meant"),
+    Code.NOT_YOUR_TURN: CodeInfo(EXIT_REFUSED, 409, "it is another player's turn"),
+    Code.ILLEGAL_MOVE: CodeInfo(EXIT_REFUSED, 422, "the rules don't allow this move here"),
+    Code.OFFER_STANDS: CodeInfo(EXIT_REFUSED, 409, "this has already been proposed or accepted"),
     Code.NO_OFFER: CodeInfo(EXIT_REFUSED, 409, "there is no offer to answer"),
-    Code.NO_DRAFT: CodeInfo(EXIT_REFUSED, 409, "no move was submitted that could be confirmed"),
+    Code.NO_DRAFT: CodeInfo(EXIT_REFUSED, 409, "there is no submitted move to confirm"),
     Code.NOT_PAUSED: CodeInfo(EXIT_REFUSED, 409, "the match is not paused"),
     Code.TIME_OVER: CodeInfo(EXIT_REFUSED, 409, "the player's time had run out"),
     Code.TOO_EARLY: CodeInfo(EXIT_REFUSED, 409, "it is not time for this yet"),
-    Code.TOO_LATE: CodeInfo(EXIT_REFUSED, 409, "this could be done only earlier in the match"),
+    Code.TOO_LATE: CodeInfo(EXIT_REFUSED, 409, "this was only possible earlier in the match"),
     Code.WRONG_TEXT: CodeInfo(
-        EXIT_REFUSED, 422, "the text is not the one that the player committed to"
+        EXIT_REFUSED, 422, "this isn't the text that the player committed to"
     ),
-    Code.TOO_MANY: CodeInfo(EXIT_REFUSED, 409, "the user has as many of these as the limit allows"),
-    Code.UNKNOWN_CLAIM: CodeInfo(EXIT_REFUSED, 404, "the match has no claim of this number"),
-    Code.CLAIM_STANDS: CodeInfo(EXIT_REFUSED, 409, "another claim in the match waits for a ruling"),
-    Code.ALREADY_RULED: CodeInfo(EXIT_REFUSED, 409, "an arbiter has ruled on this already"),
+    Code.TOO_MANY: CodeInfo(EXIT_REFUSED, 409, "the user already has as many of these as allowed"),
+    Code.UNKNOWN_CLAIM: CodeInfo(EXIT_REFUSED, 404, "the match has no claim with this number"),
+    Code.CLAIM_STANDS: CodeInfo(
+        EXIT_REFUSED, 409, "another claim in the match is waiting for a ruling"
+    ),
+    Code.ALREADY_RULED: CodeInfo(EXIT_REFUSED, 409, "an arbiter has already ruled on this"),
     Code.ALREADY_APPEALED: CodeInfo(
-        EXIT_REFUSED, 409, "the one appeal against this ruling was made already"
+        EXIT_REFUSED, 409, "there has already been an appeal against this ruling"
     ),
     Code.BAD_RULING: CodeInfo(EXIT_REFUSED, 422, "the ruling contradicts itself or the match"),
-    Code.UNKNOWN_CHALLENGE: CodeInfo(EXIT_REFUSED, 404, "there is no open challenge of this id"),
+    Code.UNKNOWN_CHALLENGE: CodeInfo(EXIT_REFUSED, 404, "there is no open challenge with this id"),
     Code.OWN_CHALLENGE: CodeInfo(
         EXIT_REFUSED, 409, "the user made this challenge, and only others can take it"
     ),
-    Code.ID_REUSED: CodeInfo(EXIT_REFUSED, 409, "the key was used for another command before"),
+    Code.ID_REUSED: CodeInfo(
+        EXIT_REFUSED, 409, "the key has already been used for another command"
+    ),
     Code.TOO_MANY_REFUSALS: CodeInfo(
-        EXIT_REFUSED, 429, "too many commands of the player were refused at this ply"
+        EXIT_REFUSED, 429, "too many of the player's commands were refused at this ply"
     ),
-    Code.TOO_FAST: CodeInfo(
-        EXIT_REFUSED, 429, "more commands than the limit came from the user; try again later"
-    ),
+    Code.TOO_FAST: CodeInfo(EXIT_REFUSED, 429, "the user sent too many commands; try again later"),
     Code.NOT_FOUND: CodeInfo(EXIT_REFUSED, 404, "there is nothing at this path, or no such id"),
     Code.NOT_PUBLISHED: CodeInfo(
         EXIT_UNKNOWN, 404, "it is recorded, but not in the published log yet; try again later"
     ),
-    Code.NOT_ALLOWED: CodeInfo(EXIT_REFUSED, 405, "this path does not allow the method"),
-    Code.NOT_ACCEPTABLE: CodeInfo(EXIT_REFUSED, 406, "there is no such form of the answer"),
-    Code.BUSY: CodeInfo(EXIT_UNKNOWN, 503, "not accepted, because too much waits; try again later"),
+    Code.NOT_ALLOWED: CodeInfo(EXIT_REFUSED, 405, "this path doesn't allow this method"),
+    Code.NOT_ACCEPTABLE: CodeInfo(EXIT_REFUSED, 406, "the answer isn't available in this format"),
+    Code.BUSY: CodeInfo(
+        EXIT_UNKNOWN, 503, "not accepted, because too much is waiting; try again later"
+    ),
     Code.PENDING: CodeInfo(
-        EXIT_UNKNOWN, 202, "submitted, but not known to be decided and stored yet"
+        EXIT_UNKNOWN, 202, "submitted, but not yet known to be decided and stored"
     ),
     Code.UNAVAILABLE: CodeInfo(
         EXIT_UNKNOWN, 503, "the server can't be reached or can't be relied on"
     ),
     Code.SEEDS_MISSING: CodeInfo(
-        EXIT_REFUSED, 503, "the server lacks the secret that its draws come from, and refused it"
+        EXIT_REFUSED, 503, "the server lacks the secret that its deals come from, and refused it"
     ),
-    Code.INTERNAL: CodeInfo(EXIT_REFUSED, 500, "the server failed on this command and refused it"),
+    Code.INTERNAL: CodeInfo(
+        EXIT_REFUSED, 500, "the server failed to decide this command, and refused it"
+    ),
 }
 
 

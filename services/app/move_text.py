@@ -33,6 +33,6 @@ def read_ply(text: str) -> int:
     if not _PLY.fullmatch(text):
         raise Refusal(
             Code.USAGE,
-            f"{f'#{text[:24]}'!r} is no ply; write the number of moves played, as in #0 or #12",
+            f"{f'#{text[:24]}'!r} isn't a ply; write the number of moves played, as in #0 or #12",
         )
     return int(text)

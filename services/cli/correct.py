@@ -41,7 +41,7 @@ def run(plan: str, dry_run: bool, yes: bool, settings: Settings) -> int:  # noqa
         if dry_run or not yes:
             code = _show(parts, correction, _boards(correction, read, file, keep=False))
             if not dry_run:
-                print("nothing was done; run it with --yes")
+                print("nothing was done; to do it, add --yes")
             return code
         return _carry_out(correction, _boards(correction, read, file, keep=True))
 

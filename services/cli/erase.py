@@ -26,11 +26,11 @@ def run(number: str, event: int, yes: bool, settings: Settings) -> int:  # noqa:
             f"the text of event {event} of match {board}, by {name} at {IN_ENGLISH.stamp(found.at)}"
         )
         if not yes:
-            print(f"{what}, would be erased; nothing was done; run it with --yes")
+            print(f"{what}, would be erased; nothing was done; to do it, add --yes")
             return EXIT_OK
         parts.statements.remove(board, found.command)
         note_security(SecurityEvent.TEXT_ERASED, found.account, match=board, seq=event)
-    print(f"{what}, is erased; its hash stays in the log")
+    print(f"{what}, has been erased; its hash stays in the log")
     return EXIT_OK
 
 
@@ -43,4 +43,6 @@ def _find(parts: App, board: int, event: int) -> Statement:
             for statement in parts.statements.of_match(board):
                 if statement.digest == body.text:
                     return statement
-    raise Refusal(Code.NOT_FOUND, f"event {event} of match {board} has no text, or it was erased")
+    raise Refusal(
+        Code.NOT_FOUND, f"event {event} of match {board} has no text, or it has been erased"
+    )

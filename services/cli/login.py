@@ -92,7 +92,7 @@ def _log_in(url: str, userid: str | None, has_token: bool, earlier: Login | None
 def _warn_of_variables() -> None:
     """Print which variables keep commands from using the login."""
     if os.environ.get("MATCHPOST_URL"):
-        print("MATCHPOST_URL is set, and goes above the login", file=sys.stderr)
+        print("MATCHPOST_URL is set, and overrides the login", file=sys.stderr)
     for name in LOCAL_VARIABLES:
         if os.environ.get(name):
             print(f"{name} is set, so `do` uses the data of this machine", file=sys.stderr)

@@ -23,7 +23,7 @@ def run(name: str, settings: Settings) -> int:
         from services.app.accounts import log_out_everywhere  # noqa: PLC0415
         from services.cli.suspend import change  # noqa: PLC0415
 
-        said = "is logged out everywhere, and all its tokens are ended"
+        said = "is logged out everywhere, and all its tokens are revoked"
         end = lambda app, name: log_out_everywhere(app, app.accounts.id_of(name))  # noqa: E731
         return change(name, end, said, settings)
     login = read_login()
@@ -49,7 +49,7 @@ def end_token(login: Login) -> bool:
 def _log_out(login: Login) -> int:
     ended = end_token(login)
     delete_login()
-    what = "the token is ended"
+    what = "the token is revoked"
     if not ended:
         what = f"its token was made elsewhere and stays valid: end it at {login.url}/account"
     print(f"logged out {login.userid} at {login.url}; {what}")

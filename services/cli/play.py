@@ -28,7 +28,7 @@ def run(board: int | None, url: str) -> int:
 def _check_terminal() -> None:
     # textual draws on standard error
     if not (sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()):
-        raise Refusal(Code.USAGE, "play draws a board, so it needs a terminal; `do` needs none")
+        raise Refusal(Code.USAGE, "play draws a board, so it needs a terminal; `do` doesn't")
 
 
 def _play(connection: Connection, board: int | None) -> int:

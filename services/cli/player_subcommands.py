@@ -35,14 +35,14 @@ PLAYER_SUBCOMMANDS: Final = (
         "do",
         "run one command line; `matchpost do help` lists them",
         "Run one command line, written as one argument or as several words. "
-        "`-` in the place of a password asks for it; `multiple` reads lines from standard input.",
+        "`-` in place of a password asks for it; `multiple` reads lines from standard input.",
         (
             ("--key", {"help": "repeating a command with the same key is safe: it runs once"}),
             ("--wait", {
                 "type": seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
                 "help": "how long to wait for an outcome (default 10)",
             }),
-            ("--receipt", {"metavar": "FILE", "help": "write the receipt of the command to this file"}),
+            ("--receipt", {"metavar": "FILE", "help": "write the command's receipt to this file"}),
             ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),
         ),
         usage="matchpost do [--url URL] LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [--json] [settings]",
@@ -50,39 +50,38 @@ PLAYER_SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "login",
-        "log in at a server elsewhere, for `do`, `watch` and `play`",
+        "log in to a server elsewhere, for `do`, `watch` and `play`",
         "Ask for userid and password, make a token for this machine, and store it in a file that only "
         "you can read. From then on `do`, `watch` and `play` use that server, unless the command line or "
-        "the environment names another. Logging in again ends the earlier token.",
+        "the environment names another. Logging in again revokes the earlier token.",
         (
             ("url", {"metavar": "URL", "help": "the server, such as https://play.example.org"}),
-            ("--userid", {"metavar": "NAME", "help": "the account (default: it is asked for)"}),
+            ("--userid", {"metavar": "NAME", "help": "the account (default: ask for it)"}),
             ("--token", {
-                "metavar": "-", "help": "use a token that exists; it is asked for, or read from standard input",
+                "metavar": "-", "help": "use an existing token, which is asked for or read from standard input",
             }),
         ),
         has_settings=False,
     ),
     Subcommand(
         "logout",
-        "end the token of the login, and delete it from this machine",
-        "End the token of the login on its server, and delete it from this machine. With a USERID, for the operator of "
-        "a server: end all sessions and tokens of that account.",
+        "log out: revoke the login's token, and delete it from this machine",
+        "Revoke the login's token on its server, and delete it from this machine. With a USERID, for the operator of "
+        "a server: end all sessions and revoke all tokens of that account.",
         (("name", {
             "metavar": "USERID", "nargs": "?", "default": "",
-            "help": "an account of the server at the data, which is logged out everywhere",
+            "help": "an account of the server on this machine, to log out everywhere",
         }),),
     ),
     Subcommand(
         "watch",
         "print a line for each event of your matches, or of one, as it happens",
-        "Print a line for each event as it happens: news of all your matches, or with numbers all events "
-        "of these matches, also without a login. A connection that breaks is made again. Ctrl-C ends it "
-        "with exit code 0.",
+        "Print a line for each event as it happens: news of all your matches or, if you name some, every event "
+        "of these, even without a login. A lost connection is restored. Ctrl-C ends it with exit code 0.",
         (
             ("boards", {"nargs": "*", "metavar": "BOARD", "help": "the number of a match"}),
-            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object a line"}),
-            ("--until-over", {"action": "store_true", "help": "end once all these matches are over"}),
+            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object per line"}),
+            ("--until-over", {"action": "store_true", "help": "stop once all these matches are over"}),
         ),
         has_settings=False,
         takes_url=True,
@@ -100,7 +99,7 @@ PLAYER_SUBCOMMANDS: Final = (
         "show a match as a board in the terminal, and play it",
         "Show a match as a board in the terminal, on the server of the login or at --url. Moves are chosen "
         "with the arrows, the mouse or by typing, and shown before they are played; `?` lists the keys. "
-        "Anybody may watch a match.",
+        "Anybody can watch a match.",
         (("board", {
             "metavar": "BOARD", "nargs": "?", "type": whole_number,
             "help": "the match's number (default: the one that has waited longest for you)",

@@ -23,7 +23,7 @@ class ReceiptFile:
     def __enter__(self) -> Self:
         try:
             if self._file.exists():
-                raise self._unusable("it is there already; name a new file")
+                raise self._unusable("it already exists; name a new file")
             if not self._file.parent.is_dir():
                 raise self._unusable(f"there is no folder {self._file.parent}")
             write_synced(self._temporary, b"")

@@ -141,7 +141,7 @@ def _read(line: bytes) -> RefereeRequest:
         sentence = str(error)
         raise Refusal(Code.BAD_REQUEST, sentence[:1].lower() + sentence[1:]) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Refusal(Code.BAD_REQUEST, f"the line is no JSON: {error}") from None
+        raise Refusal(Code.BAD_REQUEST, f"the line isn't JSON: {error}") from None
     except RecursionError:
         raise Refusal(Code.BAD_REQUEST, "the line is nested too deeply") from None
 

@@ -31,13 +31,13 @@ SUBCOMMANDS: Final = (
         "demo",
         "fill an empty server with people and matches, and run it",
         "Fill an empty server with invented people and months of matches, print a userid and a password to "
-        "log in with, and run it as `serve` does. Exit code 1: the server has accounts or matches, and nothing "
+        "log in with, and run it as `serve` does. Exit code 1: the server has accounts or matches; nothing "
         "was changed.",
         (
-            ("--fill-only", {"action": "store_true", "help": "fill it, and don't run it"}),
+            ("--fill-only", {"action": "store_true", "help": "fill it without running it"}),
             ("--record", {
                 "metavar": "FILE", "type": Path,
-                "help": "only let the engine play the games again of which the matches are made, into this file",
+                "help": "only let the engine play the recorded games again, into this file",
             }),
         ),
     ),
@@ -45,31 +45,31 @@ SUBCOMMANDS: Final = (
         "doctor",
         "report what is wrong with the server, and what to do",
         "Check server, workers, inboxes, disk and clock. Exit code 0: all is well; "
-        "1: something needs a look; 2: the server does not answer.",
+        "1: something needs attention; 2: the server doesn't answer.",
         (("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),),
     ),
     Subcommand(
         "alive",
-        "say whether a process of this machine is alive, for probes and health checks",
-        "Look at the processes of a role that run on this machine with this data directory, without asking any "
+        "check whether a process on this machine is alive, for probes and health checks",
+        "Check the processes of a role that run on this machine with this data directory, without asking any "
         "server. Exit code 0: there is one, and none hangs; 1: otherwise.",
         (
             ("role", {"choices": ("serve", *ROLES), "metavar": "ROLE", "help": f"serve, {', '.join(ROLES)}"}),
             ("--ready", {
-                "dest": "is_ready", "action": "store_true", "help": "exit code 1 also while one still starts",
+                "dest": "is_ready", "action": "store_true", "help": "exit code 1 while one is still starting, too",
             }),
         ),
         "services.serve.liveness",
     ),
     Subcommand(
         "queue",
-        "show what waits in the lanes and in RQ's queues, and who works on it",
-        "Show for each lane how many commands wait, since when, who has the lease and what the last "
+        "show what is waiting in the lanes and in RQ's queues, and who is working on it",
+        "Show for each lane how many commands are waiting, since when, who has the lease and what the last "
         "turn did; and the jobs and workers of RQ's queues.",
         (
             ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),
             ("--interval", {
-                "type": seconds, "metavar": "SECONDS", "help": "show it again and again",
+                "type": seconds, "metavar": "SECONDS", "help": "repeat every SECONDS",
             }),
         ),
     ),
@@ -77,11 +77,11 @@ SUBCOMMANDS: Final = (
         "arbiter",
         "make an account an arbiter, or list them",
         "Make an account an arbiter, or list them all with `matchpost arbiter list`. Arbiters rule on "
-        "claims, and may write to every player.",
+        "claims, and can write to every player.",
         (
             ("name", {"metavar": "USERID", "help": "the account, or `list`"}),
             ("--revoke", {
-                "dest": "is_arbiter", "action": "store_false", "help": "dismiss an arbiter",
+                "dest": "is_arbiter", "action": "store_false", "help": "end an arbiter's appointment",
             }),
         ),
     ),
@@ -89,15 +89,15 @@ SUBCOMMANDS: Final = (
         "suspend",
         "close an account: nobody can log in to it or play for it",
         "Close an account: it is logged out everywhere, nobody can log in to it, act for it or challenge it, and its "
-        "own challenges end. Its matches go on and its clocks run, so its opponents win on time. `matchpost "
+        "own challenges end. Its matches continue and its clocks run, so its opponents win on time. `matchpost "
         "reinstate` opens it again.",
         (("name", {"metavar": "USERID", "help": "the account"}),),
         fixed={"is_suspended": True},
     ),
     Subcommand(
         "reinstate",
-        "open an account that was suspended",
-        "Open an account again that was closed by `matchpost suspend`.",
+        "reopen a suspended account",
+        "Reopen an account that was closed by `matchpost suspend`.",
         (("name", {"metavar": "USERID", "help": "the account"}),),
         module="services.cli.suspend",
         fixed={"is_suspended": False},
@@ -105,8 +105,8 @@ SUBCOMMANDS: Final = (
     Subcommand(
         "erase",
         "erase the text of a claim, an appeal or a ruling",
-        "Erase the text of a claim, an appeal or a ruling, for good; its hash stays in the log. Shows "
-        "first whose text it is.",
+        "Erase the text of a claim, an appeal or a ruling for good; its hash stays in the log. First shows "
+        "whose text it is.",
         (
             ("number", {"metavar": "BOARD", "help": "the match's number"}),
             ("event", {"metavar": "EVENT", "type": whole_number, "help": "the number of its event"}),
@@ -115,10 +115,10 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "correct",
-        "apply one ruling to many matches, in the name of an arbiter",
-        "Apply one ruling to many matches, in the name of an arbiter. Shows for each match what would "
+        "apply one ruling to many matches, on behalf of an arbiter",
+        "Apply one ruling to many matches, on behalf of an arbiter. Shows for each match what would "
         "change, or why it can't be ruled on. It can be stopped and run again: no match is ruled on "
-        "twice. Exit code 1: some matches can't be ruled on; 2: an outcome is not known, run it again.",
+        "twice. Exit code 1: some matches can't be ruled on; 2: an outcome is unknown, so run it again.",
         (
             ("plan", {"metavar": "PLAN", "help": "a JSON file; see docs/club.md"}),
             ("--dry-run", {
@@ -129,7 +129,7 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "verify",
-        "check a match's whole history, a file that proves something, or everything",
+        "check a match's complete history, a file that proves something, or everything",
         "Check that a match's history is complete, chained and logged, and decide it again; or check a "
         "match document, a receipt or a proof, without a server; or everything. Exit code 0: it holds; "
         "1: it does not; 2: something could not be checked.",
@@ -140,7 +140,7 @@ SUBCOMMANDS: Final = (
             }),
             ("--key", {
                 "dest": "trusted", "metavar": "VKEY", "action": "append", "default": [],
-                "help": "a key from elsewhere by which a file or a mirror is checked, or a file with such keys; "
+                "help": "a key from elsewhere to check a file or a mirror with, or a file of such keys; "
                 "can be repeated",
             }),
             ("--all", {
@@ -149,19 +149,19 @@ SUBCOMMANDS: Final = (
             }),
             ("--mirror", {
                 "metavar": "DIR|URL", "default": "",
-                "help": "check published logs without a server: a copy of them, or where they are served, "
+                "help": "check published logs without a server: a copy, or the address they are served at, "
                 "such as https://play.example.org/log",
             }),
             ("--checkpoint", {
                 "dest": "checkpoints", "metavar": "FILE", "action": "append", "default": [],
-                "help": "with --mirror: an earlier checkpoint, or a mail with one, with which the log must begin",
+                "help": "with --mirror: an earlier checkpoint, or an e-mail with one, that the log has to extend",
             }),
         ),
         one_of=("what", "--all", "--mirror"),
     ),
     Subcommand(
         "export",
-        "write a match as one JSON document, with proofs",
+        "export a match as one JSON document, with proofs",
         "Write a match as one line of JSON to standard output: all its events, and proofs that they "
         "are in the published log. `matchpost verify` checks it, `matchpost referee` judges it.",
         (
@@ -175,22 +175,22 @@ SUBCOMMANDS: Final = (
     Subcommand(
         "import",
         "propose a match from another server to its players here",
-        "Check a match document, or a move record, and propose the match to its players, who go on with "
-        "it here once all have accepted. `-` reads standard input.",
+        "Check a match document or a move record, and propose the match to its players; it continues here "
+        "once all of them have accepted. `-` reads standard input.",
         (
             ("file", {"metavar": "FILE", "help": "what `matchpost export` wrote, or a move record"}),
             ("--player", {
                 "dest": "players", "action": "append", "default": [], "metavar": "SIDE=USERID",
-                "help": "who plays a side here; once for each side",
+                "help": "who plays a side here; repeat for each side",
             }),
             ("--key", {
                 "dest": "trusted", "action": "append", "default": [], "metavar": "VKEY",
-                "help": "a public key of the server that it comes from, or a file with keys; otherwise "
+                "help": "a public key of the server it comes from, or a file with keys; otherwise "
                 "the keys in the file are used, which prove nothing by themselves",
             }),
             ("--still-running", {
                 "action": "store_true",
-                "help": "import a match that its players have not ended there by a transfer",
+                "help": "import a match that its players haven't ended there with a transfer",
             }),
             ("--wait", {
                 "type": seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
@@ -210,59 +210,59 @@ SUBCOMMANDS: Final = (
                 "help": f"{', '.join(PROJECTIONS)}; all if none is named",
             }),
             ("--check", {
-                "action": "store_true", "help": "only compare with a rebuild, and replace nothing",
+                "action": "store_true", "help": "only compare with a rebuild; replace nothing",
             }),
             ("--buckets", {
                 "type": bucket_count, "metavar": "N",
-                "help": "divide the data into N buckets from now on (default: as many as there are)",
+                "help": "divide the data into N buckets from now on (default: as many as now)",
             }),
         ),
     ),
     Subcommand(
         "lanes",
-        "show or change into how many lanes the shards are divided",
-        "Show into how many lanes the shards are divided, or change it while the server runs. "
-        "A command worker drains one lane at a time: make as many lanes as there are workers.",
+        "show or change the number of lanes that the shards are divided into",
+        "Show how many lanes the shards are divided into, or change it while the server runs. "
+        "A command worker drains one lane at a time, so make as many lanes as there are workers.",
         (("count", {
             "nargs": "?", "type": whole_number, "metavar": "N",
-            "help": "how many lanes there shall be, from 1 to the number of shards",
+            "help": "the number of lanes, from 1 to the number of shards",
         }),),
     ),
     Subcommand(
         "prepare",
-        "create what a server on several machines needs, once",
+        "set up what a server on several machines needs, once",
         "Create the layout of the data, the keys and the robots' accounts on servers of your own, and record "
-        "which secrets all machines must have. It may be repeated: what is there stays.",
+        "which secrets all machines must have. It can be repeated: what exists is kept.",
     ),
     Subcommand(
         "secrets",
         "compare the secrets of this machine with the server's",
-        "Show where this machine has the secrets that all machines share, and whether they are the "
-        "server's. Exit code 1: one is another.",
+        "Show where this machine keeps the secrets that all machines share, and whether they are the "
+        "server's. Exit code 1: one of them differs.",
         (("--accept", {
             "choices": SECRETS,
-            "help": "make that of this machine the server's: where the other is lost, or was replaced",
+            "help": "make this machine's the server's, if the other has been lost or replaced",
         }),),
         "services.cli.secret_list",
     ),
     Subcommand(
         "acl",
-        "print one user a role for the access control of a server",
-        "Print the lines of the `aclfile` of a Redis or Valkey: one user a role, which can do that role's "
-        "work, and nothing else.",
+        "print a user for each role, for the access control of a server",
+        "Print the lines of the `aclfile` of a Redis or Valkey: a user for each role, who can do that role's "
+        "work and nothing else.",
         (
-            ("server", {"choices": ("data", "queue"), "help": "for which server"}),
+            ("server", {"choices": ("data", "queue"), "help": "which server it is for"}),
             ("--passwords", {
                 "type": Path, "required": True, "metavar": "DIR",
-                "help": "a folder with a file for each user, which has the password",
+                "help": "a folder with a file for each user, containing the password",
             }),
         ),
         has_settings=False,
     ),
     Subcommand(
         "referee",
-        "judge moves: one JSON object a line in, one a line out; needs no server",
-        "Judge moves as a filter: one JSON object a line in, one a line out.",
+        "judge moves: one JSON object per line in, one per line out; needs no server",
+        "Judge moves as a filter: one JSON object per line in, one per line out.",
         has_settings=False,
     ),
     Subcommand(
@@ -298,18 +298,18 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "maintenance",
-        "run rebuilds and checks as jobs, which outlive the terminal",
-        "Run the rebuilds and checks that `matchpost rebuild` asks for, until a stop signal, which "
-        "the job at work outlasts.",
+        "run rebuilds and checks as jobs that outlive the terminal",
+        "Run the rebuilds and checks that `matchpost rebuild` asks for, until a stop signal; "
+        "the current job is finished first.",
         (("--name", {"default": "maintenance", "help": "the process's name in the log"}),),
         "services.cli.roles",
         fixed={"role": "maintenance"},
     ),
     Subcommand(
         "scheduler",
-        "only let clocks run and repeat lost jobs, for a server on several machines",
+        "only run the clocks and repeat lost jobs, for a server on several machines",
         "Send reminders, let flags fall, start full challenges and repeat lost jobs until a stop "
-        "signal. `serve` starts this process by itself; several do no harm.",
+        "signal. `serve` starts this process by itself; running several does no harm.",
         (("--name", {"default": "scheduler", "help": "the process's name in the log"}),),
         module="services.cli.roles",
         fixed={"role": "scheduler"},
@@ -327,16 +327,16 @@ SUBCOMMANDS: Final = (
         "publisher",
         "only publish the log, for a server on several machines",
         "Write the log to the object store, signed, until a stop signal. `serve` starts this process "
-        "by itself; of several one works at a time.",
+        "by itself; if there are several, one works at a time.",
         (("--name", {"default": "publisher", "help": "the process's name in the log"}),),
         module="services.cli.roles",
         fixed={"role": "publisher"},
     ),
     Subcommand(
         "log",
-        "decide that the published log is right where the data differ from it",
-        "Discard the leaves of a closed shard that differ from the published log, with all that "
-        "follows from them; the published ones are then restored. Shows first what that is.",
+        "trust the published log where the data differs from it",
+        "Discard the leaves of a closed shard that differ from the published log, with everything that "
+        "follows from them; the published ones are then restored. First shows what that is.",
         (
             ("action", {"choices": ["discard"], "help": "what to do"}),
             ("shard", {"type": whole_number, "metavar": "SHARD", "help": "the shard's number"}),
@@ -346,8 +346,8 @@ SUBCOMMANDS: Final = (
     Subcommand(
         "keygen",
         "make the keys that sign the published log",
-        "Make the keys that sign the published log and receipts, and print the public ones. Keys that "
-        "are there are never overwritten.",
+        "Make the keys that sign the published log and receipts, and print the public ones. Existing "
+        "keys are never overwritten.",
         (("--host", {
             "metavar": "NAME",
             "help": "the server's name in the log, for good, such as play.example.org "
@@ -357,10 +357,10 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "witness",
-        "cosign another server's log, and refuse a fork; needs no server of its own",
-        "Remember the last checkpoint of another server's logs, cosign each newer one after a proof that "
-        "it continues, and raise an alarm otherwise. The server asks it (its file `witnesses`), or it "
-        "follows the server.",
+        "cosign another server's log, refusing forks; needs no server of its own",
+        "Remember the last checkpoint of another server's logs, cosign each newer one that is proven to "
+        "continue it, and raise an alarm otherwise. Either the server asks the witness (see its file "
+        "`witnesses`), or the witness follows the server.",
         (
             ("--name", {
                 "required": True, "metavar": "NAME",
@@ -368,15 +368,15 @@ SUBCOMMANDS: Final = (
             }),
             ("--folder", {
                 "type": Path, "default": Path("witness"), "metavar": "DIR",
-                "help": "where its key is, and what it has cosigned (default: witness)",
+                "help": "where it keeps its key and what it has cosigned (default: witness)",
             }),
             ("--keys", {
                 "metavar": "FILE|URL",
                 "help": "the public keys of the logs (default: URL/log/keys, as first seen)",
             }),
-            ("--http", {"metavar": "HOST:PORT", "help": "answer the server's requests here"}),
-            ("--follow", {"metavar": "URL", "help": "read the log of the server at URL each minute"}),
-            ("--once", {"action": "store_true", "help": "with --follow: look once; exit code 1: a fork"}),
+            ("--http", {"metavar": "HOST:PORT", "help": "answer the server's requests at this address"}),
+            ("--follow", {"metavar": "URL", "help": "read the log of the server at URL every minute"}),
+            ("--once", {"action": "store_true", "help": "with --follow: check once; exit code 1: a fork"}),
         ),
         has_settings=False,
     ),

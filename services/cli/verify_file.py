@@ -51,13 +51,13 @@ def read_keys(text: str) -> list[VerifierKey]:
     except NoteError as error:
         if not Path(text).exists():
             raise NotCheckableError(
-                f"{text[:80]!r} is no key and no file with keys: {error}"
+                f"{text[:80]!r} is neither a key nor a file with keys: {error}"
             ) from None
     lines = _read(text, _KEYS_LIMIT).decode(errors="replace").split()
     try:
         found = [VerifierKey.parse(line) for line in lines]
     except NoteError as error:
-        raise NotCheckableError(f"{text} is no file with keys: {error}") from None
+        raise NotCheckableError(f"{text} isn't a file with keys: {error}") from None
     if not found:
         raise NotCheckableError(f"{text} has no key in it")
     return found

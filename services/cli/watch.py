@@ -179,7 +179,7 @@ def _of_no_event(kind: str, board: int, words: Wording) -> str:
     """Return a sentence for news that are about no event of a match; empty for all others."""
     _ = words.gettext
     texts = {
-        "gap": _("some news are missing, because the server no longer keeps them"),
+        "gap": _("some news is missing, because the server no longer keeps it"),
         "chat": _("somebody wrote in the chat of match %(board)s", board=board),
         "message": _("somebody wrote to you; `matchpost do messages` shows it"),
     }

@@ -51,9 +51,7 @@ def run(
     """Witness until a stop signal, or once; return the exit code."""
     log_to_stderr("witness")
     if http is None and follow is None:
-        return _fail(
-            "say --http ADDRESS to answer a server, or --follow URL to read its log, or both"
-        )
+        return _fail("use --http ADDRESS to answer a server, --follow URL to read its log, or both")
     try:
         known = _log_keys(folder, keys, follow)
         witness = Witness.open(folder, name, known)
@@ -83,7 +81,9 @@ def _log_keys(folder: Path, keys: str | None, follow: str | None) -> list[Verifi
         return _parse_keys(file.read_text("utf-8"), str(file))
     place = keys or (follow and f"{follow.rstrip('/')}/log/keys")
     if not place:
-        raise NoteError("say with --keys which logs to cosign: a file or an address of their keys")
+        raise NoteError(
+            "use --keys to say which logs to cosign: a file or an address of their keys"
+        )
     if place.startswith(("http://", "https://")):
         with httpx.Client(timeout=_SECONDS) as client:
             status, body = read_answer(client, place)

@@ -76,7 +76,9 @@ def usage_refusal(call: Invocation) -> Refusal:
 def read_board(text: str, words: Wording = IN_ENGLISH) -> int:
     """Return a board number; `unknown-board` for a word that is none."""
     if not _NUMBER.fullmatch(text):
-        said = words.gettext("%(written)s is no board number, such as 17", written=repr(text[:24]))
+        said = words.gettext(
+            "%(written)s isn't a board number, such as 17", written=repr(text[:24])
+        )
         raise Refusal(Code.UNKNOWN_BOARD, said)
     return int(text)
 

@@ -44,7 +44,8 @@ GAME_FORMS: Final = (
         "move",
         f"{OWN_IN_MATCH} MOVE[#ply]",
         N_(
-            "play a move; or in its place: propose KIND, undo, accept, reveal TEXT, reject, resign, decline, resume"
+            "play a move; or instead of one: propose KIND, undo, accept, reveal TEXT, reject, "
+            "resign, decline, resume"
         ),
         play.move,
     ),
@@ -63,7 +64,7 @@ GAME_FORMS: Final = (
         drafts.submit,
     ),
     _in_match(
-        "confirm", "confirm", OWN_IN_MATCH, N_("play the move that was submitted"), drafts.confirm
+        "confirm", "confirm", OWN_IN_MATCH, N_("play the move you submitted"), drafts.confirm
     ),
     _of_game(
         "preview",
@@ -86,25 +87,26 @@ GAME_FORMS: Final = (
         "analyse",
         "BOARD [userid password]",
         N_(
-            "show how the engine sees a match that is over, or a puzzle; with a password, ask for it first"
+            "show the engine's analysis of a finished match or a puzzle; with a password, "
+            "request it first"
         ),
         analyses.analyse,
         proof=signer_if_any,
         in_match=True,
     ),
-    _in_match("resign", "resign", OWN_IN_MATCH, N_("give the match up"), play.resign),
+    _in_match("resign", "resign", OWN_IN_MATCH, N_("resign the match"), play.resign),
     _in_match(
         "decline",
         "decline",
         OWN_IN_MATCH,
-        N_("refuse to play, before your first move or before all have accepted"),
+        N_("decline to play, before your first move or until everyone has accepted"),
         play.decline,
     ),
     _in_match(
         "rematch",
         "rematch",
         OWN_IN_MATCH,
-        N_("play again after the end, with the sides exchanged"),
+        N_("play again once the match is over, with the sides exchanged"),
         play.rematch,
     ),
     _in_match(
@@ -118,7 +120,7 @@ GAME_FORMS: Final = (
         "show_boards",
         "show",
         "BOARD[#ply] ... [--display=NAME]",
-        N_("show boards, as they stand or stood"),
+        N_("show boards, as they are or were"),
         boards.show,
     ),
     _of_game(
@@ -132,7 +134,7 @@ GAME_FORMS: Final = (
         "showas",
         "showas",
         f"{OWN} [BOARD[#ply] ... | all|active|inactive|next]",
-        N_("show boards as you prefer them, with what only you may see"),
+        N_("show boards as you prefer them, with what only you can see"),
         boards.show_as,
         proof=signer,
     ),
@@ -144,7 +146,9 @@ GAME_FORMS: Final = (
         listing.games,
     ),
     _of_game("history", "history", "[userid ...]", N_("list finished matches"), rankings.history),
-    _of_game("standings", "standings", "", N_("list who has won how often"), rankings.standings),
+    _of_game(
+        "standings", "standings", "", N_("list how often each player has won"), rankings.standings
+    ),
     _of_game(
         "ratings",
         "ratings",

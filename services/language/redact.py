@@ -61,7 +61,8 @@ def redact_refusal(reason: Refusal, line: CommandLine, form: str, words: Wording
         for written in forms
     ):
         said = words.gettext(
-            "the password stands in the line twice, so nothing is repeated; the form is `%(usage)s`",
+            "the password is in the line twice, so the line isn't repeated here; the form is "
+            "`%(usage)s`",
             usage=form,
         )
         return Refusal(reason.code, said)

@@ -159,7 +159,7 @@ def _read(
         reason = _no_form(text.split("\n", 1)[0].split(), words)
         if origin.signs and "userid password" in reason.sentence:
             hint = words.gettext(
-                "your token stands for userid and password, except in commands that change the account"
+                "your token replaces userid and password, except in commands that change the account"
             )
             raise Refusal(reason.code, f"{reason.sentence}; {hint}") from None
         raise reason from None

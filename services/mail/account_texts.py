@@ -15,12 +15,11 @@ def code_text(words: Wording, name: str, code: str, addresses: ServerAddresses) 
     """Return the mail with a code that verifies an address."""
     body = words.gettext(
         "Somebody, probably you, entered this e-mail address for the userid %(name)s on the\n"
-        "matchpost server %(domain)s.\n\n"
-        "If it was you, reply to this e-mail with the word yes to verify the address.\n"
-        "Or enter this line at the terminal, or send it by e-mail to\n"
-        "%(address)s:\n\n  verify %(name)s password %(code)s\n\n"
-        "If it was not you, do nothing. Until the address is verified, the server sends only\n"
-        "such codes to it.\n\nThe code is good for %(days)s days.\n",
+        "matchpost server %(domain)s.\n\nIf it was you, reply to this e-mail with the word yes "
+        "to verify the address.\nOr enter this line at the terminal, or send it by e-mail to\n"
+        "%(address)s:\n\n  verify %(name)s password %(code)s\n\nIf it wasn't you, you can ignore "
+        "this e-mail. Until the address is verified, the\nserver will send nothing but such "
+        "codes to it.\n\nThe code works for %(days)s days.\n",
         name=name,
         code=code,
         domain=addresses.domain,
@@ -58,11 +57,10 @@ def _is_yes(line: str) -> bool:
 def reset_text(words: Wording, name: str, site: str, link: str) -> EmailText:
     """Return the mail with the link for a new password."""
     body = words.gettext(
-        "Somebody, probably you, has forgotten the password of %(name)s at %(site)s.\n\n"
-        "Open this link to choose a new one. It can be used once, within an hour:\n\n"
-        "%(link)s\n\n"
-        "All browsers are logged out then, and the tokens of programs end.\n\n"
-        "If it was not you, do nothing: the password stays as it is.\n",
+        "Somebody, probably you, asked for a new password for %(name)s at %(site)s.\n\nOpen "
+        "this link to choose one. It works once, for an hour:\n\n%(link)s\n\nYou will be logged "
+        "out everywhere, and your programs' tokens will stop working.\n\nIf it wasn't you, you "
+        "can ignore this e-mail: the password stays as it is.\n",
         name=name,
         site=site,
         link=f"{site}/password/{link}",

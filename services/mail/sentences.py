@@ -40,7 +40,7 @@ SAY: Final = Sentences(
         "write-move-such-as": "To play, write your move, such as {move}",
         "write-move": "To play, write your move",
         "write-accept": "To play, write accept",
-        "write-accept-or-move": "To play, write accept, or your move at once, such as {move}",
+        "write-accept-or-move": "To play, write accept, or make your move right away, such as {move}",
         "write-reveal": (
             "To play, open the match in the browser or program in which you accepted it: your "
             "text for the deal is stored there and will be revealed automatically. Or write "
@@ -54,14 +54,14 @@ SAY: Final = Sentences(
         "open-match": "Open the match",
         "board-as-text": "The board; as text it is in the plain part of this e-mail",
         "only-if-refused": (
-            "If the move isn't legal, you'll get an answer at once; otherwise the next e-mail "
+            "If the move isn't legal, you'll get an answer at once; otherwise, the next e-mail "
             "about the match will show it"
         ),
         "nothing": "There is nothing for you to do right now",
         "to-chat": "To chat with the other players, reply with: chat TEXT",
         "to-rematch": "To play again with the sides exchanged, reply with: rematch",
         "to-appeal": "To appeal against the ruling (once, within 14 days), reply with: appeal TEXT",
-        "to-see-case": "To see all of it, reply with:",
+        "to-see-case": "To see the whole case, reply with:",
         "to-rule": "To rule, reply with one of these, with your reasons:",
         # below the text
         "keep-secret": "{name}, keep the address you reply to secret: anyone who knows it can play for you",
@@ -75,23 +75,23 @@ SAY: Final = Sentences(
             "`set {name} password notify daily|none` with your password, or choose it on your account's page"
         ),
         "no-command": (
-            "the e-mail has no command; write a command as the subject, or commands at the top of the text, "
-            "one a line; `help` lists them"
+            "there is no command in the e-mail; write one as the subject, or several at the top "
+            "of the text, one per line; `help` lists them"
         ),
         "not-confirmed": (
-            "the address is not verified yet; if you have entered it at this server, answer again, with the "
-            "word yes on the first line"
+            "the address isn't verified yet; if you entered it at this server, reply again with "
+            "the word yes on the first line"
         ),
-        "confirmed": "{address} is verified; e-mails about your matches go there",
+        "confirmed": "{address} is verified; e-mails about your matches will go there",
         "no-operator": (
-            "nobody reads mail at this address: the operator of this server has named no address; "
-            "try those of its web site, or of its domain's registrar"
+            "nobody reads mail at this address, because this server's operator hasn't named one; "
+            "try the addresses on its web site or at its domain's registrar"
         ),
         "no-passwords": (
-            "this server accepts no passwords by e-mail; reply to an e-mail about a match with the move "
-            "alone, or use the terminal or the web site"
+            "this server doesn't accept passwords by e-mail; reply to an e-mail about a match "
+            "with just the move, or use the terminal or the web site"
         ),
-        "not-needed": "you need no userid and no password here; write the move alone",
+        "not-needed": "you don't need a userid or password here; just write the move",
         "no-move": (
             "this line is neither a move nor a command; `help {game}` explains how to write moves, and "
             "`chat TEXT` writes to the other players"
@@ -116,12 +116,12 @@ SAY: Final = Sentences(
             "a command that is refused is still answered"
         ),
         "short-answer": (
-            "This is a short answer, because nothing shows that the e-mail came from you. To get whole\n"
-            "answers, sign up with your e-mail address, and answer the e-mail with the code"
+            "This answer is short, because nothing shows that the e-mail came from you. To get "
+            "full\nanswers, sign up with your e-mail address and reply to the e-mail with the code"
         ),
         "outdated-seat": (
             "nothing was done: this match has had a new address for your replies since you "
-            "changed your password or a mail address, or logged out everywhere; reply to this "
+            "changed your password or an e-mail address, or logged out everywhere; reply to this "
             "e-mail instead"
         ),
     },

@@ -129,7 +129,7 @@ class ShownMatch(msgspec.Struct, frozen=True):
             moves = " A move accepts it, too." if self.may_move else ""
             return f"The match is waiting for you: a accepts it, r declines it.{moves}"
         if self.waits_for_consent and not self.may_move:
-            return f"The match waits for {self._waited}."
+            return f"The match is waiting for {self._waited}."
         if self.may_move:
             return "It is your turn."
         return f"It is {self._waited}'s turn."

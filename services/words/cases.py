@@ -65,8 +65,8 @@ def step_sentence(scene: NamedMatch, step: CaseStep) -> str:
 def step_name(kind: str, name: str, words: Wording) -> str:
     """Return the last step of a case in the queue, such as `claim of alice`."""
     if kind == "appeal":
-        return words.gettext("appeal of %(name)s", name=name)
-    return words.gettext("claim of %(name)s", name=name)
+        return words.gettext("%(name)s’s appeal", name=name)
+    return words.gettext("%(name)s’s claim", name=name)
 
 
 def remedies_said(scene: NamedMatch, remedies: Sequence[Event]) -> str:
@@ -86,7 +86,7 @@ def remedy(scene: NamedMatch, event: Event) -> str:
     words = scene.words
     match event:
         case SetBack(ply=0):
-            return words.gettext("the match goes back to its start and continues from there")
+            return words.gettext("the match goes back to the start and continues from there")
         case SetBack():
             return words.ngettext(
                 "the match goes back to the position after %(count)s move and continues from there",

@@ -216,10 +216,10 @@ def _challenge(scene: NamedMatch, invited: Sequence[Seat]) -> Text:
 def _taken_back(scene: NamedMatch, ply: int) -> str:
     """Return where a match stands after moves were taken back."""
     if not ply:
-        return scene.words.gettext("it is taken back to its start")
+        return scene.words.gettext("it was taken back to the start")
     return scene.words.ngettext(
-        "it is taken back to the position after %(count)s move",
-        "it is taken back to the position after %(count)s moves",
+        "it was taken back to the position after %(count)s move",
+        "it was taken back to the position after %(count)s moves",
         ply,
     )
 

@@ -74,7 +74,7 @@ def offer_button(kind: str, words: Wording) -> str:
         "undo": _("Ask for a takeback"),
         "pause": _("Suggest a pause"),
         "abort": _("Offer to call it off"),
-        "transfer": _("Suggest the move"),
+        "transfer": _("Suggest moving it"),
         "count": _("Propose to count"),
         "deal": _("Let the server deal"),
     }

@@ -113,7 +113,7 @@ def test_an_address_that_is_none_is_refused_alike(person):
     by_api = person.api.put("/api/account/addresses", {"addresses": ["a@b.example", "here@"]})
     on_page = person.web.send("/account/addresses", {"addresses": "a@b.example here@"})
     assert plain(at_terminal.sentence) == sentence(by_api) == sentence(on_page)
-    assert at_terminal.sentence.startswith("'here@' isn't a plain mail address")
+    assert at_terminal.sentence.startswith("'here@' isn't a plain e-mail address")
     assert record(person).addresses == ()
 
 
@@ -213,7 +213,7 @@ def test_a_token_that_there_is_not_is_refused_alike(person):
     by_api = person.api.delete(f"/api/tokens/{'0' * 16}")
     on_page = person.web.send(f"/account/tokens/{'0' * 16}/revoke")
     assert by_api.status_code == on_page.status_code == 404
-    assert sentence(by_api) == sentence(on_page) == "you have no token of this id"
+    assert sentence(by_api) == sentence(on_page) == "you have no token with this id"
 
 
 def test_a_label_and_a_time_that_no_token_may_have_are_refused_alike(person):
@@ -275,7 +275,7 @@ def keys_of(front_ends, account):
 
 DELETIONS = {
     "terminal": lambda one: one.terminal(f"delete {one.own}").code == "",
-    "mail": lambda one: "are erased" in joined(one.mail(f"delete {one.own}")),
+    "mail": lambda one: "have been erased" in joined(one.mail(f"delete {one.own}")),
     "api": lambda one: one.api.post("/api/account/deletion", {"password": PASSWORD}).is_success,
     "web": lambda one: (
         one.web.send("/account/deletion", {"password": PASSWORD}).has_redirect_location

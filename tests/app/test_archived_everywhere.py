@@ -292,7 +292,9 @@ def test_an_archive_that_is_away_is_unavailable_for_a_moment(archived, tmp_path)
     assert by_mail == Result("unavailable"), "it comes again"
     where = [one for one in FRONT_ENDS if one not in (MAIL, SEAT)]
     result = at_all(lambda one: archived.everywhere.act(one, archived.one, board, MOVE), *where)
-    assert result == Result("unavailable", "The archive can't be read now; try again in a minute.")
+    assert result == Result(
+        "unavailable", "The archive can't be read right now; try again in a minute."
+    )
     page = archived.everywhere.guest(archived.one).get(f"/m/{board}")
     assert page.status_code == 503
     (tmp_path / "away").rename(folder)

@@ -174,7 +174,7 @@ def test_it_lapses_after_14_days_and_makes_room_at_once(everywhere, pair):
     state = everywhere.state(board)
     assert (state.result.reason, state.at - began) == (Reason.DECLINED, 14 * DAY)
     said = last_sentence(everywhere, board, wording("en"))
-    assert f"Dark ({other.name}) has not accepted in time; the match is over: declined" in said
+    assert f"Dark ({other.name}) didn't accept in time; the match is over: declined" in said
     assert "hat nicht rechtzeitig angenommen" in last_sentence(everywhere, board, wording("de"))
     data, starts = everywhere.api.parts.data, keys.pending_starts(one.account)
     for command, value in data.hgetall(starts).items():
@@ -201,7 +201,7 @@ def test_all_of_one_challenger_are_declined_in_one_go_and_no_others(everywhere):
             assert everywhere.mail(other, line) == Result("")
         else:
             language = Language(everywhere.api.parts, origin=LOCAL)
-            assert language.do(line).sentence == "3 matches are declined"
+            assert language.do(line).sentence == "3 matches were declined"
         until(lambda mine=mine: all(everywhere.state(board).over for board in mine))
         assert not any(everywhere.state(board).over for board in kept)
 
@@ -226,7 +226,7 @@ def test_a_block_declines_what_the_blocker_has_not_moved_in_and_says_how_many(ev
     everywhere.api.caught_up()
     language = Language(everywhere.api.parts, origin=LOCAL)
     said = language.do(f"block {other.name} {PASSWORD} {one.name}").sentence
-    assert said.endswith("go on; 3 matches in which you had not moved are declined")
+    assert said.endswith("continue; 3 matches in which you hadn't moved were declined")
     until(lambda: all(everywhere.state(board).over for board in ended))
     assert not everywhere.state(going).over
 

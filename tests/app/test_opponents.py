@@ -230,7 +230,10 @@ def test_a_player_who_has_blocked_a_robot_does_not_meet_it(app):
     challenges.take(app, actor(app, "bob"), id_)
     app.blocks.add(of(app, "bob"), EASY)
     fill = (challenges.fill_with_robot, app, actor(app, "alice"), id_)
-    assert refused(Code.NOT_WANTED, *fill, RobotLevel.EASY) == "bob doesn't play with robot-easy"
+    assert (
+        refused(Code.NOT_WANTED, *fill, RobotLevel.EASY)
+        == "bob doesn't want to play with robot-easy"
+    )
     assert not challenges.fill_with_robot(*fill[1:], RobotLevel.HARD).free_seats
 
 

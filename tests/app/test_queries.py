@@ -5,7 +5,7 @@ from tests.fakes.front_ends import joined, plain, sentence
 
 def test_a_puzzle_has_no_ratings_at_any_front_end(pair):
     one, _ = pair
-    said = "jump is played alone, so it has scores instead; ask for those"
+    said = "jump is a puzzle and has scores instead; ask for those"
     assert one.terminal("jump ratings").sentence == said
     assert one.terminal("jump standings").sentence == said
     assert said in joined(one.mail("jump ratings"))

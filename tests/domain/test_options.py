@@ -92,7 +92,7 @@ def test_the_recorded_form_is_sorted_hyphenated_and_leaves_defaults_out():
         ("touch_enmy", "there is no option '-touch_enmy'; did you mean -touch_enemy?"),
         ("TILES=3", "there is no option '-TILES'; did you mean -tiles?"),
         ("--odd", "there is no option '--odd'; did you mean -odd?"),
-        ("zzz", f"there is no option '-zzz'; known are {KNOWN}"),
+        ("zzz", f"there is no option '-zzz'; the options are {KNOWN}"),
     ],
 )
 def test_an_unknown_flag_is_refused_with_the_nearest_known_one(flag, sentence):

@@ -81,7 +81,7 @@ def test_forms_show_arguments_in_the_language_of_the_reader() -> None:
 
 def test_a_sentence_within_a_sentence_is_translated_with_it() -> None:
     refusal = unreadable_move("e7-e5", of_matches.SAY("over"))
-    assert refusal.sentence == "'e7-e5' is no move; the match is over"
+    assert refusal.sentence == "'e7-e5' isn't a move; the match is over"
     assert refusal.in_language(wording("de")) == "'e7-e5' ist kein Zug; die Partie ist zu Ende"
 
 

@@ -53,7 +53,7 @@ WORDS = (
     "decided again by",
     "the outcomes of all commands fit their leaves",
     "game, players, moves, result and clock",
-    "what chance drew follows from seed",
+    "what was dealt follows from seed",
     "sealed and abandoned",
     "covers all its leaves",
     "covers the first",
@@ -109,10 +109,8 @@ def test_a_match_that_was_dealt_by_an_earlier_version_is_verified_as_before(kind
     verdict = check_document(document, [archiving.SECRET.public])
     assert verdict.fault == ""
     assert verdict.limits == [LEFT_OUT]
-    withheld = "its draw was sealed and abandoned, because seat 2 did not reveal a text"
-    wanted = (
-        withheld if kind == "withheld" else f"{DEALS[DealKind(kind)]}; what chance drew follows"
-    )
+    withheld = "its deal was sealed and abandoned, because seat 2 didn't reveal a text"
+    wanted = withheld if kind == "withheld" else f"{DEALS[DealKind(kind)]}; what was dealt follows"
     assert wanted in " ".join(verdict.holds)
 
 

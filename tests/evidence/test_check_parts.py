@@ -80,7 +80,7 @@ def outcome(place: int, **changes: Any) -> MatchDocument:
         (replace(PLAIN, server="a.example"), "log.origin: it is play.example.org/log/s01, and"),
         (log(shard=2), "log.origin: it is play.example.org/log/s01, and server and shard would give"),
         (log(keys=("nonsense",)), "log.keys: "),
-        (log(keys=(str(SECRET.public),)), "log.keys: play.example.org/log is no key of"),
+        (log(keys=(str(SECRET.public),)), "log.keys: play.example.org/log isn't a key of"),
         (log(receipt_keys=("x+1+2",)), "log.receipt_keys: "),
         (log(checkpoint="no note"), "the checkpoint: a note is a text, an empty line"),
         (log(checkpoint=None), "log.proofs: there are proofs without a checkpoint"),

@@ -131,7 +131,7 @@ def test_what_is_proven_is_shown_beside():
     )
     assert rules("two").score(start("two")).bound == (
         "proven: 38 at most (25 stones), 37 when no line may hold more than two (25 stones); "
-        "the source's mark: 21"
+        "the booklet's target: 21"
     )
 
 
@@ -206,7 +206,7 @@ def test_case_and_blanks_are_free(text, canonical):
 )
 def test_what_is_no_notation_is_refused_with_the_form(text):
     for key in KEYS:
-        assert playing.unreadable(rules(key), text) == f"{text[:24]!r} is no move; {FORM}"
+        assert playing.unreadable(rules(key), text) == f"{text[:24]!r} isn't a move; {FORM}"
 
 
 @given(st.text("abcdegm13457- ADdone", max_size=7))

@@ -80,7 +80,7 @@ def test_a_bad_variable_is_refused_with_its_name(environ, sentence):
         ("wokers = 2", "matchpost.toml has the unknown key 'wokers'; known keys are data, redis"),
         ('workers = "2"', "workers in .*matchpost.toml must be a whole number .*, not '2'"),
         ("workers = true", "workers in .* must be a whole number from 1 to 256, not True"),
-        ("workers = ", "matchpost.toml is no valid TOML"),
+        ("workers = ", "matchpost.toml isn't valid TOML"),
         ('data = "x"', "'data' can't be set in .*matchpost.toml"),
     ],
 )

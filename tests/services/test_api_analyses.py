@@ -119,5 +119,5 @@ def test_the_command_in_a_puzzle_shows_the_score(api, parts):
     assert one.move(board, "c3").is_success
     assert analyse(parts, board)
     text = do(api, f"one analyse {board}")[1]
-    assert "100 for the bound" in text
+    assert "100 is the proven maximum" in text
     assert "lines with exactly one stone" in text.splitlines()[-1]

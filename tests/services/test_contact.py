@@ -54,7 +54,7 @@ def test_who_is_blocked_starts_no_match_and_writes_nothing(terminal):
     )
     assert refused(terminal, f"pow2 chat {board} {ALICE} hello") == "bob doesn't read your chat"
     assert fine(terminal, f"messages {BOB}") == fine(terminal, f"messages {CAROL}") == ""
-    assert terminal.do(f"pow2 chat {board} {BOB}").page.startswith("nothing was said")
+    assert terminal.do(f"pow2 chat {board} {BOB}").page.startswith("nobody has said anything")
 
 
 def test_all_else_goes_on(terminal):
@@ -62,7 +62,7 @@ def test_all_else_goes_on(terminal):
     terminal.move(board, "alice", "m13-j7")
     terminal.move(board, "bob", "a13-d7")
     said = fine(terminal, f"block {BOB} alice")
-    assert said.endswith("matches in which you have moved go on")
+    assert said.endswith("matches in which you have moved continue")
     assert terminal.move(board, "alice", "j7-m13").code == ""
     assert terminal.do(f"pow2 chat {board} {ALICE}").code == ""
     fine(terminal, "pow2 challenge bob alice")
@@ -115,13 +115,13 @@ def test_in_a_match_of_three_who_is_blocked_by_one_says_nothing_to_both(terminal
 
 
 def test_a_block_ends_with_unblock_and_may_be_repeated(terminal):
-    assert fine(terminal, f"block {BOB}") == "you block nobody"
+    assert fine(terminal, f"block {BOB}") == "you aren't blocking anyone"
     for name in ("carol", "alice", "alice"):
         fine(terminal, f"block {BOB} {name}")
-    assert fine(terminal, f"block {BOB}") == "you block alice and carol"
+    assert fine(terminal, f"block {BOB}") == "you are blocking alice and carol"
     for _ in range(2):
         fine(terminal, f"unblock {BOB} alice")
-    assert fine(terminal, f"block {BOB}") == "you block carol"
+    assert fine(terminal, f"block {BOB}") == "you are blocking carol"
     fine(terminal, "pow2 challenge alice bob")
 
 
@@ -156,7 +156,7 @@ def test_who_has_left_is_listed_no_longer_and_leaves_no_block(terminal):
     fine(terminal, f"delete {ALICE}")
     assert terminal.app.blocks.of(alice) == []
     assert terminal.app.blocks.of(bob) == [alice]
-    assert fine(terminal, f"block {BOB}") == "you block nobody"
+    assert fine(terminal, f"block {BOB}") == "you aren't blocking anyone"
     assert terminal.app.blocks.of(bob) == []
 
 

@@ -94,7 +94,7 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(world, capsys):
         assert (
             "of 4 matches 2 would be ruled on, 0 were ruled on by this plan before, 2 can't" in said
         )
-    assert "run it with --yes" in said
+    assert "to do it, add --yes" in said
     assert [world.rulings(board) for board in boards] == [[], []]
     assert world.api.parts.statements.of_match(boards[0]) == []
 

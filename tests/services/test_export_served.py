@@ -56,7 +56,7 @@ def test_a_match_leaves_its_server_and_is_proved_without_it(tmp_path: Path):
         assert "covers all its leaves" in done.stdout
         assert done.stdout.endswith(f"match {board} of localhost holds\n")
     assert (
-        "what chance drew follows from seed 1 of chain 1"
+        "what was dealt follows from seed 1 of chain 1"
         in elsewhere.run("verify", str(tmp_path / "1.json")).stdout
     )
     assert (

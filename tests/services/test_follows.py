@@ -89,7 +89,7 @@ def test_each_way_in_watches_and_follows_and_every_one_shows_it(api, come, watch
     api.caught_up()
     said = do(fan, "watching")
     assert f"{board}  " in said.partition("you follow")[0]
-    assert f"{played}  " in said.partition(f"you follow {one.name}, who play:")[2]
+    assert f"{played}  " in said.partition(f"you follow {one.name}, who are playing:")[2]
     home, page = guest.page("/"), guest.page("/watching")
     assert f'href="/m/{board}"' in home
     assert f'href="/m/{played}"' in home
@@ -105,7 +105,7 @@ def test_each_way_in_watches_and_follows_and_every_one_shows_it(api, come, watch
         watch(fan, guest, board, on=False)
         follow(fan, guest, one.name, on=False)
     assert following(fan) == {"matches": [], "players": []}
-    assert "you watch no match and follow nobody" in do(fan, "watching")
+    assert "you aren't watching any matches or following anyone" in do(fan, "watching")
     assert 'id="watching"' not in guest.page("/")
 
 

@@ -123,7 +123,7 @@ def test_the_referee_judges_a_game_of_another_distribution(packages):
     [
         ("matchpost_tictactoe:MATCH", "has no attribute 'MATCH'"),
         ("matchpost_ludo:GAME", "No module named 'matchpost_ludo'"),
-        ("matchpost_tictactoe.rules:TicTacToe", "matchpost_tictactoe.rules:TicTacToe is no Game"),
+        ("matchpost_tictactoe.rules:TicTacToe", "matchpost_tictactoe.rules:TicTacToe isn't a Game"),
         ("domain.games.pow2:GAME", "there is a game 'pow2' already, in domain.games.pow2"),
     ],
 )

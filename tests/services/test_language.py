@@ -60,7 +60,9 @@ def test_games_lists_the_games(terminal):
 def test_a_signup_is_welcomed_and_the_password_can_be_changed(terminal):
     assert terminal.do("signup Dora marco-polo").sentence.startswith("welcome, dora;")
     changed = terminal.do("change password dora marco-polo adventurer")
-    assert changed.text.startswith("the password of dora is changed; it is logged out everywhere")
+    assert changed.text.startswith(
+        "the password of dora has been changed; the account is logged out everywhere"
+    )
     assert terminal.do("change password dora marco-polo again-again").code == Code.WRONG_PASSWORD
 
 
@@ -119,8 +121,8 @@ def test_show_gives_several_boards_each_at_its_ply(terminal):
     terminal.move(first, "alice", "m13-m9")
     terminal.move(first, "bob", "a13-a9")
     then, start, other = terminal.do(f"pow2 show {first}#1 {first}#0 {second}").page.split("\n\n\n")
-    assert "#1: it is Dark's turn (bob); the last move was m13-m9; now it stands at #2" in then
-    assert "#0: it is Light's turn (alice); now it stands at #2" in start
+    assert "#1: it is Dark's turn (bob); the last move was m13-m9; it is now at #2" in then
+    assert "#0: it is Light's turn (alice); it is now at #2" in start
     assert other.startswith("match 2: The Power of Two (pow2/1)\n")
     now = terminal.do(f"pow2 show {first}#2").page
     assert now == terminal.do(f"pow2 show {first}").page

@@ -28,7 +28,7 @@ def test_a_display_once_set_is_that_of_the_players_own_answers(terminal):
     )
     assert terminal.do(f"pow2 showas alice mad-hatter {board}").page.endswith(large)
     said = accepted(terminal, "pow2 set ALICE mad-hatter Small")
-    assert said == "The Power of Two is drawn small for alice from now on"
+    assert said == "from now on The Power of Two is drawn small for alice"
     assert terminal.do(f"pow2 showas alice mad-hatter {board}").page.endswith(small)
     assert terminal.do(f"pow2 showas bob yes-we-can {board}").page.endswith(large)
     assert terminal.do(f"pow2 show {board}").page.endswith(large)

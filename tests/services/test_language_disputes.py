@@ -138,7 +138,7 @@ def test_an_arbiter_who_plays_does_not_rule(terminal, board):
     ("verdict", "expected"),
     [
         ("dismissed", "an arbiter dismissed claim 4"),
-        ("back #0", "the match goes back to its start"),
+        ("back #0", "the match goes back to the start"),
         ("back #0 time alice=3d,Dark=12h", "Light (alice) gets 3 days more"),
         ("result Dark", "Dark (bob)"),
         ("result ALICE", "Light (alice)"),
@@ -219,7 +219,7 @@ def test_the_queue_has_the_cases_that_wait_the_oldest_first(terminal):
     assert terminal.do("cases carol sing-along").sentence == "2 cases are waiting for a ruling"
     terminal.do(f"appeal {boards[1]} bob yes-we-can yes")
     lines = terminal.do("cases dave marco-polo").page.splitlines()
-    assert "appeal of bob: yes" in lines[-1]
+    assert "bob’s appeal: yes" in lines[-1]
     assert len(terminal.do("cases carol sing-along 3").page.splitlines()) == 1
 
 

@@ -78,7 +78,7 @@ def test_the_last_move_submitted_is_the_one_that_is_played(terminal, board):
 
 def test_only_its_player_sees_what_is_submitted(terminal, board):
     submit(terminal, board, "alice", "m13-j7")
-    line = "submitted and not played yet: m13-j7"
+    line = "submitted but not played yet: m13-j7"
     assert terminal.do(f"pow2 showas alice mad-hatter {board}").page.endswith(f"\n\n{line}")
     for other in ("showas bob yes-we-can", "showas carol sing-along", "show"):
         assert line not in terminal.do(f"pow2 {other} {board}").page
@@ -115,7 +115,7 @@ def test_what_was_submitted_after_moves_that_were_taken_back_is_not_played(termi
     assert "submitted" not in terminal.do(f"pow2 showas alice mad-hatter {board}").page
     answer = confirm(terminal, board, "alice")
     assert answer.code == Code.STALE_PLY
-    assert answer.sentence == "other moves lead to #2 than when you submitted it; look again"
+    assert answer.sentence == "the moves up to #2 have changed since you submitted it; look again"
     assert submit(terminal, board, "alice", "m1-i1").code == ""
     assert "played m1-i1" in confirm(terminal, board, "alice").sentence
 
@@ -199,21 +199,21 @@ def test_nothing_is_submitted_in_a_match_that_has_no_position_yet(terminal, boar
 
 REFUSED = [
     ("pow2 submit {} alice mad-hatter m13-m5", Code.ILLEGAL_MOVE, "m13-m5: "),
-    ("pow2 submit {} alice mad-hatter z99", Code.UNREADABLE_MOVE, "'z99' is no move"),
-    ("pow2 submit {} alice mad-hatter resign", Code.UNREADABLE_MOVE, "'resign' is no move"),
+    ("pow2 submit {} alice mad-hatter z99", Code.UNREADABLE_MOVE, "'z99' isn't a move"),
+    ("pow2 submit {} alice mad-hatter resign", Code.UNREADABLE_MOVE, "'resign' isn't a move"),
     ("pow2 submit {} alice mad-hatter", Code.USAGE, "the form is `pow2 submit BOARD userid"),
     ("pow2 submit {} alice mad-hatter m13-j7\nm1-i1", Code.USAGE, "the form is `pow2 submit"),
     ("pow2 submit {} alice guessing m13-j7", Code.WRONG_PASSWORD, "password of alice"),
     ("pow2 submit {} zoe mad-hatter m13-j7", Code.UNKNOWN_USER, "no user 'zoe'"),
     ("pow2 submit {} carol sing-along m13-j7", Code.NOT_A_PLAYER, "only its players"),
     ("pow2 submit 9{} alice mad-hatter m13-j7", Code.UNKNOWN_BOARD, "there is no match 91"),
-    ("line submit {} alice mad-hatter a1", Code.WRONG_GAME, "is one of pow2, not of line"),
+    ("line submit {} alice mad-hatter a1", Code.WRONG_GAME, "is a match of pow2, not line"),
     ("pow2 confirm {} alice mad-hatter", Code.NO_DRAFT, "you have submitted nothing in match 1"),
     ("pow2 confirm {} alice mad-hatter m13-j7", Code.USAGE, "the form is `pow2 confirm BOARD use"),
     ("pow2 confirm {} alice guessing", Code.WRONG_PASSWORD, "password of alice"),
     ("pow2 confirm {} carol sing-along", Code.NOT_A_PLAYER, "only its players"),
     ("pow2 confirm 9{} alice mad-hatter", Code.UNKNOWN_BOARD, "there is no match 91"),
-    ("line confirm {} alice mad-hatter", Code.WRONG_GAME, "is one of pow2, not of line"),
+    ("line confirm {} alice mad-hatter", Code.WRONG_GAME, "is a match of pow2, not line"),
 ]
 
 

@@ -55,7 +55,7 @@ def test_a_player_commits_and_reveals_by_hand(terminal):
     assert "the server keeps" not in accepted.sentence
     shown = terminal.do(f"powerdrain show {board}").text
     assert "waiting for Negative (bob) to reveal their texts" in shown
-    assert "\nwaits until " in shown
+    assert "\nwaiting until " in shown
     assert [row.board for row in terminal.app.lists.of(account(terminal), MatchFilter.NEXT)] == [
         board
     ]
@@ -64,7 +64,7 @@ def test_a_player_commits_and_reveals_by_hand(terminal):
     started = bob(terminal, board, f"reveal {TEXT.hex()}")
     assert "Negative (bob)'s text has been revealed; Powerdrain has started" in started.sentence
     shown = terminal.do(f"powerdrain show {board}").text
-    assert "\ndraw: all players had committed to their texts before its seed was sealed" in shown
+    assert "\ndeal: all players had committed to their texts before its seed was sealed" in shown
     assert "holds" in check(terminal.app.store, board)
 
 
@@ -75,7 +75,7 @@ def account(terminal: Terminal) -> bytes:
 def test_a_deal_of_the_server_says_so(terminal):
     board = terminal.begin("powerdrain challenge alice bob --entropy=luck")
     shown = terminal.do(f"powerdrain show {board}").text
-    assert "\ndraw: the server dealt as soon as all had accepted" in shown
+    assert "\ndeal: the server dealt as soon as all had accepted" in shown
     assert "the server dealt as soon as all had accepted" in check(terminal.app.store, board)
     (started,) = [b for b in bodies(terminal.app, board) if isinstance(b, MatchStarted)]
     assert all(len(text) >= 32 for text in started.draw.texts)
@@ -136,7 +136,7 @@ def test_who_says_accept_by_mail_lets_the_server_keep_the_text(terminal):
     said = bob(terminal, board, "accept").sentence
     assert "has started" in said
     assert said.endswith(
-        "the server keeps your text for the draw: you trust its operator for your part"
+        "the server keeps your text for the deal, so you'll have to trust its operator"
     )
     found = bodies(terminal.app, board)
     assert isinstance(found[0], Called)

@@ -46,7 +46,7 @@ def box(terminal: Terminal, name: str) -> list[str]:
 
 def test_a_message_is_found_by_whom_it_was_written_to(terminal):
     said = accepted(terminal, "message ALICE mad-hatter Bob Shall we  play?")
-    assert said == "bob finds it in `messages`"
+    assert said == "bob will find it in `messages`"
     answer = terminal.do("messages BOB yes-we-can")
     assert answer.text == "1 new\n\n2023-11-14 22:13 UTC alice: Shall we  play?"
     assert box(terminal, "carol") == ["nobody has written to you"]
@@ -63,7 +63,7 @@ def test_a_message_is_found_by_whom_it_was_written_to(terminal):
     ],
 )
 def test_a_message_goes_to_several_in_one_line_or_on_the_lines_after(terminal, line):
-    assert accepted(terminal, line) == "bob and carol find it in `messages`"
+    assert accepted(terminal, line) == "bob and carol will find it in `messages`"
     for name in ("bob", "carol"):
         assert box(terminal, name) == ["alice: Shall we three play?"]
 
@@ -159,7 +159,7 @@ def test_a_message_goes_to_twenty_at_most(terminal):
         terminal.app.accounts.signup(name, "marco-polo")
     said = accepted(terminal, f"message alice mad-hatter {','.join(names)} hello")
     assert said.startswith("player00, player01, ")
-    assert said.endswith("player18 and player19 find it in `messages`")
+    assert said.endswith("player18 and player19 will find it in `messages`")
     answer = terminal.do(f"message alice mad-hatter {','.join(names)},bob hello")
     assert answer.code == Code.BAD_REQUEST
     assert answer.sentence == "a message goes to 1 to 20 players, not 21"
@@ -173,13 +173,13 @@ def test_a_message_goes_to_twenty_at_most(terminal):
         ("message alice mad-hatter", Code.USAGE, "the form is `message userid password "),
         ("message alice mad-hatter\nbob hello", Code.USAGE, "the form is `message userid pass"),
         ("message alice mad-hatter bob,zoe hello", Code.UNKNOWN_USER, "no user 'zoe'"),
-        ("message alice mad-hatter bob, carol hello", Code.USAGE, "one comma and no blank"),
-        ("message alice mad-hatter ,bob hello", Code.USAGE, "one comma and no blank"),
+        ("message alice mad-hatter bob, carol hello", Code.USAGE, "separate userids by a comma"),
+        ("message alice mad-hatter ,bob hello", Code.USAGE, "separate userids by a comma"),
         ("message alice mad-hatter ,\nhello", Code.BAD_REQUEST, "1 to 20 players, not 0"),
         (
             "message alice mad-hatter bob Hello,\nshall we play?",
             Code.UNKNOWN_USER,
-            "check the spelling; a text of several lines begins on the second",
+            "check the spelling; a text of several lines has to begin on the second line",
         ),
         ("message alice guessing bob hello", Code.WRONG_PASSWORD, "not the password of alice"),
         ("message zoe mad-hatter bob hello", Code.UNKNOWN_USER, "no user 'zoe'"),
@@ -207,7 +207,7 @@ def test_a_message_that_breaks_a_rule_reaches_nobody(terminal, line, code, said)
 def test_an_arbiter_writes_to_everybody_and_not_to_who_comes_later(terminal, form):
     terminal.app.accounts.set_arbiter("carol", True)
     line = "broadcast " + form.format("Carol sing-along", "The server rests\non Sunday.")
-    assert accepted(terminal, line) == "everybody finds it in `messages`"
+    assert accepted(terminal, line) == "everybody will find it in `messages`"
     accepted(terminal, "signup dora marco-polo")
     answer = terminal.do("messages alice mad-hatter")
     assert answer.sentence == "1 new"
@@ -240,7 +240,7 @@ def test_who_is_no_arbiter_or_no_more_writes_to_nobody(terminal):
 def test_the_players_of_a_match_read_in_its_order_what_they_said(terminal):
     board = terminal.challenge()
     nothing = terminal.do(f"pow2 chat {board} alice mad-hatter")
-    assert nothing.text == f"nothing was said in match {board} yet"
+    assert nothing.text == f"nobody has said anything in match {board} yet"
     said = accepted(terminal, f"pow2 chat {board} Alice mad-hatter Good luck!")
     assert said == f"said in match {board}"
     accepted(terminal, f"pow2 chat {board} bob yes-we-can\nThe same\nto you")
@@ -254,7 +254,7 @@ def test_what_is_said_in_one_match_is_not_heard_in_another(terminal):
     one, other = terminal.challenge(), terminal.challenge()
     accepted(terminal, f"pow2 chat {one} alice mad-hatter hello")
     answer = terminal.do(f"pow2 chat {other} bob yes-we-can")
-    assert answer.text == f"nothing was said in match {other} yet"
+    assert answer.text == f"nobody has said anything in match {other} yet"
 
 
 def test_the_players_talk_on_when_the_match_is_over_or_has_not_started(terminal):
@@ -309,9 +309,11 @@ def test_a_password_that_slipped_into_a_text_is_not_written_to_others(terminal, 
     terminal.app.accounts.set_arbiter("alice", True)
     answer = terminal.do(line)
     assert answer.code == Code.BAD_REQUEST
-    assert answer.sentence == "the password is in the text, too; nothing was sent"
+    assert answer.sentence == "your password is in the text, too, so nothing was sent"
     assert box(terminal, "bob") == ["nobody has written to you"]
-    assert terminal.do("pow2 chat 1 bob yes-we-can").page == "nothing was said in match 1 yet"
+    assert (
+        terminal.do("pow2 chat 1 bob yes-we-can").page == "nobody has said anything in match 1 yet"
+    )
 
 
 # repetitions, and too many
@@ -356,10 +358,10 @@ def test_mail_that_came_back_is_told_to_who_reads_their_messages(terminal):
     accounts.add_addresses_of(account, ["a@b.org"])
     terminal.app.standing.mark_bounced(account, "a@b.org", "550 no such user")
     page = terminal.do("messages alice mad-hatter").page
-    assert page.startswith("mail to a@b.org came back: 550 no such user; `add alice password a@b")
+    assert page.startswith("mail to a@b.org bounced: 550 no such user; `add alice password a@b")
     assert "came back" not in terminal.do("messages bob yes-we-can").page
     terminal.challenge()
-    assert "a@b.org came back" in terminal.do("pow2 showas alice mad-hatter").sentence
+    assert "a@b.org bounced" in terminal.do("pow2 showas alice mad-hatter").sentence
     assert "came back" not in terminal.do("pow2 show alice").text
 
 

@@ -84,7 +84,7 @@ def test_of_several_boards_those_of_the_game_are_shown_and_the_others_explained(
         shown = four.do(line)
         assert (shown.code, boards(shown.page)) == ("", [1, 2])
         assert shown.sentence == (
-            "match 4 is one of line, not of pow2; write line; there is no match 99"
+            "match 4 is a match of line, not pow2; write line; there is no match 99"
         )
     assert four.do("pow2 show 4 99").code == Code.WRONG_GAME
 

@@ -266,13 +266,17 @@ def test_no_password_is_told_when_too_many_were_tried(kind):
         ("help signup charlotte {}", "", "no game and no command of that name; "),
         ("messages {} charlotte", Code.UNKNOWN_USER, "there is no user '...'; check the"),
         ("pow2 chat 1 {} Good luck", Code.UNKNOWN_USER, "there is no user '...'; check the"),
-        ("pow2 chat {} charlotte Good luck", Code.UNKNOWN_BOARD, "'...' is no board number, such"),
-        ("add charlotte {0} {0}", Code.BAD_ADDRESS, "the password stands in the line twice, so"),
+        (
+            "pow2 chat {} charlotte Good luck",
+            Code.UNKNOWN_BOARD,
+            "'...' isn't a board number, such",
+        ),
+        ("add charlotte {0} {0}", Code.BAD_ADDRESS, "the password is in the line twice, so"),
         ("pow2 move 1 charlotte {0} {0} a1", Code.UNREADABLE_MOVE, "the form is `pow2 move BOARD"),
         (
             "signup emilia bronte-bell {}",
             Code.BAD_ADDRESS,
-            "'...' isn't a plain mail address; write it",
+            "'...' isn't a plain e-mail address; write it",
         ),
     ],
 )

@@ -39,7 +39,7 @@ def addresses(terminal: Terminal, name: str) -> list[str]:
 
 
 CODES = (
-    "; where the server sends mail, a code comes to each new address: answer it to get mail there"
+    "; if the server sends mail, each new address will get a code: reply to it to get mail there"
 )
 
 # signing up
@@ -48,7 +48,7 @@ CODES = (
 def test_a_sign_up_for_whose_mailbox_no_code_is_sent_says_when_to_ask_again(terminal):
     for n in range(CODES_A_DAY):
         line = f"signup fan{n} tern-5-lamps victim+{n}@example.org"
-        assert "a code comes to each new address" in terminal.do(line).sentence
+        assert "each new address will get a code" in terminal.do(line).sentence
     answer = terminal.do("signup fan9 tern-5-lamps Victim@example.org")
     assert answer.code == ""
     assert answer.sentence == (
@@ -65,7 +65,7 @@ def test_an_account_is_made_with_the_addresses_that_follow_its_password(terminal
     line = "signup Dora marco-polo dora@example.org Dora@Example.NET"
     assert accepted(terminal, line) == f"welcome, dora; `help` lists what you can do{CODES}"
     assert addresses(terminal, "dora") == ["dora@example.org", "Dora@Example.NET"]
-    assert accepted(terminal, "signoff dora marco-polo").startswith("dora gets no mail from now on")
+    assert accepted(terminal, "signoff dora marco-polo").startswith("dora won't get any more mail")
 
 
 def test_a_password_with_blanks_stands_in_quotation_marks(terminal):
@@ -90,7 +90,7 @@ def test_a_password_with_blanks_stands_in_quotation_marks(terminal):
             Code.BAD_PASSWORD,
             "can't contain tabs, line breaks or other",
         ),
-        ("signup dora dora@b.org", Code.BAD_PASSWORD, "a mail address stands in the place of the"),
+        ("signup dora dora@b.org", Code.BAD_PASSWORD, "there is an e-mail address where the"),
         (
             "signup marco-polo dora@b.org a@b.org",
             Code.BAD_PASSWORD,
@@ -100,7 +100,7 @@ def test_a_password_with_blanks_stands_in_quotation_marks(terminal):
         (
             "signup dora marco-polo dora@here",
             Code.BAD_ADDRESS,
-            "'dora@here' isn't a plain mail addr",
+            "'dora@here' isn't a plain e-mail addr",
         ),
         (
             "signup dora marco-polo a@b.org A@b.org a@B.org",
@@ -110,7 +110,7 @@ def test_a_password_with_blanks_stands_in_quotation_marks(terminal):
         (
             "signup dora marco-polo " + " ".join(f"{n}@b.org" for n in range(6)),
             Code.BAD_ADDRESS,
-            "at most 5 mail addresses, not 6",
+            "at most 5 e-mail addresses, not 6",
         ),
     ],
 )
@@ -125,16 +125,17 @@ def test_a_signup_that_breaks_a_rule_makes_no_account(terminal, line, code, said
 
 def test_addresses_are_added_and_replaced_and_only_counted_in_the_answer(terminal):
     assert (
-        accepted(terminal, "add alice mad-hatter a@b.org") == f"alice has 1 mail address now{CODES}"
+        accepted(terminal, "add alice mad-hatter a@b.org")
+        == f"alice now has 1 e-mail address{CODES}"
     )
     said = accepted(terminal, "add ALICE mad-hatter a@b.org b@b.org")
-    assert said == f"alice has 2 mail addresses now{CODES}"
+    assert said == f"alice now has 2 e-mail addresses{CODES}"
     assert addresses(terminal, "alice") == ["a@b.org", "b@b.org"]
     said = accepted(terminal, "change address Alice mad-hatter c@b.org")
-    assert said == f"alice has 1 mail address now{CODES}"
+    assert said == f"alice now has 1 e-mail address{CODES}"
     assert addresses(terminal, "alice") == ["c@b.org"]
     said = accepted(terminal, "change address alice mad-hatter")
-    assert said == "alice has no mail address now"
+    assert said == "alice now has no e-mail address"
     assert addresses(terminal, "alice") == []
 
 
@@ -148,7 +149,7 @@ def test_a_changed_password_opens_and_the_old_one_does_not(terminal):
     board = terminal.challenge()
     said = accepted(terminal, "change password ALICE mad-hatter looking-glass")
     assert said == (
-        "the password of alice is changed; it is logged out everywhere, and its tokens are ended"
+        "the password of alice has been changed; the account is logged out everywhere, and its tokens no longer work"
     )
     assert terminal.move(board, "alice", "m13-j7").code == Code.WRONG_PASSWORD
     assert accepted(terminal, f"pow2 move {board} alice looking-glass m13-j7")
@@ -192,7 +193,7 @@ def test_signoff_stops_all_mail_until_notify_or_an_address_starts_it_again(termi
         "change address alice mad-hatter",
     ):
         assert accepted(terminal, "signoff Alice mad-hatter") == (
-            "alice gets no mail from now on; `set alice password notify move` starts it again, "
+            "alice won't get any more mail; `set alice password notify move` starts it again, "
             "`delete alice password` erases the account"
         )
         assert profile(terminal, "alice").signed_off
@@ -212,9 +213,13 @@ def test_signoff_stops_all_mail_until_notify_or_an_address_starts_it_again(termi
         ("add alice mad-hatter", Code.USAGE, "the form is `add userid password ADDRESS ...`"),
         ("set alice mad-hatter notify", Code.USAGE, "the form is `set userid password "),
         ("pow2 set alice mad-hatter", Code.USAGE, "the form is `pow2 set userid password "),
-        ("add alice mad-hatter a@b", Code.BAD_ADDRESS, "'a@b' isn't a plain mail address"),
-        ("change address alice mad-hatter a@b", Code.BAD_ADDRESS, "'a@b' isn't a plain mail addr"),
-        ("pow2 showas alice mad-hatter 1 --size=9", Code.UNKNOWN_OPTION, "--display=NAME is one"),
+        ("add alice mad-hatter a@b", Code.BAD_ADDRESS, "'a@b' isn't a plain e-mail address"),
+        (
+            "change address alice mad-hatter a@b",
+            Code.BAD_ADDRESS,
+            "'a@b' isn't a plain e-mail addr",
+        ),
+        ("pow2 showas alice mad-hatter 1 --size=9", Code.UNKNOWN_OPTION, "only --display=NAME"),
         ("pow2 showas alice mad-hatter 9", Code.UNKNOWN_BOARD, "there is no match 9"),
     ],
 )
@@ -307,7 +312,7 @@ def test_who_is_deleted_is_a_former_player_of_matches_that_still_hold(terminal):
     board = terminal.challenge()
     terminal.move(board, "alice", "m13-j7")
     said = accepted(terminal, "delete Alice mad-hatter")
-    assert said.startswith("the account and all its personal data are erased")
+    assert said.startswith("the account and all its personal data have been erased")
     shown = terminal.do(f"pow2 show {board}").page
     assert "players: Light a former player, Dark bob" in shown
     assert "alice" not in shown

@@ -148,9 +148,9 @@ def test_nobody_else_sees_what_is_laid_ready(terminal):
         ("m13-z9", Code.UNREADABLE_MOVE, "z9"),
         ("m13-j7 a13-a13", Code.ILLEGAL_MOVE, "move 2: "),
         ("m13-j7#0", Code.USAGE, "no move of yours"),
-        ("m13-j7#1 a13-d7", Code.USAGE, "each move needs its own"),
+        ("m13-j7#1 a13-d7", Code.USAGE, "every move needs one"),
         ("m13-j7#0 a13-d7#3", Code.STALE_PLY, "a13-d7 would be played at #1, not at #3"),
-        ("m13-j7#x", Code.USAGE, "'#x' is no ply"),
+        ("m13-j7#x", Code.USAGE, "'#x' isn't a ply"),
     ],
 )
 def test_a_line_that_makes_no_sense_is_refused_and_lays_nothing(terminal, steps, code, sentence):

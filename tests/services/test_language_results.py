@@ -63,7 +63,7 @@ def test_ratings_list_the_best_first_and_tell_how_one_came_about(played):
     assert answer.sentence.startswith("alice is rated ")
     assert answer.sentence.endswith("after 3 matches, number 1 of 2")
     assert len(answer.page.splitlines()) == 3
-    assert played.do("pow2 ratings carol").page == "carol has finished no rated match"
+    assert played.do("pow2 ratings carol").page == "carol hasn't finished a rated match yet"
 
 
 def test_puzzles_have_scores_and_no_table(played):

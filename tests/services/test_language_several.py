@@ -40,8 +40,8 @@ def test_each_command_has_its_own_answer(terminal):
     one, two, three, four = parts(answer.page, 4)
     assert one.startswith("match 1, #0: Light (alice) challenges Dark (bob) to The Power of Two;")
     assert "match 1, #1: Light (alice) played m13-j7; it is Dark's turn (bob)\n" in two
-    assert "#0: it is Light's turn (alice); now it stands at #1" in three
-    assert four == "bob finds it in `messages`"
+    assert "#0: it is Light's turn (alice); it is now at #1" in three
+    assert four == "bob will find it in `messages`"
     assert "holds" in check(terminal.app.store, 1)
 
 
@@ -151,7 +151,7 @@ def test_lines_without_words_are_passed_over_and_not_counted(terminal, first, bl
 def test_it_does_not_stand_inside_itself_and_then_nothing_is_carried_out(terminal, nested):
     answer = terminal.do(multiple("signup dora marco-polo", nested, "list"))
     assert answer.code == Code.USAGE
-    assert answer.text == "`multiple` can't stand inside `multiple`"
+    assert answer.text == "`multiple` can't be used inside `multiple`"
     assert terminal.do("list").page == "alice, bob and carol"
 
 
@@ -179,7 +179,7 @@ def test_each_command_in_it_is_as_long_as_one_alone(terminal):
     lines = [text, f"{text}x", "pow2 challenge alice bob ".ljust(513, "-"), "x" * 2_601]
     answer = terminal.do(multiple(*lines))
     one, two, three, four = parts(answer.page, 4)
-    assert one == "bob finds it in `messages`"
+    assert one == "bob will find it in `messages`"
     assert two == "too-long: the text has 2001 characters; the limit is 2000"
     assert three == "too-long: the line has 513 characters; the limit is 512"
     assert four == "too-long: the line has 2601 characters; the limit is 2600"
@@ -207,7 +207,7 @@ def test_only_a_newline_ends_a_command(terminal, sign):
 def test_a_message_in_it_has_its_text_on_the_lines_below(terminal):
     text = multiple("message alice mad-hatter bob carol", "Shall we?", "Yes", "pow2 gmaes", "games")
     first, second, _ = parts(terminal.do(text).page, 3)
-    assert first == "bob and carol find it in `messages`"
+    assert first == "bob and carol will find it in `messages`"
     # what begins with a game is meant as a command, even if it is wrong
     assert second.startswith("unknown-command: ")
     for name in ("bob", "carol"):

@@ -70,7 +70,7 @@ def test_the_last_move_is_taken_back_when_the_other_agrees(terminal, board, word
     assert "Dark (bob) asks for a takeback; Light (alice) can accept" in shown
     answer = terminal.move(board, "alice", consent)
     assert said(answer) == (
-        "match 1, #1: Light (alice) accepted the takeback; it is taken back to the position after 1 move; "
+        "match 1, #1: Light (alice) accepted the takeback; it was taken back to the position after 1 move; "
         "it is Dark's turn (bob)"
     )
     assert answer.page == start
@@ -80,7 +80,7 @@ def test_the_last_move_is_taken_back_when_the_other_agrees(terminal, board, word
 
 def test_with_ones_own_last_move_the_reply_to_it_is_taken_back_too(terminal, board):
     terminal.move(board, "alice", "undo")
-    assert "taken back to its start" in said(terminal.move(board, "bob", "accept"))
+    assert "taken back to the start" in said(terminal.move(board, "bob", "accept"))
     assert at(terminal, board) == "#0: it is Light's turn (alice)"
     assert terminal.do(f"pow2 show {board}#1").code == Code.UNKNOWN_PLY
     assert said(terminal.move(board, "alice", "m1-i1")) == (
@@ -94,7 +94,7 @@ def test_moves_can_be_taken_back_one_after_the_other_to_the_start(terminal, boar
         name = ["alice", "bob"][ply]
         terminal.move(board, name, "undo")
         other = ["alice", "bob"][1 - ply]
-        where = ["its start", "the position after 1 move"][ply]
+        where = ["the start", "the position after 1 move"][ply]
         assert f"taken back to {where}; " in said(terminal.move(board, other, "accept"))
     answer = terminal.move(board, "alice", "undo")
     assert answer.code == Code.UNKNOWN_OFFER
@@ -181,7 +181,7 @@ def test_of_three_all_must_agree(terminal, three):
     assert terminal.move_in("halves", three, "alice", "accept").code == Code.OFFER_STANDS
     assert at(terminal, three, "halves").startswith("#7: ")
     answer = terminal.move_in("halves", three, "carol", "accept")
-    assert "it is taken back to the position after 4 moves; it is B's turn (bob)" in said(answer)
+    assert "it was taken back to the position after 4 moves; it is B's turn (bob)" in said(answer)
     assert at(terminal, three, "halves").startswith("#4: it is B's turn (bob)")
     any_move(terminal, three, "bob")
     assert "holds" in check(terminal.app.store, three)
@@ -224,7 +224,7 @@ def test_who_resigned_has_no_say_and_stays_out_when_moves_are_taken_back(termina
     assert terminal.move_in("halves", three, gone, "accept").code == Code.NOT_A_PLAYER
     answer = terminal.move_in("halves", three, other, "accept")
     ply = {"alice": 6, "bob": 4}[one]
-    assert f"it is taken back to the position after {ply} moves;" in said(answer)
+    assert f"it was taken back to the position after {ply} moves;" in said(answer)
     assert at(terminal, three, "halves").startswith(f"#{ply}: ")
     assert terminal.do(f"halves show {three}#{ply - 1}").code == ""
     any_move(terminal, three, one)

@@ -143,7 +143,7 @@ def test_a_logout_ends_the_token_and_deletes_the_file(server: Served, home: Path
     assert login is not None
     done = server.run("logout")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"logged out alice at {server.url}; the token is ended\n"
+    assert done.stdout == f"logged out alice at {server.url}; the token is revoked\n"
     assert not file_in(home).exists()
     assert not is_valid(server.url, login.token)
     assert server.run("logout").stdout == "you are not logged in on this machine\n"
@@ -232,7 +232,7 @@ def test_variables_that_go_above_the_login_are_named(
     done = server.run("login", server.url, typed="alice\nmad-hatter\n")
     assert done.returncode == 0
     assert done.stderr == (
-        "MATCHPOST_URL is set, and goes above the login\n"
+        "MATCHPOST_URL is set, and overrides the login\n"
         "MATCHPOST_DATA is set, so `do` uses the data of this machine\n"
     )
 

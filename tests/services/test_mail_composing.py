@@ -133,7 +133,7 @@ def test_who_has_left_is_a_former_player(terminal, composing):
 
 def test_a_code_s_mail_says_how_long_it_is_good(terminal, composing):
     account = terminal.app.accounts.id_of("alice")
-    assert "The code is good for 7 days." in composing.code(account, "abcdefghij").body
+    assert "The code works for 7 days." in composing.code(account, "abcdefghij").body
 
 
 def test_a_digest_says_nothing_of_matches_of_others(terminal, composing):
@@ -154,7 +154,7 @@ def test_a_mail_about_an_imported_match_says_where_it_comes_from(terminal, compo
     for seat in (0, 1):
         text = composing.match_update(told(terminal, board, seat, NoticeKind.CHALLENGED))
         check(text)
-        assert "is to go on here from #2" in text.body
+        assert "is to continue here from #2" in text.body
         assert text.body.count("imported from a record: unproven") == 2
         assert "To play, write accept" in text.body
         # also for who has moved before

@@ -97,7 +97,7 @@ def test_passwords_can_be_switched_off(make_office):
     (letter,) = office.take(SERVER, lines)
     assert letter.to == box("alice")
     assert letter.subject == "matchpost: not all accepted"
-    assert letter.body.count("not-allowed: this server accepts no passwords by e-mail") == 2
+    assert letter.body.count("not-allowed: this server doesn't accept passwords by e-mail") == 2
     assert "Commands for everyone" in letter.body
     assert moves(office) == []
     office.take(office.seat(board, 0, "alice"), "m13-j7")
@@ -120,7 +120,7 @@ def test_five_wrong_passwords_lock_a_userid_and_not_its_seats(office):
 
 def test_a_mail_that_asks_for_nothing_is_told_what_to_ask(office):
     (letter,) = office.take(SERVER)
-    assert letter.body.startswith("usage: the e-mail has no command; ")
+    assert letter.body.startswith("usage: there is no command in the e-mail; ")
     (letter,) = office.take(SERVER, "line\n" * 21)
     assert letter.body.startswith("too-long: ")
 
@@ -298,7 +298,7 @@ def test_a_signup_without_an_address_takes_the_one_it_came_from_and_says_so(offi
     (letter,) = office.take(SERVER, "signup fay secret-of-fay", sender="fay@new.example")
     assert "welcome, fay; " in letter.body
     assert (
-        "your mail address is fay@new.example, from which you wrote; where the server"
+        "your e-mail address is fay@new.example, the one you wrote from; if the server"
         in letter.body
     )
     profile = office.accounts.record_of(office.accounts.id_of("fay"))
@@ -316,13 +316,13 @@ def test_a_message_has_its_text_below_by_mail_and_goes_to_all_it_names(office):
                           ("", f"multiple\nmessage alice mad-hatter bob carol\n{text}\nhelp pow2"),
                           ("", f"message alice mad-hatter bob carol\n\n{text}")):  # fmt: skip
         (letter,) = office.take(SERVER, said, subject)
-        assert "bob and carol find it in `messages`" in letter.body
+        assert "bob and carol will find it in `messages`" in letter.body
         for name in ("bob", "carol"):
             assert inbox(office.app, office.ids[name])[-1].text.strip() == text
     # never half of it, and never to others
     (letter,) = office.take(SERVER, "Good luck to you", "message alice mad-hatter bob Hello there")
     assert "unknown-user: " in letter.body
-    assert "a text of several lines begins on the second" in letter.body
+    assert "a text of several lines has to begin on the second line" in letter.body
 
 
 @pytest.mark.parametrize("name", ["postmaster", "abuse"])

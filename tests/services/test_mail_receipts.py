@@ -77,7 +77,8 @@ def test_an_answer_has_the_receipt_of_the_move_and_the_latest_checkpoint(office:
     (key,) = (shard_key(one, board % 4) for one in read_public_keys(office.app.keys))
     assert open_checkpoint(checkpoint.text, key.name, [key]).size == 1
     assert answer.body.endswith(
-        "\n-- \nAttached is the server's signed promise that this is recorded. Keep this e-mail.\n"
+        "-- \nAttached is the server's signed promise that this has been recorded. Keep this "
+        "e-mail.\n"
     )
 
 
@@ -203,7 +204,7 @@ def test_a_receipt_alone_plays_nothing_where_moves_are_numbers(
     # the second line of a note would be a move of its own
     text = receipt.replace("\n2\n", "\n4-0\n", 1)
     (answer,) = office.take(office.seat(board, 0, "alice"), quoted(text, mark))
-    assert answer.body.startswith("usage: the e-mail has no command")
+    assert answer.body.startswith("usage: there is no command in the e-mail")
     assert len(office.app.store.leaf_indexes(board)) == 1
 
 
@@ -292,7 +293,7 @@ def test_a_notification_has_the_receipt_of_its_last_event_and_the_checkpoint(
     assert body is not None
     text = body.get_content().replace("\r\n", "\n")
     assert text.startswith(f"match 1, #1: Light (alice) played {QUOTED}")
-    assert text.endswith("signed promise that this is recorded. Keep this e-mail.\n")
+    assert text.endswith("signed promise that this has been recorded. Keep this e-mail.\n")
     assert max(map(len, text.splitlines())) < 100
 
 

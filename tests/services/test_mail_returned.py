@@ -132,7 +132,9 @@ def test_answering_a_code_proves_the_address(office, subject, text):
     written = [one.format(code=code_in(to)) for one in (text, subject)]
     (letter,) = office.take(to, *written, sender="alice@elsewhere.org")
     assert letter.to == "alice@new.example"
-    assert letter.body == "alice@new.example is verified; e-mails about your matches go there\n"
+    assert (
+        letter.body == "alice@new.example is verified; e-mails about your matches will go there\n"
+    )
     (address,) = office.accounts.record_of(office.ids["alice"]).addresses
     assert address.verified
 
@@ -183,7 +185,7 @@ def test_what_a_robot_may_have_written_asks_for_a_yes_and_proves_nothing(office,
     to = code_for(office, "alice", "alice@new.example")
     written = [one.format(code=code_in(to)) for one in (text, subject)]
     (letter,) = office.take(to, *written)
-    assert letter.body.startswith(f"{Code.BAD_ADDRESS}: the address is not verified yet;")
+    assert letter.body.startswith(f"{Code.BAD_ADDRESS}: the address isn't verified yet;")
     (address,) = office.accounts.record_of(office.ids["alice"]).addresses
     assert not address.verified
 

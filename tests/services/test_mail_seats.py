@@ -217,7 +217,7 @@ def test_a_mail_to_the_server_starts_nothing_that_it_does_not_prove(office):
 def test_where_no_passwords_are_taken_by_mail_a_challenge_has_none(make_office):
     office = make_office(passwords=False)
     (letter,) = office.take(SERVER, "torere challenge alice bob --password=mad-hatter")
-    assert "this server accepts no passwords by e-mail" in letter.body
+    assert "this server doesn't accept passwords by e-mail" in letter.body
     assert "mad-hatter" not in letter.body
     assert office.app.store.events(1) == []
 
@@ -274,7 +274,7 @@ def test_the_analysis_of_a_match_is_asked_for_and_read_by_mail(office):
     assert "0 of 2 positions are done" in asked.body
     assert analyse(office.app, board)
     *_, shown = office.take(seat, "analyze", id_="<5@example.org>")
-    assert "each player's expected share of the win" in shown.body
+    assert "each player's winning chances" in shown.body
     assert "Light m13-j7" in shown.body
 
 

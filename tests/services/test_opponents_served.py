@@ -39,7 +39,7 @@ def test_robots_play_from_the_first_minute(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_without_robot_processes_none_are_offered(tmp_path: Path) -> None:
     with Served(tmp_path / "data", {"MATCHPOST_ROBOTS": "0"}) as served:
-        assert served.run("do", "robots").stdout == "no robots play here\n"
+        assert served.run("do", "robots").stdout == "this server has no robots\n"
         served.run("do", "signup ann mad-hatter")
         done = served.run("do", "torere challenge ann robot-easy")
         assert done.returncode == 1

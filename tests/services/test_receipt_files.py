@@ -73,7 +73,7 @@ def test_a_refused_move_has_a_receipt_too(server: Served, tmp_path: Path, flags:
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        ("taken", "it is there already; name a new file"),
+        ("taken", "it already exists; name a new file"),
         ("no/folder", "there is no folder"),
         ("read-only/file", "it can't be written: "),
     ],

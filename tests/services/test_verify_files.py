@@ -92,7 +92,7 @@ def test_what_does_not_hold_is_named_on_standard_error(verified):
     ("data", "said"),
     [
         (b"", "can't be read as a receipt or a proof"),
-        (b"\xff\xfe\x00", "because it is no UTF-8 text"),
+        (b"\xff\xfe\x00", "because it isn't UTF-8 text"),
         (b"Hello!\n", "can't be read as a receipt or a proof"),
         (b"{", "a match document is JSON: Input data was truncated"),
         (b"[]", "expected `object`, got `array`"),
@@ -165,9 +165,9 @@ def test_a_file_that_can_not_be_read_is_named(capfd, words, said):
 
 def test_a_word_that_is_neither_a_file_nor_a_number_is_refused(capfd):
     assert main(["verify", "abc"]) == 1
-    assert "'abc' is no board number" in capfd.readouterr().err
+    assert "'abc' isn't a board number" in capfd.readouterr().err
     assert main(["export", "abc"]) == 1
-    assert "'abc' is no board number" in capfd.readouterr().err
+    assert "'abc' isn't a board number" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("key", ["nonsense", "keys.txt", "empty.txt"])

@@ -146,7 +146,7 @@ def test_a_sign_up_for_whose_mailbox_no_code_is_sent_leads_to_a_page_that_says_s
                 "No code was sent to your address, because too many were requested today;" in page
             )
             assert said is (n == 5)
-            assert ("not verified yet: answer our mail" in page) is (n < 5)
+            assert ("not verified yet: reply to our e-mail" in page) is (n < 5)
         page = guest.page("/account", headers={"Accept-Language": "de"})
         assert "An die Adresse ging kein Code, weil heute schon zu viele verlangt wurden;" in page
 

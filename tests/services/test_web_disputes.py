@@ -159,7 +159,7 @@ def test_a_ruling_that_can_not_be_is_refused_in_a_sentence(world):
     claim(world)
     shown = rule(world, do="preview", case="5", verdict="back", ply="9", text="so")
     assert shown.status_code == 404
-    assert "stands at #2" in shown.text
+    assert "it is at #2" in shown.text
     assert rule(world, do="rule", case="5", verdict="result", text="so").status_code == 422
     assert len(world.api.parts.statements.of_match(world.board)) == 1
 

@@ -104,7 +104,7 @@ def test_a_proposal_stands_beside_the_turn_and_can_be_taken_back(pair, come):
 
 def test_another_server_is_offered_where_the_operator_names_one_and_says_what_that_means(api, pair):
     one, two = pair
-    board, button, ends = start(one, two), "Suggest the move", "The match then ends here"
+    board, button, ends = start(one, two), "Suggest moving it", "The match then ends here"
     assert button not in one.page(f"/m/{board}")
     one.act(board, "offer", kind="transfer")
     asked = f"{one.name} wants to move the match to another server."

@@ -112,10 +112,10 @@ def test_what_is_missing_is_said(tmp_path: Path):
     folder = ("--name", "w", "--folder", str(tmp_path))
     nothing = witness(*folder)
     assert nothing.returncode == 2
-    assert "say --http ADDRESS to answer a server, or --follow URL" in nothing.stderr
+    assert "use --http ADDRESS to answer a server, --follow URL" in nothing.stderr
     no_keys = witness(*folder, "--http", "127.0.0.1:0")
     assert no_keys.returncode == 2
-    assert "say with --keys which logs to cosign" in no_keys.stderr
+    assert "use --keys to say which logs to cosign" in no_keys.stderr
     (tmp_path / "keys").write_text("nonsense")
     bad_keys = witness(*folder, "--http", "127.0.0.1:0", "--keys", str(tmp_path / "keys"))
     assert bad_keys.returncode == 2

@@ -110,7 +110,7 @@ def test_a_refusal_is_a_sentence_and_changes_nothing(api, pair, tmp_path):
     async def steps(seen: Seen) -> None:
         await seen.press("enter")
         chosen, drawing = seen.app.choice.chosen, seen.drawing
-        for move, said in (("m13-a1", "! "), ("over there", "! 'over there' is no move")):
+        for move, said in (("m13-a1", "! "), ("over there", "! 'over there' isn't a move")):
             await seen.press("m", *move, "enter")
             assert seen.message.lower().startswith(said.lower()), seen.message
             assert (seen.app.choice.chosen, seen.drawing) == (chosen, drawing)

@@ -62,7 +62,7 @@ def test_a_rematch_is_started_from_the_end(api, pair, tmp_path):
         await seen.until(lambda: seen.app.view and seen.app.view.board != board)
         await seen.idle()
         assert seen.app.view.name(0) == other.name
-        assert seen.message == f"The match waits for {other.name}."
+        assert seen.message == f"The match is waiting for {other.name}."
 
     play(api.url, board, one, tmp_path, steps)
 

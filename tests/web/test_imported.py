@@ -41,7 +41,7 @@ def test_players_see_where_it_comes_from_and_accept_it(api: Api, person):
     board = imported(api, one.name, two.name)
     one.page.goto(f"/m/{board}")
     expect(one.page.get_by_text("Imported from a record: unproven.")).to_be_visible()
-    expect(one.page.get_by_text("Your consent is needed")).to_be_visible()
+    expect(one.page.get_by_text("Continue this match here?")).to_be_visible()
     expect(one.page.get_by_text("Your word for the draw")).to_have_count(0)
     expect(one.page.locator("#board-area svg").first).to_be_visible()
     expect(one.page.locator("ol.moves li")).to_have_count(2)

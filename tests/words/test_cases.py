@@ -33,7 +33,7 @@ REMEDIES: Sequence[tuple[Event, str, str]] = (
     ),
     (
         SetBack(ply=0, next=0, back=()),
-        "the match goes back to its start and continues from there",
+        "the match goes back to the start and continues from there",
         "die Partie geht zurück an ihren Anfang und geht dort weiter",
     ),
     (
@@ -80,5 +80,5 @@ def test_a_claim_names_the_move_and_no_ply_by_its_code() -> None:
 
 def test_the_turn_and_the_last_step_are_said() -> None:
     assert next_turn(scene("de"), 0) == "am Zug ist Hell (alice)"
-    assert step_name("claim", "alice", wording("en")) == "claim of alice"
+    assert step_name("claim", "alice", wording("en")) == "alice’s claim"
     assert step_name("appeal", "alice", wording("de")) == "Berufung von alice"

@@ -116,7 +116,7 @@ def test_the_seed_that_was_sealed_draws_though_others_were_drawn_since(bench: Be
     assert "all players had committed to their texts before its seed was sealed" in check(
         bench.store, 3
     )
-    assert "the draw was not gathered: the challenger alone added to it" in check(bench.store, 11)
+    assert "the deal was not gathered: only the challenger added to it" in check(bench.store, 11)
 
 
 def test_several_seals_and_starts_of_one_batch_use_one_seed_each(bench: Bench) -> None:
@@ -254,7 +254,7 @@ def test_a_match_declined_in_each_phase_holds(bench: Bench) -> None:
         [Withheld(seat=0)],
         [Declined(seat=0)],
     ]
-    assert "because seat 1 did not reveal a text" in check(bench.store, 7)
+    assert "because seat 1 didn't reveal a text" in check(bench.store, 7)
     for board in (3, 11):
         assert "did not reveal" not in check(bench.store, board)
     # their seeds are used up, and draw nothing else
@@ -372,7 +372,7 @@ def test_verify_says_what_kind_of_deal_it_was(bench: Bench) -> None:
     for board, kind in DEALT.items():
         said = check(bench.store, board)
         assert "holds" in said
-        assert f"; {DEALS[kind]}; what chance drew follows from seed" in said
+        assert f"; {DEALS[kind]}; what was dealt follows from seed" in said
         assert all(
             DEALS[other] == DEALS[kind] or f"{DEALS[other]};" not in said for other in DealKind
         )

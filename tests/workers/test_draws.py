@@ -56,7 +56,7 @@ def test_a_start_that_draws_records_the_setup_and_reveals_its_seed(bench: Bench)
     assert previous_seed(draw.seed) == decode_anchor(leaves[0]).anchor
     assert leaves[1] == bench.store.events(3)[0]
     assert check(bench.store, 3).endswith(
-        "what chance drew follows from seed 1 of chain 1, anchored before as leaf 0"
+        "what was dealt follows from seed 1 of chain 1, anchored before as leaf 0"
     )
 
 

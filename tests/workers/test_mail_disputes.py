@@ -66,7 +66,7 @@ def test_a_ruling_reaches_the_players_with_its_reasons_and_how_to_appeal(mailing
     assert recipients(mails) == ["alice", "bob"]
     for mail in mails:
         said = text_of(mail)
-        assert "the match goes back to its start" in said
+        assert "the match goes back to the start" in said
         assert "carol's reasons:\n    so says carol" in said
         assert "reply with: appeal TEXT" in said
 

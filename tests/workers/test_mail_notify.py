@@ -185,7 +185,7 @@ def test_an_answer_that_gives_the_turn_is_one_mail(mailing: Mailing):
     mailing.do(BOB, AnswerOffer(accept=True))
     mails = mailing.mail()
     assert recipients(mails) == ["alice"]
-    assert "accepted the takeback; it is taken back to its start" in text_of(mails[0])
+    assert "accepted the takeback; it was taken back to the start" in text_of(mails[0])
 
 
 def test_the_end_is_told_and_nothing_is_asked_any_more(mailing: Mailing):

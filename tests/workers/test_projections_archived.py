@@ -133,6 +133,6 @@ def test_a_rebuild_stops_with_a_sentence_while_the_archive_can_not_be_read(archi
     pages = PageStore(Away(tmp_path))
     archive = Archive(lambda: (pages, archiving.leaves()), lambda: 4)
     store = StoreWithArchive(client, Mode.FSYNC, archive, open_logs=archiving.open_logs)
-    with pytest.raises(StuckError, match="the archive can't be read now"):
+    with pytest.raises(StuckError, match="the archive can't be read right now"):
         maintenance.rebuild(store, client, PROJECTIONS, Lines())
     assert contents(client) == before

@@ -7,7 +7,7 @@ SAY = Sentences(
     "duo",
     {
         "form": "a move is written as one intersection, such as c3, or done",
-        "over": "the match is over: neither colour has a place",
+        "over": "the match is over: neither colour can place a stone",
         "taken": "{stone:stone} is already there",
         "seen": "the {colour:colour} stone at {stones:all} stands on a line through it",
         "seen-all": "the {colour:colours} stones at {stones:all} stand on lines through it",

@@ -30,7 +30,7 @@ OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
     ),
     _option(
         "free_edges", "Free edges that a tile needs to be removed",
-        hint="0 lets every tile of one's own be removed.",
+        hint="With 0, any tile of your own can be removed.",
     ),
     _option("manual_start", "The players place the tiles themselves"),
     _option("no_contract", "No contract: the first player can't swap colours"),

@@ -61,15 +61,18 @@ SAY = Sentences(
     "halves",
     {
         "may-be-stuck": (
-            "with -free_edges={edges} it can come to a position in which nobody can remove a tile; "
-            "then the {winner:most} tiles win"
+            "with -free_edges={edges} it can happen that nobody can remove a tile; then the "
+            "player with the {winner:most} tiles wins"
         ),
-        "form": "a move is a number, as 3, or two, as 4,2 (remove 4, keep the group of 2), or keep or swap",
+        "form": (
+            "a move is a number, such as 3, or two, such as 4,2 (remove 4, keep the group of 2), "
+            "or keep or swap"
+        ),
         "over": "the match is over: {detail}",
         "colour": "{colour:colour}",
         # contract and placing
-        "due": "{mover:side} must first write keep or swap, for the colours",
-        "not-due": "keep and swap are for the contract, which isn't due",
+        "due": "{mover:side} must first choose a colour: keep or swap",
+        "not-due": "keep and swap are only for choosing colours, and that isn't due now",
         "early": "while tiles are being placed, a move is the number of a cell; groups come later",
         "cell": "there is no cell {number}; they are numbered 1 to {most}",
         # the tile

@@ -22,7 +22,7 @@ SAY = Sentences(
         "end": "the line from {jumper:place} ends at {at:place}, so it can't be jumped over",
         "lands": "a jump over {at:place} lands on {behind:place}, not on {landing:place}",
         # part two, and chains
-        "jump": "no more stones are set; a stone jumps and takes, which is written a1-a7",
+        "jump": "no more stones are set; now a stone jumps and removes others, written a1-a7",
         "none": "there is no stone at {at:place}",
         "line": "no line leads from {here:place} over one intersection to {there:place}",
         "over-none": "there is no stone at {between:place} to jump over from {here:place} to {there:place}",
@@ -33,7 +33,7 @@ SAY = Sentences(
         "left": "{stones:stones} left after {plies:plies}",
         "of": "{left} of {stones} stones left after {plies:plies}",
         "all": "all {stones} stones set, {left} left after {plies:plies}",
-        "mark": "the source's mark: 1 stone in 20 plies",
+        "mark": "the booklet's target: 1 stone in 20 plies",
         "jumper": "the jumper",
         "stone": "a stone",
     },

@@ -8,7 +8,7 @@ SAY = Sentences(
     {
         "side": "{seat:side}",
         "form": "a move is written as one intersection, such as c3",
-        "unreadable": "{text!r} is no intersection; {form}",
+        "unreadable": "{text!r} isn't an intersection; {form}",
         "over": "the match is over: neither player can place a stone",
         "taken": "{stone:stone} is already there",
         "seen": "{other:side}'s stone at {stones:all} stands on a line through it",

@@ -20,6 +20,6 @@ OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
         "exact", "Exact: a move is illegal if you lack pieces for all neighbours",
     ),
     _option(
-        "noborder", "No border: nothing travels along the four outer edges",
+        "noborder", "No border: no moves along the four outer edges",
     ),
 )  # fmt: skip

@@ -62,12 +62,12 @@ SAY = Sentences(
         "barred": "no free intersection forms a triangle with {barred:any}",
         "few": "{those:all} need an intersection each, and have only {places:all}",
         "serve": (
-            "{those:near} can't serve {around:near} with an intersection each; "
-            "such as {origin:place}-{target:place}:{placed:list}"
+            "{those:near} don't give {around:near} an intersection each; for example "
+            "{origin:place}-{target:place}:{placed:list}"
         ),
         "due": (
-            "{due:have} to be placed for {around:near}, and {named:are} named; "
-            "such as {origin:place}-{target:place}:{placed:list}"
+            "{due:have} to be placed for {around:near}, and {named:are} named; for example "
+            "{origin:place}-{target:place}:{placed:list}"
         ),
         "moved": "{at:place} is taken by the piece that moves there",
         "triangle": "{at:place} forms no triangle with {target:place} and {around:any}",

@@ -8,7 +8,7 @@ from domain.games.powerdrain.rules import PowerdrainOptions
 OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
     option(
         PowerdrainOptions, "order", "The edges",
-        ("", "In an order drawn by chance"),
+        ("", "In random order"),
         ("-o1", "1 3 5 7 9"),
         ("-o2", "7 9 1 3 5"),
     ),

@@ -19,8 +19,8 @@ SAY: Final = Sentences(
     "two",
     {
         "limit": (
-            "proven: 38 at most (25 stones), 37 when no line may hold more than two "
-            "(25 stones); the source's mark: 21"
+            "proven: 38 at most (25 stones), 37 when no line may hold more than two (25 stones); "
+            "the booklet's target: 21"
         ),
     },
 )

@@ -28,7 +28,7 @@ def signup(call: Invocation) -> Answer:
     said = [_("welcome, %(name)s; `help` lists what you can do", name=name_of(call.app, account))]
     if addresses and not written:
         said.append(
-            _("your mail address is %(address)s, from which you wrote", address=addresses[0])
+            _("your e-mail address is %(address)s, the one you wrote from", address=addresses[0])
         )
     if addresses:
         said.append(_about_codes(call, account))
@@ -44,7 +44,7 @@ def _check_password(call: Invocation) -> None:
     raise Refusal(
         Code.BAD_PASSWORD,
         call.words.gettext(
-            "a mail address stands in the place of the password; the form is `%(usage)s`",
+            "there is an e-mail address where the password belongs; the form is `%(usage)s`",
             usage=call.usage,
         ),
     )
@@ -59,13 +59,15 @@ def change_password(call: Invocation) -> Answer:
     if end:
         return Answer(
             _(
-                "the password of %(name)s is changed; it is logged out everywhere, and its tokens are ended",
+                "the password of %(name)s has been changed; the account is logged out everywhere, "
+                "and its tokens no longer work",
                 name=name,
             )
         )
     return Answer(
         _(
-            "the password of %(name)s is changed; it is logged out everywhere, and its tokens stay valid",
+            "the password of %(name)s has been changed; the account is logged out everywhere, "
+            "and its tokens still work",
             name=name,
         )
     )
@@ -89,10 +91,10 @@ def _address_count_answer(call: Invocation, account: AccountId) -> Answer:
     """Return how many addresses there are now; none is shown, because others may read the answer."""
     count, name = len(call.profile(account).addresses), name_of(call.app, account)
     if not count:
-        return Answer(call.words.gettext("%(name)s has no mail address now", name=name))
+        return Answer(call.words.gettext("%(name)s now has no e-mail address", name=name))
     said = call.words.ngettext(
-        "%(name)s has %(count)s mail address now",
-        "%(name)s has %(count)s mail addresses now",
+        "%(name)s now has %(count)s e-mail address",
+        "%(name)s now has %(count)s e-mail addresses",
         count,
         name=name,
     )
@@ -104,7 +106,7 @@ def _about_codes(call: Invocation, account: AccountId) -> str:
     if withheld:
         return withheld.in_language(call.words)
     return call.words.gettext(
-        "where the server sends mail, a code comes to each new address: answer it to get mail there"
+        "if the server sends mail, each new address will get a code: reply to it to get mail there"
     )
 
 
@@ -112,7 +114,9 @@ def verify(call: Invocation) -> Answer:
     """Prove a mail address, by the code that was mailed there."""
     address = accounts.prove_address(call.app, call.account(), call.line.get("value"))
     return Answer(
-        call.words.gettext("%(address)s is yours; mail goes there from now on", address=address)
+        call.words.gettext(
+            "%(address)s is verified; mail will go there from now on", address=address
+        )
     )
 
 
@@ -180,7 +184,7 @@ def set_for_game(call: Invocation) -> Answer:
     record = change_preferences(call.app, call.account(), wanted)
     display = dict(record.displays)[rules.key]
     said = call.words.gettext(
-        "%(game)s is drawn %(display)s for %(name)s from now on",
+        "from now on %(game)s is drawn %(display)s for %(name)s",
         game=rules.title,
         display=display,
         name=record.name,
@@ -194,8 +198,8 @@ def signoff(call: Invocation) -> Answer:
     accounts.sign_off(call.app, account)
     name = name_of(call.app, account)
     said = call.words.gettext(
-        "%(name)s gets no mail from now on; `set %(name)s password notify move` starts it again, "
-        "`delete %(name)s password` erases the account",
+        "%(name)s won't get any more mail; `set %(name)s password notify move` starts it "
+        "again, `delete %(name)s password` erases the account",
         name=name,
     )
     return Answer(said)
@@ -206,8 +210,8 @@ def delete(call: Invocation) -> Answer:
     words = _words_of_sender(call)  # before the account is erased, and its language with it
     accounts.delete_account(call.app, *call.sender)
     said = words.gettext(
-        "the account and all its personal data are erased; matches go on under "
-        "`%(name)s`, and those that wait for your move are lost on time",
+        "the account and all its personal data have been erased; its matches continue under "
+        "`%(name)s`, and those waiting for your move will be lost on time",
         name=shown_name(None, words),
     )
     return Answer(said)

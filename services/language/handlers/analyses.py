@@ -54,12 +54,12 @@ def analyse(call: Invocation) -> Answer:
 def _what_is_shown(words: Wording, board: int, *, puzzle: bool) -> str:
     if puzzle:
         return words.gettext(
-            "match %(board)s: after each move how good the best score within reach is, as the engine sees "
-            "it, 100 for the bound",
+            "match %(board)s: the best score within reach after each move, according to the "
+            "engine; 100 is the proven maximum",
             board=board,
         )
     return words.gettext(
-        "match %(board)s: each player's expected share of the win after each move, as the engine sees it",
+        "match %(board)s: each player's winning chances after each move, according to the engine",
         board=board,
     )
 

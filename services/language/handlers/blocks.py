@@ -12,17 +12,17 @@ def block(call: Invocation) -> Answer:
     if len(call.line.all("userid")) == 1:
         names = blocked_userids(call.app, account)
         if not names:
-            return Answer(words.gettext("you block nobody"))
-        return Answer(words.gettext("you block %(names)s", names=words.names(names)))
+            return Answer(words.gettext("you aren't blocking anyone"))
+        return Answer(words.gettext("you are blocking %(names)s", names=words.names(names)))
     declined = add_block(call.app, account, call.line.all("userid")[1])
     said = words.gettext(
         "from now on they can't challenge you, write to you or chat where you read it; "
-        "matches in which you have moved go on"
+        "matches in which you have moved continue"
     )
     if declined:
         said += "; " + words.ngettext(
-            "%(count)s match in which you had not moved is declined",
-            "%(count)s matches in which you had not moved are declined",
+            "%(count)s match in which you hadn't moved was declined",
+            "%(count)s matches in which you hadn't moved were declined",
             declined,
         )
     return Answer(said)
@@ -39,9 +39,9 @@ def decline_all(call: Invocation) -> Answer:
     """Decline all matches to which a player invites the account."""
     declined = decline_all_of(call.app, call.actor, call.line.all("userid")[1])
     if not declined:
-        return Answer(call.words.gettext("they invite you to no match"))
+        return Answer(call.words.gettext("no challenge from them is waiting for you"))
     return Answer(
         call.words.ngettext(
-            "%(count)s match is declined", "%(count)s matches are declined", declined
+            "%(count)s match was declined", "%(count)s matches were declined", declined
         )
     )

@@ -69,7 +69,7 @@ def _read_display(call: Invocation, flags: Sequence[str], display: str) -> str:
         name, _, display = flag.lstrip("-").partition("=")
         if name != "display":
             said = call.words.gettext(
-                "there is no option %(written)s here; --display=NAME is one",
+                "there is no option %(written)s here, only --display=NAME",
                 written=repr(flag[:24]),
             )
             raise Refusal(Code.UNKNOWN_OPTION, said)
@@ -128,7 +128,7 @@ def _private(call: Invocation, word: str, account: AccountId) -> list[str]:
         return []
     lines = conditional_move_lines(private.conditional_moves, call.words)
     if private.draft:
-        said = call.words.gettext("submitted and not played yet: %(move)s", move=private.draft)
+        said = call.words.gettext("submitted but not played yet: %(move)s", move=private.draft)
         lines.append(said)
     return ["\n".join(lines)] if lines else []
 
@@ -206,7 +206,7 @@ def match_of_game(call: Invocation, board: int) -> MatchState:
     game = state.rules.partition("/")[0]
     if game != call.rules.key:
         said = call.words.gettext(
-            "match %(board)s is one of %(game)s, not of %(other)s; write %(game)s",
+            "match %(board)s is a match of %(game)s, not %(other)s; write %(game)s",
             board=board,
             game=game,
             other=call.rules.key,
@@ -237,4 +237,4 @@ def _draw_line(app: App, scene: NamedMatch) -> list[str]:
         return []
     # the messages are those of `DEALS`
     deal = scene.words.gettext(described)
-    return [scene.words.gettext("draw: %(deal)s", deal=deal)]
+    return [scene.words.gettext("deal: %(deal)s", deal=deal)]

@@ -54,7 +54,7 @@ def list_cases(call: Invocation) -> Answer:
     count = call.app.cases.count()
     lines, words = queue_lines(call.app, queued, call.words), call.words
     if not count:
-        return Answer(words.gettext("no case waits for a ruling"))
+        return Answer(words.gettext("no cases are waiting for a ruling"))
     waiting = words.ngettext(
         "%(count)s case is waiting for a ruling", "%(count)s cases are waiting for a ruling", count
     )
@@ -84,6 +84,6 @@ def _read_verdict(call: Invocation) -> Verdict:
 def _read_ply(call: Invocation) -> int:
     digits = call.line.get("at_ply").removeprefix("#")
     if not digits.isdecimal() or len(digits) > _MOST_DIGITS:
-        said = call.words.gettext("write the ply as #4, the number of moves before it")
+        said = call.words.gettext("write the ply as #4: the number of moves before it")
         raise Refusal(Code.UNKNOWN_PLY, said)
     return int(digits)

@@ -63,7 +63,7 @@ def pinned(call: Invocation) -> Answer:
 def follow(call: Invocation) -> Answer:
     """Follow a player."""
     follow_player(call.app, call.account(), call.line.all("userid")[1])
-    return Answer(call.words.gettext("`watching` shows what they play; they do not learn of it"))
+    return Answer(call.words.gettext("`watching` shows what they play; they won't be told"))
 
 
 def unfollow(call: Invocation) -> Answer:
@@ -81,9 +81,9 @@ def watching(call: Invocation) -> Answer:
     if names:
         played = listed_matches(app, followed_boards(app, account, found)[:_PLAYED]).values()
         who = call.words.names(names)
-        head = call.words.gettext("you follow %(names)s, who play:", names=who)
+        head = call.words.gettext("you follow %(names)s, who are playing:", names=who)
         lines += [head, *lines_of(call, list(played))]
-    none = call.words.gettext("you watch no match and follow nobody")
+    none = call.words.gettext("you aren't watching any matches or following anyone")
     return Answer(page="\n".join(lines) or none)
 
 
@@ -92,32 +92,32 @@ FORMS: Final = (
         "watch",
         "watch",
         OWN_IN_MATCH,
-        N_("put a match on your list of those you watch"),
+        N_("add a match to your watched matches"),
         watch,
     ),
     signed(
         "unwatch",
         "unwatch",
         OWN_IN_MATCH,
-        N_("take a match off the list of those you watch"),
+        N_("remove a match from your watched matches"),
         unwatch,
     ),
     signed("pin", "pin", OWN_IN_MATCH, N_("put a match first in your lists"), pin),
-    signed("unpin", "unpin", OWN_IN_MATCH, N_("put it back in its usual place"), unpin),
+    signed("unpin", "unpin", OWN_IN_MATCH, N_("put a match back in its usual place"), unpin),
     signed("pinned", "pinned", OWN, N_("list the matches you have pinned"), pinned),
     signed(
         "follow",
         "follow",
         f"{OWN} userid",
-        N_("see in `watching` what a player plays"),
+        N_("follow a player: `watching` shows what they play"),
         follow,
     ),
-    signed("unfollow", "unfollow", f"{OWN} userid", N_("end that"), unfollow),
+    signed("unfollow", "unfollow", f"{OWN} userid", N_("stop following a player"), unfollow),
     signed(
         "watching",
         "watching",
         OWN,
-        N_("list the matches you watch, and what the players you follow play"),
+        N_("list the matches you watch, and what the players you follow are playing"),
         watching,
     ),
 )

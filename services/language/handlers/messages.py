@@ -24,8 +24,8 @@ def message(call: Invocation) -> Answer:
     use_cases.send_message(call.app, account, to, text_of(call), _id(call, account))
     found = call.words.names(names_by_seat(call.app, to, call.words))
     if len(to) == 1:
-        return Answer(call.words.gettext("%(name)s finds it in `messages`", name=found))
-    return Answer(call.words.gettext("%(names)s find it in `messages`", names=found))
+        return Answer(call.words.gettext("%(name)s will find it in `messages`", name=found))
+    return Answer(call.words.gettext("%(names)s will find it in `messages`", names=found))
 
 
 def _read_recipients(call: Invocation) -> list[AccountId]:
@@ -33,14 +33,14 @@ def _read_recipients(call: Invocation) -> list[AccountId]:
     if not call.line.has("recipients"):
         userids = call.line.get("recipient").split(",")
         if "" in userids:
-            said = call.words.gettext("write one comma and no blank between userids")
+            said = call.words.gettext("separate userids by a comma, without spaces")
             raise Refusal(Code.USAGE, said)
         return use_cases.find_recipients(call.app, userids)
     userids = call.line.get("recipients").replace(",", " ").split()
     try:
         return use_cases.find_recipients(call.app, userids)
     except Refusal as reason:
-        hint = call.words.gettext("a text of several lines begins on the second")
+        hint = call.words.gettext("a text of several lines has to begin on the second line")
         said = reason.in_language(call.words)
         raise Refusal(reason.code, f"{said}; {hint}") from None
 
@@ -63,7 +63,7 @@ def broadcast(call: Invocation) -> Answer:
     """Write to everybody, as an arbiter."""
     account = call.account()
     use_cases.broadcast(call.app, account, text_of(call), _id(call, account))
-    return Answer(call.words.gettext("everybody finds it in `messages`"))
+    return Answer(call.words.gettext("everybody will find it in `messages`"))
 
 
 def chat(call: Invocation) -> Answer:
@@ -73,7 +73,7 @@ def chat(call: Invocation) -> Answer:
         use_cases.write_chat(call.app, board, account, text_of(call), _id(call, account))
         return Answer(call.words.gettext("said in match %(board)s", board=board))
     page = _page(call, use_cases.read_chat(call.app, board, account))
-    nothing = call.words.gettext("nothing was said in match %(board)s yet", board=board)
+    nothing = call.words.gettext("nobody has said anything in match %(board)s yet", board=board)
     return Answer(page=page or nothing)
 
 
@@ -82,7 +82,7 @@ def mute(call: Invocation) -> Answer:
     board = read_board(call.line.get("board"), call.words)
     use_cases.mute_chat(call.app, board, call.account())
     said = call.words.gettext(
-        "the chat of match %(board)s brings you no notices and no mails", board=board
+        "you won't get notices or mail about the chat of match %(board)s", board=board
     )
     return Answer(said)
 
@@ -92,7 +92,7 @@ def unmute(call: Invocation) -> Answer:
     board = read_board(call.line.get("board"), call.words)
     use_cases.unmute_chat(call.app, board, call.account())
     said = call.words.gettext(
-        "the chat of match %(board)s brings you notices and mails again", board=board
+        "you'll get notices and mail about the chat of match %(board)s again", board=board
     )
     return Answer(said)
 
@@ -102,7 +102,7 @@ def text_of(call: Invocation) -> str:
     text = call.line.get("text") or call.line.get("body")
     password = call.line.get("password")
     if password and f" {password} " in f" {' '.join(text.split())} ":
-        said = call.words.gettext("the password is in the text, too; nothing was sent")
+        said = call.words.gettext("your password is in the text, too, so nothing was sent")
         raise Refusal(Code.BAD_REQUEST, said)
     return text
 

@@ -30,7 +30,7 @@ def multiple(call: Invocation) -> Answer:
         )
         raise Refusal(Code.TOO_LONG, said)
     if any(line.split()[0].lower() == "multiple" for line in lines):
-        said = call.words.gettext("`multiple` can't stand inside `multiple`")
+        said = call.words.gettext("`multiple` can't be used inside `multiple`")
         raise Refusal(Code.USAGE, said)
     key = _shorten_key(call.key)
     answers = [_run_one(call, line, key, n) for n, line in enumerate(lines, 1)]

@@ -111,7 +111,7 @@ def _consent(call: Invocation) -> Accept:
     """Read `accept`, and the flags that may follow it in a match that waits for it."""
     options = read_draw_options(call.line.all("flag"))
     if options.gather:
-        said = call.words.gettext("--gather belongs to a challenge")
+        said = call.words.gettext("--gather can only be used with a challenge")
         raise Refusal(Code.BAD_OPTION, said)
     return Accept(options.word, options.commitment)
 
@@ -170,7 +170,7 @@ def _accepted(call: Invocation, decided: Answered) -> Answer:
     sentence = describe_events(scene, led_to)
     if _is_sealed(decode_event(stored[0]).body) and server_keeps_text(call.app.words, first):
         sentence += "; " + call.words.gettext(
-            "the server keeps your text for the draw: you trust its operator for your part"
+            "the server keeps your text for the deal, so you'll have to trust its operator"
         )
     display = preferred_display(call.app, first.actor, scene.rules)
     return Answer(sentence, draw(scene, display), decided=(decided,))

@@ -118,7 +118,7 @@ def _series(call: Invocation) -> Answer:
     game, name, _ = call.rules.key, name_of(call.app, account), call.words.gettext
     rating, points = rating_series(call.app, game, account, LINES)
     if not rating.matches:
-        return Answer(page=_("%(name)s has finished no rated match", name=name))
+        return Answer(page=_("%(name)s hasn't finished a rated match yet", name=name))
     place = call.app.ratings.place(game, account)
     lines = [
         _(
@@ -174,7 +174,7 @@ def list_robots(call: Invocation) -> Answer:
     """List the robots that play here, the weakest first, and how to challenge one."""
     robots, _ = robots_here(call.app), call.words.gettext
     if not robots:
-        return Answer(page=_("no robots play here"))
+        return Answer(page=_("this server has no robots"))
     lines = [f"{robot.userid:<20} {robot.level}" for robot in robots]
     games = call.words.names([rules.key for rules in games_of_robots()])
     first = games_of_robots()[0].key
@@ -183,7 +183,7 @@ def list_robots(call: Invocation) -> Answer:
             [
                 *lines,
                 "",
-                _("each plays %(games)s; a match with a robot is never rated", games=games),
+                _("each plays %(games)s; matches with robots are never rated", games=games),
                 _(
                     "to play one: %(game)s challenge userid %(robot)s",
                     game=first,

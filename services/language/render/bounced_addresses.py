@@ -8,7 +8,8 @@ def bounced_address_lines(profile: Profile, words: Wording) -> list[str]:
     """Return a line for each address from which mail came back, with what to do."""
     return [
         words.gettext(
-            "mail to %(address)s came back: %(why)s; `add %(name)s password %(address)s` sends a new code there",
+            "mail to %(address)s bounced: %(why)s; `add %(name)s password %(address)s` sends a "
+            "new code there",
             address=one.address,
             why=one.bounced,
             name=profile.name,

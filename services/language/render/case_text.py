@@ -55,7 +55,7 @@ def _queue_line(one: QueuedCase, names: Mapping[AccountId, str], words: Wording)
     where = words.gettext("match %(board)s, case %(number)s", board=case.board, number=case.claim)
     place = f"{words.stamp(case.since)} {where}"
     if one.view is None or one.state is None:
-        return words.gettext("%(place)s: the match can't be read now", place=place)
+        return words.gettext("%(place)s: the match can't be read right now", place=place)
     last = one.view.steps[-1]
     text = " ".join((last.text or _erased(words)).split())
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -97,7 +97,7 @@ def test_the_match_ends_when_neither_colour_has_a_place():
     assert (outcome.winners, outcome.reason) == ((0,), "no-move")
     assert outcome.detail == f"{light + dark} stones placed, {light} light and {dark} dark"
     assert colour(over) is None
-    assert refused(over, "done") == "done: the match is over: neither colour has a place"
+    assert refused(over, "done") == "done: the match is over: neither colour can place a stone"
 
 
 def test_done_ends_the_match_with_the_score_as_its_sentence():
@@ -133,7 +133,7 @@ def test_case_and_blanks_are_free(text, canonical):
 
 @pytest.mark.parametrize("text", ["", "c2", "c03", "-c3", "c3,c5", "pass", "\u212a3", "x" * 99])
 def test_what_is_no_notation_is_refused_with_the_form(text):
-    assert playing.unreadable(RULES, text) == f"{text[:24]!r} is no move; {FORM}"
+    assert playing.unreadable(RULES, text) == f"{text[:24]!r} isn't a move; {FORM}"
 
 
 @given(st.integers(0, FINISH))

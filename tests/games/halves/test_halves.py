@@ -81,11 +81,11 @@ def test_options_out_of_range_or_against_each_other_are_refused(flags):
 def test_the_challenge_says_that_nobody_may_be_able_to_remove_a_tile():
     assert RULES.option_warning(options("-free_edges=3")) == ""
     assert str(RULES.option_warning(options("-free_edges=4"))) == (
-        "with -free_edges=4 it can come to a position in which nobody can remove a tile; "
-        "then the fewest tiles win"
+        "with -free_edges=4 it can happen that nobody can remove a tile; "
+        "then the player with the fewest tiles wins"
     )
     assert str(RULES.option_warning(options("-free_edges=6", "-invert_win"))).endswith(
-        "the most tiles win"
+        "the player with the most tiles wins"
     )
 
 

@@ -8,7 +8,10 @@ from domain.games.halves.position import HalvesMove
 from tests.games import playing
 from tests.games.halves.given import RULES, WANING, A, legal, play, position, refused, row, start
 
-FORM = "a move is a number, as 3, or two, as 4,2 (remove 4, keep the group of 2), or keep or swap"
+FORM = (
+    "a move is a number, such as 3, or two, such as 4,2 (remove 4, keep the group of 2), "
+    "or keep or swap"
+)
 
 
 # --- refusals
@@ -20,9 +23,9 @@ FORM = "a move is a number, as 3, or two, as 4,2 (remove 4, keep the group of 2)
         (start("-manual_start"), "6", "6: there is no cell 6; they are numbered 1 to 5"),
         (start("-manual_start"), "1,2",
          "1,2: while tiles are being placed, a move is the number of a cell; groups come later"),
-        (start("-manual_start"), "keep", "keep: keep and swap are for the contract, which isn't due"),
-        (start(), "3", "3: A must first write keep or swap, for the colours"),
-        (position(WANING, A), "swap", "swap: keep and swap are for the contract, which isn't due"),
+        (start("-manual_start"), "keep", "keep: keep and swap are only for choosing colours, and that isn't due now"),
+        (start(), "3", "3: A must first choose a colour: keep or swap"),
+        (position(WANING, A), "swap", "swap: keep and swap are only for choosing colours, and that isn't due now"),
         (position(WANING, A), "6", "6: there is no tile 6; they are numbered 1 to 5"),
         (position(WANING, A), "3", "3: tile 3 is B's, and it is A's turn"),
         (play(position(WANING, A), "2"), "4", "4: tile 4 is already gone"),
@@ -75,7 +78,7 @@ def test_case_and_blanks_are_free(text, canonical):
      "12345", "\u0663", "\u212aeep", "a1", "9" * 9000],
 )  # fmt: skip
 def test_what_is_no_notation_is_refused_with_the_form(text):
-    assert playing.unreadable(RULES, text) == f"{text[:24]!r} is no move; {FORM}"
+    assert playing.unreadable(RULES, text) == f"{text[:24]!r} isn't a move; {FORM}"
 
 
 @given(st.text("0123456789, kepswaSW", max_size=8))

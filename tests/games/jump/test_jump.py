@@ -17,7 +17,7 @@ from tests.games.jump.given import (
 from tests.games.puzzles import random_match
 
 STUCK = ("a1", "c3:d4", "e5:f6")
-BOUND = "the source's mark: 1 stone in 20 plies"
+BOUND = "the booklet's target: 1 stone in 20 plies"
 
 
 # --- part one

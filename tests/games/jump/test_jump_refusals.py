@@ -55,8 +55,8 @@ def test_a_landing_must_be_empty():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a1", "no more stones are set; a stone jumps and takes, which is written a1-a7"),
-        ("c3:d4", "no more stones are set; a stone jumps and takes, which is written a1-a7"),
+        ("a1", "no more stones are set; now a stone jumps and removes others, written a1-a7"),
+        ("c3:d4", "no more stones are set; now a stone jumps and removes others, written a1-a7"),
         ("b4-d4", "there is no stone at b4"),
         ("a1-e5", "no line leads from a1 over one intersection to e5"),
         ("a1-d4", "there is no stone at c3 to jump over from a1 to d4"),
@@ -91,20 +91,20 @@ def test_case_and_blanks_are_free(text, canonical):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "'' is no move"),
-        ("  ", "'  ' is no move"),
-        ("\u212a3", "'\u212a3' is no move"),
-        ("resign", "'resign' is no intersection"),
-        ("a01", "'a01' is no intersection"),
+        ("", "'' isn't a move"),
+        ("  ", "'  ' isn't a move"),
+        ("\u212a3", "'\u212a3' isn't a move"),
+        ("resign", "'resign' isn't an intersection"),
+        ("a01", "'a01' isn't an intersection"),
         ("c3:", "an intersection is missing"),
         (":d4", "an intersection is missing"),
         ("c3:d4-", "an intersection is missing"),
         ("-a1", "an intersection is missing"),
-        ("c3:d4:e5", "'c3:d4' is no intersection"),
-        ("c3-d4:e5", "'c3-d4' is no intersection"),
-        ("e3-d5", "'d5' is no intersection"),
-        ("e3,d4", "'e3,d4' is no intersection"),
-        ("x" * 9000, f"'{'x' * 24}' is no intersection"),
+        ("c3:d4:e5", "'c3:d4' isn't an intersection"),
+        ("c3-d4:e5", "'c3-d4' isn't an intersection"),
+        ("e3-d5", "'d5' isn't an intersection"),
+        ("e3,d4", "'e3,d4' isn't an intersection"),
+        ("x" * 9000, f"'{'x' * 24}' isn't an intersection"),
     ],
 )
 def test_what_is_no_notation_is_refused_with_the_form(text, problem):

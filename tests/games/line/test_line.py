@@ -239,11 +239,11 @@ def test_case_and_blanks_are_free(text):
     "text", ["", "c", "c03", "c4", "n1", "c3-d4", "c3,", "-c3", "c3:d4", "\u212a6", "c\u0663"]
 )
 def test_what_is_no_notation_is_refused_with_the_form(text):
-    assert playing.unreadable(RULES, text) == f"{text!r} is no intersection; {FORM}"
+    assert playing.unreadable(RULES, text) == f"{text!r} isn't an intersection; {FORM}"
 
 
 def test_a_long_text_is_not_quoted_in_full():
-    assert playing.unreadable(RULES, "x" * 9000).startswith(f"'{'x' * 24}' is no")
+    assert playing.unreadable(RULES, "x" * 9000).startswith(f"'{'x' * 24}' isn't")
 
 
 @given(st.text("abcdm123457890- AM", max_size=4))

@@ -133,7 +133,7 @@ def test_plug_and_section_come_in_any_order_with_or_without_hyphen(text):
      "0457", "2450", "resign", "24-57x", "\u0662\u0664-57", "24\u201357", "1" * 9000],
 )  # fmt: skip
 def test_what_is_no_notation_is_refused_with_the_form(text):
-    assert playing.unreadable(RULES, text) == f"{text[:24]!r} is no move; {FORM}"
+    assert playing.unreadable(RULES, text) == f"{text[:24]!r} isn't a move; {FORM}"
 
 
 @given(st.text("2468135790- ", max_size=8))

@@ -141,7 +141,7 @@ def test_case_and_blanks_are_free(text):
 @pytest.mark.parametrize("text", ["", "d", "3d", "d9", "i1", "d03", "d3 c4", "d\u0663", "pass"])
 def test_what_is_no_notation_is_refused_with_the_form(text):
     said = playing.unreadable(RULES, text)
-    assert said == f"{text!r} is no move; a move is written as one square, such as d3"
+    assert said == f"{text!r} isn't a move; a move is written as one square, such as d3"
 
 
 def test_every_move_is_read_as_it_is_written():

@@ -162,11 +162,11 @@ def test_blanks_are_free(text):
     "text", ["", "4", "40", "4-9", "4-0-5", "-4-0", "4:0", "\u0664-0", "4\u20130"]
 )
 def test_what_is_no_notation_is_refused_with_the_form(text):
-    assert playing.unreadable(RULES, text) == f"{text!r} is no move; {FORM}"
+    assert playing.unreadable(RULES, text) == f"{text!r} isn't a move; {FORM}"
 
 
 def test_a_long_text_is_not_quoted_in_full():
-    assert playing.unreadable(RULES, "4" * 9000).startswith(f"'{'4' * 24}' is no")
+    assert playing.unreadable(RULES, "4" * 9000).startswith(f"'{'4' * 24}' isn't")
 
 
 def test_every_move_is_read_as_it_is_written():

@@ -39,7 +39,7 @@ def show_watching(
 ) -> Response[str]:
     """Show the matches that the visitor watches, or what the players play whom the visitor follows."""
     app, _ = context.app, visitor.wording.gettext
-    labels = {_MATCHES: _("Watched matches"), _PLAYED: _("Played by those you follow")}
+    labels = {_MATCHES: _("Watched matches"), _PLAYED: _("Matches of players you follow")}
     if listed not in labels:
         raise Refusal(
             Code.NOT_FOUND, SAY("no-such-list", word=listed[:24], known=", ".join(labels))

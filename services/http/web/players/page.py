@@ -96,7 +96,7 @@ def show_ratings(
         wanted=wanted,
         missing=bool(wanted) and place is None,
         plot=draw_chart(
-            words.gettext("Ratings of the best in %(game)s, after each match", game=title),
+            words.gettext("Ratings of the top players in %(game)s after each match", game=title),
             series,
             words,
         ),

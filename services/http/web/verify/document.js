@@ -32,14 +32,14 @@ function readLeaves(match) {
       throw new Problem(`${where} can't be read. ${problem.message}`, [{ label: where, bytes }]);
     }
     const shown = [shownLeaf(leaf, where)];
-    require(leaf.kind !== "anchor", `${where} is no event and no refusal.`, shown);
+    require(leaf.kind !== "anchor", `${where} is neither an event nor a refusal.`, shown);
     require(leaf.match === document.board, `${where} is of match ${leaf.match}, not of ${document.board}.`, shown);
     require(index > last, `${where} does not come after leaf ${last}, so it is not in log order.`, shown);
     last = index;
     match.leaves.push({ ...leaf, index });
   }
   match.events = match.leaves.filter((leaf) => leaf.kind === "event");
-  require(match.events.length, "The document has no event.");
+  require(match.events.length, "The document has no events.");
   const refusals = match.leaves.length - match.events.length;
   const also = refusals ? ` and ${plural(refusals, "refusal")}` : "";
   return [

@@ -50,15 +50,15 @@ async function checkDraw(report, match, progress) {
     require(right, "The anchor is that of another chain of seeds.", shown);
     require(k >= 1 && k <= CHAIN_LENGTH, `No chain has a seed ${k}.`, shown);
     const found = await hashBack(seed, k, progress);
-    require(same(found, leaf.anchor), "The seed of the draw does not lead back to the anchor.", [
+    require(same(found, leaf.anchor), "The seed of the deal does not lead back to the anchor.", [
       ...shown,
       { label: `The seed, hashed ${plural(k, "time")}`, bytes: found },
     ]);
     const drawn = sealed ?? start;
     const before = anchor.index < drawn.index;
-    require(before, `The anchor is leaf ${anchor.index}, which comes after the draw in leaf ${drawn.index}.`, shown);
+    require(before, `The anchor is leaf ${anchor.index}, which comes after the deal in leaf ${drawn.index}.`, shown);
     return [
-      `The seed of the draw, hashed ${plural(k, "time")}, is the anchor in leaf ${anchor.index}, before the draw: it could not be chosen later.`,
+      `The seed of the deal, hashed ${plural(k, "time")}, is the anchor in leaf ${anchor.index}, before the deal: it could not be chosen later.`,
       shown,
     ];
   });
@@ -69,7 +69,7 @@ async function checkDraw(report, match, progress) {
 async function hashBack(seed, times, progress) {
   let found = seed;
   for (let n = 0; n < times; n++) {
-    if (n % HASHES_AT_ONCE === 0) await progress("Hashes from the seed of the draw to its anchor", n, times);
+    if (n % HASHES_AT_ONCE === 0) await progress("Hashes from the seed of the deal to its anchor", n, times);
     found = sha256(joined(LABEL, found));
   }
   return found;
@@ -111,9 +111,9 @@ function checkCommitments(events, sealed, start) {
   const agreed = consent?.tag === "answered" && consent.body.kind === "deal" && consent.body.accept;
   const isUsed = (text, seat) => (revealed[seat] ? same(text, revealed[seat]) : agreed && !text.length);
   const used = texts.length === committed.length && texts.every(isUsed);
-  require(used, "The draw uses other texts than the players revealed.", [shownLeaf(start, nameOf(start))]);
+  require(used, "The deal uses other texts than the players revealed.", [shownLeaf(start, nameOf(start))]);
   const fixed = sealed && sealed.body.chain === chain && sealed.body.k === k && sealed.seq < start.seq;
-  require(fixed, "The draw uses another seed than the one that was fixed before.", [shownLeaf(start, nameOf(start))]);
+  require(fixed, "The deal uses another seed than the one that was fixed before.", [shownLeaf(start, nameOf(start))]);
   const without = agreed ? " Those that were not revealed count as empty, because all players agreed to that." : "";
-  return `All players committed to their texts before the seed was fixed, and the draw uses these texts and this seed.${without}`;
+  return `All players committed to their texts before the seed was fixed, and the deal uses these texts and this seed.${without}`;
 }

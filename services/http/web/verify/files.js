@@ -10,7 +10,7 @@ function kindOf(text) {
   if (/^\S+\+[0-9a-f]{8}\+\S+\s*$/.test(first)) return "keys";
   if (first.endsWith("/receipt")) return "receipt";
   if (/^[0-9]+$/.test(lines[0] ?? "") && text.includes("\n\n— ")) return "checkpoint";
-  throw new Problem("This is no receipt, no proof, no checkpoint and no match document.");
+  throw new Problem("This isn't a receipt, proof, checkpoint or match document.");
 }
 
 /** Check files, as `{ name, bytes }`, with the keys that were entered; `progress` may wait. */

@@ -56,7 +56,7 @@ function readDocument(text) {
   try {
     found = JSON.parse(text);
   } catch (error) {
-    throw new Problem(`The file begins like a match document, but is no JSON: ${error.message}.`);
+    throw new Problem(`The file begins like a match document, but isn't JSON: ${error.message}.`);
   }
   return checkForm(found, 0);
 }
@@ -66,7 +66,7 @@ function checkForm(found, depth) {
   require(found.format === FORMAT, `The file is not of the format ${FORMAT}, which this page reads.`);
   for (const [name, right] of Object.entries(FIELDS)) {
     const has = Object.hasOwn(found, name) && right(found[name]);
-    require(has, `The field “${name}” of the document is missing, or is not what it should be.`);
+    require(has, `The field “${name}” of the document is missing, or isn't what it should be.`);
   }
   const other = Object.keys(found).find((name) => !Object.hasOwn(FIELDS, name));
   require(other === undefined, `The document has a field “${other}”, which nobody would check.`);

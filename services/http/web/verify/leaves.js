@@ -86,7 +86,7 @@ function readFields(spec, items, first = 0) {
       return;
     }
     const right = (nil && item.value === null) || TYPES[type](item.value);
-    require(right, `The field “${name}” of the leaf is not what it should be.`);
+    require(right, `The field “${name}” of the leaf isn't what it should be.`);
     fields[name] = item.value;
     if (type !== "body") rows.push({ name, ...item });
   });

@@ -7,7 +7,7 @@ function readKey(text) {
   const [name = "", id = "", data = ""] = /^([^+]*)\+([^+]*)\+(.*)$/s.exec(text)?.slice(1) ?? [];
   const material = fromBase64(data, `The key “${text}”`);
   const right = [ED25519, COSIGNATURE].includes(material[0]) && material.length === 33;
-  require(right && name && !/\s/.test(name), `“${text}” is no key: it should be name+id+base64.`);
+  require(right && name && !/\s/.test(name), `“${text}” isn't a key: it should be name+id+base64.`);
   const key = makeKey(name, material, text);
   require(toHex(key.id) === id, `The id of the key “${name}” does not fit the key.`, [
     { label: "The id that is written", text: id },
