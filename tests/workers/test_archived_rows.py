@@ -228,7 +228,9 @@ def test_without_the_archive_older_matches_are_refused_and_newer_ones_are_shown(
 
     history = FinishedMatches(redis_client, away)
     assert len(history.of(None, ALICE, None, 0, 50)) == 50
-    with pytest.raises(Refusal, match="older finished matches of this list can't be read right now"):
+    with pytest.raises(
+        Refusal, match="older finished matches of this list can't be read right now"
+    ):
         history.of(None, ALICE, None, 0, 51)
     code = Code.DAMAGED
     with pytest.raises(Refusal, match="can't be read; the server's log says why") as refused:
