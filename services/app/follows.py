@@ -44,8 +44,8 @@ def pin_match(app: App, account: AccountId, board: int) -> None:
     seat_of(account, load_state(app, board))
     pinned = app.follows.pinned.of(account)
     if len(pinned) >= PINNED.most:
-        rows = app.lists.rows(pinned)
-        app.follows.pinned.remove(account, [row.board for row in rows if row and row.over])
+        rows = listed_matches(app, pinned).values()
+        app.follows.pinned.remove(account, [row.board for row in rows if row.over])
     app.follows.pinned.add(account, board)
 
 
