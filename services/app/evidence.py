@@ -55,7 +55,7 @@ def evidence_of(app: App, account: AccountId, board: int, number: int) -> bytes:
     except (LogKeyError, NoteError, ObjectStoreError, TrimmedLeavesError, LogDamagedError) as error:
         logger.warning("the evidence of match %d can't be read now: %s", board, error)
         raise Refusal(
-            Code.UNAVAILABLE, "the evidence can't be read now; try again in a minute"
+            Code.UNAVAILABLE, "the evidence can't be read right now; try again in a minute"
         ) from error
     sees_all = is_arbiter(app, account) and account not in state.seats
     return write_document(

@@ -138,7 +138,7 @@ class Findings:
             if scanned.not_compared:
                 yield f"its leaves were not compared with the published log: {scanned.not_compared}"
         for board, why in sorted(self.matches.unread.items()):
-            yield f"match {board} can't be read now: {why}"
+            yield f"match {board} can't be read right now: {why}"
 
     def report(self) -> VerifyReport:
         """Return the report."""

@@ -75,7 +75,7 @@ async def show_log_object(
     except ObjectNotFoundError as error:
         raise Refusal(Code.NOT_FOUND, "the published log has no such object") from error
     except ObjectStoreError as error:
-        raise Refusal(Code.UNAVAILABLE, "the published log can't be read now") from error
+        raise Refusal(Code.UNAVAILABLE, "the published log can't be read right now") from error
     if tile is None:
         return Response(data, media_type=_TEXT, headers={"Cache-Control": _SECOND})
     headers = {"Cache-Control": _FOREVER}

@@ -341,4 +341,4 @@ def test_matches_of_the_archive_hold_and_are_compared_with_the_log(valkey, redis
     unread = server.check()
     assert unread.exit_code() == 2
     said = next(iter(unread.not_compared))
-    assert f"match {board} can't be read now: the archive can't be read right now" in said
+    assert f"match {board} can't be read right now: the archive can't be read right now" in said
