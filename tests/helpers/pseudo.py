@@ -66,12 +66,16 @@ def accented(text: str, words: str = "") -> str:
 
 
 def bracketed(text: str, words: str = "") -> str:
-    """Return a message in the language: `Play` is `[Þļåý·]`. Blanks and line ends around it stay."""
+    """Return a message in the language: `Play` is `[Þļåý·]`. Blanks and line ends around it stay.
+
+    No word gets more than eight letters longer, because a page may break lines between words.
+    """
     if text in PATTERNS or not re.search(r"[A-Za-z]", KEPT.sub("", text)):
         return text
     inner = text.strip()
     before, _, after = text.partition(inner)
-    return f"{before}[{accented(inner, words)}{'·' * max(1, len(inner) // 3 - 2)}]{after}"
+    longer = re.sub("·{8}(?=·)", "········ ", "·" * max(1, len(inner) // 3 - 2))
+    return f"{before}[{accented(inner, words)}{longer}]{after}"
 
 
 def translate(message: Message) -> str | tuple[str, ...]:

@@ -13,7 +13,7 @@ import pytest
 from tests.helpers.page_texts import texts_of
 from tests.helpers.pseudo import CODE, ROOT, accented, bracketed, make_copy, plain_english
 
-TEMPLATES = ROOT / "services" / "http" / "web" / "templates"
+TEMPLATES = ROOT / "services" / "http" / "web"
 NO_TEXT = re.compile(
     r"\{#.*?#\}|\{%-? trans.*?endtrans -?%\}|\{% block [\w-]+ %\}[\w -]*\{% endblock %\}"
     r"|\{%.*?%\}|\{\{.*?\}\}",
@@ -94,7 +94,7 @@ def test_what_is_written_in_a_template_is_a_message():
     """What stands in a template outside of a message is the same in every language."""
     same = frozenset({"API", "English", "userid"})
     left = {}
-    for path in sorted(TEMPLATES.glob("*.html")):
+    for path in sorted(TEMPLATES.rglob("*.html")):
         shown = NO_TEXT.sub("", path.read_text("utf-8"))
         _, texts = texts_of(f'<html lang="x">{shown}')
         prose = [ATTRIBUTE.sub("", html.unescape(text)) for text in texts]
