@@ -136,8 +136,8 @@ def test_sessions_are_listed_and_can_be_ended_from_elsewhere(come):
     two = come(**{"User-Agent": "Safari iPhone"})
     two.log_in("cleo")
     page = two.page("/account")
-    assert "Firefox on Linux" in page
-    assert "Safari on iPhone" in page
+    assert "Firefox, Linux" in page
+    assert "Safari, iPhone" in page
     (other,) = re.findall(r"/account/sessions/([0-9a-f]{16})/end", page)
     assert two.send(f"/account/sessions/{other}/end").status_code == 303
     assert one.get("/account").status_code == 303
@@ -359,12 +359,12 @@ def test_a_form_of_a_stranger_without_a_session_leads_to_the_login(come):
 @pytest.mark.parametrize(
     ("agent", "name"),
     [
-        (FIREFOX, "Firefox on Linux"),
-        ("Mozilla/5.0 (Windows NT 10.0) Chrome/126.0 Safari/537.36 Edg/126.0", "Edge on Windows"),
-        ("Mozilla/5.0 (Linux; Android 14) Chrome/126.0 Mobile Safari/537.36", "Chrome on Android"),
-        ("Mozilla/5.0 (iPhone; like Mac OS X) Version/17.5 Safari/604.1", "Safari on iPhone"),
-        ("curl/8.0", "a browser"),
-        ("", "a browser"),
+        (FIREFOX, "Firefox, Linux"),
+        ("Mozilla/5.0 (Windows NT 10.0) Chrome/126.0 Safari/537.36 Edg/126.0", "Edge, Windows"),
+        ("Mozilla/5.0 (Linux; Android 14) Chrome/126.0 Mobile Safari/537.36", "Chrome, Android"),
+        ("Mozilla/5.0 (iPhone; like Mac OS X) Version/17.5 Safari/604.1", "Safari, iPhone"),
+        ("curl/8.0", ""),
+        ("", ""),
     ],
 )
 def test_a_browser_is_called_as_its_owner_would_call_it(agent, name):

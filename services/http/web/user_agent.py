@@ -21,10 +21,8 @@ _SYSTEMS: Final = (
 
 
 def browser_name(agent: str) -> str:
-    """Return a short name such as `Firefox on Linux`; `a browser` for an unknown one."""
-    browser = _first(_BROWSERS, agent) or "a browser"
-    system = _first(_SYSTEMS, agent)
-    return f"{browser} on {system}" if system else browser
+    """Return a short name that is the same in every language, such as `Firefox, Linux`; empty for an unknown one."""
+    return ", ".join(filter(None, (_first(_BROWSERS, agent), _first(_SYSTEMS, agent))))
 
 
 def _first(known: Sequence[tuple[str, str]], agent: str) -> str:
