@@ -12,7 +12,7 @@ from infra.projections.notices import NoticeKind, PlayerNotice
 from services.app.context import App
 from services.app.names import names_of
 from services.app.news import NewsGroup
-from services.http.web.home.news import NewsItem, NewsReader, named_news, rows_of_notices
+from services.words.news import NewsItem, NewsReader, named_news, rows_of_notices
 
 _PASSING: Final = frozenset({
     NoticeKind.YOUR_TURN, NoticeKind.REMINDER, NoticeKind.REVEAL, NoticeKind.CHALLENGED,

@@ -9,6 +9,7 @@ from domain.match.state import MatchState, Reason, position_of
 from domain.rules import GameOutcome, MissingRules, Seat, rules_by_id
 from domain.sentences import text_in
 from infra.languages.wording import Wording, capitalised
+from infra.projections.match_lists import MatchListRow
 
 Verdict = Literal["won", "lost", "drawn", "void", "seen"]
 
@@ -201,3 +202,18 @@ def _rules_say(state: MatchState, words: Wording) -> str:
         return ""
     outcome = rules.outcome(position_of(state))
     return text_in(outcome.text, words).rstrip(".") if outcome else ""
+
+
+def verdict_for(row: MatchListRow, seat: int | None) -> Verdict | Literal[""]:
+    """Return the result of a match for a seat; empty while it goes on."""
+    if row.winners is None:
+        return ""
+    if not row.winners:
+        return "void"
+    if len(row.winners) == len(row.seats) > 1:
+        return "drawn"
+    if seat is None or len(row.seats) == 1:
+        return "seen"
+    if seat not in row.winners:
+        return "lost"
+    return "won" if len(row.winners) == 1 else "drawn"

@@ -1,13 +1,16 @@
 """Pages of long lists: notices, scores."""
 
+from collections.abc import Sequence
+
 from litestar import Response
 
 from infra.people.account_notices import MOST_ROWS
 from services.app.games import read_game
-from services.app.news import grouped
+from services.app.names import names_of
+from services.app.news import NewsGroup, grouped
+from services.http.context import ApiContext
 from services.http.streams.page_marks import HomeTopic, page_marks
 from services.http.web.declared import Pages
-from services.http.web.home.news import news_items
 from services.http.web.lists.pagination import PAGE_SIZE, ListPart, first_row
 from services.http.web.params import (
     AccountDependency,
@@ -18,6 +21,8 @@ from services.http.web.params import (
 )
 from services.http.web.puzzles.page import leaderboard_page
 from services.http.web.render import render
+from services.http.web.session import Visitor
+from services.words.news import NewsItem, NewsReader, named_news, rows_of_notices, senders_of
 
 pages = Pages()
 
@@ -64,3 +69,17 @@ def show_scores(
         path=f"/games/{rules.key}/scores",
     )
     return render("scores.html", visitor, rules=rules, best=best, part=part)
+
+
+def news_items(
+    context: ApiContext, groups: Sequence[NewsGroup], visitor: Visitor
+) -> list[NewsItem]:
+    """Return each group of notices in words."""
+    account, notices = visitor.require_account(), [one.newest for one in groups]
+    app = context.app
+    found = app.lists.rows([one.board for one in notices])
+    rows = rows_of_notices(app, notices, {row.board: row for row in found if row})
+    seats = (seat for row in rows.values() for seat in row.seats)
+    names = names_of(app, [*seats, *senders_of(notices)], visitor.wording)
+    reader = NewsReader(account, visitor.wording, app.unread.counts(account), visitor.now)
+    return named_news(groups, rows, names, reader)

@@ -20,7 +20,6 @@ from services.http.web.challenges.new_match_form import robot_offers, showcase_g
 from services.http.web.challenges.open_challenges import named_offers, offers
 from services.http.web.declared import Pages
 from services.http.web.games.guides import game_cards, welcome_game
-from services.http.web.home.news import NewsReader, named_news
 from services.http.web.home.view import MAX_CARDS, MAX_ROWS, read_home
 from services.http.web.lists.match_rows import named_rows, with_own
 from services.http.web.lists.pagination import ListPart
@@ -33,6 +32,7 @@ from services.http.web.params import (
 )
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
+from services.words.news import NewsReader, named_news
 from services.words.offers import offered
 
 pages = Pages()

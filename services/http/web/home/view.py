@@ -20,7 +20,7 @@ from services.app.news import NewsGroup, grouped, new_count
 from services.app.waiting import OwnMatches, WaitingMatches, in_order
 from services.http.context import ApiContext
 from services.http.streams.page_marks import home_mark
-from services.http.web.home.news import Rows, rows_of_notices, senders_of
+from services.words.news import Rows, rows_of_notices, senders_of
 
 MAX_CARDS: Final = 12
 """Matches with a picture of their board."""

@@ -17,7 +17,7 @@ from services.app.games import game_keys
 from services.app.names import names_of
 from services.app.waiting import WaitingMatches
 from services.http.context import ApiContext
-from services.words.endings import Verdict
+from services.words.endings import Verdict, verdict_for
 
 
 class RowPlayer(msgspec.Struct, frozen=True):
@@ -170,21 +170,6 @@ def _match_row(row: MatchListRow, names: Sequence[str], account: AccountId | Non
 def _makers(row: MatchListRow, names: Sequence[str]) -> tuple[str, ...]:
     people = [at for at, one in enumerate(row.seats) if robot_level(one) is None]
     return tuple(names[at] for at in people if at not in row.invited)
-
-
-def verdict_for(row: MatchListRow, seat: int | None) -> Verdict | Literal[""]:
-    """Return the result of a match for a seat; empty while it goes on."""
-    if row.winners is None:
-        return ""
-    if not row.winners:
-        return "void"
-    if len(row.winners) == len(row.seats) > 1:
-        return "drawn"
-    if seat is None or len(row.seats) == 1:
-        return "seen"
-    if seat not in row.winners:
-        return "lost"
-    return "won" if len(row.winners) == 1 else "drawn"
 
 
 def with_own(

@@ -1,4 +1,4 @@
-"""Notices of an account as sentences for pages, true at the moment when they are shown."""
+"""Notices of an account as news for pages and notifications, true at the moment when they are shown."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -13,12 +13,9 @@ from infra.projections.match_lists import MatchListRow
 from infra.projections.notices import NoticeKind, PlayerNotice
 from services.app.context import App
 from services.app.listed_matches import with_older
-from services.app.names import names_of, shown_name
+from services.app.names import shown_name
 from services.app.news import OF_A_TURN, NewsGroup, is_new
-from services.http.context import ApiContext
-from services.http.web.lists.match_rows import verdict_for
-from services.http.web.session import Visitor
-from services.words.endings import reason_label
+from services.words.endings import reason_label, verdict_for
 from services.words.notices import NewsSubject, news_text
 
 Rows = Mapping[int, MatchListRow]
@@ -51,20 +48,6 @@ class NewsItem(msgspec.Struct, frozen=True):
     """Whether it still asks the visitor for something, or tells what happened last."""
     new: bool
     """Whether it is news to the visitor; see `services.app.news`."""
-
-
-def news_items(
-    context: ApiContext, groups: Sequence[NewsGroup], visitor: Visitor
-) -> list[NewsItem]:
-    """Return each group of notices in words."""
-    account, notices = visitor.require_account(), [one.newest for one in groups]
-    app = context.app
-    found = app.lists.rows([one.board for one in notices])
-    rows = rows_of_notices(app, notices, {row.board: row for row in found if row})
-    seats = (seat for row in rows.values() for seat in row.seats)
-    names = names_of(app, [*seats, *senders_of(notices)], visitor.wording)
-    reader = NewsReader(account, visitor.wording, app.unread.counts(account), visitor.now)
-    return named_news(groups, rows, names, reader)
 
 
 def senders_of(notices: Sequence[PlayerNotice]) -> list[AccountId]:
