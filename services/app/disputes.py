@@ -172,7 +172,7 @@ def _store(app: App, actor: Actor, board: int, text: str) -> Statement:
 def _claim_before(app: App, board: int, id_: CommandId, outcome: CommandOutcome) -> int | None:
     """Return the number of the case that a command was about which was accepted before; None for a claim."""
     if not any(one.command == id_ for one in app.statements.of_match(board)):
-        raise Refusal(Code.ID_REUSED, "the key was used before, and the text of then was erased")
+        raise Refusal(Code.ID_REUSED, SAY("key-reused"))
     body = decode_event(app.store.events(board)[outcome.seq - 1]).body
     return body.claim if isinstance(body, Ruled | Appealed) else None
 

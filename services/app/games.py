@@ -41,6 +41,7 @@ def read_puzzle(text: str) -> AnyRules:
 def read_display(rules: AnyRules, text: str) -> str:
     """Return the name of a drawing of the game's boards, written in any case; `bad-option`."""
     if text.lower() not in rules.displays:
-        known = " or ".join(rules.displays)
-        raise Refusal(Code.BAD_OPTION, f"{rules.key} has no display {text[:24]!r}; it is {known}")
+        known = ", ".join(rules.displays)
+        said = SAY("no-display", game=rules.key, word=text[:24], known=known)
+        raise Refusal(Code.BAD_OPTION, said)
     return text.lower()

@@ -1,37 +1,27 @@
 """Preferences of a player: language, mail, challenges by name, and drawings of boards."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from domain.translation import ENGLISH
+from domain.sentences import Text
 from infra.languages.catalogues import languages
 from infra.people.accounts import Account
 from services.app.contact import ANYONE, KNOWN, NONE
 from services.app.context import App
 from services.app.games import read_display, read_game
+from services.app.sentences import SAY
 
-MAIL_CHOICES: Final = {
-    "move": "a mail at once whenever something happens",
-    "daily": "one mail a day, and a reminder when your time runs out",
-    "none": "no mail, not even reminders",
-}
-"""When mail is sent."""
+MAIL_CHOICES: Final = ("move", "daily", "none")
+"""When mail is sent: at once whenever something happens, once a day with reminders, or never."""
 
-RECEIPT_CHOICES: Final = {
-    "on": "receipts in its mail, and an answer to each move by mail",
-    "off": "no receipts in its mail; a move by mail is in the next mail of its match",
-}
+RECEIPT_CHOICES: Final = ("on", "off")
 """Whether mail has receipts, and moves by mail are answered by themselves."""
 
-CHALLENGE_CHOICES: Final = {
-    ANYONE: "from anybody",
-    KNOWN: "only from players they have played with, written to or challenged",
-    NONE: "from nobody",
-}
+CHALLENGE_CHOICES: Final = (ANYONE, KNOWN, NONE)
 """Whose challenges by name a player accepts."""
 
 
@@ -58,17 +48,26 @@ def change_preferences(app: App, account: AccountId, wanted: PreferenceChanges) 
     if wanted.language is not None:
         fields["language"] = wanted.language and read_language(wanted.language)
     if wanted.notify is not None:
-        fields["notify"] = _read_choice(wanted.notify, MAIL_CHOICES, "time for mail")
+        fields["notify"] = _read_choice(
+            wanted.notify, MAIL_CHOICES, SAY("no-mail-choice", word=_shown(wanted.notify))
+        )
         fields["signed_off"] = False
     if wanted.challenges is not None:
-        choice = _read_choice(wanted.challenges, CHALLENGE_CHOICES, "choice of challenges")
+        choice = _read_choice(
+            wanted.challenges,
+            CHALLENGE_CHOICES,
+            SAY("no-challenge-choice", word=_shown(wanted.challenges)),
+        )
         fields["challenges"] = choice
     if wanted.receipts is not None:
         chosen = wanted.receipts
         fields["receipts"] = (
             chosen
             if isinstance(chosen, bool)
-            else _read_choice(chosen, RECEIPT_CHOICES, "choice of receipts") == "on"
+            else _read_choice(
+                chosen, RECEIPT_CHOICES, SAY("no-receipt-choice", word=_shown(chosen))
+            )
+            == "on"
         )
     displays = None if wanted.displays is None else _read_displays(wanted.displays)
     display = _read_displays(dict([wanted.display] if wanted.display else []))
@@ -85,17 +84,9 @@ def change_preferences(app: App, account: AccountId, wanted: PreferenceChanges) 
 
 
 def read_language(text: str) -> str:
-    """Return the code of a language; `bad-option` if there is no help in it."""
-    if text.lower() in languages():
-        return text.lower()
-    return _read_choice(text, language_names(), "language of help")
-
-
-def language_names() -> dict[str, str]:
-    """Return the languages of help by their codes, with their English names."""
-    from infra.languages.formats import language_name  # noqa: PLC0415 - Babel takes long to import
-
-    return {code: language_name(code, ENGLISH.code) for code in languages()}
+    """Return the code of a language; `bad-option` if there is no such language here."""
+    known = ", ".join(languages())
+    return _read_choice(text, languages(), SAY("no-language", word=_shown(text), known=known))
 
 
 def _read_displays(wanted: Mapping[str, str]) -> dict[str, str]:
@@ -103,8 +94,11 @@ def _read_displays(wanted: Mapping[str, str]) -> dict[str, str]:
     return {rules.key: read_display(rules, display) for rules, display in read}
 
 
-def _read_choice(text: str, known: Mapping[str, str], what: str) -> str:
+def _read_choice(text: str, known: Collection[str], otherwise: Text) -> str:
     if text.lower() not in known:
-        choices = " or ".join(f"{code} ({meaning})" for code, meaning in known.items())
-        raise Refusal(Code.BAD_OPTION, f"{text[:24]!r} is no {what}; choose {choices}")
+        raise Refusal(Code.BAD_OPTION, otherwise)
     return text.lower()
+
+
+def _shown(text: str) -> str:
+    return text[:24]

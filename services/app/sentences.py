@@ -25,6 +25,18 @@ SAY: Final = Sentences(
         "draw-wrong": "no player of the match has committed to this text",
         "draw-early": "not all players have committed yet; reveal it when they have",
         "draw-revealed": "this text has already been revealed",
+        # preferences
+        "no-language": "there is no language {word!r}; the languages are {known}",
+        "no-mail-choice": (
+            "{word!r} isn't a choice for mail: it is move (at once), daily (one mail a day, and reminders) or none"
+        ),
+        "no-challenge-choice": (
+            "{word!r} doesn't say whose challenges you accept: anyone, known (players you have met) or none"
+        ),
+        "no-receipt-choice": "{word!r} isn't a choice for receipts: it is on or off",
+        "no-display": "{game} has no display {word!r}; the displays are {known}",
+        "account-gone": "the account has just been deleted",
+        "key-reused": "this key was used before, for a text that has been erased",
         "over-before": "move {number}: the match would be over: {detail}",
         "bad-move": "move {number}: {problem}",
     },

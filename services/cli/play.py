@@ -4,6 +4,7 @@ import sys
 from urllib.parse import urlsplit
 
 from domain.errors import Code, Refusal
+from infra.languages.wording import wording
 from services.app.error_codes import CODE_INFO, EXIT_OK
 from services.cli.remote import run_remotely
 from services.client import Client
@@ -33,18 +34,26 @@ def _check_terminal() -> None:
 
 def _play(connection: Connection, board: int | None) -> int:
     with Client(connection.url, connection.token) as client:
-        userid = client.get("/api/account")["userid"] if connection.token else ""
-        source = MatchApi(client, userid, urlsplit(connection.url).netloc)
+        account = client.get("/api/account") if connection.token else {}
+        words = wording(account.get("language", ""))
+        server = urlsplit(connection.url).netloc
+        source = MatchApi(client, account.get("userid", ""), server, words)
         if board is None:
             board = source.next_board()
         if board is None:
-            print(f"no match waits for {connection}; `matchpost play BOARD` shows any match")
+            print(
+                words.gettext(
+                    "no match is waiting for %(player)s; `matchpost play BOARD` shows any match",
+                    player=connection,
+                )
+            )
             return EXIT_OK
         source.view(board)  # a board without a match is refused before the screen is cleared
         # slow to import
-        from services.tui.board_app import BoardApp  # noqa: PLC0415
+        from services.tui.board_app import board_app  # noqa: PLC0415
 
-        app = BoardApp(source, board)
+        app = board_app(source, board)
         app.run()
-    print(f"match {app.board}, {connection}")
+    shown = words.gettext("match %(number)s", number=app.board)
+    print(f"{shown}, {connection}")
     return EXIT_OK

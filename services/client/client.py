@@ -109,6 +109,10 @@ class Client:
         )
         self._wait = wait
 
+    def speak(self, language: str) -> None:
+        """Have the sentences of answers in a language from now on; they are English otherwise."""
+        self._http.headers["Accept-Language"] = language
+
     def __enter__(self) -> Self:
         return self
 

@@ -16,6 +16,7 @@ from services.app.context import App
 from services.app.games import game_keys
 from services.app.play import WAIT_SECONDS, RecordedRefusal
 from services.app.receipts import gives_receipts, receipt_if_any
+from services.app.sentences import SAY
 from services.language.answer import Answer, refusal
 from services.language.arguments import check_key, check_line, check_text, nearest, read_board
 from services.language.commands import FORMS, GENERAL_FORMS
@@ -92,7 +93,7 @@ class Language:
             return parse
         (userid,) = self._app.accounts.name_of([origin.proven])
         if userid is None:
-            raise Refusal(Code.UNKNOWN_TOKEN, "the account was deleted at this moment")
+            raise Refusal(Code.UNKNOWN_TOKEN, SAY("account-gone"))
         return partial(parse_proven, userid=userid)
 
     @property

@@ -90,7 +90,12 @@ class SidePane(Static):
             used += _append(text, _wrapped(view.offer_sentence, width), "bold")
         if broken:
             used += _append(
-                text, _wrapped(f"No connection, trying again ({broken})", width), "reverse"
+                text,
+                _wrapped(
+                    view.words.gettext("No connection, trying again (%(reason)s)", reason=broken),
+                    width,
+                ),
+                "reverse",
             )
         left = height - used - 1
         if left > 0:

@@ -10,7 +10,9 @@ from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 
-HELP: Final = """\
+from infra.languages.wording import N_, Wording
+
+HELP: Final = N_("""\
 arrows, hjkl    move the cursor between the places that can be chosen
 Enter, click    choose a place; Enter again plays the move that is shown
 Escape          go back one place
@@ -28,25 +30,27 @@ q               quit
 Underlined places can be chosen. (Places) are chosen, and the [cursor]
 is on the next one. Nothing is played before you have seen the result.
 Press a key to go on.
-"""
+""")
 
 
 class QuestionScreen(ModalScreen[bool]):
     """A question that y or n answers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "answer(True)", "Yes"),
-        Binding("n,escape,q", "answer(False)", "No"),
+        Binding("y", "answer(True)", show=False),
+        Binding("n,escape,q", "answer(False)", show=False),
     ]
 
-    def __init__(self, question: str) -> None:
+    def __init__(self, question: str, words: Wording) -> None:
         super().__init__()
         self._question = question
+        self._words = words
 
     def compose(self) -> ComposeResult:
         """Show the question."""
+        keys = self._words.gettext("y: yes    n: no")
         with Vertical(classes="dialog"):
-            yield Static(f"{self._question}\n\ny: yes    n: no", markup=False)
+            yield Static(f"{self._question}\n\n{keys}", markup=False)
 
     def action_answer(self, answer: bool) -> None:  # noqa: FBT001 - textual calls it so
         """Close with the answer."""
@@ -58,20 +62,22 @@ class MenuScreen(ModalScreen[str]):
 
     AUTO_FOCUS = "OptionList"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "close", "Back"),
+        Binding("escape,q", "close", show=False),
         Binding("j", "down", show=False),
         Binding("k", "up", show=False),
     ]
 
-    def __init__(self, title: str, lines: Sequence[str]) -> None:
+    def __init__(self, title: str, lines: Sequence[str], words: Wording) -> None:
         super().__init__()
         self._title = title
+        self._words = words
         self._lines = tuple(lines)
 
     def compose(self) -> ComposeResult:
         """Show the list."""
         with Vertical(classes="dialog"):
-            yield Static(f"{self._title}   (Enter chooses, Escape goes back)", markup=False)
+            keys = self._words.gettext("(Enter chooses, Escape goes back)")
+            yield Static(f"{self._title}   {keys}", markup=False)
             yield OptionList(*self._lines, markup=False)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -94,10 +100,14 @@ class MenuScreen(ModalScreen[str]):
 class HelpScreen(ModalScreen[None]):
     """The keys of the board."""
 
+    def __init__(self, words: Wording) -> None:
+        super().__init__()
+        self._words = words
+
     def compose(self) -> ComposeResult:
         """Show the help."""
         with Vertical(classes="dialog"):
-            yield Static(HELP, markup=False)
+            yield Static(self._words.gettext(HELP), markup=False)
 
     def on_key(self, event: Key) -> None:
         """Close at any key, which then does nothing on the board."""

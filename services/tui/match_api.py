@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from infra.languages.wording import IN_ENGLISH, Wording
 from services.client import Client
 from services.client.client import Outcome
 from services.tui.drawn_board import DrawnBoard
@@ -21,18 +22,22 @@ Size = tuple[int, int]
 class MatchApi:
     """Reads matches and sends commands, in the name of the client's token."""
 
-    def __init__(self, client: Client, userid: str, server: str = "") -> None:
+    def __init__(
+        self, client: Client, userid: str, server: str = "", words: Wording = IN_ENGLISH
+    ) -> None:
         """`userid` is the player whom the token belongs to; empty for a spectator.
 
-        `server` is the server's name for people.
+        `server` is the server's name for people. `words` are those of the player's language.
         """
         self.client = client
         self.userid = userid
         self.server = server
+        self.words = words
+        client.speak(words.code)
 
     def view(self, board: int) -> ShownMatch:
         """Return a match as it is now."""
-        return ShownMatch(self.client.match(board), self.userid)
+        return ShownMatch(self.client.match(board), self.userid, self.words)
 
     def drawing(
         self, board: int, ply: int, display: str, fits: Callable[[Size], bool]

@@ -70,6 +70,7 @@ class MatchApp(App[None]):
     def __init__(self, source: MatchApi, board: int) -> None:
         super().__init__()
         self.source = source
+        self.words = source.words
         self.board = board
         self.view: ShownMatch | None = None
         self.choice = MoveChoice()
@@ -77,7 +78,9 @@ class MatchApp(App[None]):
         self.pane = ScrollingPane()
         self._side = SidePane()
         self._message = Static(id="message", markup=False)
-        self.field = Input(id="typed", placeholder="a move; Enter shows its result")
+        self.field = Input(
+            id="typed", placeholder=source.words.gettext("a move; Enter shows its result")
+        )
         self.drawn: DrawnBoard | None = None
         """The present position."""
         self.looked: DrawnBoard | None = None
@@ -214,8 +217,8 @@ class MatchApp(App[None]):
     def _greeting(self, view: ShownMatch, drawn: DrawnBoard | None) -> str:
         if view.may_move and drawn:
             return f"{view.turn_sentence} {drawn.prompt}"
-        watches = "" if view.seats else " You watch this match."
-        return f"{view.offer_sentence or view.turn_sentence}{watches}"
+        watches = "" if view.seats else self.words.gettext("You watch this match.")
+        return f"{view.offer_sentence or view.turn_sentence} {watches}".rstrip()
 
     # --- live news
 
@@ -237,7 +240,7 @@ class MatchApp(App[None]):
         if event.board != self.board or self.view is None:
             return
         if self._broken or event.seq > self.view.match["seq"]:
-            self.reload("The connection is back." if self._broken else "")
+            self.reload(self.words.gettext("The connection is back.") if self._broken else "")
 
     def on_match_app_stream_broken(self, event: StreamBroken) -> None:
         """Show that there is no connection."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from infra.languages.wording import Wording
 from services.tui.drawn_board import DrawnBoard
 from services.tui.move_choices import Choices, ListedMove, choose, find_choices, list_move
 
@@ -77,11 +78,15 @@ class MoveChoice:
             self.cursor = board.nearest(self.cursor, direction, targets) or self.cursor
         return self.cursor
 
-    @property
-    def sentence(self) -> str:
-        """A sentence on the choice so far; empty before it begins."""
+    def sentence(self, words: Wording) -> str:
+        """Return a sentence on the choice so far; empty before it begins."""
         if not self.chosen:
             return ""
         places = self.targets
-        left = "one place" if len(places) == 1 else f"{len(places)} places"
-        return f"Chosen: {', '.join(self.chosen)}. Next, {left}: {' '.join(places)}"
+        return words.ngettext(
+            "Chosen: %(chosen)s. Next, one place: %(places)s",
+            "Chosen: %(chosen)s. Next, %(count)s places: %(places)s",
+            len(places),
+            chosen=", ".join(self.chosen),
+            places=" ".join(places),
+        )

@@ -5,7 +5,10 @@ from typing import Any, Final
 
 import msgspec
 
+from infra.languages.wording import IN_ENGLISH, Wording, capitalised
 from services.tui.move_choices import ListedMove, list_move
+from services.words.endings import ending_in_list
+from services.words.offers import offered, own_offer
 
 _SECOND: Final = 1_000
 _MINUTE_SECONDS: Final = 60
@@ -22,6 +25,8 @@ class ShownMatch(msgspec.Struct, frozen=True):
     """The document of `/api/matches/{board}`."""
     userid: str
     """The player at this terminal; empty for a spectator."""
+    words: Wording = IN_ENGLISH
+    """Those of the player's language."""
 
     @property
     def board(self) -> int:
@@ -106,7 +111,7 @@ class ShownMatch(msgspec.Struct, frozen=True):
 
     def name(self, seat: int) -> str:
         """Return the name of a seat's player."""
-        return self.match["players"][seat]["userid"] or "(deleted account)"
+        return self.match["players"][seat]["userid"] or self.words.gettext("(deleted account)")
 
     # --- sentences
 
@@ -119,24 +124,34 @@ class ShownMatch(msgspec.Struct, frozen=True):
     @property
     def turn_sentence(self) -> str:
         """A sentence on what the match waits for, or how it has ended."""
+        _ = self.words.gettext
         if self.is_over:
-            said = str(self.match["result"]["text"])
-            again = " o starts a rematch." if self.may_rematch else ""
-            return f"{said[:1].upper()}{said[1:]}.{again}"
+            again = _("o starts a rematch.") if self.may_rematch else ""
+            return f"{self._ending}. {again}".rstrip()
         if self.is_paused:
-            return "The match is paused; o resumes it." if self.seats else "The match is paused."
+            return (
+                _("The match is paused; o resumes it.") if self.seats else _("The match is paused.")
+            )
         if self.asks_to_accept:
-            moves = " A move accepts it, too." if self.may_move else ""
-            return f"The match is waiting for you: a accepts it, r declines it.{moves}"
+            waits = _("The match is waiting for you: a accepts it, r declines it.")
+            moves = _("A move accepts it, too.") if self.may_move else ""
+            return f"{waits} {moves}".rstrip()
         if self.waits_for_consent and not self.may_move:
-            return f"The match is waiting for {self._waited}."
+            return _("The match is waiting for %(names)s.", names=self._waited)
         if self.may_move:
-            return "It is your turn."
-        return f"It is {self._waited}'s turn."
+            return _("It is your turn.")
+        return _("It is %(names)s's turn.", names=self._waited)
+
+    @property
+    def _ending(self) -> str:
+        result, players = self.match["result"], self.match["players"]
+        winners = [self.name(seat) for seat in result["winners"]]
+        return capitalised(ending_in_list(result["reason"], winners, len(players), self.words))
 
     @property
     def _waited(self) -> str:
-        return " and ".join(self.name(seat) for seat in self.match["waits_for"]) or "the server"
+        names = [self.name(seat) for seat in self.match["waits_for"]]
+        return self.words.names(names) or self.words.gettext("the server")
 
     @property
     def is_paused(self) -> bool:
@@ -151,22 +166,25 @@ class ShownMatch(msgspec.Struct, frozen=True):
         if not offer or self.is_over:
             return ""
         if offer["seat"] in self.seats and not self.foreign_offer:
-            return f"You have proposed: {offer['kind']}."
-        answer = " a accepts, r rejects." if self.foreign_offer else ""
-        return f"{self.name(offer['seat'])} proposes: {offer['kind']}.{answer}"
+            return own_offer(offer["kind"], self.words)
+        answer = self.words.gettext("a accepts, r rejects.") if self.foreign_offer else ""
+        return f"{offered(offer['kind'], self.name(offer['seat']), self.words)}. {answer}".rstrip()
 
     def player_lines(self, elapsed: float, width: int) -> Iterator[tuple[bool, str]]:
         """Yield for each player whether the match waits for the player, and name and clock.
 
         `elapsed` are the seconds since the match was read.
         """
-        clocks = self._clock_texts(elapsed)
+        clocks, _ = self._clock_texts(elapsed), self.words.gettext
         for seat, player in enumerate(self.match["players"]):
             waits = not self.is_over and seat in self.match["waits_for"]
-            gone = "" if player["playing"] else " (out)"
-            gone += " (robot)" if player.get("robot") else ""
-            you = " (you)" if seat in self.seats else ""
-            name = f"{'>' if waits else ' '} {player['side']} {self.name(seat)}{you}{gone}"
+            notes = (
+                _("you") if seat in self.seats else "",
+                "" if player["playing"] else _("out"),
+                _("robot") if player.get("robot") else "",
+            )
+            said = "".join(f" ({note})" for note in notes if note)
+            name = f"{'>' if waits else ' '} {player['side']} {self.name(seat)}{said}"
             yield waits, name[:width]
             if clocks[seat]:
                 yield waits, f"    {clocks[seat]}"
@@ -204,7 +222,8 @@ class ShownMatch(msgspec.Struct, frozen=True):
         if self.foreign_offer and self.offer_sentence != before.offer_sentence:
             return self.offer_sentence
         if before.offer_sentence and not self.offer_sentence and self.moves == before.moves:
-            return f"The offer is no longer open. {self.turn_sentence}"
+            closed = self.words.gettext("The offer is no longer open.")
+            return f"{closed} {self.turn_sentence}"
         played = self._moves_since(before)
         if played or self.turn_sentence != before.turn_sentence:
             return f"{played} {self.turn_sentence}".lstrip()
@@ -212,10 +231,15 @@ class ShownMatch(msgspec.Struct, frozen=True):
 
     def _moves_since(self, before: "ShownMatch") -> str:
         if self.moves[: before.ply] != before.moves:
-            left = "one is left" if self.ply == 1 else f"{self.ply or 'none'} are left"
-            return f"Moves were taken back; {left}."
+            return self.words.ngettext(
+                "Moves were taken back; %(count)s move is left.",
+                "Moves were taken back; %(count)s moves are left.",
+                self.ply,
+            )
         if self.ply > before.ply:
-            return f"Played: {', '.join(self.moves[before.ply :])}."
+            return self.words.gettext(
+                "Played: %(moves)s.", moves=", ".join(self.moves[before.ply :])
+            )
         return ""
 
 

@@ -156,6 +156,6 @@ def test_a_display_may_be_written_in_any_case(pair):
 
 def test_a_display_that_the_game_does_not_have_is_refused_alike(pair):
     board = started(pair)
-    said = "pow2 has no display 'huge'; it is large or small"
+    said = "pow2 has no display 'huge'; the displays are large, small"
     assert pair[0].terminal(f"pow2 show {board} --display=huge").sentence == said
     assert sentence(pair[0].api.get(f"/api/matches/{board}/board.txt?display=huge")) == said

@@ -9,9 +9,10 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from infra.languages.wording import wording
 from services.client import Client
 from services.client.draw_texts import Texts
-from services.tui.board_app import BoardApp
+from services.tui.board_app import BoardApp, board_app
 from services.tui.board_panes import DrawingPane, SidePane
 from services.tui.match_api import MatchApi
 from tests.helpers.api import Player
@@ -75,17 +76,20 @@ def client_of(url: str, player: Player | None, folder: Path) -> Iterator[Client]
         yield client
 
 
-def play(
+def play(  # noqa: PLR0917 - what differs between tests
     url: str,
     board: int,
     player: Player | None,
     folder: Path,
     steps: Callable[[Seen], Awaitable[None]],
     size: tuple[int, int] = SIZE,
+    language: str = "en",
 ) -> None:
     """Open a board for a player, take some steps at it, and quit."""
     with client_of(url, player, folder) as client:
-        app = BoardApp(MatchApi(client, player.name if player else ""), board)
+        app = board_app(
+            MatchApi(client, player.name if player else "", words=wording(language)), board
+        )
 
         async def run() -> None:
             async with app.run_test(size=size) as pilot:

@@ -123,10 +123,11 @@ def names() -> frozenset[str]:
 def plain_english(text: str, also: frozenset[str] = frozenset()) -> list[str]:
     """Return the words of a rendered text in plain letters: those that no catalogue has.
 
-    Left out are single letters, names, commands, options, moves, addresses and abbreviations, and the words `also`.
+    Left out are single letters, names, what is quoted, commands, options, moves, addresses and abbreviations, and the words `also`.
     """
     known = names() | command_words() | also
-    prose = re.sub(r"[\w'’]*[^\W\d_a-zA-Z][\w'’]*", " ", KEPT.sub(" ", text))
+    unquoted = re.sub(r"'[^'\s]*'|“[^”]*”", " ", KEPT.sub(" ", text))
+    prose = re.sub(r"[\w'’]*[^\W\d_a-zA-Z][\w'’]*", " ", unquoted)
     return [
         word
         for word in _WORD.findall(prose)

@@ -83,7 +83,11 @@ AT_THE_DOOR = [
     ("pow2 show 1#9", Code.UNKNOWN_PLY, "match 1 is at #0; there is no #9"),
     ("pow2 show 1#nine", Code.USAGE, "'#nine' isn't a ply"),
     ("pow2 show 1 -tiny", Code.UNKNOWN_OPTION, "no option '-tiny' here"),
-    ("pow2 show 1 --display=tiny", Code.BAD_OPTION, "no display 'tiny'; it is large or small"),
+    (
+        "pow2 show 1 --display=tiny",
+        Code.BAD_OPTION,
+        "no display 'tiny'; the displays are large, small",
+    ),
     ("pow2 show 1 --display=small --display=large", Code.BAD_OPTION, "is given twice"),
     ("pow2 preview 1", Code.USAGE, "the form is `pow2 preview"),
     ("pow2 preview 1 m13-a1", Code.ILLEGAL_MOVE, "move 1: m13-a1: "),

@@ -305,7 +305,7 @@ def test_an_accepted_move_is_answered_by_the_next_mail_of_the_match_alone(office
     (answer,) = office.take(bob, "set receipts on", sender=box("bob"))
     assert "gets receipts in its mail" in answer.body
     (answer,) = office.take(bob, "set receipts maybe", sender=box("bob"))
-    assert "bad-option: 'maybe' is no choice of receipts; choose on (" in answer.body
+    assert "bad-option: 'maybe' isn't a choice for receipts: it is on or off" in answer.body
     (answer,) = office.take(bob, legal(office, board), sender=box("bob"))
     assert " played " in answer.body
     office.take(bob, "set receipts off", sender=box("bob"))
@@ -342,7 +342,7 @@ def test_how_the_mailed_board_is_drawn_is_chosen_in_a_reply(office):
     assert "The Power of Two is drawn small for alice" in letter.body
     assert dict(record(office).displays) == {"pow2": "small"}
     (letter,) = office.take(seat, "set display huge")
-    assert "bad-option: pow2 has no display 'huge'; it is large or small" in letter.body
+    assert "bad-option: pow2 has no display 'huge'; the displays are large, small" in letter.body
 
 
 def test_the_one_move_among_other_words_is_played(office):

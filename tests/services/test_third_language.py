@@ -109,7 +109,7 @@ def test_what_is_written_in_a_template_is_a_message():
     [
         ("Play", "[Þļåý·]"),
         ("%(count)s moves by {side:side}", "[%(count)s ɱöṽéš ƀý {side:side}········]"),
-        ("<b>Your</b> move, m13-j7 or -free", "[<b>Ýöûŕ</b> ɱöṽé, m13-j7 öŕ -free·········]"),
+        ("<b>Your</b> move, m13-j7 or -free", "[<b>Ýöûŕ</b> ɱöṽé, m13-j7 öŕ -free········ ·]"),
         ("{clause} ({detail})", "{clause} ({detail})"),
     ],
 )

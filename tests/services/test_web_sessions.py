@@ -9,10 +9,10 @@ from infra.people.sessions import LASTS_SECONDS, Sessions
 from infra.redis import keys
 from services.app.matches import load_state
 from services.app.names import shown_name
+from services.http.web.account.login import browser_name
 from services.http.web.declared import Pages
 from services.http.web.render import local_path
 from services.http.web.session import csrf_token, mask_token, unmask_token
-from services.http.web.user_agent import browser_name
 from tests.helpers.api import MANY, PASSWORD, Api
 from tests.helpers.web import Guest, door
 

@@ -143,7 +143,7 @@ def test_a_player_without_a_waiting_match_reads_a_sentence(api, pair, open_termi
     api.caught_up()
     terminal = open_terminal(player=other)
     wait_until(lambda: "exit code 0" in terminal.screen)
-    assert "no match waits for" in terminal.screen
+    assert "no match is waiting for" in terminal.screen
 
 
 def test_a_board_without_a_match_is_refused(open_terminal, wait_until):

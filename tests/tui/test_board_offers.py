@@ -14,21 +14,21 @@ def test_offers_are_made_answered_and_shown(api, pair, tmp_path):
 
     async def steps(seen: Seen) -> None:
         assert other.give(board, {"do": "offer", "kind": "draw"}).is_success
-        await seen.until(lambda: f"{other.name} proposes: draw" in seen.message)
+        await seen.until(lambda: f"{other.name} offers a draw" in seen.message)
         assert "a accepts, r rejects" in " ".join(seen.side.split())
         await seen.press("r")
         assert seen.message.startswith("Rejected.")
         assert state(api, board)["offer"] is None
         await seen.press("o", "down", "enter")
         assert state(api, board)["offer"]["kind"] == "undo"
-        assert "You have proposed: undo." in " ".join(seen.side.split())
+        assert "You asked for a takeback." in " ".join(seen.side.split())
         assert other.give(board, {"do": "accept"}).is_success
-        await seen.until(lambda: "Moves were taken back; none are left." in seen.message)
+        await seen.until(lambda: "Moves were taken back; 0 moves are left." in seen.message)
         assert other.give(board, {"do": "offer", "kind": "draw"}).is_success
         await seen.until(lambda: seen.app.view.foreign_offer == "draw")
         await seen.press("a")
         await seen.until(lambda: seen.app.view.is_over)
-        assert "draw" in seen.message
+        assert "Draw by agreement" in seen.message
 
     play(api.url, board, one, tmp_path, steps)
     assert state(api, board)["result"]["winners"] == [0, 1]
@@ -42,9 +42,9 @@ def test_a_player_resigns_only_after_a_question(api, pair, tmp_path):
         assert state(api, board)["result"] is None
         await seen.press("x", "y")
         await seen.until(lambda: seen.app.view.is_over)
-        assert seen.message.startswith("Resigned. The match is over: ")
+        assert seen.message.startswith("Resigned. ")
         await seen.press("x")
-        assert seen.message.startswith("The match is over: ")
+        assert "won by resignation." in seen.message
 
     play(api.url, board, one, tmp_path, steps)
     assert state(api, board)["result"]["winners"] == [1]
@@ -102,3 +102,21 @@ def test_in_a_sealed_match_the_deal_of_the_server_is_proposed(api, tmp_path):
         await seen.until(lambda: seen.app.view.has_board)
 
     play(api.url, board, one, tmp_path, steps)
+
+
+def test_a_board_is_in_the_language_of_its_player(api, pair, tmp_path):
+    one, _, board = pair
+
+    async def steps(seen: Seen) -> None:
+        assert seen.message.startswith("Du bist am Zug.")
+        assert "(du)" in seen.side
+        assert {each.binding.description for each in seen.app.active_bindings.values()} >= {
+            "Wählen",
+            "Hilfe",
+        }
+        await seen.press("x", "y")
+        await seen.until(lambda: seen.app.view.is_over)
+        assert seen.message.startswith("Aufgegeben. ")
+        assert "Aufgabe" in seen.message
+
+    play(api.url, board, one, tmp_path, steps, language="de")

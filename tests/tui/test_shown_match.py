@@ -45,9 +45,9 @@ def test_whose_turn_it_is_depends_on_the_reader():
 def test_an_offer_is_put_to_those_who_have_not_answered():
     offer = {"kind": "draw", "seat": 1, "accepted": [1]}
     assert shown(offer=offer).foreign_offer == "draw"
-    assert shown(offer=offer).offer_sentence == "bob proposes: draw. a accepts, r rejects."
-    assert shown("bob", offer=offer).offer_sentence == "You have proposed: draw."
-    assert shown("", offer=offer).offer_sentence == "bob proposes: draw."
+    assert shown(offer=offer).offer_sentence == "bob offers a draw. a accepts, r rejects."
+    assert shown("bob", offer=offer).offer_sentence == "You offered a draw."
+    assert shown("", offer=offer).offer_sentence == "bob offers a draw."
 
 
 def test_only_the_clock_of_the_player_to_move_runs():
@@ -88,13 +88,13 @@ def test_news_say_what_has_changed():
     )
     assert played.news_since(before) == "Played: m1-m3. It is your turn."
     assert before.news_since(before) == ""
-    assert before.news_since(played) == "Moves were taken back; one is left. It is alice's turn."
+    assert before.news_since(played) == "Moves were taken back; 1 move is left. It is alice's turn."
     offer = {"kind": "draw", "seat": 0, "accepted": [0]}
     proposed = shown("bob", moves=("a1-a9",), offer=offer)
-    assert proposed.news_since(before) == "alice proposes: draw. a accepts, r rejects."
+    assert proposed.news_since(before) == "alice offers a draw. a accepts, r rejects."
     assert before.news_since(proposed) == "The offer is no longer open. It is alice's turn."
-    over = shown("bob", state="over", result={"text": "the match is over: alice has won"})
-    assert over.news_since(before) == "The match is over: alice has won. o starts a rematch."
+    over = shown("bob", state="over", result={"reason": "goal", "winners": [0]})
+    assert over.news_since(before) == "Alice won. o starts a rematch."
 
 
 def test_each_mark_can_be_seen_without_colour():

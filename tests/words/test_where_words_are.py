@@ -20,6 +20,8 @@ LABELS = (
     # what follows matches for the terminal
     "services/cli/watch.py",
     "services/cli/described_match.py",
+    "services/cli/play.py",
+    "services/tui/",
 )
 """Modules that may ask a catalogue for a message of their own."""
 

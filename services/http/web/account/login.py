@@ -1,5 +1,6 @@
 """Signing up, logging in and out."""
 
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlencode
 
@@ -22,9 +23,33 @@ from services.http.web.params import (
 )
 from services.http.web.render import local_path, logged_out_to, redirect_to, render
 from services.http.web.session import AnyRequest, Visitor, session_cookie
-from services.http.web.user_agent import browser_name
 
 pages = Pages()
+
+_BROWSERS: Final = (
+    ("Edg", "Edge"),
+    ("OPR", "Opera"),
+    ("Firefox", "Firefox"),
+    ("Chrom", "Chrome"),  # also in the headers of Chromium, Edge and Opera
+    ("Safari", "Safari"),  # in nearly all headers
+)
+_SYSTEMS: Final = (
+    ("Android", "Android"),  # its header has Linux, too
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Windows", "Windows"),
+    ("Mac OS", "macOS"),
+    ("Linux", "Linux"),
+)
+
+
+def browser_name(agent: str) -> str:
+    """Return a short name that is the same in every language, such as `Firefox, Linux`; empty for an unknown one."""
+    return ", ".join(filter(None, (_first(_BROWSERS, agent), _first(_SYSTEMS, agent))))
+
+
+def _first(known: Sequence[tuple[str, str]], agent: str) -> str:
+    return next((name for mark, name in known if mark in agent), "")
 
 
 @pages.get("/login", in_thread=False)

@@ -11,11 +11,11 @@ from infra.mail.unsubscribe_links import UnsubscribeLinks
 from services.app import accounts, password_reset
 from services.app.error_codes import CODE_INFO
 from services.http.context import ApiContext
+from services.http.web.account.login import browser_name
 from services.http.web.declared import Pages
 from services.http.web.params import ContextDependency, FormDependency, VisitorDependency
 from services.http.web.render import redirect_to, render
 from services.http.web.session import AnyRequest, Visitor, session_cookie
-from services.http.web.user_agent import browser_name
 
 pages = Pages()
 
