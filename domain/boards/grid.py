@@ -8,6 +8,9 @@ import re
 from string import ascii_lowercase
 from typing import Final
 
+from domain.game.protocol import unreadable_move
+from domain.sentences import Text
+
 Place = int
 
 _SIDES: Final = ((0, -1), (1, 0), (0, 1), (-1, 0))
@@ -48,6 +51,16 @@ class SquareGrid:
         ):
             found.append(self.columns * row + column)
         return tuple(found)
+
+    def read(self, text: str, form: Text, count: int = 1) -> tuple[Place, ...]:
+        """Return the places of a move such as `a1-b2`, lenient in case and blanks.
+
+        Raises `UnreadableMove` with `form`, which says how a move is written, unless there are so many.
+        """
+        names = "".join(text.split()).lower().split("-")
+        if not text.isascii() or len(names) != count or not self.index.keys() >= {*names}:
+            raise unreadable_move(text, form)
+        return tuple(self.index[name] for name in names)
 
     def in_text(self, text: str) -> tuple[str, ...]:
         """Return the names of places in a text, such as a move, in their order."""

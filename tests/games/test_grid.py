@@ -1,8 +1,11 @@
 """The board of squares that games share."""
 
+import pytest
+
 from domain.boards.grid import SquareGrid
 from domain.boards.grid_drawing import grid_places, grid_text, paint_grid, stone_on
 from domain.game.painter import BoardInput
+from domain.game.protocol import UnreadableMove
 
 GRID = SquareGrid(4, 3)
 
@@ -25,6 +28,30 @@ def test_what_lies_around_a_place_ends_at_the_edge():
 
 def test_only_places_of_the_board_are_found_in_a_text():
     assert GRID.in_text("d3-a1:b2,e1 a4 xa1 a12") == ("d3", "a1", "b2")
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "found"),
+    [
+        ("c2", 1, ("c2",)),
+        (" A 1\n- d3", 2, ("a1", "d3")),
+        ("a1", 2, None),
+        ("a1-b2", 1, None),
+        ("a1-", 2, None),
+        ("e1", 1, None),
+        ("a4", 1, None),
+        ("a01", 1, None),
+        ("a\u0661", 1, None),
+        ("", 1, None),
+    ],
+)
+def test_a_move_is_read_as_so_many_places_or_is_refused_with_its_form(text, count, found):
+    if found:
+        assert tuple(GRID.names[at] for at in GRID.read(text, "write it so", count)) == found
+        return
+    with pytest.raises(UnreadableMove) as refusal:
+        GRID.read(text, "write it so", count)
+    assert refusal.value.sentence == f"{text!r} isn't a move; write it so"
 
 
 def test_each_place_is_where_the_text_shows_it():

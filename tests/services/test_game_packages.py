@@ -64,14 +64,14 @@ def test_a_game_of_another_distribution_is_played_taken_away_and_played_on(tmp_p
         board = line(served, "tictactoe show 1")
         assert "match 1: Tic-tac-toe (tictactoe/1 -misere)" in board
         assert board.endswith("3 . . .\n2 . x .\n1 . . .\n  a b c\n")
-        assert "b2: x is already there" in refusal(served, "tictactoe move 1 bob yes-we-can b2")
+        assert "b2: it is occupied by x" in refusal(served, "tictactoe move 1 bob yes-we-can b2")
         assert get(served, "/api/matches/1").json()["at"]["position"] == {"board": {"b2": "x"}}
         assert 'data-game="tictactoe"' in get(served, "/api/matches/1/board.svg").text
         assert get(served, "/games/tictactoe").status_code == 200
     with server(data) as served:
         assert "tictactoe" not in line(served, "games")
         refused = refusal(served, "tictactoe move 1 bob yes-we-can a1")
-        assert refused.startswith("unknown-game: there is no game of that name; the games are duo,")
+        assert refused.startswith("unknown-game: there is no game of that name; the games are ")
         shown = line(served, "all show alice")
         assert "match 1: tictactoe (not installed) (tictactoe/1 -misere)\n" in shown
         assert "players: Player 1 alice, Player 2 bob\n" in shown

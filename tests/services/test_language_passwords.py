@@ -261,7 +261,7 @@ def test_no_password_is_told_when_too_many_were_tried(kind):
         ("{} charlotte pow2 move", Code.UNKNOWN_COMMAND, "no command of that name; `help`"),
         ("benjamin {} pow2 move", Code.UNKNOWN_COMMAND, "no command of that name; `help`"),
         ("pow2 {} charlotte 1", Code.UNKNOWN_COMMAND, "pow2 has no command of that name; "),
-        ("{} challenge charlotte", Code.UNKNOWN_GAME, "no game of that name; the games are duo"),
+        ("{} challenge charlotte", Code.UNKNOWN_GAME, "no game of that name; the games are "),
         ("help {}", Code.UNKNOWN_GAME, "no game and no command of that name; "),
         ("help signup charlotte {}", "", "no game and no command of that name; "),
         ("messages {} charlotte", Code.UNKNOWN_USER, "there is no user '...'; check the"),

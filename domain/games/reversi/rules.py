@@ -16,7 +16,7 @@ import msgspec
 
 from domain.boards.grid import Place, SquareGrid
 from domain.boards.sets import bits, union_over
-from domain.game.protocol import GameOutcome, NoOptions, Rules, Seat, unreadable_move
+from domain.game.protocol import GameOutcome, NoOptions, Rules, Seat
 from domain.games.reversi.sentences import SAY
 from domain.sentences import Text
 
@@ -129,10 +129,7 @@ class ReversiRules(Rules[ReversiPosition, Place, NoOptions]):
 
     def read(self, text: str) -> Place:
         """Read the name of a square."""
-        name = "".join(text.split()).lower()
-        if not text.isascii() or name not in GRID.index:
-            raise unreadable_move(text, FORM)
-        return GRID.index[name]
+        return GRID.read(text, FORM)[0]
 
     def write(self, move: Place) -> str:
         """Return the name of the square."""
