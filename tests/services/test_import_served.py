@@ -169,6 +169,7 @@ def test_a_declined_import_is_proposed_again_and_a_forged_one_is_refused(
 ):
     a, b, _ = servers
     there = challenge(a, "-fast")
+    accept(a, there, "bob")
     a.do(f"pow2 resign {there} alice alice-keeps-it")
     file = exported(a, there, tmp_path)
     first = board_of(import_to(b, file, "anna", "ben"))
@@ -235,6 +236,7 @@ def test_an_export_says_so_if_the_document_of_the_source_is_lost(
 ):
     a, b, _ = servers
     there = challenge(a)
+    accept(a, there, "bob")
     a.do(f"pow2 resign {there} alice alice-keeps-it")
     board = board_of(import_to(b, exported(a, there, tmp_path), "anna", "ben"))
     shutil.rmtree(b.data / "log" / "imports")
