@@ -5,12 +5,22 @@ from importlib.util import module_from_spec
 
 import pytest
 
-from trials.mutants import CORE, MutantFinder, change, concerned_tests, drawn, mutated, places
+from trials.mutants import (
+    CORE,
+    MutantFinder,
+    change,
+    concerned_tests,
+    drawn,
+    found_again,
+    mutated,
+    places,
+)
 
 SOURCE = """
 LIMIT = 7
 
 def rate(count, seen):
+    note(seen)
     if count {sign} seen:
         return count
     return 0
@@ -22,7 +32,7 @@ def changed(sign: str) -> list[str]:
     found = []
     for number, _ in enumerate(places(ast.parse(SOURCE.format(sign=sign)))):
         tree = ast.parse(SOURCE.format(sign=sign))
-        found.append(change(list(places(tree))[number]))
+        found.append(change(list(places(tree))[number][1]))
     return found
 
 
@@ -33,6 +43,7 @@ def test_what_is_changed_stands_in_the_body_of_a_function(sign: str, other: str)
             f"if count {sign} seen:  =>  if not count {sign} seen:",
             f"count {sign} seen  =>  count {other} seen",
             "0  =>  1",
+            "note(seen)  =>  None",
         ]
     )
 
@@ -50,11 +61,28 @@ def test_a_mutant_is_put_in_place_while_its_module_is_imported() -> None:
     assert spec is not None
     assert spec.loader is not None
     spec.loader.exec_module(module_from_spec(spec))
-    tree, line, _ = mutated(mutant.file, mutant.number)
-    assert line == mutant.line
+    tree, line, function, _ = mutated(mutant.file, mutant.number)
+    assert (line, function) == (mutant.line, mutant.function)
     assert ast.unparse(tree) != ast.unparse(mutated(mutant.file, mutant.number + 1)[0])
 
 
 def test_the_tests_of_a_game_come_first() -> None:
     assert concerned_tests("domain/games/torere/rules.py")[0] == ["tests/games/torere"]
     assert "tests/domain/test_disputes.py" in concerned_tests("domain/match/disputes.py")[0]
+
+
+def test_mutants_of_an_earlier_run_are_found_where_they_are_now() -> None:
+    earlier = drawn(3, 4, ["domain/clocks"])
+    listed = [{**one._asdict(), "file": "domain/clocks/moved.py"} for one in earlier]
+    again = found_again(listed, ["domain/clocks"])
+    assert {(one.function, one.change) for one in again} == {
+        (one.function, one.change) for one in earlier
+    }
+    gone = [{**listed[0], "change": "nothing of the kind"}]
+    assert found_again(gone, ["domain/clocks"]) == []
+
+
+def test_the_tests_that_import_a_module_come_first() -> None:
+    first, *others = concerned_tests("services/app/follows.py")
+    assert "tests/services/test_follows.py" in first
+    assert others == [["tests/app"], ["tests/words"], ["tests/services"]]

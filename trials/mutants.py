@@ -1,11 +1,14 @@
-"""Random mutants of the pure core, and how many of them the quick tests kill.
+"""Random mutants, and how many of them the quick tests kill.
 
     .venv/bin/python trials/mutants.py --seed 7 --count 50 --at-once 2
+    .venv/bin/python trials/mutants.py --under services/app --json > app.json
+    .venv/bin/python trials/mutants.py --under services/app --again app.json
 
-A mutant has one comparison, operator, number or branch changed, in the body of a function of `--under`. It is
+A mutant has one comparison, operator, number or branch changed, or one call deleted, in the body of a function of `--under`. It is
 put in place while its module is imported, so no file is changed, and the tests of what it is part of run until
 one fails. Prints a line for each mutant and the count of those that were killed; `--json` prints all as JSON. Equal
-seeds draw equal mutants as long as the code is the same, so two runs show what a change of the tests has lost.
+seeds draw equal mutants as long as the code is the same, so two runs show what a change of the tests has lost. `--again` runs
+the mutants of an earlier run, found by function and change, also after their lines or files have moved.
 Exits with 0 if at least `--least` were killed, else with 1.
 """
 
@@ -16,7 +19,7 @@ import random
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -44,12 +47,21 @@ OPERATORS: Final[dict[type[ast.operator], type[ast.operator]]] = {
 }  # fmt: skip
 
 
+STAGES: Final = {
+    "services/app": ("tests/app", "tests/words", "tests/services"),
+    "infra/store": ("tests/contract", "tests/infra", "tests/workers"),
+    "workers/commands": ("tests/workers", "tests/contract"),
+}
+"""The folders of tests for other packages, run one after the other."""
+
+
 class Mutant(NamedTuple):
     """One change of one file: at the place of this number among all that can be changed."""
 
     file: str
     number: int
     line: int
+    function: str
     change: str
 
 
@@ -61,12 +73,16 @@ class Verdict(NamedTuple):
     by: str
 
 
-def places(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield what can be changed in the bodies of functions, in the order of the file."""
+def places(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    """Yield what can be changed in the bodies of functions, each once and with its function, in the order of the file."""
+    seen: set[int] = set()
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             for statement in function.body:
-                yield from filter(is_place, ast.walk(statement))
+                for node in filter(is_place, ast.walk(statement)):
+                    if id(node) not in seen:
+                        seen.add(id(node))
+                        yield function.name, node
 
 
 def is_place(node: ast.AST) -> bool:
@@ -79,6 +95,8 @@ def is_place(node: ast.AST) -> bool:
         case ast.Constant(value=value):
             return type(value) is int
         case ast.If() | ast.IfExp() | ast.While() | ast.BoolOp():
+            return True
+        case ast.Expr(value=ast.Call() | ast.Await()):
             return True
     return False
 
@@ -95,17 +113,20 @@ def change(node: Any) -> str:
             node.value = value + 1
         case ast.BoolOp():
             node.op = ast.And() if isinstance(node.op, ast.Or) else ast.Or()
+        case ast.Expr():
+            node.value = ast.Constant(None)
         case _:
             node.test = ast.UnaryOp(ast.Not(), node.test)
     return f"{before}  =>  {ast.unparse(node).partition(chr(10))[0]}"
 
 
-def mutated(file: str, number: int) -> tuple[ast.Module, int, str]:
-    """Return the changed tree of a file, the line of the change and what it is."""
+def mutated(file: str, number: int) -> tuple[ast.Module, int, str, str]:
+    """Return the changed tree of a file; the line of the change, its function and what it is."""
     tree = ast.parse((ROOT / file).read_text("utf-8"))
-    node: Any = list(places(tree))[number]
+    function, found = list(places(tree))[number]
+    node: Any = found
     said = change(node)
-    return ast.fix_missing_locations(tree), node.lineno, said
+    return ast.fix_missing_locations(tree), node.lineno, function, said
 
 
 def drawn(seed: int, count: int, under: Sequence[str]) -> list[Mutant]:
@@ -120,8 +141,26 @@ def drawn(seed: int, count: int, under: Sequence[str]) -> list[Mutant]:
     return [Mutant(file, number, *mutated(file, number)[1:]) for file, number in chosen]
 
 
+def found_again(earlier: Sequence[Mapping[str, str]], under: Sequence[str]) -> list[Mutant]:
+    """Return the mutants of an earlier run, by function and change; those whose code is gone are left out."""
+    wanted = {(one["function"], one["change"]): one["file"] for one in earlier}
+    functions, found = {function for function, _ in wanted}, {}
+    for file in sorted(file for folder in under for file in (ROOT / folder).rglob("*.py")):
+        name = str(file.relative_to(ROOT))
+        for number, (function, _) in enumerate(places(ast.parse(file.read_text("utf-8")))):
+            if function in functions:
+                mutant = Mutant(name, number, *mutated(name, number)[1:])
+                key = (mutant.function, mutant.change)
+                if key in wanted and (key not in found or name == wanted[key]):
+                    found[key] = mutant
+    return [found[key] for key in wanted if key in found]
+
+
 def concerned_tests(file: str) -> list[list[str]]:
     """Return the tests of what a file is part of: those that are likeliest to notice a change, and then all."""
+    for folder, stages in STAGES.items():
+        if file.startswith(f"{folder}/"):
+            return [_importing(file, stages), *([stage] for stage in stages)]
     _, part, *rest = Path(file).parts
     if part == "games":
         own = [f"tests/games/{rest[0]}"] if (ROOT / "tests/games" / rest[0]).is_dir() else []
@@ -130,6 +169,20 @@ def concerned_tests(file: str) -> list[list[str]]:
     stem = Path(file).stem.partition("_")[0].removesuffix("s")
     named = _listed("tests/domain", f"test_{stem}*.py")
     return [[*named, "tests/domain/test_match_laws.py"], ["tests/domain"], ["tests/games"]]
+
+
+def _importing(file: str, folders: Sequence[str]) -> list[str]:
+    """Return the tests in these folders that import a module; those of the first folder if none does."""
+    module = file.removesuffix(".py").replace("/", ".")
+    package, _, name = module.rpartition(".")
+    texts = (module, f"from {package} import {name}")
+    found = [
+        str(path.relative_to(ROOT))
+        for folder in folders
+        for path in sorted((ROOT / folder).glob("test_*.py"))
+        if any(text in path.read_text("utf-8") for text in texts)
+    ]
+    return found or [folders[0]]
 
 
 def _listed(folder: str, pattern: str) -> list[str]:
@@ -171,7 +224,8 @@ def run_tests(file: str, number: int) -> int:
 
     sys.path.insert(0, str(ROOT))
     sys.meta_path.insert(0, MutantFinder(file, number))
-    flags = ["-x", "-q", "-m", "not long", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no"]
+    quick = "not long and not slow" if file.startswith(tuple(STAGES)) else "not long"
+    flags = ["-x", "-q", "-m", quick, "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no"]
     codes = (int(pytest.main([*flags, *tests])) for tests in concerned_tests(file))
     return next(filter(None, codes), 0)
 
@@ -200,14 +254,21 @@ def main() -> int:
     parser.add_argument("--under", nargs="+", default=CORE, metavar="FOLDER")
     parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--least", type=int, default=0, help="how many have to be killed")
+    parser.add_argument("--again", type=Path, metavar="FILE", help="of an earlier run with --json")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--one", nargs=2, metavar=("FILE", "NUMBER"), help="used for each process")
     given = parser.parse_args()
     if given.one:
         return run_tests(given.one[0], int(given.one[1]))
+    if given.again:
+        earlier = json.loads(given.again.read_text("utf-8"))["mutants"]
+        mutants = found_again(earlier, given.under)
+        print(f"{len(earlier) - len(mutants)} of {len(earlier)} are gone", file=sys.stderr)
+    else:
+        mutants = drawn(given.seed, given.count, given.under)
     verdicts = []
     with ThreadPoolExecutor(given.at_once) as pool:
-        every = [pool.submit(judged, one) for one in drawn(given.seed, given.count, given.under)]
+        every = [pool.submit(judged, one) for one in mutants]
         for done in as_completed(every):
             verdicts.append(verdict := done.result())
             said = f"killed by {verdict.by}" if verdict.killed else "SURVIVED"

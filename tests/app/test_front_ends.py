@@ -153,7 +153,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "follows.watched_matches": Row((LANGUAGE, WEB), "a program gets the numbers of the matches"),
     "follows.followed_boards": Row((LANGUAGE, WEB), "a program asks for each player's matches"),
     "listed_matches.listed_matches": Row((LANGUAGE, WEB), "the API lists matches by `infra`"),
-    "listed_matches.with_older": Row((WEB,), "news of a match may be older than its row"),
+    "listed_matches.with_older": WITHIN,
     "messages.mark_unread_from": Row((WEB,), "a program keeps by itself what it shows as new"),
     "messages.mute_chat": Row(),
     "messages.unmute_chat": Row(),
