@@ -23,14 +23,6 @@ def come(api: Api) -> Iterator[Callable[..., Guest]]:
         yield come
 
 
-def do(player: Player, line: str) -> str:
-    headers = {**player.headers, "Content-Type": "text/plain"}
-    sent = player.api.http.post(
-        "/api/do", content=line, headers=headers, params={"signer": "token"}
-    )
-    return sent.text
-
-
 def by_api(one: Player, guest: Guest, board: int, word: str) -> None:
     del guest
     path = f"/api/account/pins/{board}"
@@ -45,7 +37,9 @@ def by_page(one: Player, guest: Guest, board: int, word: str) -> None:
 
 def by_line(one: Player, guest: Guest, board: int, word: str) -> None:
     del guest
-    assert f"match {board} is {'' if word == 'pin' else 'not '}pinned" in do(one, f"{word} {board}")
+    assert f"match {board} is {'' if word == 'pin' else 'not '}pinned" in one.line(
+        f"{word} {board}"
+    )
 
 
 def listed(page: str) -> list[int]:
@@ -79,14 +73,17 @@ def test_a_pinned_match_is_first_in_its_players_lists_and_in_nobody_elses(api, c
     first = next_match(api.parts, one.account)
     assert first is not None
     assert first.board == mine[2]
-    assert [int(line.split()[0]) for line in do(one, "pinned").splitlines()] == [theirs[0], mine[2]]
+    assert [int(line.split()[0]) for line in one.line("pinned").splitlines()] == [
+        theirs[0],
+        mine[2],
+    ]
     assert listed(rival.page("/matches")) == theirs
     for _ in range(2):
         change(one, guest, mine[2], "unpin")
         change(one, guest, theirs[0], "unpin")
     assert pins(one) == []
     assert listed(guest.page("/matches")) == mine
-    assert "you have no pinned matches" in do(one, "pinned")
+    assert "you have no pinned matches" in one.line("pinned")
 
 
 def test_an_own_match_alone_can_be_pinned(api, come):
@@ -94,7 +91,7 @@ def test_an_own_match_alone_can_be_pinned(api, come):
     board = api.begun(one, other)
     assert code_of(third.put(f"/api/account/pins/{board}", None)) == "not-a-player"
     assert code_of(one.put("/api/account/pins/987654", None)) == "unknown-board"
-    assert "only its players can do this" in do(third, f"pin {board}")
+    assert "only its players can do this" in third.line(f"pin {board}")
     guest = come()
     guest.log_in(third.name)
     assert f"/m/{board}/pin" not in Read(guest.page(f"/m/{board}")).forms

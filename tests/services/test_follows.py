@@ -22,14 +22,6 @@ def come(api: Api) -> Iterator[Callable[..., Guest]]:
         yield come
 
 
-def do(player: Player, line: str) -> str:
-    headers = {**player.headers, "Content-Type": "text/plain"}
-    sent = player.api.http.post(
-        "/api/do", content=line, headers=headers, params={"signer": "token"}
-    )
-    return sent.text
-
-
 def following(player: Player) -> dict[str, list[object]]:
     found: dict[str, list[object]] = player.get("/api/account/following").json()
     return found
@@ -49,7 +41,7 @@ def watch_by_page(fan: Player, guest: Guest, board: int, *, on: bool) -> None:
 
 def watch_by_line(fan: Player, guest: Guest, board: int, *, on: bool) -> None:
     del guest
-    assert f"match {board}" in do(fan, f"{'watch' if on else 'unwatch'} {board}")
+    assert f"match {board}" in fan.line(f"{'watch' if on else 'unwatch'} {board}")
 
 
 def follow_by_api(fan: Player, guest: Guest, name: str, *, on: bool) -> None:
@@ -66,7 +58,7 @@ def follow_by_page(fan: Player, guest: Guest, name: str, *, on: bool) -> None:
 
 def follow_by_line(fan: Player, guest: Guest, name: str, *, on: bool) -> None:
     del guest
-    assert "`watching`" in do(fan, f"{'follow' if on else 'unfollow'} {name}")
+    assert "`watching`" in fan.line(f"{'follow' if on else 'unfollow'} {name}")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +79,7 @@ def test_each_way_in_watches_and_follows_and_every_one_shows_it(api, come, watch
         follow(fan, guest, one.name, on=True)
     assert following(fan) == {"matches": [board], "players": [one.name]}
     api.caught_up()
-    said = do(fan, "watching")
+    said = fan.line("watching")
     assert f"{board}  " in said.partition("you follow")[0]
     assert f"{played}  " in said.partition(f"you follow {one.name}, who are playing:")[2]
     home, page = guest.page("/"), guest.page("/watching")
@@ -105,7 +97,7 @@ def test_each_way_in_watches_and_follows_and_every_one_shows_it(api, come, watch
         watch(fan, guest, board, on=False)
         follow(fan, guest, one.name, on=False)
     assert following(fan) == {"matches": [], "players": []}
-    assert "you aren't watching any matches or following anyone" in do(fan, "watching")
+    assert "you aren't watching any matches or following anyone" in fan.line("watching")
     assert 'id="watching"' not in guest.page("/")
 
 
@@ -181,7 +173,7 @@ def test_who_is_blocked_follows_and_watches_no_longer(api, come):
         again = fan.put(path, None)
         assert (again.status_code, code_of(again)) == (403, "not-wanted")
         assert again.json()["detail"] == f"{star.name} doesn't let you follow or watch"
-    assert "doesn't let you follow or watch" in do(fan, f"follow {star.name}")
+    assert "doesn't let you follow or watch" in fan.line(f"follow {star.name}")
     guest = come()
     guest.log_in(fan.name)
     sent = guest.send(f"/players/{star.name}/follow", on=f"/players/{star.name}")
@@ -237,7 +229,7 @@ def mute_by_page(player: Player, guest: Guest, board: int, *, on: bool) -> None:
 
 def mute_by_line(player: Player, guest: Guest, board: int, *, on: bool) -> None:
     del guest
-    assert f"the chat of match {board}" in do(player, f"{'mute' if on else 'unmute'} {board}")
+    assert f"the chat of match {board}" in player.line(f"{'mute' if on else 'unmute'} {board}")
 
 
 @pytest.mark.parametrize("mute", [mute_by_api, mute_by_page, mute_by_line])
