@@ -42,7 +42,7 @@ from bench.workload import PlannedGame, games, moves, starts
 from domain.match.audit import verify
 from infra.redis.clients import make_client
 from infra.store.layout import Numbering
-from infra.valkey.queue_server import queue_server
+from infra.valkey.server import queue_server
 
 
 class ClusterRun(msgspec.Struct, frozen=True):

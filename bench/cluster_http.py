@@ -15,7 +15,7 @@ from bench.report import median_and_p99
 from bench.served import serving, start_matches
 from bench.workload import games
 from infra.settings.settings import Settings
-from infra.valkey.queue_server import queue_server
+from infra.valkey.server import queue_server
 
 CLIENTS: Final = 32
 

@@ -24,12 +24,11 @@ from infra.settings.settings import Settings
 from infra.store.gateway import submission_of
 from infra.store.layout import Layout, Numbering
 from infra.store.leases import LaneLeases
-from infra.store.outcome_pubsub import OutcomeMessage, decode, new_channel
-from infra.store.outcomes import parse
+from infra.store.outcomes import OutcomeMessage, decode, new_channel, parse
 from infra.store.port import Queued
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
-from infra.valkey.fsync_probe import median_fdatasync
+from infra.valkey.disk_guard import median_fdatasync
 from infra.valkey.server import EmbeddedServer
 from services.serve.processes import numbered_children
 from workers.scheduler import Scheduler

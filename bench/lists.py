@@ -21,9 +21,9 @@ from infra.archive.directory_pages import DirectoryPage, page_number
 from infra.archive.objects import open_archive
 from infra.archive.store import StoreWithArchive
 from infra.durability.durability import Mode
+from infra.projections.buckets import HISTORY, LISTS
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.match_lists import MatchFilter, MatchLists
-from infra.projections.specs import HISTORY, LISTS
 from infra.redis import keys
 from infra.settings.settings import Settings
 from infra.store.layout import Layout

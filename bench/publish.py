@@ -27,7 +27,7 @@ from domain.clocks.time_control import TimeControl
 from infra.log.key_files import FOLDER_NAME, generate_keys
 from infra.settings.settings import Settings
 from infra.store.log_gate import read_ends
-from infra.store.published_sizes import read_published_sizes
+from infra.store.watermarks import read_published_sizes
 from infra.valkey.server import EmbeddedServer
 from services.serve.processes import role_child
 from workers.log.job import make_publisher

@@ -10,8 +10,8 @@ from infra.log.log_writer import LogWriter
 from infra.log.names import LogSecret
 from infra.objects.files import FileObjects
 from infra.redis import keys
-from infra.store.published_sizes import PublishedSizes
 from infra.store.redis_store import RedisStore
+from infra.store.watermarks import PublishedSizes
 
 _LEAVES: Final = 4_096
 SECRET: Final = LogSecret("bench.example/log", bytes(32))

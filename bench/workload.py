@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from domain.clocks.time_control import TimeControl
-from domain.match import commands, events, leaves
+from domain.match import commands, events, history
 from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch, StartMatch
 from domain.rules import latest_rules, rules_id
 from infra.archive.directory_pages import DirectoryEntry, MatchSummary
@@ -124,12 +124,16 @@ def finished(count: int, players: int) -> Iterator[ListedMatch]:
         start = events.MatchStarted(rules=rules, options=(), seats=seats, setup=None, next=0)
         end = events.Ended(winners=(0,), reason="resignation")
         first, last = (
-            leaves.encode_event(
-                leaves.EventEnvelope(1, board, seq, at, bytes(16), seats[0], leaves.NO_HASH, body)
+            history.encode_event(
+                history.EventEnvelope(1, board, seq, at, bytes(16), seats[0], history.NO_HASH, body)
             )
             for seq, at, body in ((1, begun, start), (2, over, end))
         )
         summary = MatchSummary(rules, (), seats, (0,), end.reason, (1, 2), 40, True, True)
-        head, places, digests = leaves.leaf_hash(last), chance.randbytes(120), chance.randbytes(336)
+        head, places, digests = (
+            history.leaf_hash(last),
+            chance.randbytes(120),
+            chance.randbytes(336),
+        )
         entry = DirectoryEntry(board, head, 43, begun, over, places, summary, digests, ())
         yield ListedMatch(entry, first, last)

@@ -7,8 +7,7 @@ lists them with their exit codes; a test keeps the two together.
 
 from enum import StrEnum
 
-from domain.sentences import Text, text_in
-from domain.translation import Translation
+from domain.sentences import Text, Translation, text_in
 
 
 class Code(StrEnum):

@@ -7,8 +7,7 @@ import redis
 from infra.health.heartbeats import Heartbeat, HeartbeatThread, Role
 from infra.redis.clients import make_client
 from infra.settings.settings import Settings
-from infra.valkey.queue_server import queue_url
-from infra.valkey.server import socket_url
+from infra.valkey.server import queue_url, socket_url
 from services import __version__
 
 

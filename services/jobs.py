@@ -15,9 +15,9 @@ from rq import Retry
 from domain.errors import Refusal
 from infra.log.key_files import keys_folder
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
-from infra.mail.push_client import PushClient
+from infra.mail.outbox import SENT_FILE, SentEmails
+from infra.mail.push import PushClient
 from infra.mail.receipt_attachments import EventAttachments
-from infra.mail.sent_emails import SENT_FILE, SentEmails
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.unsubscribe_links import UnsubscribeLinks
 from infra.mail.wakeup import MailerWakeup
@@ -26,20 +26,20 @@ from infra.redis.keys import Lane
 from infra.settings.push_services import read_push_services
 from infra.settings.settings import load
 from infra.settings.smtp_url import read_smtp_url
-from infra.store.analysis_jobs import another_turn
-from services.app import analyses
+from infra.store.analyses import another_turn
+from services.app import matches
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
-from services.app.evidence import frozen_evidence
-from services.app.pictures import mailed_png
-from services.app.push import vapid_key
+from services.app.exports import frozen_evidence, mailed_png
+from services.app.preferences import vapid_key
 from services.mail.notification_texts import NotificationTexts
 from services.push.notification_texts import PushTexts
 from services.secret_checks import check_secrets
-from workers import evidence_job, retire_job
+from workers import evidence_job
+from workers import retire as retire_job
 from workers.commands import limits
 from workers.commands.worker import DrainJob
-from workers.job_report import JobProgress
+from workers.evidence_job import JobProgress
 from workers.log import job as log_job
 from workers.log.job import make_publisher
 from workers.mail.mailer import Mailer, MailRun, MailTask, mail_tasks, push_tasks
@@ -163,7 +163,7 @@ def scrub() -> None:
 def analyse(board: int) -> Retry | None:
     """Analyse a match, as long as no robot has to move; the job gets another turn then."""
     with App(load()) as parts:
-        return None if analyses.analyse(parts, board) else another_turn()
+        return None if matches.analyse(parts, board) else another_turn()
 
 
 def publish() -> None:

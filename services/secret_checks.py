@@ -7,13 +7,14 @@ from typing import Final
 
 import redis
 
-from infra.health.secret_copies import make_id, read_copy
-from infra.health.secret_record import (
+from infra.health.secrets import (
     Secret,
     SecretCopy,
     SecretMismatchError,
     SecretRecord,
+    make_id,
     mismatch,
+    read_copy,
 )
 from infra.mail.addresses import LostKeyError, read_secret
 from infra.objects.port import ObjectStoreError

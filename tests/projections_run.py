@@ -35,7 +35,7 @@ from infra.durability.durability import Mode
 from infra.valkey.server import EmbeddedServer
 from infra.projections.buckets import BUCKETS
 from infra.projections.lag import lag
-from infra.projections.specs import SPECS
+from infra.projections.buckets import SPECS
 from infra.store.redis_store import RedisStore
 from workers.projections import PROJECTIONS
 from workers.projections.verify import ProjectionVerifier

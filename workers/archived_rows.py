@@ -15,9 +15,9 @@ import redis
 from infra.archive.store import boards_in_archive
 from infra.process.failpoints import failpoint
 from infra.projections.archived_places import ArchivedPlaces, ListKey
+from infra.projections.buckets import HISTORY
 from infra.projections.finished_matches import ROWS, is_list_of_game, lists_of, unpack
 from infra.projections.generations import Generation, Generations
-from infra.projections.specs import HISTORY
 from infra.redis import keys
 
 _LOOKED_AT: Final = 256

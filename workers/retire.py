@@ -4,6 +4,8 @@ First the match is made again from its leaves and compared with all that Redis h
 directory page is written, then Redis forgets it, and then its row in the lists. Killed in between, Redis and the page
 have the match, and Redis wins. A match that can't be made again stays, and an alarm says why. So does, without one, a match with
 a claim that waits for a ruling, or with a ruling against which an appeal is possible.
+
+The job that retires the matches of a shard, and its hourly request by the scheduler.
 """
 
 import logging
@@ -12,27 +14,38 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+import redis
+
+from domain.clocks.time_control import DAY
 from domain.errors import Refusal
 from domain.match.disputes import may_be_ruled_on
-from domain.match.history import unpack_snapshot
-from domain.match.leaves import decode_refusal
-from infra.archive.archive import LeafSource, prove
-from infra.archive.archived_match import (
+from domain.match.history import decode_refusal, unpack_snapshot
+from infra.archive.archive import (
     ArchivedMatch,
     ArchiveError,
+    LeafSource,
     describe,
+    prove,
     require_same,
     restore,
 )
 from infra.archive.directory_pages import DirectoryEntry, page_number
 from infra.archive.objects import PageStore
+from infra.health.retirement_limits import retirement_limits
 from infra.process.failpoints import failpoint
+from infra.process.log_context import every
+from infra.redis.rq_jobs import MAINTENANCE, RETIRE
+from infra.settings.settings import Settings
 from infra.store import locators
+from infra.store.jobs import note_retire_run
+from infra.store.kept_texts import RefusedId
 from infra.store.outcomes import parse
 from infra.store.port import Store
-from infra.store.refused_commands import RefusedId
-from workers.archived_rows import ArchivedRows
-from workers.leased_run import LeasedWork
+from infra.store.rq_wakeup import LeasedJob, WakeupJob
+from infra.store.watermarks import read_published_sizes
+from workers.archived_rows import ArchivedRows, has_leftovers
+from workers.evidence_job import report
+from workers.leased_run import LeasedRun, LeasedWork
 
 logger = logging.getLogger(__name__)
 
@@ -189,3 +202,91 @@ def _kept_if_wrong(board: int) -> Iterator[None]:
         yield
     except (ArchiveError, Refusal, ValueError, LookupError, TypeError) as error:
         logger.error("ALARM: match %d stays in Redis: %s", board, error)  # noqa: TRY400
+
+
+LEASE_MS: Final = 60_000
+"""How long a lease lasts: a step, which writes one page, must not take longer."""
+
+HOUR_SECONDS: Final = 3_600.0
+"""Between two requests."""
+
+MINUTE_SECONDS: Final = 60.0
+"""The same while the log of a match that is due is not published yet."""
+
+JOB_SECONDS: Final = 600
+"""A run that takes so long is stuck."""
+
+
+def retire_job(shard: int) -> LeasedJob:
+    """Return the job that retires matches of a shard."""
+    about = f"retire matches of shard {shard}"
+    job = WakeupJob(MAINTENANCE, RETIRE, JOB_SECONDS, about, [shard])
+    return LeasedJob(job, f"retire/{shard}", LEASE_MS)
+
+
+class RetireWakeup:
+    """Requests the retirement of shards in which it is due; call `tick` once a second.
+
+    A match is due so many days after its end, where its shard's log is published. If rows are left of matches that
+    are in the archive, one of the runs takes them out.
+    """
+
+    def __init__(self, store: Store, data: redis.Redis, queue: redis.Redis, days: int) -> None:
+        self._store = store
+        self._data = data
+        self._queue = queue
+        self._after_ms = days * DAY
+        self.tick = every(HOUR_SECONDS, self._look)
+
+    def _look(self) -> float:
+        """Request what is due; return when to look again: sooner while the log of a match is not published yet."""
+        again = HOUR_SECONDS
+        until = self._store.now() - self._after_ms
+        shards = self._store.layout().shards
+        if has_leftovers(self._data, shards):
+            retire_job(0).request(self._queue)
+        published = read_published_sizes(self._data, shards)
+        for shard, record in enumerate(published):
+            if not self._store.ended_boards(shard, until, 1):
+                continue
+            if record.size:
+                retire_job(shard).request(self._queue)
+            else:
+                again = MINUTE_SECONDS
+        return again
+
+
+def run(
+    settings: Settings,
+    store: Store,
+    data: redis.Redis,
+    queue: redis.Redis,
+    shard: int,
+    stopping: Callable[[], bool] = lambda: False,
+) -> int:
+    """Retire the matches of a shard that are due, for half a minute at most; return their number.
+
+    `ObjectStoreError` if the archive can't be used.
+    """
+    shards = store.layout().shards
+    mail = settings.relay is not None
+    from infra.archive.objects import open_archive  # noqa: PLC0415 - the scheduler does not need it
+
+    pages, log = open_archive(settings)
+    work = Retirement(
+        store,
+        pages,
+        log,
+        shard,
+        limit=lambda: retirement_limits(data, shards, mail=mail)[shard],
+        after_ms=settings.archive_after * DAY,
+        rows=ArchivedRows(data, shards),
+    )
+    job = retire_job(shard)
+    leased = LeasedRun("retire", job.leases(queue), job.lease, stopping)
+    leased.run(work)
+    kept = len(work.kept)
+    if work.retired or kept:
+        note_retire_run(queue, shard, retired=work.retired, kept=kept, seconds=leased.seconds)
+    report(shard=shard, retired=work.retired, kept=kept)
+    return work.retired

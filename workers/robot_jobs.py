@@ -17,10 +17,10 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from infra.process.intervals import every
-from infra.projections.robot_turns import RobotTurn, RobotTurns
+from infra.process.log_context import every
+from infra.projections.robots import RobotTurn, RobotTurns
 from infra.redis.rq_jobs import ROBOT_MOVE, ROBOTS, SUSPENDED, queue_key
-from infra.store.robot_failures import RobotFailures
+from infra.store.failures import RobotFailures
 from infra.store.rq_wakeup import FAILURE_SECONDS
 
 MOST_JOBS: Final = 200

@@ -1,15 +1,37 @@
 """The common rules of puzzles in which the solver sets stones and takes them back at will.
 
 They differ in the worth of a position and in the number of stones.
+
+The line puzzles as text and in SVG.
 """
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
-from domain.boards.pow2_board import INDEX, LINE_SETS, NAMES, STONES, stones_json
-from domain.game.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, unreadable_move
+from domain.boards.pieces import player_captions, stone_kind
+from domain.boards.pow2_board import (
+    INDEX,
+    LINE_SETS,
+    LINES,
+    NAMES,
+    STONES,
+    board_below,
+    board_picture,
+    puzzle_line_figure,
+    stones_json,
+)
+from domain.game.painter import BoardInput, Picture
+from domain.game.protocol import (
+    GameOutcome,
+    NoOptions,
+    PuzzleScore,
+    Seat,
+    TextInput,
+    unreadable_move,
+)
 from domain.game.puzzle import DONE, SOLVER_IS_DONE, Ending, Puzzle, solver_outcome
 from domain.sentences import Sentences, Text, counted, words
 
@@ -172,3 +194,50 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
             "best": {"lines": position.lines, "stones": position.fewest_stones},
             "done": position.done,
         }
+
+
+_KINDS: Final = {"o": stone_kind("light", 0, SAY("set-stone"))}
+
+
+def stones_by_line(position: Mapping[str, Any]) -> list[int]:
+    """Return the number of stones on each line, from a position's JSON form."""
+    stones = position["board"]
+    return [sum(NAMES[at] in stones for at in line) for line in LINES]
+
+
+def draw_lines(view: TextInput, wanted: int, word: str, *, more: bool = False) -> str:
+    """Draw the board below a line that counts the stones, the lines that count, and the best so far.
+
+    With `more` it counts the lines with too many stones, too.
+    """
+    on_lines, best = stones_by_line(view.position), view.position["best"]
+    lines = f"Lines with exactly {word}: {on_lines.count(wanted)}"
+    if more:
+        lines += f" with more: {sum(on > wanted for on in on_lines)}"
+    reached = f"Best: {best['lines']} by {best['stones']}"
+    return board_below(f"Stones set: {len(view.position['board'])} {lines} {reached}", view)
+
+
+def paint_lines(view: BoardInput, wanted: int) -> Picture:
+    """Draw a position, and mark the lines that count and the lines with too many stones."""
+    stones, best = view.position["board"], view.position["best"]
+    marks = {
+        at: "full" if on == wanted else "over"
+        for at, on in enumerate(stones_by_line(view.position))
+        if on >= wanted
+    }
+    lines = [*marks.values()]
+    counts = SAY(
+        "set-counts",
+        stones=len(stones),
+        full=lines.count("full"),
+        wanted=wanted,
+        over=lines.count("over"),
+        lines=best["lines"],
+        fewest=best["stones"],
+    )
+    return board_picture(view, _KINDS, player_captions(view, _KINDS, "o", [counts]), None, marks)
+
+
+FIGURES: Final = {kind: puzzle_line_figure(kind) for kind in ("full", "over")}
+"""A line that counts, and one with too many stones."""

@@ -6,25 +6,52 @@ are the crossings, each named after its cell in a 13 x 13 grid.
 
 An intersection is an index from 0 to 63 in sorting order (column letter, then row number:
 a1 a5 a7 a9 a13 b4 ...). A set of intersections is an int with those bits set.
+
+The Power of Two board in SVG, computed from the tables of the rules.
+
+The Power of Two board as text: two constant templates with 64 marks to fill in.
 """
 
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import combinations, pairwise
 from typing import Final
 
-from domain.boards.sets import bits, union_over
-from domain.game.protocol import UnreadableMove
+import msgspec
+
+from domain.boards.pieces import RING, PieceKind, PieceKinds, bits, union_over, where_pieces_are
+from domain.game.painter import (
+    WIDTH,
+    BoardInput,
+    Markup,
+    Picture,
+    PlayerCaption,
+    Point,
+    element,
+    group,
+    outline,
+    place,
+    ring,
+    stone,
+    text_line,
+)
+from domain.game.protocol import TextInput, TextPlace, UnreadableMove
 from domain.sentences import (
+    ENGLISH,
     ArgumentForm,
     FormWords,
     Sentences,
     Text,
+    Translation,
     counted,
     list_in_words,
     names,
+    text_in,
     with_messages,
 )
 
-Point = tuple[int, int]
+GridPoint = tuple[int, int]
 Reach = tuple[tuple[int, int], ...]
 """Destinations, each with the set of its adjacent intersections."""
 Slides = tuple[tuple[tuple[int, dict[int, Reach]], ...], ...]
@@ -53,11 +80,13 @@ def _column(letter: str) -> int:
     return ord(letter) - ord("a") + 1
 
 
-def _end(name: str) -> Point:
+def _end(name: str) -> GridPoint:
     return _ENDS[_column(name[0])], _ENDS[int(name[1:])]
 
 
-def _crossing(one: tuple[Point, Point], other: tuple[Point, Point]) -> Point | None:
+def _crossing(
+    one: tuple[GridPoint, GridPoint], other: tuple[GridPoint, GridPoint]
+) -> GridPoint | None:
     """Return the point that two straight lines share, if any."""
     (ax, ay), (bx, by) = one
     (cx, cy), (dx, dy) = other
@@ -71,14 +100,14 @@ def _crossing(one: tuple[Point, Point], other: tuple[Point, Point]) -> Point | N
     return ax + along * (bx - ax) // scale, ay + along * (by - ay) // scale
 
 
-def _name(point: Point) -> str:
+def _name(point: GridPoint) -> str:
     return f"{chr(ord('a') + _CELLS[point[0]] - 1)}{_CELLS[point[1]]}"
 
 
-def _cross_lines() -> tuple[dict[str, Point], list[list[str]]]:
+def _cross_lines() -> tuple[dict[str, GridPoint], list[list[str]]]:
     """Return the points of all intersections, and each line's intersections from end to end."""
     ends = [(_end(a), _end(b)) for a, b in (line.split("-") for line in _LONG.split())]
-    crossed: list[set[Point]] = [set() for _ in ends]
+    crossed: list[set[GridPoint]] = [set() for _ in ends]
     for (i, one), (j, other) in combinations(enumerate(ends), 2):
         if point := _crossing(one, other):
             crossed[i].add(point)
@@ -156,8 +185,8 @@ def _along(ray: tuple[int, ...]) -> list[tuple[int, Reach]]:
 def _slides(lines: tuple[tuple[int, ...], ...], steps: int = len(NAMES)) -> Slides:
     slides: list[list[tuple[int, dict[int, Reach]]]] = [[] for _ in NAMES]
     for line in lines:
-        for place, origin in enumerate(line):
-            before, after = line[:place][::-1][:steps], line[place + 1 :][:steps]
+        for index, origin in enumerate(line):
+            before, after = line[:index][::-1][:steps], line[index + 1 :][:steps]
             back, ahead = _along(before), _along(after)
             table = {one | other: near + far for one, near in back for other, far in ahead}
             slides[origin].append((set_of(before + after), table))
@@ -252,3 +281,312 @@ ALL_PLACES: Final = _names_joined("and")
 ANY_PLACE: Final = _names_joined("or")
 STONES: Final = counted("{n} stone", "{n} stones")
 """The form of a number of stones."""
+
+
+_SCALE: Final = 0.6
+"""Units of the drawing for a fifteenth of the board; coordinates then have at most one decimal."""
+_EDGE: Final = 40
+"""From the edge of the picture to the outer lines."""
+_LABEL: Final = 12
+"""From the edge of the picture to the middle of the letters and numbers around the board."""
+_REACH: Final = 30
+"""The largest distance, along each axis, of a touch that selects a place."""
+_COLUMNS: Final = "abcdefghijklm"
+_SPOT: Final = 3
+_NAME: Final = re.compile("[a-m](?:1[0-3]|[1-9])")
+
+Path = tuple[str, ...]
+
+
+class MoveTrail(msgspec.Struct, frozen=True):
+    """The traces of the last move: its places, the paths of pieces, and those of thrown stones."""
+
+    places: frozenset[str] = frozenset()
+    paths: tuple[Path, ...] = ()
+    throws: tuple[Path, ...] = ()
+
+
+def trail_of(text: str) -> MoveTrail:
+    """Return the places and paths of a move; words such as `done` have none.
+
+    In all games on this board a hyphen joins two points of a path. Other names are places where a
+    piece was set, removed, thrown or picked up.
+    """
+    ways = [tuple(_NAME.findall(part)) for part in re.split("[:,>]", text)]
+    places = frozenset(name for way in ways for name in way if name in POINTS)
+    return MoveTrail(places, tuple(way for way in ways if len(way) > 1 and places.issuperset(way)))
+
+
+def centre_of(name: str, *, turned: bool = False) -> Point:
+    """Return the point of an intersection in the picture, which may be turned by 180 degrees."""
+    x, y = (_EDGE + _SCALE * along for along in POINTS[name])
+    return (WIDTH - x, WIDTH - y) if turned else (x, y)
+
+
+# --- lines, letters and numbers
+
+
+_OWNED: Final = {"o": "of-light", "x": "of-dark"}
+"""The marks of lines that have an inlay, by the letter of the stones on them."""
+
+
+def lines_owned(board: Mapping[str, str]) -> dict[int, str]:
+    """Return the mark of each line on which stones of one colour stand, in games where all do."""
+    found = {}
+    for at, line in enumerate(LINES):
+        there = [board[NAMES[point]] for point in line if NAMES[point] in board]
+        if there:
+            found[at] = _OWNED[there[0]]
+    return found
+
+
+def _line(line: tuple[int, ...], marks: str | None, *, turned: bool) -> Iterator[Markup]:
+    start, end = NAMES[line[0]], NAMES[line[-1]]
+    (ax, ay), (bx, by) = centre_of(start, turned=turned), centre_of(end, turned=turned)
+    classes = ["line", *(["edge"] if line in OUTER else []), *([marks] if marks else [])]
+    yield element(
+        "line", class_=" ".join(classes), data_line=f"{start}-{end}", x1=ax, y1=ay, x2=bx, y2=by
+    )
+    if marks and marks in _OWNED.values():
+        yield element(
+            "line", class_=f"inlay {marks.removeprefix('of-')}", x1=ax, y1=ay, x2=bx, y2=by
+        )
+
+
+def _drawn_lines(marks: Mapping[int, str], *, turned: bool) -> list[Markup]:
+    """Return the lines: inner ones first, because the outer edges are to cover their ends.
+
+    Marked ones come last, each kind by itself.
+    """
+    inwards = sorted(enumerate(LINES), key=lambda found: (marks.get(found[0], ""), -found[0]))
+    return [part for at, line in inwards for part in _line(line, marks.get(at), turned=turned)]
+
+
+def _middle(places: Iterable[Point], axis: int) -> float:
+    """Return the middle of a column or row, whose places may lie at different coordinates."""
+    along = [at[axis] for at in places]
+    return (min(along) + max(along)) / 2
+
+
+@cache
+def _labels(*, turned: bool) -> tuple[Markup, ...]:
+    """Return the letters above and below, the numbers at both sides, and the logo in the middle."""
+    drawn, centres = [], {name: centre_of(name, turned=turned) for name in NAMES}
+    for row, letter in enumerate(_COLUMNS, 1):
+        across = _middle((at for name, at in centres.items() if name[0] == letter), 0)
+        down = _middle((at for name, at in centres.items() if name[1:] == str(row)), 1)
+        for side in (_LABEL, WIDTH - _LABEL):
+            drawn += [
+                text_line(letter, (across, side), class_="label"),
+                text_line(str(row), (side, down), class_="label"),
+            ]
+    return (*drawn, text_line("P o T", (WIDTH / 2, WIDTH / 2), class_="mark"))
+
+
+# --- places
+
+
+def _part_way(one: Point, other: Point, part: float) -> Point:
+    """Return the point some part of the way from one to another."""
+    return one[0] + part * (other[0] - one[0]), one[1] + part * (other[1] - one[1])
+
+
+def _cut_nearer(area: Sequence[Point], x: float, y: float) -> list[Point]:
+    """Cut off the part of an area around the origin that is nearer to another point."""
+    beyond = [(corner, corner[0] * x + corner[1] * y - (x * x + y * y) / 2) for corner in area]
+    remaining: list[Point] = []
+    for (before, was), (corner, far) in zip([beyond[-1], *beyond], beyond, strict=False):
+        if (far > 0) != (was > 0):
+            remaining.append(_part_way(before, corner, was / (was - far)))
+        if far <= 0:
+            remaining.append(corner)
+    return remaining
+
+
+@cache
+def area_of(name: str, *, turned: bool = False) -> tuple[Point, ...]:
+    """Return the area, with the intersection as origin, in which a touch selects it.
+
+    It is the part of a square, `_REACH` to each side, that is nearer to this intersection than to
+    any other, so areas never overlap.
+    """
+    x, y = centre_of(name, turned=turned)
+    area: list[Point] = [(-_REACH, -_REACH), (_REACH, -_REACH), (_REACH, _REACH), (-_REACH, _REACH)]
+    for ox, oy in (centre_of(other, turned=turned) for other in NAMES):
+        if (ox, oy) != (x, y):
+            area = _cut_nearer(area, ox - x, oy - y)
+    return tuple(area)
+
+
+def _place(
+    name: str, kind: PieceKind | None, language: Translation, *, last: bool, turned: bool
+) -> Markup:
+    inside = [element("path", class_="hit", d=outline(area_of(name, turned=turned)))]
+    if last:
+        inside.append(ring(kind.ring if kind else RING, gone=kind is None))
+    inside.append(kind.piece() if kind else element("circle", class_="spot", r=_SPOT))
+    title = f"{name}: {text_in(kind.title, language)}" if kind else name
+    return place(name, centre_of(name, turned=turned), title, *inside, last=last)
+
+
+def _way(path: Path, classes: str, *, turned: bool) -> Markup:
+    points = " ".join("{:g},{:g}".format(*centre_of(name, turned=turned)) for name in path)
+    return element("polyline", class_=classes, points=points)
+
+
+def draw_svg_board(
+    stones: Mapping[str, PieceKind],
+    trail: MoveTrail,
+    marks: Mapping[int, str] | None = None,
+    *,
+    turned: bool = False,
+    language: Translation = ENGLISH,
+) -> tuple[Markup, ...]:
+    """Draw the board with its pieces; `marks` are CSS classes for some of `LINES`."""
+    return (
+        *_drawn_lines(marks or {}, turned=turned),
+        *_labels(turned=turned),
+        *(_way(path, "trail", turned=turned) for path in trail.paths),
+        *(_way(path, "trail thrown", turned=turned) for path in trail.throws),
+        *(
+            _place(name, stones.get(name), language, last=name in trail.places, turned=turned)
+            for name in NAMES
+        ),
+    )
+
+
+# --- whole pictures
+
+FIGURE: Final = 15
+FIGURE_RING: Final = 19
+"""The sizes of a figure, and of the mark of the last move around it."""
+
+
+def board_picture(
+    view: BoardInput,
+    kinds: PieceKinds,
+    beside: Sequence[PlayerCaption],
+    trail: MoveTrail | None = None,
+    marks: Mapping[int, str] | None = None,
+) -> Picture:
+    """Draw the board of a position, and list the places of each kind of piece."""
+    letters = view.position["board"]
+    stones = {name: kinds[letter] for name, letter in letters.items()}
+    drawn = draw_svg_board(
+        stones, trail or trail_of(view.last), marks, turned=view.turned, language=view.language
+    )
+    return Picture(drawn, WIDTH, tuple(beside), where_pieces_are(view, kinds))
+
+
+# --- figures
+
+
+def puzzle_line_figure(kind: str) -> Markup:
+    """Return a figure of a line with a mark."""
+    return element("path", class_=f"line {kind}", d="M-16 12L16 -12")
+
+
+def line_figure(look: str) -> Markup:
+    """Return a figure of a line that belongs to the stones of a look."""
+    inlay = element("path", class_=f"inlay {look}", d="M-16 12L16 -12")
+    return group(puzzle_line_figure(f"of-{look}"), inlay, group(*stone(look, 8), class_=look))
+
+
+LARGE: Final = r"""
+     a     b c cdd   e  ff   g   hh  i   jjk k l     m
+ 1   * - - - - - - - * - - - * - - - * - - - - - - - *    1
+     |.\ - _       / |     /.|.\     | \       _ - /.|
+     | . \   - _ /       / .   . \       \ _ -   / . |
+ 2   |  .  \   /*- _ | /  .  |  .  \ | _ -*\   /  .  |    2
+ 3   |   .   *  .    * _ .       . _ *    .  *   .   |    3
+ 3   |    ./- _\ . / |  *- _ | _ -*  | \ . /_ -\.    |    3
+ 4   |   / *    -*     .   _ * _   .     *-    * \   |    4
+     | /    .  /   \ |._ -   |   - _.| /   \  .    \ |
+ 5   * - - - * - - _ * - - - * - - - * _ - - * - - - *    5
+     |     /  ._ -  .| \   /   \   / |.  - _.  \     |
+ 6   |   / _ - *   .     *       *     .   * - _ \   |    6
+     | / -      . .  | /           \ |  . .      - \ |
+ 7   * - - - - - * - *     P o T     * - * - - - - - *    7
+     | \ - _    . .  | \           / |  . .    _ - / |
+ 8   |   \   - *   .     *       *     .   * -   /   |    8
+     |     \  .  - _.| /   \   /   \ |._ -  .  /     |
+ 9   * - - - * - - - * _ - - * - - _ * - - - * - - - *    9
+     | \    .  \   / |.  - _ | _ -  .| \   /  .    / |
+10   |   \ *  _ -*     .   _ * _   .     *- _  * /   |   10
+11   |    .\-  / . \ | _*-   |   -*_ | / . \  -/.    |   11
+11   |   .   *  .  _ *   .       .   * _  .  *   .   |   11
+12   |  .  /   \*-   | \  .  |  .  / |   -*/   \  .  |   12
+     | . / _ -   \       \ .   . /       /   - _ \ . |
+     |./ -         \ |     \.|./     | /         - \.|
+13   * - - - - - - - * - - - * - - - * - - - - - - - *   13
+     a     b c cdd   e  ff   g   hh  i   jjk k l     m
+"""
+
+SMALL: Final = r"""
+   a b c d e f g h i j k l m
+ 1 * - - - * - * - * - - - *  1
+ 2 |     * |   |   | *     |  2
+ 3 |   *   * * | * *   *   |  3
+ 4 | *   * |   *   | *   * |  4
+ 5 * - * - * - * - * - * - *  5
+ 6 |   *   | *   * |   *   |  6
+ 7 * - - * *  PoT  * * - - *  7
+ 8 |   *   | *   * |   *   |  8
+ 9 * - * - * - * - * - * - *  9
+10 | *   * |   *   | *   * | 10
+11 |   *   * * | * *   *   | 11
+12 |     * |   |   | *     | 12
+13 * - - - * - * - * - - - * 13
+   a b c d e f g h i j k l m
+"""
+
+# in the large drawing four marks of rows 3 and 11 are on separate lines, nearer the middle
+_OWN_LINE: Final = {"f3": 3.5, "h3": 3.5, "f11": 10.5, "h11": 10.5}
+
+
+def _reading_order(own_line: Mapping[str, float]) -> tuple[str, ...]:
+    """Return the intersections in the order of their marks in a template."""
+    return tuple(sorted(NAMES, key=lambda name: (own_line.get(name, int(name[1:])), name[0])))
+
+
+_TEMPLATES: Final = {
+    "large": (LARGE.strip("\n").replace("*", "{}"), _reading_order(_OWN_LINE)),
+    "small": (SMALL.strip("\n").replace("*", "{}"), _reading_order({})),
+}
+
+
+def _marks(template: str, order: tuple[str, ...]) -> tuple[TextPlace, ...]:
+    """Return where each mark of a template is."""
+    found = [
+        (line, column)
+        for line, letters in enumerate(template.strip("\n").splitlines())
+        for column, letter in enumerate(letters)
+        if letter == "*"
+    ]
+    return tuple(TextPlace(name, *at) for name, at in zip(order, found, strict=True))
+
+
+_MARKS: Final = {
+    "large": _marks(LARGE, _TEMPLATES["large"][1]),
+    "small": _marks(SMALL, _TEMPLATES["small"][1]),
+}
+
+_ABOVE: Final = 2
+"""Lines above the board in `board_below`."""
+
+
+def draw_board(pieces: Mapping[str, str], display: str) -> str:
+    """Draw the board with a letter for each piece, and `*` for each empty intersection."""
+    template, order = _TEMPLATES[display]
+    return template.format(*(pieces.get(name, "*") for name in order))
+
+
+def board_below(line: str, view: TextInput) -> str:
+    """Draw the board of a position below a line of counts."""
+    return f"{line}\n\n{draw_board(view.position['board'], view.display)}"
+
+
+def places_below(view: TextInput) -> Iterator[TextPlace]:
+    """Return where each intersection is in what `board_below` returns."""
+    for mark in _MARKS[view.display]:
+        yield TextPlace(mark.name, mark.line + _ABOVE, mark.column)

@@ -15,8 +15,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from domain.clocks.calendar import DAY, counted_ms, instant_of_count
-from domain.clocks.time_control import TimeControl
+from domain.clocks.time_control import DAY, TimeControl, counted_ms, instant_of_count
 from domain.game.protocol import Seat
 
 ALL_SEATS: Final = -1

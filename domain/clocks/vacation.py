@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from domain.clocks.calendar import DAY, year_of
+from domain.clocks.time_control import DAY, year_of
 from domain.errors import Code, Refusal
 from domain.sentences import Sentences
 

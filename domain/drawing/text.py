@@ -5,11 +5,9 @@ from collections.abc import Sequence
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.game.protocol import AnyRules
-from domain.game.text import TextInput, TextPlace
+from domain.game.protocol import AnyRules, TextInput, TextPlace
 from domain.rules.registry import game_by_key
-from domain.sentences import text_in
-from domain.translation import ENGLISH, Translation
+from domain.sentences import ENGLISH, Translation, text_in
 
 
 def text_places(

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from domain.game.package import GamePackage
+from domain.game.protocol import GamePackage
 from domain.games import (
     duo,
     goliath,

@@ -80,12 +80,14 @@ from domain.match.events import (
 from domain.match.history import (
     EMPTY_SNAPSHOT,
     BrokenHistory,
+    EventEnvelope,
     Snapshot,
     chain_events,
     check_chain,
+    decode_event,
     events_by_command,
+    leaf_hash,
 )
-from domain.match.leaves import EventEnvelope, decode_event, leaf_hash
 from domain.match.state import MatchState, Reason
 from domain.rules import Seat, rules_by_id
 

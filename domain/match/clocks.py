@@ -28,11 +28,10 @@ from domain.match.events import (
     Undone,
 )
 from domain.match.evolve import evolve
-from domain.match.leaves import EventEnvelope
+from domain.match.history import EventEnvelope
 from domain.match.moves import leave_match
-from domain.match.robots import robot_level
 from domain.match.sentences import SAY
-from domain.match.state import MatchState, Reason, deadline, deadline_of, initial
+from domain.match.state import MatchState, Reason, deadline, deadline_of, initial, robot_level
 from domain.rules import MissingRules, Seat, rules_by_id
 
 

@@ -13,8 +13,7 @@ from msgspec import UNSET, UnsetType
 from domain.clocks.match_clock import GivenTime
 from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment
-from domain.match.decoding import RecordDecoder
-from domain.match.events import AccountId, CommandId, ImportedResult, MatchSource
+from domain.match.events import AccountId, CommandId, ImportedResult, MatchSource, RecordDecoder
 from domain.rules import Seat
 
 TEXT_LIMIT: Final = 512

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.errors import Code, Refusal
 from domain.match.commands import GiveRuling, MakeAppeal, MakeClaim
 from domain.match.decision import Decision, seat_of

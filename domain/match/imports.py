@@ -25,7 +25,7 @@ from domain.match.events import (
     MatchStarted,
 )
 from domain.match.evolve import evolve
-from domain.match.leaves import EVENT_LIMIT, body_size
+from domain.match.history import EVENT_LIMIT, body_size
 from domain.match.sentences import SAY
 from domain.match.state import (
     ImportedMatch,
@@ -38,7 +38,7 @@ from domain.match.state import (
     without_leavers,
 )
 from domain.rules import AnyRules, MissingRules, Seat, pack_position, rules_by_id
-from domain.translation import ENGLISH, Translation
+from domain.sentences import ENGLISH, Translation
 
 DOCUMENT: Final = "document"
 """The kind of a source that is a match document."""

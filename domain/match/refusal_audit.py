@@ -33,8 +33,7 @@ from domain.match.commands import (
 from domain.match.decide import decide
 from domain.match.decision import INTERNAL, Decision, DecisionContext, Rejection
 from domain.match.events import SERVER_ACCOUNT
-from domain.match.history import BrokenHistory
-from domain.match.leaves import RefusedLeaf
+from domain.match.history import BrokenHistory, RefusedLeaf
 from domain.match.offers import OFFER_KINDS
 from domain.match.sentences import SAY
 from domain.match.state import MatchState, position_of

@@ -1,13 +1,19 @@
-"""The state of a match, its deadlines, and the position at any ply.
+"""The accounts of robots: there is one for each level, and each plays every game for several.
+
+Their ids are the same on every server, so whatever reads a match knows without a look-up which
+seats are robots'. An id that is drawn for a person is one of these with a chance of 3 in 2^64.
+
+The state of a match, its deadlines, and the position at any ply.
 
 The position in the state is a cache: a caller that has just computed it passes it to `evolve`, and otherwise
 `position_of` replays the moves. The rules of a game have reasons for an end of their own, such as `goal`; each
 game has the sentences for its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Self
+from types import MappingProxyType
+from typing import Any, Final, Self
 
 import msgspec
 from msgspec.structs import replace
@@ -15,8 +21,28 @@ from msgspec.structs import replace
 from domain.clocks import match_clock as clocks
 from domain.clocks.match_clock import MatchClock
 from domain.fairness import Commitment
+from domain.game.engine import LEVELS, RobotLevel
 from domain.match.events import AccountId, Ended, Imported, ImportedResult, MatchSource
 from domain.rules import AnyRules, Seat, pack_position, rules_by_id, unpack_position
+
+_PREFIX: Final = b"robot\0\0"
+
+ROBOT_ACCOUNTS: Final[Mapping[RobotLevel, AccountId]] = MappingProxyType(
+    {level: _PREFIX + bytes([number]) for number, level in enumerate(LEVELS, 1)}
+)
+"""The account of the robot of each level."""
+
+_LEVEL_OF: Final = {account: level for level, account in ROBOT_ACCOUNTS.items()}
+
+
+def robot_level(account: AccountId) -> RobotLevel | None:
+    """Return the level of a robot's account; None for a person's."""
+    return _LEVEL_OF.get(account)
+
+
+def robot_name(level: RobotLevel) -> str:
+    """Return the userid of a robot, such as `robot-easy`."""
+    return f"robot-{level}"
 
 
 class Reason(StrEnum):

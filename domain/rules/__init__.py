@@ -1,7 +1,14 @@
 """The catalogue of games: their look-up by key, and that of rules by version."""
 
-from domain.game.package import GamePackage
-from domain.game.protocol import AnyRules, GameOutcome, IllegalMove, Rules, Seat, UnreadableMove
+from domain.game.protocol import (
+    AnyRules,
+    GameOutcome,
+    GamePackage,
+    IllegalMove,
+    Rules,
+    Seat,
+    UnreadableMove,
+)
 from domain.rules.missing_rules import MissingRules
 from domain.rules.registry import (
     Registry,

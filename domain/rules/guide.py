@@ -1,6 +1,6 @@
 """The guide of a game: what its page shows to people, with pictures from real moves.
 
-A game has it as `guide.toml` in its package, in English; `domain.game.package` has its texts in the
+A game has it as `guide.toml` in its package, in English; `domain.game.protocol` has its texts in the
 reader's language.
 """
 

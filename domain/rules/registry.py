@@ -10,8 +10,7 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.game.package import GamePackage
-from domain.game.protocol import SAY, AnyRules
+from domain.game.protocol import SAY, AnyRules, GamePackage
 from domain.rules.missing_rules import MissingRules
 from domain.sentences import add_catalogues
 

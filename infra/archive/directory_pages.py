@@ -10,8 +10,7 @@ from typing import Final, Self
 
 import msgspec
 
-from domain.match.decoding import RecordDecoder
-from domain.match.events import AccountId, CommandId
+from domain.match.events import AccountId, CommandId, RecordDecoder
 from domain.rules import Seat
 from infra.log.tiles import number_path
 

@@ -6,13 +6,12 @@ from functools import partial
 from itertools import chain, groupby
 from typing import Final, TypeVar
 
-from infra.archive.archived_match import ArchiveError
+from infra.archive.archive import ArchiveError
 from infra.archive.directory_pages import DirectoryPage, page_path
 from infra.log import merkle
 from infra.log.key_files import LogKeyError
 from infra.log.names import object_name
-from infra.log.published_log import LogDamagedError, PublishedLog
-from infra.log.published_logs import PublishedLogs
+from infra.log.published_log import LogDamagedError, PublishedLog, PublishedLogs
 from infra.log.signed_note import NoteError
 from infra.log.tiles import WIDTH
 from infra.objects.location import is_local, open_objects

@@ -14,13 +14,12 @@ import redis
 from domain.errors import Code, Refusal
 from domain.match.events import CommandId
 from domain.match.history import PackedSnapshot
-from infra.archive.archive import Archive
-from infra.archive.archived_match import ArchivedMatch
+from infra.archive.archive import Archive, ArchivedMatch
 from infra.archive.directory_pages import DirectoryEntry
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.redis.autopipeline import CommandPipeline, raise_errors
-from infra.store.async_store import AsyncStore
+from infra.store.async_gateway import AsyncStore
 from infra.store.layout import Layout
 from infra.store.port import (
     AlreadyDecided,
@@ -35,7 +34,7 @@ from infra.store.redis_store import RedisStore
 from infra.store.store_calls import archived_result
 
 if TYPE_CHECKING:
-    from infra.log.published_logs import PublishedLogs
+    from infra.log.published_log import PublishedLogs
 
 Found = TypeVar("Found")
 Wanted = TypeVar("Wanted", bound=Hashable)
@@ -148,7 +147,7 @@ class StoreWithArchive(RedisStore):
 
     def _in_archive(self, boards: Sequence[int]) -> set[int]:
         """Return which of these boards have matches in the archive."""
-        return boards_in_archive(self._client, self._fixed.shards, boards)
+        return boards_in_archive(self._client, self.layout.fixed.shards, boards)
 
 
 class AsyncStoreWithArchive(AsyncStore):

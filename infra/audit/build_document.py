@@ -13,14 +13,15 @@ from redis.exceptions import ResponseError
 
 from domain.match.clocks import clock_turns
 from domain.match.events import AccountId, CommandId, MatchStarted, Sealed
-from domain.match.history import PackedSnapshot, replay
-from domain.match.leaves import (
+from domain.match.history import (
     EventEnvelope,
+    PackedSnapshot,
     RefusedLeaf,
     decode_event,
     decode_refusal,
     is_event,
     leaf_hash,
+    replay,
 )
 from domain.match.state import MatchState
 from domain.rules import rules_by_id

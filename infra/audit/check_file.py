@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from domain.match.leaves import AnchorLeaf, EventEnvelope, decode_leaf, leaf_hash
+from domain.match.history import AnchorLeaf, EventEnvelope, decode_leaf, leaf_hash
 from infra.audit.check_document import EvidenceVerdict, check_document
 from infra.audit.faults import NotCheckableError, count, printable
 from infra.audit.match_document import DocumentError, read_document

@@ -9,8 +9,7 @@ import msgspec
 from domain.fairness import CHAIN_LENGTH, SetupDraw, earlier_seed
 from domain.match.deals import DealKind, deal_kind
 from domain.match.events import SCHEMA, SERVER_ACCOUNT, MatchStarted, Revealed, Sealed, Withheld
-from domain.match.history import BrokenHistory
-from domain.match.leaves import AnchorLeaf, EventEnvelope, decode_anchor
+from domain.match.history import AnchorLeaf, BrokenHistory, EventEnvelope, decode_anchor
 
 DEALS: Final[Mapping[DealKind, str]] = {
     DealKind.ALONE: (

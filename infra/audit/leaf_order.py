@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from domain.match.events import CommandId, MatchStarted, OfferAnswered, Revealed, Sealed
-from domain.match.leaves import AnchorLeaf, EventEnvelope, RefusedLeaf, decode_leaf
+from domain.match.history import AnchorLeaf, EventEnvelope, RefusedLeaf, decode_leaf
 from infra.redis.keys import shard_of
 
 _MOST_FAULTS: Final = 100

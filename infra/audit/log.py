@@ -16,8 +16,7 @@ from redis.exceptions import ResponseError
 from infra.audit.leaf_order import LeafFacts, LeafOrder
 from infra.audit.leaf_totals import LeafTotals, leaf_number
 from infra.log.published_log import LogDamagedError, PublishedLog
-from infra.log.tiles import WIDTH, Tile
-from infra.log.tree_rebuild import TreeRebuild
+from infra.log.tiles import WIDTH, Tile, TreeRebuild
 from infra.objects.port import ObjectStoreError
 from infra.redis import keys
 from infra.store.board_numbers import BoardNumbers

@@ -12,9 +12,15 @@ import msgspec
 
 from domain.match.audit import determines_command, possible_digests, verify
 from domain.match.evolve import ply_after
-from domain.match.history import BrokenHistory, events_by_command
+from domain.match.history import (
+    BrokenHistory,
+    EventEnvelope,
+    RefusedLeaf,
+    decode_refusal,
+    events_by_command,
+    is_event,
+)
 from domain.match.imports import describe_import
-from domain.match.leaves import EventEnvelope, RefusedLeaf, decode_refusal, is_event
 from domain.match.refusal_audit import NotDecidedAgain, check_refusal, restored_text
 from infra.audit.draws import AnchorOf, KnownSeeds, check_draw
 from infra.audit.faults import count

@@ -25,8 +25,8 @@ from infra.audit.stored_match import (
 )
 from infra.store import locators
 from infra.store.port import Store
+from infra.store.snapshots import WholeMatch
 from infra.store.trimmed_leaves import TrimmedLeavesError
-from infra.store.whole_matches import WholeMatch
 
 AT_ONCE: Final = 32
 """Matches that are read in one round trip, so that the server is never busy for long."""

@@ -13,7 +13,7 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from domain.match.clocks import ClockTurn
-from domain.match.leaves import is_event
+from domain.match.history import is_event
 from domain.rules import Seat
 
 FORMAT: Final = "matchpost-match/1"

@@ -10,8 +10,7 @@ from typing import Final
 import msgspec
 
 from domain.match.events import SCHEMA
-from domain.match.history import BrokenHistory
-from domain.match.leaves import EventEnvelope, RefusedLeaf, leaf_hash
+from domain.match.history import BrokenHistory, EventEnvelope, RefusedLeaf, leaf_hash
 from infra.audit.match import CheckedMatch
 from infra.log.key_files import LogKeyError
 from infra.log.published_log import LogDamagedError, PublishedLog

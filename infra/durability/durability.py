@@ -17,6 +17,11 @@ while it has fewer than R replicas that follow it (`min-replicas-to-write`).
 All of this is asked of each server that takes writes: of one server, of the primary that sentinels name, or of
 every primary of a cluster. Sentences about the last two begin with the name of the node. `_QUESTIONS` has what is asked,
 and on which occasions: when a process starts, by the watch, at a new connection, by `/readyz` and the doctor.
+
+Notes about the servers of the matches, in RQ's Redis: whether they are durable, and their settings.
+
+Who may read a server's settings reads its `masterauth` too, which opens all data. So of the roles only the scheduler
+may (`infra.redis.access`), and notes them for the others.
 """
 
 import logging
@@ -26,6 +31,8 @@ from functools import partial
 from operator import eq
 from typing import Any, Final, NamedTuple
 
+import msgspec
+import redis
 from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -33,10 +40,10 @@ from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from infra.durability import replicas as followers
-from infra.durability.durability_notes import DurabilityNotes
+from infra.redis import keys
+from infra.redis.addresses import naming_node, under_sentinels
 from infra.redis.cluster import in_cluster, servers_of, slots_of
-from infra.redis.node_names import naming_node, under_sentinels
-from infra.redis.server_state import (
+from infra.redis.server import (
     MAXIMUM_LAG,
     MINIMUM_REPLICAS,
     MOST_LAG,
@@ -47,6 +54,59 @@ from infra.redis.server_state import (
 )
 
 logger = logging.getLogger(__name__)
+
+NOTE_SECONDS: Final = 30.0
+"""How long a note lasts."""
+
+_NOTED_SECONDS: Final = 3600
+"""How long noted settings count; the scheduler notes them with each of its verifications."""
+
+
+class DurabilityNote(msgspec.Struct, frozen=True):
+    """The result of the last verification."""
+
+    fault: str
+    """Why moves can't be accepted; empty if they can."""
+    age: float
+    """Seconds since the verification."""
+
+
+class DurabilityNotes:
+    """Reads and writes the note, and the settings of servers; `client` is of RQ's Redis."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+
+    def read(self) -> DurabilityNote | None:
+        """Return the note; None if nobody has verified the server for `NOTE_SECONDS`."""
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.get(keys.DURABILITY)
+            pipe.pttl(keys.DURABILITY)
+            fault, left = pipe.execute()
+        age = NOTE_SECONDS - left / 1000
+        # one with more time left than it can have was written while a clock ran ahead
+        return None if fault is None or age < 0 else DurabilityNote(fault.decode(), age)
+
+    def write(self, fault: str) -> None:
+        """Write the note."""
+        self._client.set(keys.DURABILITY, fault, px=int(NOTE_SECONDS * 1000))
+
+    def settings(self, server: str) -> dict[str, str] | None:
+        """Return the settings of a server, by its `run_id`; None if none are known, and it has to be asked."""
+        try:
+            found: Any = self._client.get(keys.noted_settings(server))
+        except RedisError:
+            return None
+        return None if found is None else msgspec.json.decode(found, type=dict[str, str])
+
+    def write_settings(self, server: str, settings: Mapping[str, str]) -> None:
+        """Note the settings of a server, if RQ's Redis answers; others ask for them otherwise."""
+        note = msgspec.json.encode(settings)
+        try:
+            self._client.set(keys.noted_settings(server), note, ex=_NOTED_SECONDS)
+        except RedisError as error:
+            logger.warning("the settings of a server can't be noted: %s", error)
+
 
 BARRIER_TIMEOUT: Final = 5000
 """Milliseconds a barrier waits for the disk; less than a client's timeout."""

@@ -30,6 +30,7 @@ from redis.exceptions import RedisError, ResponseError
 from infra.durability.durability import (
     BARRIER_TIMEOUT,
     DurabilityError,
+    DurabilityNotes,
     Mode,
     Occasion,
     append_barrier,
@@ -37,14 +38,12 @@ from infra.durability.durability import (
     find_faults,
     verify_server,
 )
-from infra.durability.durability_notes import DurabilityNotes
-from infra.process.intervals import every
+from infra.process.log_context import every
 from infra.process.metrics import TRIAL_WRITE_SECONDS
 from infra.redis import keys
+from infra.redis.addresses import node_name, under_sentinels
 from infra.redis.clients import info_of, settings_of
-from infra.redis.cluster import in_cluster, slots_of
-from infra.redis.node_names import node_name, under_sentinels
-from infra.redis.slot_map import slot_of_key
+from infra.redis.cluster import in_cluster, slot_of_key, slots_of
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,7 @@
-"""The part of a server's status that RQ's Redis knows: lanes, the queues of jobs, and their workers."""
+"""The part of a server's status that RQ's Redis knows: lanes, the queues of jobs, and their workers.
+
+The part of a server's status that each shard has: its inbox, and its reminders and flags.
+"""
 
 import socket
 from collections.abc import Sequence
@@ -11,7 +14,6 @@ from rq.registry import FailedJobRegistry, StartedJobRegistry
 from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker
 
-from infra.health.shard_status import ShardStatus
 from infra.redis import keys
 from infra.redis.keys import Lane
 from infra.redis.rq_jobs import (
@@ -24,10 +26,63 @@ from infra.redis.rq_jobs import (
     ROBOTS,
     SUSPENDED,
 )
-from infra.store.last_runs import LaneTurn, last_turns
+from infra.store.jobs import LaneTurn, last_turns
 from infra.store.layout import Layout
 from infra.store.leases import REQUESTED
 from infra.valkey.process import is_alive
+
+OVERDUE_MS: Final = 60_000
+"""Milliseconds after which a missing reminder or flag is reported; a tick takes one second."""
+
+
+class ShardStatus(msgspec.Struct, frozen=True):
+    """The inbox of a shard, and its reminders and flags."""
+
+    number: int
+    waiting: int
+    """Commands in the inbox."""
+    oldest: int | None
+    """When the oldest entry was received, in ms by the server's clock."""
+    aside: int
+    """Entries that could not be decoded."""
+    tries: int
+    """The most attempts at any entry that failed; 0 if none failed."""
+    overdue: int = 0
+    """Matches whose reminder or flag has been due for more than a minute."""
+    due: int | None = None
+    """When the next reminder or flag is due, in ms by the server's clock."""
+    floor: int = 0
+    """No command is received before this time, in ms, even if the server's clock is behind it."""
+
+
+def read_shards(client: redis.Redis, shards: int, now: int) -> tuple[ShardStatus, ...]:
+    """Return the status of all shards in one round trip; `now` is the server's time in ms."""
+    with client.pipeline(transaction=False) as pipe:
+        for number in range(shards):
+            pipe.xlen(keys.inbox(number))
+            pipe.xrange(keys.inbox(number), count=1)
+            pipe.xlen(keys.dead_letters(number))
+            pipe.hvals(keys.attempts(number))
+            pipe.zcount(keys.due(number), 0, now - OVERDUE_MS)
+            pipe.zrange(keys.due(number), 0, 0, withscores=True)
+            pipe.get(keys.floor(number))
+        replies = iter(pipe.execute())
+    return tuple(_shard(number, row) for number, row in enumerate(zip(*[replies] * 7, strict=True)))
+
+
+def _shard(number: int, row: tuple[Any, ...]) -> ShardStatus:
+    waiting, first, aside, tries, overdue, due, floor = row
+    return ShardStatus(
+        number,
+        waiting,
+        int(first[0][1].get(b"t", 0)) if first else None,
+        aside,
+        tries=max(map(int, tries), default=0),
+        overdue=overdue,
+        due=int(due[0][1]) if due else None,
+        floor=int(floor or 0),
+    )
+
 
 OURS: Final = (COMMANDS, PROJECTIONS, PUBLISHED_LOG, MAIL, MAINTENANCE, ROBOTS, ANALYSIS)
 """The queues of matchpost, in the order in which they are shown."""

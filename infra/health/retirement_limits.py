@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 import redis
 
 from infra.mail.progress import MailerProgress
-from infra.mail.push_queue import PushQueue
+from infra.mail.push import PushQueue
+from infra.projections.buckets import SPECS
 from infra.projections.generations import Generations
-from infra.projections.specs import SPECS
 from infra.redis import keys
-from infra.store.published_sizes import read_published_sizes
+from infra.store.watermarks import read_published_sizes
 
 
 def retirement_limits(client: redis.Redis, shards: int, *, mail: bool) -> list[int]:

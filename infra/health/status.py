@@ -13,31 +13,29 @@ import msgspec
 import redis
 from redis.exceptions import ResponseError
 
-from domain.clocks.calendar import DAY
-from domain.match.leaves import time_of_leaf
-from infra.durability.durability import Mode
-from infra.durability.durability_notes import DurabilityNotes
+from domain.clocks.time_control import DAY
+from domain.match.history import time_of_leaf
+from infra.durability.durability import DurabilityNotes, Mode
 from infra.health.heartbeats import HeartbeatRecord, Role, lost_by_all, read_heartbeats
-from infra.health.queue_status import QueueStatus, read_queue
+from infra.health.queue_status import QueueStatus, ShardStatus, read_queue, read_shards
 from infra.health.retirement_limits import ArchiveFigures, archive_figures
-from infra.health.shard_status import ShardStatus, read_shards
 from infra.mail.outbox import Outbox, OutboxStatus
+from infra.projections.buckets import SPECS
 from infra.projections.lag import Lag, lag
-from infra.projections.robot_figures import RobotFigures, read_robot_figures
-from infra.projections.specs import SPECS
+from infra.projections.robots import RobotFigures, read_robot_figures
 from infra.redis import keys
 from infra.redis.clients import time_ms
 from infra.redis.reads import read_all
 from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedShard, ClosedShards
-from infra.store.damaged_matches import DamagedMatches
-from infra.store.last_runs import RetireRun, last_retire_run
+from infra.store.failures import DamagedMatches
+from infra.store.jobs import RetireRun, last_retire_run
 from infra.store.layout import Layout
 from infra.store.log_gate import read_ends
 from infra.store.lost_leaves import LostLeaves, losses_read
 from infra.store.port import Store, Watermark
-from infra.store.published_sizes import PublishedSize, published_sizes_read
 from infra.store.scrub_notes import NotedFault, ScrubNotes, ScrubRecord
+from infra.store.watermarks import PublishedSize, published_sizes_read
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 from domain.rules import all_games
-from domain.translation import ENGLISH
+from domain.sentences import ENGLISH
 
 if TYPE_CHECKING:
     from babel.messages.catalog import Catalog, Message

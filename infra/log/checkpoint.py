@@ -10,8 +10,18 @@ from typing import Final, Self
 import msgspec
 
 from infra.log.merkle import verify_inclusion
-from infra.log.note_lines import read_base64, read_decimal, read_hash, write_base64
-from infra.log.signed_note import NoteError, Signer, VerifierKey, open_note, sign, split_note
+from infra.log.signed_note import (
+    NoteError,
+    Signer,
+    VerifierKey,
+    open_note,
+    read_base64,
+    read_decimal,
+    read_hash,
+    sign,
+    split_note,
+    write_base64,
+)
 
 PROOF_HEADER: Final = "c2sp.org/tlog-proof@v1"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from typing import Final, TypeAlias
 
-from domain.match.leaves import leaf_hash as leaf_hash  # noqa: PLC0414 - part of this module
+from domain.match.history import leaf_hash as leaf_hash  # noqa: PLC0414 - part of this module
 
 HASH_SIZE: Final = 32
 

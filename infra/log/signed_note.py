@@ -2,6 +2,8 @@
 
 A note is a text that ends in a newline, an empty line, and signature lines. Signatures by unknown keys
 are ignored; one bad signature by a known key refuses the whole note.
+
+The lines of signed texts and proof files: decimal numbers, base64 and hashes, each in one form only.
 """
 
 import re
@@ -14,6 +16,8 @@ from typing import Final, Self
 import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from infra.log.merkle import HASH_SIZE
 
 MOST_SIGNATURES: Final = 64
 """Signatures in a note; the specification asks for at least 16."""
@@ -170,3 +174,37 @@ def _decode_base64(text: str) -> bytes:
     if b64encode(data).decode() != text:
         raise NoteError("base64 has stray bits at its end")
     return data
+
+
+_DECIMAL: Final = re.compile(r"0|[1-9][0-9]{0,18}")
+
+
+def read_decimal(text: str, what: str) -> int:
+    """Return the number that a line has; `NoteError`, naming `what` it should be, for any other text."""
+    if not _DECIMAL.fullmatch(text):
+        raise NoteError(f"the {what} is a decimal number without leading zeros")
+    return int(text)
+
+
+def read_hash(text: str) -> bytes:
+    """Return the hash that a line has in base64; `NoteError` for any other text."""
+    found = read_base64(text)
+    if len(found) != HASH_SIZE:
+        raise NoteError(f"a hash has {HASH_SIZE} bytes, and this one {len(found)}")
+    return found
+
+
+def read_base64(text: str) -> bytes:
+    """Return the bytes of a base64 text; `NoteError` if it is not written as `write_base64` does."""
+    try:
+        found = b64decode(text, validate=True)
+    except ValueError as error:
+        raise NoteError(f"base64 can't be read: {error}") from None
+    if write_base64(found) != text:
+        raise NoteError("base64 has stray bits at its end")
+    return found
+
+
+def write_base64(data: bytes) -> str:
+    """Return bytes as base64."""
+    return b64encode(data).decode()

@@ -2,6 +2,8 @@
 
 They go to the verified addresses that the account had before, because a thief of a password changes the
 addresses first. They name no new address and have no secret.
+
+Erases all data of an account that belongs to mail.
 """
 
 from collections.abc import Callable
@@ -9,11 +11,17 @@ from secrets import token_hex
 
 import redis
 
+from domain.match.events import AccountId
 from infra.languages.wording import Wording, wording
 from infra.mail.composer import EmailText
 from infra.mail.email import Email, Purpose
 from infra.mail.outbox import Outbox
+from infra.mail.progress import MailerProgress
+from infra.mail.push import PushQueue
+from infra.mail.queues import ChatMailQueue, MessageMailQueue
+from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts.record import AccountChange, Profile
+from infra.people.password_resets import PasswordResets
 
 
 def account_change_mailer(
@@ -77,3 +85,18 @@ def _text(words: Wording, change: AccountChange, name: str, domain: str) -> Emai
                 ),
                 words.code,
             )
+
+
+def erase_mail(client: redis.Redis, account: AccountId) -> None:
+    """Erase e-mails to an account, its codes, link and digests, and its unsent chat, messages and notifications.
+
+    Safe to repeat. The counts per id and per address stay: they are hashed, and expire.
+    """
+    outbox = Outbox(client)
+    outbox.forget(account)
+    VerificationCodes(client, outbox.now).forget(account)
+    MailerProgress(client).forget(account)
+    MessageMailQueue(client).forget(account)
+    ChatMailQueue(client).forget(account)
+    PasswordResets(client).forget(account)
+    PushQueue(client).forget(account)

@@ -7,9 +7,9 @@ import msgspec
 
 from domain.match.events import AccountId
 from domain.rules import Seat
-from domain.translation import ENGLISH
-from infra.mail.message_queue import QueuedMessage
+from domain.sentences import ENGLISH
 from infra.mail.progress import DigestItem
+from infra.mail.queues import QueuedMessage
 from infra.people.messages import PlayerMessage
 from infra.projections.notices import NoticeKind
 

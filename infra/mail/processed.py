@@ -14,7 +14,7 @@ import redis
 from limits import RateLimitItemPerDay, RateLimitItemPerHour
 from limits.strategies import FixedWindowRateLimiter
 
-from infra.people.accounts.validation import folded_mailbox, mailbox
+from infra.people.accounts.usernames import folded_mailbox, mailbox
 from infra.people.rate_limits import CountStorage
 
 PROCESSED_SECONDS: Final = 30 * 24 * 3600

@@ -7,13 +7,13 @@ signature is over the bytes of a file.
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from domain.translation import ENGLISH
+from domain.sentences import ENGLISH
 from infra.languages.wording import wording
 from infra.mail.email import Attachment
 
 if TYPE_CHECKING:
     from infra.log.proofs import LogProofs
-    from infra.log.receipt_signer import ReceiptSigner
+    from infra.log.receipts import ReceiptSigner
 
 
 def receipt_attachments(

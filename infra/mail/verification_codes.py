@@ -14,7 +14,7 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.people.accounts.validation import mailbox
+from infra.people.accounts.usernames import mailbox
 from infra.redis import mail_keys as keys
 from infra.sentences import SAY
 

@@ -8,11 +8,10 @@ from typing import Final
 
 import redis
 
-from infra.mail.chat_queue import ChatMailQueue
-from infra.mail.log_cursor import LogCursor
 from infra.mail.outbox import Outbox
-from infra.mail.progress import MailerProgress
-from infra.mail.push_queue import PushQueue
+from infra.mail.progress import LogCursor, MailerProgress
+from infra.mail.push import PushQueue
+from infra.mail.queues import ChatMailQueue
 from infra.redis import mail_keys as keys
 from infra.redis.rq_jobs import MAIL, SEND_MAIL
 from infra.store.port import Store

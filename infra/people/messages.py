@@ -12,8 +12,15 @@ appends nothing, so a front end may repeat a command: the same id means the same
 Writes are as durable as the server makes every write: in `fsync` mode it syncs before it answers.
 Under durability `replicated` the client that writes them waits for the replicas, as for all that belongs to
 accounts (`infra.redis.confirmed_writes`).
+
+Messages to players who do not know their writer: so many a day.
+
+| key | what |
+|---|---|
+| `{a:<hex>}:strangers` | hash: command and recipient, a day from the first |
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -24,15 +31,38 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
+from infra.people.account_index import index_under_account
 from infra.people.account_lists import MUTED, AccountList
 from infra.people.message_notices import BORN_MARK, MessageNotice, MessageNotices
-from infra.people.stranger_messages import count_strangers
 from infra.people.texts import read_text
 from infra.projections.notices import NoticeKind
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms
 from infra.redis.reads import Read, read_one
 from infra.sentences import SAY
+
+STRANGERS_A_DAY: Final = 20
+"""Most messages of an account within a day to players who do not know it, counted by recipient."""
+
+_HOUR: Final = 3600
+
+
+def count_strangers(
+    client: redis.Redis, sender: AccountId, strangers: Sequence[AccountId], command: CommandId
+) -> None:
+    """Count a message, once if it is repeated; `too-many`, and then it counts for nothing."""
+    name, counted = keys.strangers(sender), list[str]()
+    for field in [(command + other).hex() for other in strangers]:
+        fits = index_under_account(client, sender, name, field, "", STRANGERS_A_DAY)
+        # crash window: without it the count would not end; the next message sets it
+        client.expire(name, 24 * _HOUR, nx=True)
+        if not fits:
+            if counted:
+                client.hdel(name, *counted)
+            hours = math.ceil(client.ttl(name) / _HOUR)
+            raise Refusal(Code.TOO_MANY, SAY("strangers", most=STRANGERS_A_DAY, hours=hours))
+        counted.append(field)
+
 
 MOST_RECIPIENTS: Final = 20
 """Most recipients of a message."""

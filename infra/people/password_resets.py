@@ -22,9 +22,13 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.people.attempt_source import LOCAL, attempt_source
-from infra.people.rate_limits import LoginRateLimit
-from infra.people.security_log import SecurityEvent, note_security
+from infra.people.rate_limits import (
+    LOCAL,
+    LoginRateLimit,
+    SecurityEvent,
+    attempt_source,
+    note_security,
+)
 from infra.redis import keys
 from infra.redis.clients import time_ms
 from infra.redis.mail_keys import RESET_REQUESTS

@@ -1,12 +1,45 @@
-"""Rate limits: wrong passwords of a userid, commands of an account."""
+"""Rate limits: wrong passwords of a userid, commands of an account.
+
+Rate limits of password attempts, by their source.
+
+Three counts guard a password, each for its own reason:
+
+- attempts of a network in a minute, for any userid, right ones not counted: so nobody can try one
+  password with every userid, or keep the processors busy with hashes;
+- wrong ones for a userid from one network: so guesses from one place end, and they do not lock out
+  the owner, who is elsewhere;
+- wrong ones for a userid from all networks, with a much higher limit: so guesses from many networks
+  end. It does not apply to a network from which the account has logged in before.
+
+Every front end sets the source of its attempts (`infra.people.rate_limits`). Without it the source is `LOCAL`: a
+terminal with direct access to the data has no limit, because it could read the hashes anyway.
+
+The security log: logins and failed ones, limits that were hit, and changes of accounts.
+
+A line names an account by its id, never by its userid, and a network by a keyed hash. The same network has the same
+hash in all processes that share the folder of keys, so that its attempts can be counted; without the key in that folder
+nobody can tell which network it is. No line has an address, a password, or the text of a token or a session.
+
+`services.serve.logging` decides where the lines go. Anybody can cause some kinds of lines without logging in: of
+these a process writes at most `MOST_A_MINUTE`, and then how many it left out, so that nobody can fill the disk.
+
+The source of password attempts: every front end sets it while it handles a request or a mail.
+"""
 
 import hashlib
+import hmac
+import logging
 import math
+import secrets
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from enum import StrEnum
+from hashlib import sha256
 from ipaddress import IPv6Network
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -18,10 +51,180 @@ from limits.strategies import FixedWindowRateLimiter
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.sentences import Sentence
-from infra.people.security_log import SecurityEvent, note_security
+from infra.people.account_macs import MacKeyError, read_mac_key
+from infra.process.metrics import SECURITY_EVENTS
 from infra.redis import keys
 from infra.redis.confirmed_writes import unconfirmed
 from infra.sentences import SAY
+
+LOCAL: Final = "local"
+"""The network of a terminal with direct access to the data."""
+
+
+def _never_gone() -> bool:
+    return False
+
+
+class AttemptSource(msgspec.Struct, frozen=True):
+    """The source of attempts."""
+
+    network: str = LOCAL
+    strangers: str = ""
+    """The network that is counted instead until the account has logged in from `network`, if the
+    client could claim any `network`; empty if it can't."""
+    means: str = ""
+    """The proof of the account in place of a password, for the security log; empty for none."""
+    is_abandoned: Callable[[], bool] = _never_gone
+    """Returns whether the client has gone."""
+
+
+_ATTEMPT_SOURCE: Final[ContextVar[AttemptSource]] = ContextVar("source", default=AttemptSource())  # noqa: B039 - frozen
+
+
+def attempt_source() -> AttemptSource:
+    """Return the source of attempts of this task or thread."""
+    return _ATTEMPT_SOURCE.get()
+
+
+@contextmanager
+def attempts_from(place: AttemptSource) -> Iterator[None]:
+    """Set the source of the attempts inside."""
+    before = _ATTEMPT_SOURCE.set(place)
+    try:
+        yield
+    finally:
+        _ATTEMPT_SOURCE.reset(before)
+
+
+LOGGER: Final = "matchpost.security"
+
+MOST_A_MINUTE: Final = 600
+"""Lines of a process in a minute that anybody can cause."""
+
+_MINUTE: Final = 60.0
+_HASH_BYTES: Final = 8
+
+logger = logging.getLogger(LOGGER)
+logger.setLevel(logging.INFO)  # whatever the level of the other lines is
+# without this Python would print warnings where no log is set up, as in `matchpost do`
+logger.addHandler(logging.NullHandler())
+
+
+class SecurityEvent(StrEnum):
+    """The events of the security log."""
+
+    LOGIN = "login"
+    LOGIN_FAILED = "login-failed"
+    LIMIT = "limit"
+    ACCOUNT_MADE = "account-made"
+    ACCOUNT_CHANGED = "account-changed"
+    ACCOUNT_DELETED = "account-deleted"
+    ACCOUNT_SUSPENDED = "account-suspended"
+    ACCOUNT_REINSTATED = "account-reinstated"
+    SESSION_MADE = "session-made"
+    SESSION_ENDED = "session-ended"
+    TOKEN_MADE = "token-made"  # noqa: S105 - no password
+    TOKEN_ENDED = "token-ended"  # noqa: S105 - the same
+    TOKENS_ENDED = "tokens-ended"
+    ARBITER_MADE = "arbiter-made"
+    ARBITER_DISMISSED = "arbiter-dismissed"
+    RESET_ASKED = "reset-asked"
+    PASSWORD_RESET = "password-reset"  # noqa: S105 - no password
+    RULING = "ruling"
+    BROADCAST = "broadcast"
+    TEXT_ERASED = "text-erased"
+    SEAT_MAIL = "seat-mail"
+    LEFT_OUT = "left-out"
+
+
+for _event in SecurityEvent:
+    SECURITY_EVENTS.labels(_event)  # begins at 0
+
+_BY_ANYBODY: Final = frozenset(
+    {SecurityEvent.LOGIN_FAILED, SecurityEvent.LIMIT, SecurityEvent.RESET_ASKED}
+)
+
+
+class NetworkHashes:
+    """Keyed hashes of networks, by the key of the accounts' MACs; without it by one of this process."""
+
+    def __init__(self) -> None:
+        self._own = secrets.token_bytes(32)
+        self._shared = b""
+        self._folder: Path | None = None
+
+    def use_folder(self, folder: Path) -> None:
+        """Use the key in a folder of keys, as soon as it is there."""
+        self._shared, self._folder = b"", folder
+
+    def of(self, network: str) -> str:
+        """Return the hash of a network, in hex."""
+        if self._folder is not None and not self._shared:
+            # the doctor reports a key that is missing
+            with suppress(MacKeyError):
+                self._shared = read_mac_key(self._folder).secret
+        text = b"network" + network.encode(errors="surrogatepass")
+        return hmac.digest(self._shared or self._own, text, "sha256")[:_HASH_BYTES].hex()
+
+
+class LineBudget:
+    """How many lines may still be written in this minute. Thread-safe."""
+
+    def __init__(
+        self, most: int = MOST_A_MINUTE, timer: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most = most
+        self._timer = timer
+        self._lock = threading.Lock()
+        self._end = 0.0
+        self._count = 0
+
+    def take(self) -> tuple[bool, int]:
+        """Return whether a line may be written, and how many were left out in the minute before."""
+        with self._lock:
+            left_out = 0
+            if (now := self._timer()) >= self._end:
+                left_out = max(0, self._count - self._most)
+                self._end, self._count = now + _MINUTE, 0
+            self._count += 1
+            return self._count <= self._most, left_out
+
+
+NETWORKS: Final = NetworkHashes()
+_BUDGET: Final = LineBudget()
+
+
+def note_security(
+    event: SecurityEvent,
+    account: AccountId | None = None,
+    network: str = "",
+    budget: LineBudget | None = None,
+    **fields: str | int | list[str],
+) -> None:
+    """Write a line about an event; `network` is that of the client, if it is not the source of attempts.
+
+    `budget` is that of the lines that anybody can cause, without it the one of this process.
+    """
+    SECURITY_EVENTS.labels(event).inc()
+    if event in _BY_ANYBODY:
+        allowed, left_out = (budget or _BUDGET).take()
+        if left_out:
+            _write(SecurityEvent.LEFT_OUT, lines=left_out)
+        if not allowed:
+            return
+    named: dict[str, str | int | list[str]] = {}
+    if account is not None:
+        named["account"] = account.hex()
+    if (network := network or attempt_source().network) != LOCAL:
+        named["network"] = NETWORKS.of(network)
+    if means := attempt_source().means:
+        named["means"] = means
+    _write(event, **named, **fields)
+
+
+def _write(event: SecurityEvent, **fields: str | int | list[str]) -> None:
+    logger.info(event.value, extra={"fields": fields})
+
 
 WRONG_PASSWORDS: Final = 10
 """Wrong passwords of a userid in a window, at most."""
@@ -31,7 +234,6 @@ WINDOW_MINUTES: Final = 15
 
 COMMANDS_A_MINUTE: Final = 300
 
-_MINUTE: Final = 60.0
 
 _ROUNDING: Final = 1e-6
 """More than sums of times are wrong by, in seconds."""
@@ -242,3 +444,95 @@ def _hashed(name: str, network: str) -> str:
     hashed = f"{name.lower()}\0{network}" if network else name.lower()
     digest = hashlib.sha256(hashed.encode(errors="surrogatepass"))
     return digest.hexdigest()[:32]
+
+
+PASSWORDS_A_MINUTE: Final = 20
+"""Wrong passwords and new accounts of one network."""
+
+FROM_EVERYWHERE: Final = 100
+"""Wrong passwords for a userid within `WINDOW_MINUTES`, from networks that it has not used."""
+
+_KNOWN_NETWORKS: Final = 20
+"""Networks of an account that are remembered."""
+
+_KNOWN_SECONDS: Final = 90 * 24 * 3600
+
+
+class PasswordAttempt(msgspec.Struct, frozen=True):
+    """A counted attempt."""
+
+    name: str
+    network: str
+    network_known: bool
+    """Whether the account has logged in from the network before."""
+
+
+class PasswordAttempts:
+    """The three counts. Wrong passwords are counted in Redis, those of a minute in this process."""
+
+    def __init__(self, client: redis.Redis, wrong: LoginRateLimit | None, a_minute: int) -> None:
+        self._client = client
+        self._wrong = wrong or LoginRateLimit(client)
+        self._everywhere = LoginRateLimit(client, FROM_EVERYWHERE, WINDOW_MINUTES, "everywhere")
+        self._rate = NetworkRateLimit(
+            a_minute, what=SAY("network-passwords"), setting="password_rate"
+        )
+
+    def count(self, name: str, account: AccountId | None) -> PasswordAttempt:
+        """Count an attempt before it is made, so that simultaneous guesses are stopped as well.
+
+        `too-fast` or `too-many-attempts` if there were too many.
+        """
+        place = attempt_source()
+        known = self._is_known(account, place.network)
+        network = place.network if known else place.strangers or place.network
+        self.spend(network)
+        self._wrong.count(name, network)
+        if not known:
+            self._everywhere.count(name)
+        return PasswordAttempt(name, network, known)
+
+    def spend(self, network: str | None = None) -> None:
+        """Count work that takes a hash; `too-fast` if there was too much in this minute."""
+        network = attempt_source().network if network is None else network
+        if network != LOCAL:
+            self._rate.check(network)
+
+    def give_back(self, counted: PasswordAttempt) -> None:
+        """Uncount an attempt that was right, or was not made."""
+        self._wrong.give_back(counted.name, counted.network)
+        if counted.network != LOCAL:
+            self._rate.give_back(counted.network)
+        if not counted.network_known:
+            self._everywhere.give_back(counted.name)
+
+    def remember(self, account: AccountId) -> None:
+        """Remember that an account has logged in from this source."""
+        network, name = attempt_source().network, keys.networks(account)
+        if network == LOCAL:
+            return
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.zadd(name, {_place_of(account, network): self._client.time()[0]})
+            pipe.zremrangebyrank(name, 0, -_KNOWN_NETWORKS - 1)
+            pipe.expire(name, _KNOWN_SECONDS)
+            pipe.execute()
+
+    def forget(self, name: str, account: AccountId) -> None:
+        """Erase the counts of an account; wrong attempts from other networks expire."""
+        self._client.delete(keys.networks(account))
+        for network in {LOCAL, attempt_source().network, attempt_source().strangers or LOCAL}:
+            self._wrong.forget(name, network)
+        self._everywhere.forget(name)
+
+    def _is_known(self, account: AccountId | None, network: str) -> bool:
+        if network == LOCAL:
+            return True
+        if account is None:
+            return False
+        found: Any = self._client.zscore(keys.networks(account), _place_of(account, network))
+        return found is not None
+
+
+def _place_of(account: AccountId, network: str) -> bytes:
+    """Return a hash of a network, so that the stored data have no addresses."""
+    return sha256(account + network.encode(errors="surrogatepass")).digest()[:16]

@@ -7,6 +7,8 @@ on events and on the data of that bucket alone.
 A bucket's checkpoint changes in the same script as its data, and only from the value that the writer has
 read: so a writer that was overtaken, or whose generation was replaced, writes nothing, and several
 writers do no harm.
+
+The projections. Raising a version makes the projection worker rebuild that projection.
 """
 
 from collections.abc import Container, Iterable, Sequence
@@ -16,9 +18,32 @@ from zlib import crc32
 import msgspec
 import redis
 
-from infra.projections.specs import Spec
 from infra.redis import keys, scripts
 from infra.redis.cluster import in_cluster
+
+
+class Spec(msgspec.Struct, frozen=True):
+    """A projection's name and the version of its data."""
+
+    name: str
+    version: int
+    """Raised whenever the same log would lead to other data."""
+
+
+LISTS: Final = Spec("lists", 7)
+NOTICES: Final = Spec("notifications", 4)
+SCORES: Final = Spec("scores", 3)
+HISTORY: Final = Spec("history", 4)
+STANDINGS: Final = Spec("standings", 4)
+HEAD_TO_HEAD: Final = Spec("head-to-head", 3)
+RATINGS: Final = Spec("ratings", 4)
+CASES: Final = Spec("cases", 1)
+ROBOTS: Final = Spec("robots", 2)
+
+SPECS: Final = (
+    LISTS, NOTICES, SCORES, HISTORY, STANDINGS, HEAD_TO_HEAD, RATINGS, CASES, ROBOTS,
+)  # fmt: skip
+
 
 BUCKETS: Final = 1
 """Buckets of a projection that is built for the first time; `docs/growing.md` says what more cost."""

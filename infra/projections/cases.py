@@ -16,9 +16,9 @@ from typing import Final
 import msgspec
 
 from domain.match.events import Appealed, Claimed, Ruled
+from infra.projections.buckets import CASES
+from infra.projections.generations import Query
 from infra.projections.projection import Fact, OwnedWrite, StatelessProjection
-from infra.projections.query import Query
-from infra.projections.specs import CASES
 
 OPEN: Final = "open"
 

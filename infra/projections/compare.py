@@ -21,7 +21,7 @@ from infra.projections.archived_places import (
     is_archived_key,
     unpack_places,
 )
-from infra.projections.buckets import Bucket, Checkpoint, decode
+from infra.projections.buckets import HISTORY, Bucket, Checkpoint, decode
 from infra.projections.erasure import is_erased
 from infra.projections.finished_matches import (
     ROWS,
@@ -33,7 +33,6 @@ from infra.projections.finished_matches import (
 )
 from infra.projections.generations import BusyError, Generation, Generations
 from infra.projections.memory import MemoryBucket
-from infra.projections.specs import HISTORY
 
 _PAGE: Final = 1_000
 _KEYS: Final = 100

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from domain.match.events import AccountId
 from infra.projections.archived_places import archived_key
-from infra.projections.buckets import Bucket, decode, encode
+from infra.projections.buckets import HISTORY, LISTS, NOTICES, Bucket, Spec, decode, encode
 from infra.projections.finished_matches import account_key
 from infra.projections.generations import Generations
 from infra.projections.match_lists import (
@@ -27,7 +27,6 @@ from infra.projections.match_lists import (
 )
 from infra.projections.notices import notices_key
 from infra.projections.projection import Fact
-from infra.projections.specs import HISTORY, LISTS, NOTICES, Spec
 from infra.redis import keys, scripts
 
 _KEYS: Final[Mapping[Spec, Sequence[Callable[[AccountId], str]]]] = MappingProxyType(

@@ -24,10 +24,9 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId, Appealed, Claimed, Ruled
 from infra.archive.directory_pages import DirectoryEntry
 from infra.projections.archived_places import FinishedLists, ListKey, Place
-from infra.projections.buckets import Bucket, Owner, RedisRead, RedisWrite
+from infra.projections.buckets import HISTORY, Bucket, Owner, RedisRead, RedisWrite
+from infra.projections.generations import Query
 from infra.projections.projection import Fact, MatchResult, OwnedWrite, Projection
-from infra.projections.query import Query
-from infra.projections.specs import HISTORY
 from infra.redis.reads import Read
 from infra.sentences import SAY
 

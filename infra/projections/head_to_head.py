@@ -15,6 +15,8 @@ from typing import Final
 import msgspec
 
 from domain.match.events import AccountId
+from infra.projections.buckets import HEAD_TO_HEAD
+from infra.projections.generations import Query
 from infra.projections.projection import (
     Fact,
     MatchResult,
@@ -23,8 +25,6 @@ from infra.projections.projection import (
     counted_result,
     revoked_result,
 )
-from infra.projections.query import Query
-from infra.projections.specs import HEAD_TO_HEAD
 
 FIRST: Final = "first"
 SECOND: Final = "second"

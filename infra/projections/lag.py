@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import redis
 
-from domain.match.leaves import EventEnvelope, decode_event, is_event, time_of_leaf
-from infra.projections.buckets import ProjectionFailure
+from domain.match.history import EventEnvelope, decode_event, is_event, time_of_leaf
+from infra.projections.buckets import ProjectionFailure, Spec
 from infra.projections.generations import BUFFER, Generation, Generations
-from infra.projections.specs import Spec
 from infra.store.port import Store, Watermark
 
 
@@ -21,7 +20,7 @@ class Lag(msgspec.Struct, frozen=True):
     events: int
     """Leaves that its last bucket has not read, and buffered events whose turn has come.
 
-    A bucket in which some leaves change nothing says so only later: see `workers.projections.track`.
+    A bucket in which some leaves change nothing says so only later: see `workers.projections.feed`.
     """
     oldest: int | None
     """When the oldest of them was received, ms; None if that is unknown, or there is none."""

@@ -16,13 +16,12 @@ import msgspec
 
 from domain.match.events import AccountId, Imported, Moved, SetBack
 from domain.match.evolve import fold
-from domain.match.leaves import EventEnvelope
+from domain.match.history import EventEnvelope
 from domain.match.state import MatchState, Reason, positions
 from domain.rules import rules_by_id
-from infra.projections.buckets import Bucket, RedisRead, RedisWrite
+from infra.projections.buckets import SCORES, Bucket, RedisRead, RedisWrite
+from infra.projections.generations import Query
 from infra.projections.projection import Fact, MatchResult, Projection
-from infra.projections.query import Query
-from infra.projections.specs import SCORES
 
 _WIDTH: Final = 10
 _OFFSET: Final = 5 * 10 ** (_WIDTH - 1)

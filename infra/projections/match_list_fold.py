@@ -9,10 +9,10 @@ import msgspec
 from domain.match import events
 from domain.match.events import AccountId
 from domain.match.evolve import without_invited
-from domain.match.leaves import EventEnvelope
+from domain.match.history import EventEnvelope
 from domain.match.state import CurrentOffer
 from domain.rules import Seat
-from infra.projections.buckets import Bucket, Owner, RedisRead, RedisWrite
+from infra.projections.buckets import LISTS, Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.match_lists import (
     ROWS,
     MatchListRow,
@@ -25,7 +25,6 @@ from infra.projections.match_lists import (
     unpack,
 )
 from infra.projections.projection import Fact, MatchSetup, Projection
-from infra.projections.specs import LISTS
 
 _FIELDS: Final = 1_000
 """Rows in one command, because a call of a script has a limited number of arguments."""

@@ -18,8 +18,8 @@ import msgspec
 
 from domain.match.events import AccountId
 from domain.rules import Seat
-from infra.projections.query import Query
-from infra.projections.specs import NOTICES
+from infra.projections.buckets import NOTICES
+from infra.projections.generations import Query
 from infra.redis.reads import Read, read_one
 
 MOST_NOTICES: Final = 200

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from domain.match.events import AccountId
-from domain.match.leaves import EventEnvelope
+from domain.match.history import EventEnvelope
 from domain.rules import Seat
 from infra.projections.buckets import (
     Bucket,
@@ -25,9 +25,9 @@ from infra.projections.buckets import (
     Owner,
     RedisRead,
     RedisWrite,
+    Spec,
     bucket_of,
 )
-from infra.projections.specs import Spec
 
 
 class MatchSetup(msgspec.Struct, frozen=True):

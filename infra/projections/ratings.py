@@ -5,7 +5,7 @@
 | `players:<game>` | hash: account -> packed `Rating` |
 | `table:<game>` | sorted set of accounts; score: the skill's ordinal, in millionths |
 | `series:<game>:<account>` | list of packed `RatingPoint`, in the order of the matches |
-| `changes:<game>:<block>` | what each match changed, see `infra.projections.rating_changes` |
+| `changes:<game>:<block>` | what each match changed, see `infra.projections.ratings` |
 | `pending` | what waits for its turn, see `infra.projections.reorder` |
 
 All of them are in the bucket of their game.
@@ -17,33 +17,78 @@ same in every rebuild. `domain.ratings` says what a rating means.
 Where a ruling takes a result away, the change that the match made to its players' skills is taken back, and a new
 result is rated after that, both at the time of the ruling. What was rated in between stays as it is: ratings
 of others, and the changes of later matches, were made with the skills of their time.
+
+The changes that rated matches made in the ratings of their players.
+
+| key | what |
+|---|---|
+| `changes:<game>:<block>` | hash: board -> packed `RatingChange` of each seat; a block is 256 boards |
+
+The keys are in the bucket of the game, and the fold of `infra.projections.ratings` writes them. Blocks are small
+hashes, which a server stores in a few bytes a match.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
 from domain.match.events import AccountId
 from domain.ratings import PROVISIONAL_MATCHES, UNIT, Skill
-from infra.projections.buckets import RedisRead, RedisWrite
+from infra.projections.buckets import RATINGS, RedisRead, RedisWrite
+from infra.projections.generations import Query
 from infra.projections.projection import Fact, counted_result, revoked_result
-from infra.projections.query import Query
-from infra.projections.rating_changes import (
-    MatchChanges,
-    RatedMatch,
-    RatingChange,
-    change_writes,
-    changes_key,
-    changes_of,
-)
 from infra.projections.reorder import BufferedEvent, OrderedProjection
-from infra.projections.specs import RATINGS
 from infra.redis.reads import Read, read_one
 
 if TYPE_CHECKING:
     from openskill.models import PlackettLuce
+
+
+_BLOCK: Final = 256
+
+
+class RatingChange(msgspec.Struct, frozen=True, array_like=True):
+    """A player's rating before and after a match, as players see it."""
+
+    before: int
+    after: int
+
+    @property
+    def difference(self) -> int:
+        """The points gained; negative for points lost."""
+        return self.after - self.before
+
+
+MatchChanges: TypeAlias = tuple[RatingChange, ...]
+"""The change of each seat; empty for a match that is not rated, or not rated yet."""
+
+RatedMatch: TypeAlias = tuple[str, int]
+"""A game and a board."""
+
+_pack: Final = msgspec.msgpack.Encoder().encode
+_unpack: Final = msgspec.msgpack.Decoder(MatchChanges).decode
+
+
+def changes_key(game: str, board: int) -> str:
+    """Return the key of the changes of a block of boards."""
+    return f"changes:{game}:{board // _BLOCK}"
+
+
+def changes_of(data: bytes | None) -> MatchChanges:
+    """Return the changes of a match as they are stored; none for None."""
+    return () if data is None else _unpack(data)
+
+
+def change_writes(changes: Mapping[RatedMatch, Sequence[RatingChange]]) -> list[RedisWrite]:
+    """Return the writes of changes; a match without any has lost those it had."""
+    return [
+        ("HSET", changes_key(game, board), board, _pack(found))
+        if found
+        else ("HDEL", changes_key(game, board), board)
+        for (game, board), found in changes.items()
+    ]
 
 
 class Rating(msgspec.Struct, frozen=True, array_like=True):

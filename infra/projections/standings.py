@@ -19,9 +19,9 @@ from typing import Any, Final
 import msgspec
 
 from domain.match.events import AccountId, Declined, MatchStarted, Withheld
-from domain.match.robots import robot_level
-from domain.match.state import Reason
-from infra.projections.buckets import Bucket, Owner, RedisRead, RedisWrite
+from domain.match.state import Reason, robot_level
+from infra.projections.buckets import STANDINGS, Bucket, Owner, RedisRead, RedisWrite
+from infra.projections.generations import Query
 from infra.projections.projection import (
     Fact,
     MatchResult,
@@ -30,8 +30,6 @@ from infra.projections.projection import (
     counted_result,
     revoked_result,
 )
-from infra.projections.query import Query
-from infra.projections.specs import STANDINGS
 
 POINT: Final = 60
 """Units of a point, so that sums of thirds are whole numbers, in whatever order they are added."""

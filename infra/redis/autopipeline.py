@@ -4,22 +4,39 @@ redis-py's pipelines take a connection from the pool for each use, encode each w
 time limit for each reply: for a process with many thousand small requests a second this is most of its
 work. An `AutoPipeline` keeps a few connections, packs with hiredis and sets one limit an exchange; redis-py
 connects, logs in, does TLS and parses.
+
+Micro-batches: requests of several tasks at one moment share a round trip.
+
+Auto-pipelining to a cluster: one `AutoPipeline` a node, so that micro-batches are those of a node.
+
+A command that a node answered with MOVED, ASK or TRYAGAIN was not executed, so it is sent again, to the right
+node. Nothing else is.
 """
 
 import asyncio
+import logging
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from itertools import islice
-from typing import Any, Final, Protocol, Self, TypeAlias
+from typing import Any, Final, Generic, Protocol, Self, TypeAlias, TypeVar
 
 import hiredis
 import msgspec
 import redis
 from redis import asyncio as aredis
 from redis._parsers.hiredis import NOT_ENOUGH_DATA
-from redis.exceptions import ResponseError
+from redis.exceptions import AskError, ClusterDownError, MovedError, ResponseError, TryAgainError
 
-from infra.redis.clients import ANSWER_TIMEOUT, HEALTH_INTERVAL
+from infra.redis.addresses import Topology, topology_of
+from infra.redis.clients import (
+    ANSWER_TIMEOUT,
+    HEALTH_INTERVAL,
+    make_async_client,
+    make_async_node,
+    make_slot_map,
+)
+from infra.redis.cluster import CLOCK_SLOT, REDIRECT_SECONDS, Address, key_of, slot_of_key
 
 CommandWords: TypeAlias = tuple[str | bytes | int, ...]
 """A command. It must not block in the server, because the commands of others wait behind it."""
@@ -199,3 +216,221 @@ async def _reply(connection: Any) -> Any:
     if isinstance(reply, redis.ConnectionError):  # such as a server that is loading
         raise reply
     return reply
+
+
+RequestT = TypeVar("RequestT")
+ResultT = TypeVar("ResultT")
+
+
+MOST_IN_FLIGHT = 2
+"""Batches in flight at a time: a new request need not wait for the last batch."""
+
+
+class MicroBatcher(Generic[RequestT, ResultT]):
+    """Sends together the requests that come while earlier batches are in flight.
+
+    So a single request never waits, and many at once share a round trip. An exception of the batch
+    is raised to all its requests. Where the result is None, the future stays open for others to set.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[Sequence[RequestT]], Awaitable[Sequence[ResultT | None]]],
+        most: int = 512,
+    ) -> None:
+        self._request = ask
+        self._most = most
+        self._waiting: list[tuple[RequestT, asyncio.Future[ResultT]]] = []
+        self._in_flight = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def get(self, wanted: RequestT) -> ResultT:
+        """Send one request and return its result."""
+        return await self.submit(wanted)
+
+    def submit(
+        self, wanted: RequestT, own: asyncio.Future[ResultT] | None = None
+    ) -> asyncio.Future[ResultT]:
+        """Send one request; the future, the caller's own if there is one, has its result."""
+        future = asyncio.get_running_loop().create_future() if own is None else own
+        self._waiting.append((wanted, future))
+        if self._in_flight < MOST_IN_FLIGHT:
+            self._in_flight += 1
+            task = asyncio.create_task(self._request_all())
+            self._tasks.add(task)  # because a loop keeps no reference to a task
+            task.add_done_callback(self._tasks.discard)
+        return future
+
+    async def _request_all(self) -> None:
+        try:
+            while self._waiting:
+                some, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
+                await self._request_some(some)
+        finally:
+            # no await since the queue was empty: the next request starts another task
+            self._in_flight -= 1
+
+    async def _request_some(self, some: Sequence[tuple[RequestT, asyncio.Future[ResultT]]]) -> None:
+        try:
+            found = await self._request([wanted for wanted, _ in some])
+        except Exception as error:  # noqa: BLE001 - raised by the futures
+            for _, future in some:
+                if not future.done():
+                    future.set_exception(error)
+            return
+        for (_, future), one in zip(some, found, strict=True):
+            if one is not None and not future.done():  # the task may be cancelled
+                future.set_result(one)
+
+
+logger = logging.getLogger(__name__)
+
+_PAUSE_SECONDS: Final = 0.02
+_ASKING: Final[CommandWords] = ("ASKING",)
+
+
+class ClusterAutoPipeline:
+    """Sends the commands of many tasks together to the nodes of a cluster; open it with `async with`.
+
+    The map of slots is read in a thread, because redis-py waits for it. Only the first read is awaited: while
+    a node is lost, the commands for the others go on by the map that is known.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._slots = make_slot_map(url)
+        self._pipes: dict[Address, AutoPipeline] = {}
+        self._clients: list[aredis.Redis] = []
+        self._reading: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._reading is not None:
+            await asyncio.wait([self._reading])
+        for pipe in self._pipes.values():
+            await pipe.__aexit__()
+        for client in self._clients:
+            await client.aclose()
+        self._slots.close()
+
+    def node_of(self, key: str) -> Address | None:
+        """Return the address of the node of a key; None before the map was read."""
+        return self._slots.known_address(slot_of_key(key))
+
+    async def send_together(self, commands: Iterable[CommandWords]) -> list[Any]:
+        """Send commands one by one, because their keys are of different slots."""
+        return await self.send(commands)
+
+    async def send(self, commands: Iterable[CommandWords]) -> list[Any]:
+        """Send commands, and return their replies in order, errors included."""
+        words = list(commands)
+        if any(one[0] == "PING" for one in words):
+            return [await self._send_to_all(one) for one in words]
+        replies: list[Any] = [None] * len(words)
+        waiting: list[tuple[int, Address | None]] = [(at, None) for at in range(len(words))]
+        end = asyncio.get_running_loop().time() + REDIRECT_SECONDS
+        while waiting:
+            await self._read_map()
+            await self._exchange_by_node(words, waiting, replies)
+            again = [at for at, _ in waiting if isinstance(replies[at], (AskError, TryAgainError))]
+            if again and asyncio.get_running_loop().time() > end:
+                self._slots.doubt()
+                raise redis.ConnectionError(
+                    f"a slot of the cluster did not come to rest ({replies[again[0]]})"
+                )
+            waiting = [(at, self._learn(replies[at])) for at in again]
+            if not all(isinstance(replies[at], MovedError) for at in again):
+                await asyncio.sleep(_PAUSE_SECONDS)
+        for reply in replies:
+            if isinstance(reply, ClusterDownError):
+                self._slots.doubt()
+                raise redis.ConnectionError(f"the cluster does not serve all slots now ({reply})")
+        return replies
+
+    async def _send_to_all(self, words: CommandWords) -> Any:
+        """Send a command to all primaries; return the first error, or the reply of one."""
+        addresses = await asyncio.to_thread(self._slots.primary_addresses)
+        found = [await self._pipe(address).send([words]) for address in addresses]
+        replies = [reply for (reply,) in found]
+        return next((reply for reply in replies if isinstance(reply, Exception)), replies[0])
+
+    async def _read_map(self) -> None:
+        if not self._slots.stale:
+            return
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.create_task(asyncio.to_thread(self._slots.refresh))
+            self._reading.add_done_callback(_log_failure)
+        if self._slots.unread:
+            await asyncio.shield(self._reading)
+
+    async def _exchange_by_node(
+        self,
+        words: Sequence[CommandWords],
+        waiting: Sequence[tuple[int, Address | None]],
+        replies: list[Any],
+    ) -> None:
+        groups: dict[Address, list[tuple[int, bool]]] = {}
+        for at, asked in waiting:
+            address = asked or self._address_of(words[at])
+            groups.setdefault(address, []).append((at, asked is not None))
+        sent = [
+            self._pipe(address).submit(
+                one for at, asked in group for one in (*[_ASKING] * asked, words[at])
+            )
+            for address, group in groups.items()
+        ]
+        found = await asyncio.gather(*sent, return_exceptions=True)
+        for (address, group), result in zip(groups.items(), found, strict=True):
+            if isinstance(result, BaseException):
+                self._slots.node_lost(address)
+                raise result
+            answers = iter(result)
+            for at, was_asked in group:
+                if was_asked:
+                    next(answers)
+                replies[at] = next(answers)
+
+    def _learn(self, error: Exception) -> Address | None:
+        """Learn from a redirection; return the node to which a reply ASK leads."""
+        if isinstance(error, MovedError):
+            self._slots.moved(error)
+            return None
+        return (error.host, error.port) if isinstance(error, AskError) else None
+
+    def _address_of(self, words: CommandWords) -> Address:
+        key = key_of(words)
+        if key is None and words[0] != "TIME":
+            raise ValueError(f"{words[0]!r} has no key; a cluster's nodes are asked one by one")
+        found = self._slots.known_address(CLOCK_SLOT if key is None else slot_of_key(key))
+        if found is None:
+            self._slots.doubt()
+            raise redis.ConnectionError("the cluster does not serve all slots now")
+        return found
+
+    def _pipe(self, address: Address) -> AutoPipeline:
+        if address not in self._pipes:
+            client = make_async_node(self._url, *address, max_connections=CONNECTIONS)
+            self._clients.append(client)
+            self._pipes[address] = AutoPipeline(client)
+        return self._pipes[address]
+
+
+def _log_failure(reading: asyncio.Task[None]) -> None:
+    if not reading.cancelled() and (error := reading.exception()) is not None:
+        logger.warning("the map of the cluster can't be read (%s); trying again", error)
+
+
+@asynccontextmanager
+async def open_pipeline(url: str) -> AsyncIterator[CommandPipeline]:
+    """Open an auto-pipeline to the server, or the cluster, at a URL, and close it at the end."""
+    if topology_of(url) is Topology.CLUSTER:
+        async with ClusterAutoPipeline(url) as pipe:
+            yield pipe
+    else:
+        async with (
+            make_async_client(url, max_connections=CONNECTIONS) as client,
+            AutoPipeline(client) as pipe,
+        ):
+            yield pipe

@@ -30,10 +30,16 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelManagedConnection
 
 from infra.process.liveness import WatchedParser
-from infra.redis.addresses import Servers, Topology, check_url, parse_servers, topology_of, unix_url
-from infra.redis.cluster import ClusterClient
-from infra.redis.node_names import NodePool
-from infra.redis.slot_map import SlotMap
+from infra.redis.addresses import (
+    NodePool,
+    Servers,
+    Topology,
+    check_url,
+    parse_servers,
+    topology_of,
+    unix_url,
+)
+from infra.redis.cluster import ClusterClient, SlotMap
 
 CONNECT_TIMEOUT: Final = 5.0
 """Seconds until a server that does not take the connection counts as absent."""
@@ -91,7 +97,7 @@ def make_client(target: str, *, blocking_timeout: float = 0.0) -> Redis:
 def make_async_client(target: str, *, max_connections: int | None = None) -> asyncio.Redis:
     """Return a client for an event loop of one server, or of the primary that sentinels name.
 
-    Otherwise like `make_client`. A cluster is reached by `infra.redis.cluster_pipeline`.
+    Otherwise like `make_client`. A cluster is reached by `infra.redis.autopipeline`.
     """
     options = _async_options(max_connections)
     url = _url_of(target)

@@ -18,8 +18,7 @@ import redis
 
 from infra.redis import keys, scripts
 from infra.redis.cluster import in_cluster
-from infra.redis.hash_record import HashRecord
-from infra.redis.reads import in_one_command
+from infra.redis.reads import HashRecord, in_one_command
 
 logger = logging.getLogger(__name__)
 

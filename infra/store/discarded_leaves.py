@@ -2,9 +2,15 @@
 
 It is for data that are another history than the published log, once an operator has decided that the
 published one is right. The shard is then one that was rolled back, and its leaves are restored.
+
+Writes leaves of the published log back into a shard's log, each at its own index and nowhere else.
+
+The commit script writes them as it wrote them first, with everything that belongs to them. It writes
+nothing where the log's next index is another, or where the match has another last event. So no
+leaf can come twice, or in the place of another, even if two processes restore at the same time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -12,16 +18,26 @@ import redis
 
 from domain.match.audit import verify
 from domain.match.decision import Decision
-from domain.match.history import Snapshot, pack_snapshot
-from domain.match.leaves import AnchorLeaf, EventEnvelope, RefusedLeaf, decode_leaf
+from domain.match.history import (
+    AnchorLeaf,
+    EventEnvelope,
+    PackedSnapshot,
+    RefusedLeaf,
+    Snapshot,
+    decode_leaf,
+    pack_snapshot,
+)
 from domain.match.state import MatchState, next_due
-from infra.redis import keys
-from infra.store import locators
+from infra.redis import keys, scripts
+from infra.store import locators, snapshots
+from infra.store.board_numbers import BoardNumbers
 from infra.store.closed_shards import rolled_back
+from infra.store.layout import Layout
 from infra.store.log_gate import read_ends
 from infra.store.outcomes import parse
-from infra.store.port import Store, refusal_field
+from infra.store.port import CommitDone, Store, Write, refusal_field
 from infra.store.snapshots import REFUSALS_MARK, with_marks
+from infra.store.store_calls import anchor_call, commit_call, read_commit_replies
 
 CHUNK = 4_096
 
@@ -156,3 +172,78 @@ def _cut_log(pipe: Any, data: redis.Redis, shard: int, first: int) -> None:
         # all of them were trimmed
         pipe.xadd(name, {"l": b""}, id=f"{first - 1}-1")
         pipe.xdel(name, f"{first - 1}-1")
+
+
+class RestoredCommand(msgspec.Struct, frozen=True):
+    """The leaves of one command."""
+
+    write: Write
+    starts: bool
+    """Whether it is the match's first."""
+
+
+class RestoredAnchor(msgspec.Struct, frozen=True):
+    """The leaf of an anchor."""
+
+    anchor: AnchorLeaf
+    data: bytes
+
+
+Restored = RestoredCommand | RestoredAnchor
+
+
+class NotRestoredError(Exception):
+    """A leaf was not written, because the data are not what they were before it; a sentence."""
+
+
+class RestoredLeaves:
+    """Restores leaves; `data` is a client of the matches' Redis."""
+
+    def __init__(self, data: redis.Redis, layout: Layout) -> None:
+        self._data = data
+        self._layout = layout
+        self._numbers = BoardNumbers(data, layout)
+
+    def end(self, shard: int) -> int:
+        """Return the index of the log's next leaf."""
+        return read_ends(self._data, [shard])[0]
+
+    def read_match(self, shard: int, board: int) -> tuple[PackedSnapshot | None, bytes]:
+        """Return a match's snapshot, and its conditional moves."""
+        more = keys.conditional_moves(shard, board)
+        client: Any = self._data
+        reply = client.execute_command(*snapshots.read_command(shard, board, more))
+        return snapshots.read_reply(reply), reply[-1] or b""
+
+    def write(self, shard: int, start: int, found: Iterable[Restored]) -> int:
+        """Write leaves from index `start` on, and return the index after them; `NotRestoredError`."""
+        index = start
+        calls: list[scripts.Call] = []
+        checks: list[tuple[int, int, Restored]] = []
+        for one in found:
+            if isinstance(one, RestoredAnchor):
+                chain, anchor = one.anchor.chain, one.anchor.anchor
+                calls.append(anchor_call(shard, chain, anchor, one.data, index, index))
+                checks.append((len(calls) - 1, index, one))
+                index += 1
+                continue
+            if one.starts:
+                calls.append(self._numbers.restore_call(one.write.id, one.write.board))
+            calls.append(commit_call(self._layout.shards, shard, [one.write], index, index))
+            checks.append((len(calls) - 1, index, one))
+            index += len(one.write.leaves)
+        replies = scripts.call_all(self._data, calls)
+        for at, place, one in checks:
+            if not _is_done(one, replies[at]):
+                raise NotRestoredError(
+                    f"shard {shard}: leaf {place} can't be restored, because the data are not what "
+                    "they were before it"
+                )
+        return index
+
+
+def _is_done(one: Restored, reply: Any) -> bool:
+    if isinstance(one, RestoredAnchor):
+        return bool(reply == 1)
+    (result,) = read_commit_replies([one.write], reply)
+    return isinstance(result, CommitDone)

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from domain.errors import Code, Refusal
 from domain.match import commands
 from domain.match.commands import CommandEnvelope
-from infra.redis.server_state import DISK_FULL
+from infra.redis.server import DISK_FULL
 from infra.sentences import SAY
 from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
 from infra.store.port import (

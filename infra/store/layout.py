@@ -9,6 +9,7 @@
 | `lanes` | number of lanes | by `matchpost lanes` |
 """
 
+import time
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
@@ -25,6 +26,10 @@ FORMAT: Final = "2"
 
 OLD_FORMAT: Final = "1"
 """The format of the data of matchpost 0.2 and earlier."""
+
+
+LAYOUT_SECONDS: Final = 10.0
+"""How old the layout may be that a process goes by: its lanes may change while it runs."""
 
 
 class Numbering(StrEnum):
@@ -81,6 +86,32 @@ def read_layout(client: redis.Redis) -> Layout:
             "a cluster; use one server, or sentinels with replicas of it"
         )
     return layout
+
+
+class KnownLayout:
+    """The layout of a store, read again when it was read `LAYOUT_SECONDS` ago, because its lanes may have changed."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+        self._known: Layout | None = None
+        self._due = 0.0
+
+    def __call__(self) -> Layout:
+        """Return the layout; `LookupError` before it is created."""
+        if self._known is None or time.monotonic() >= self._due:
+            return self.again()
+        return self._known
+
+    def again(self) -> Layout:
+        """Read the layout now, and return it."""
+        self._known = read_layout(self._client)
+        self._due = time.monotonic() + LAYOUT_SECONDS
+        return self._known
+
+    @property
+    def fixed(self) -> Layout:
+        """The layout for what never changes in it: not read again."""
+        return self._known or self()
 
 
 def create_layout(client: redis.Redis, layout: Layout) -> None:

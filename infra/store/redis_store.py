@@ -1,6 +1,5 @@
 """The store on Redis or Valkey: scripts that write, and pipelines that read."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,11 +11,12 @@ from infra.durability.durability import Mode
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms
 from infra.redis.reads import read_one, streams_in_one_command
-from infra.redis.server_time import ServerTime
+from infra.redis.server import ServerTime
 from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
 from infra.store.durable_scripts import DurableScripts
-from infra.store.layout import Layout, check_lanes, create_layout, read_layout
+from infra.store.kept_texts import NO_REFUSED, RefusedId, forget_refused, read_kept
+from infra.store.layout import KnownLayout, Layout, check_lanes, create_layout
 from infra.store.leaf_reader import LeafReader
 from infra.store.log_gate import read_ends
 from infra.store.log_streams import (
@@ -38,7 +38,7 @@ from infra.store.port import (
     Watermark,
     Write,
 )
-from infra.store.refused_commands import NO_REFUSED, RefusedId, forget_refused, read_kept
+from infra.store.snapshots import WholeMatch, read_matches
 from infra.store.store_calls import (
     anchor_call,
     commit_call,
@@ -49,13 +49,9 @@ from infra.store.store_calls import (
 )
 from infra.store.trimmed_leaves import TrimmedLeaves
 from infra.store.watermarks import WatermarkReader
-from infra.store.whole_matches import WholeMatch, read_matches
 
 if TYPE_CHECKING:
-    from infra.log.published_logs import PublishedLogs
-
-LAYOUT_SECONDS: Final = 10.0
-"""How old the layout may be that a process goes by: its lanes may change while it runs."""
+    from infra.log.published_log import PublishedLogs
 
 DEAD_LETTERS_KEPT: int = 1_000
 """Entries of a shard that can't be decoded and are kept for an operator, the newest."""
@@ -85,52 +81,36 @@ class RedisStore:
         self._cap = cap
         self._clock = clock
         self._time = ServerTime(clock)
-        self._layout: Layout | None = None
-        self._layout_due = 0.0
-        """When the layout is read again, by the monotonic clock."""
+        self.layout: Final = KnownLayout(client)
         self._leaves = LeafReader(client, self._durably, TrimmedLeaves(open_logs))
         self._watermarks = WatermarkReader(client, clock)
 
     # layout
 
-    def layout(self) -> Layout:
-        """Return the layout, read in the last `LAYOUT_SECONDS`."""
-        if self._layout is None or time.monotonic() >= self._layout_due:
-            self._layout = read_layout(self._client)
-            self._layout_due = time.monotonic() + LAYOUT_SECONDS
-        return self._layout
-
     def create(self, shape: Layout) -> Layout:
         """Create the layout."""
         check_lanes(shape.lanes, shape.shards)
         create_layout(self._client, shape)
-        self._layout = None
-        return self.layout()
+        return self.layout.again()
 
     def change_lanes(self, lanes: int) -> Layout:
         """Divide the shards into so many lanes."""
-        check_lanes(lanes, self._fixed.shards)
+        check_lanes(lanes, self.layout.fixed.shards)
         self._client.hset(keys.LAYOUT, "lanes", str(lanes))
-        self._layout = None
-        return self.layout()
-
-    @property
-    def _fixed(self) -> Layout:
-        """The layout for what never changes in it: not read again."""
-        return self._layout or self.layout()
+        return self.layout.again()
 
     def _shard(self, board: int) -> int:
-        return self._fixed.shard_of(board)
+        return self.layout.fixed.shard_of(board)
 
     # commands in
 
     def allocate(self, command: CommandId) -> int:
         """Return the board number for the start with that id."""
-        return BoardNumbers(self._client, self._fixed).allocate(command)
+        return BoardNumbers(self._client, self.layout.fixed).allocate(command)
 
     def board_numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
         """Return the board numbers of these ids."""
-        return BoardNumbers(self._client, self._fixed).find(commands)
+        return BoardNumbers(self._client, self.layout.fixed).find(commands)
 
     def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
         """Submit commands."""
@@ -282,7 +262,7 @@ class RedisStore:
         refused: Mapping[int, Sequence[RefusedId]] = NO_REFUSED,
     ) -> list[bool]:
         """Remove matches that are over."""
-        shards = self._fixed.shards
+        shards = self.layout.fixed.shards
         calls = [
             retire_call(shards, board, head, locators.encode(at), refused.get(board, ()))
             for board, head, at in matches
@@ -319,7 +299,7 @@ class RedisStore:
 
     def forget_refused(self, account: AccountId) -> None:
         """Erase the refused commands of an account."""
-        forget_refused(self._client, self._fixed.shards, account)
+        forget_refused(self._client, self.layout.fixed.shards, account)
 
     def events(self, board: int) -> list[bytes]:
         """Return a match's events in order."""
@@ -362,4 +342,4 @@ class RedisStore:
 
     def watermark(self, beyond: int = 0) -> Watermark:
         """Return up to when the logs are complete."""
-        return self._watermarks.watermark(self._fixed.shards, beyond)
+        return self._watermarks.watermark(self.layout.fixed.shards, beyond)

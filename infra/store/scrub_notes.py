@@ -13,7 +13,7 @@ import msgspec
 import redis
 
 from infra.redis import keys, scripts
-from infra.redis.hash_record import HashRecord
+from infra.redis.reads import HashRecord
 
 MOST_FAULTS: Final = 1_000
 """Faults that are kept: where there are more, nobody reads them one by one."""

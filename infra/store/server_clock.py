@@ -14,7 +14,7 @@ import msgspec
 import redis
 
 from infra.redis import keys
-from infra.redis.hash_record import HashRecord
+from infra.redis.reads import HashRecord
 
 HOLD_MS: Final = 3_600_000
 """How long the clock is distrusted after a step: time for the operator, less than any deadline."""

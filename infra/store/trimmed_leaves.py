@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from infra.settings.settings import Settings
 
 if TYPE_CHECKING:
-    from infra.log.published_logs import PublishedLogs
+    from infra.log.published_log import PublishedLogs
 
 
 class TrimmedLeavesError(Exception):
@@ -77,6 +77,6 @@ class TrimmedLeaves:
 
 def published_logs(settings: Settings) -> "PublishedLogs":
     """Return the published logs of the settings; nothing is read yet."""
-    from infra.log.published_logs import PublishedLogs  # noqa: PLC0415 - see above
+    from infra.log.published_log import PublishedLogs  # noqa: PLC0415 - see above
 
     return PublishedLogs(settings)

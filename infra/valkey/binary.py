@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from infra.redis.server_state import MINIMUM_VERSION, parse_version
+from infra.redis.server import MINIMUM_VERSION, parse_version
 
 _PROGRAMS: Final = ("valkey-server", "redis-server")
 

@@ -1,22 +1,63 @@
 """The data directory of the embedded server; for one user only.
 
 valkey/       the server's append-only files
-valkey.synced how much of which of these files is known to be synced (`infra.valkey.aof_repair.SyncMark`)
+valkey.synced how much of which of these files is known to be synced (`infra.valkey.aof.SyncMark`)
 valkey.log    its log; `valkey.log.1` is the older one
 valkey.sock   its socket
 reserve       removed when the disk is full (`infra.valkey.disk_guard`)
 socket        path of its socket, if the path above is too long for one
 lock          locked by the owner (`infra.valkey.process.DirectoryLock`)
-queue/        the same for the server of the queue, which keeps nothing (`infra.valkey.queue_server`)
+queue/        the same for the server of the queue, which keeps nothing (`infra.valkey.server`)
+
+Short talks with a server on its unix socket, without a client: none of them waits for longer than a second.
 """
 
 import os
+import socket
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-from infra.valkey.unix_socket import is_listening
+_SECONDS: Final = 1.0
+
+
+def is_listening(place: Path) -> bool:
+    """Return whether a process accepts connections on the socket at `place`."""
+    try:
+        _connect(place, _SECONDS).close()
+    except OSError:
+        return False
+    return True
+
+
+def ask(place: Path, question: bytes) -> bytes:
+    """Return the server's short answer; empty if there is none."""
+    try:
+        with _connect(place, _SECONDS) as probe:
+            probe.sendall(question)
+            return probe.recv(128)
+    except OSError:
+        return b""
+
+
+def send(place: Path, command: bytes) -> None:
+    """Send a command and wait for nothing; do nothing if the server takes none at this moment."""
+    with suppress(OSError), _connect(place, 0.0) as probe:
+        probe.sendall(command)
+
+
+def _connect(place: Path, seconds: float) -> socket.socket:
+    """Return a connection on which nothing blocks for longer; `OSError` if there is none in time."""
+    probe = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        probe.settimeout(seconds)
+        probe.connect(str(place))
+    except OSError:
+        probe.close()
+        raise
+    return probe
+
 
 _SOCKET_LIMIT: Final = 100  # bytes; the kernels' own limits are 104 and 108, with an end mark
 _LOG_LIMIT: Final = 8 << 20  # bytes; a longer log is put aside when the server starts

@@ -4,17 +4,22 @@ A server that syncs each write ends at the first that it can't sync, and then no
 below `LOW` bytes of room it refuses writes, and a reserve file is removed, which leaves room for keys that
 expire and lines of logs. Should the disk fill up in less than a second, the server ends, and
 starts again in the room of the reserve.
+
+Measures how fast a disk syncs.
 """
 
 import logging
+import os
 import shutil
+import statistics
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from redis import Redis
 
-from infra.redis.server_state import DISK_FULL_AT, MINIMUM_REPLICAS
+from infra.redis.server import DISK_FULL_AT, MINIMUM_REPLICAS
 
 logger = logging.getLogger(__name__)
 
@@ -73,3 +78,25 @@ class DiskGuard:
         # no embedded server has replicas, so it refuses every write; one that was started again has forgotten it
         self._data.config_set(MINIMUM_REPLICAS, 1)
         self._closed = True
+
+
+_SAMPLES: Final = 200
+_BYTES: Final = 4_096
+
+
+def median_fdatasync(folder: Path) -> float:
+    """Return the median seconds of an fdatasync after appending a page to a file in the folder."""
+    place = folder / ".fdatasync-probe"
+    descriptor = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    try:
+        return statistics.median(_one(descriptor) for _ in range(_SAMPLES))
+    finally:
+        os.close(descriptor)
+        place.unlink()
+
+
+def _one(descriptor: int) -> float:
+    os.write(descriptor, bytes(_BYTES))
+    began = time.perf_counter()
+    os.fdatasync(descriptor)
+    return time.perf_counter() - began

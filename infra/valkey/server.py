@@ -4,9 +4,17 @@ Guarantees: at most one server works on a data directory (the server inherits th
 by a unix socket only, in a directory for this user only; with `durable` every write is on the disk
 before it is answered; the server ends with the process that started it, also when that is killed. A
 killed server can be started again by the same owner, at the same address, with every write it had
-answered; so can one whose log a power loss has torn at its end (`infra.valkey.aof_repair`).
+answered; so can one whose log a power loss has torn at its end (`infra.valkey.aof`).
 
 `infra.valkey.directory` lists its files.
+
+The server of the queue: RQ, leases and the messages between processes, without a file.
+
+What it holds is lost when it ends, which costs seconds and never a move: commands wait in the inboxes
+of the data's server, and the scheduler repeats wake-ups. So nothing here waits for a disk. A server
+that is started again is empty.
+
+Without MATCHPOST_REDIS_URL it is a second embedded server, in the folder `queue` of the data directory.
 """
 
 import logging
@@ -22,12 +30,12 @@ from redis import Redis
 
 from infra.redis.addresses import unix_url
 from infra.redis.clients import make_client
-from infra.valkey.aof_repair import DamagedError, SyncMark, newest_log, repair_tail
+from infra.settings.settings import Settings
+from infra.valkey.aof import DamagedError, SyncMark, newest_log, repair_tail
 from infra.valkey.binary import BinaryError, ServerBinary, find_binary
-from infra.valkey.directory import DataDirectory, DirectoryError
+from infra.valkey.directory import DataDirectory, DirectoryError, ask, is_listening, send
 from infra.valkey.disk_guard import free_bytes, release
 from infra.valkey.process import DirectoryLock, LockedError, describe_exit, is_alive, spawn
-from infra.valkey.unix_socket import ask, is_listening, send
 
 logger = logging.getLogger(__name__)
 
@@ -390,3 +398,34 @@ def _ping(place: Path) -> str:
     """Return the state of the server: `ready`, `loading`, or `` if it does not answer."""
     answer = ask(place, b"PING\r\n")
     return "" if not answer else "ready" if answer.startswith(b"+PONG") else "loading"
+
+
+FOLDER: Final = "queue"
+"""Its folder in the data directory, with its socket, its lock and its log."""
+
+NAME: Final = "queue"
+"""Its name in the log of `serve`."""
+
+_QUEUE_SETTINGS: Final[Mapping[str, str]] = {
+    "appendonly": "no",
+    # jobs and leases take some kilobytes; most of this is for messages to slow readers
+    "maxmemory": "128mb",
+    # a job or a lease that is dropped is repeated, and a refused write would stop all drains
+    "maxmemory-policy": "allkeys-lru",
+    # so that a run that lingers looks on time whether other jobs wait
+    "hz": "4",
+}
+
+
+def queue_server(data: Path) -> EmbeddedServer:
+    """Return the embedded server of the queue, not started; `data` is the data directory."""
+    return EmbeddedServer(data / FOLDER, name=NAME, durable=False, options=_QUEUE_SETTINGS)
+
+
+def queue_url(settings: Settings) -> str:
+    """Return the URL of the server of the queue; it need not run, as while it is started again."""
+    return settings.queue_url or settings.redis_url or _embedded_url(settings.data)
+
+
+def _embedded_url(data: Path) -> str:
+    return unix_url(str(DataDirectory(data / FOLDER).known_socket()))

@@ -10,16 +10,16 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from domain.match.robots import robot_level
-from infra.mail.erasure import erase_mail
+from domain.match.state import robot_level
+from infra.mail.account_changes import erase_mail
 from infra.people.accounts import Profile
-from infra.people.accounts.lookalikes import Lookalikes
+from infra.people.accounts.usernames import Lookalikes
 from infra.people.accounts.writing import refuse_suspended
-from infra.people.security_log import SecurityEvent, note_security
+from infra.people.rate_limits import SecurityEvent, note_security
 from infra.people.sessions import FreshSession, Session
 from infra.projections.erasure import erase_projections
 from services.app.context import App
-from services.app.sentences import SAY
+from services.app.refusal_words import SAY
 from services.app.userids import check_signups, claimed_userid
 
 

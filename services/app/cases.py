@@ -17,7 +17,7 @@ from domain.match.events import (
     TimeGiven,
 )
 from domain.match.evolve import ply_after
-from domain.match.leaves import EventEnvelope, decode_event
+from domain.match.history import EventEnvelope, decode_event
 from domain.match.state import MatchState
 from infra.people.statements import Statement
 from infra.projections.cases import OpenCase
@@ -25,7 +25,7 @@ from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.disputes import check_arbiter, check_may_see
 from services.app.matches import load_state
-from services.app.sentences import SAY
+from services.app.refusal_words import SAY
 
 PAGE: Final = 20
 """Cases of a page of the queue."""

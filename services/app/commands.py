@@ -15,13 +15,12 @@ from domain.match.decision import seat_of
 from domain.match.offers import DEAL, OFFER_KINDS
 from domain.match.state import MatchState
 from domain.rules import AnyRules, rules_by_id
-from services.app.actor import Actor
-from services.app.context import App
+from services.app.context import Actor, App
 from services.app.draws import DrawPart, accept_command, read_text
 from services.app.move_text import read_move
 from services.app.play import Course, Steps, decided
 from services.app.receipts import Answered
-from services.app.sentences import SAY
+from services.app.refusal_words import SAY
 
 RevealedText = Annotated[
     str, msgspec.Meta(min_length=2, max_length=128, pattern="^([0-9A-Fa-f]{2})+$")

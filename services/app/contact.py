@@ -8,15 +8,14 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from domain.match.robots import robot_level
-from domain.match.state import MatchState
+from domain.match.state import MatchState, robot_level
 from domain.sentences import Sentence
 from infra.projections.match_lists import MatchFilter as Listed
 from services.app.context import App
 from services.app.games import game_keys
 from services.app.matches import read_snapshot
 from services.app.names import name_of
-from services.app.sentences import SAY
+from services.app.refusal_words import SAY
 
 ANYONE: Final = "anyone"
 KNOWN: Final = "known"

@@ -2,75 +2,136 @@
 
 Each part is made when it is first asked for, so that a command which needs no server touches none.
 A test passes in its fakes.
+
+The connections of an event loop, with the store and the gateway on them.
+
+The actor: an account that a front end has proven, before it calls any use case.
 """
 
-from contextlib import ExitStack
-from functools import cached_property
+from asyncio import to_thread
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
+from functools import cached_property, partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
+import msgspec
 import redis
+from redis import asyncio as aredis
 
-from domain.match.events import AccountId
+from domain.match.events import AccountId, CommandId, command_id
 from infra.archive.archive import Archive
-from infra.archive.store import StoreWithArchive
-from infra.durability.durability import Mode, Occasion, verify
-from infra.durability.durability_notes import DurabilityNotes
+from infra.archive.store import AsyncStoreWithArchive, StoreWithArchive
+from infra.durability.durability import DurabilityNotes, Mode, Occasion, verify
 from infra.durability.durability_watch import DurabilityWatch
 from infra.mail.account_changes import account_change_mailer
-from infra.mail.address_status import AddressStatus
-from infra.mail.message_queue import MailingMessageStore
+from infra.mail.addresses import AddressStatus
 from infra.mail.outbox import Outbox
+from infra.mail.queues import MailingMessageStore
 from infra.mail.verification_codes import VerificationCodes
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectStore
-from infra.people.account_lists import BLOCKED, AccountList, Follows
+from infra.people.account_lists import BLOCKED, AccountList, Follows, Notes, SeenTexts
 from infra.people.account_macs import KEYS_FOLDER, AccountMacs
-from infra.people.account_notices import AccountNotices
+from infra.people.account_notices import AccountNotices, UnreadCounter
 from infra.people.accounts import Accounts
 from infra.people.challenges import ChallengeStore
 from infra.people.drafts import Drafts
 from infra.people.messages import MessageStore
-from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
 from infra.people.push_subscriptions import PushSubscriptions
 from infra.people.rate_limits import CommandRateLimit
-from infra.people.seen_texts import SeenTexts
 from infra.people.sessions import Sessions
 from infra.people.statements import Statements
 from infra.people.tokens import Tokens
-from infra.people.unread import UnreadCounter
 from infra.projections.cases import OpenCases
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
-from infra.projections.home_lists import HomeLists
 from infra.projections.leaderboards import Leaderboards
+from infra.projections.match_lists import HomeLists
 from infra.projections.notices import MatchNotices
 from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery
-from infra.redis.clients import make_client
+from infra.redis import keys
+from infra.redis.autopipeline import AutoPipeline, CommandPipeline, open_pipeline, raise_errors
+from infra.redis.clients import make_async_client, make_client
 from infra.redis.confirmed_writes import ConfirmingRedis
 from infra.redis.keys import Lane
-from infra.redis.server_time import ServerTime
+from infra.redis.server import ServerTime
 from infra.settings.settings import Settings
-from infra.store.async_gateway import gateway_in_thread
-from infra.store.damaged_matches import DamagedMatches
-from infra.store.draw_texts import DrawTexts
+from infra.store.async_gateway import AsyncCommandGateway, AsyncStore, gateway_in_thread
+from infra.store.failures import DamagedMatches
 from infra.store.gateway import Gateway
-from infra.store.leases import LaneLeases
+from infra.store.kept_texts import DrawTexts
+from infra.store.leases import AsyncLaneLeases, LaneLeases
 from infra.store.log_gate import LogGate
 from infra.store.port import Store
 from infra.store.seed_chains import SeedChains
 from infra.store.trimmed_leaves import published_logs
-from infra.valkey.queue_server import queue_url
-from infra.valkey.server import socket_url
-from services.app.loop_connections import open_gateway
+from infra.valkey.server import queue_url, socket_url
 
 if TYPE_CHECKING:
     from infra.archive.objects import PageStore, PublishedLeaves
     from infra.health.status import Status
     from infra.log.proofs import LogProofs
-    from infra.log.receipt_signer import ReceiptSigner
+    from infra.log.receipts import ReceiptSigner
+
+
+_MAX_CONNECTIONS: Final = 16
+"""Connections of an event loop to each server; a few subscriptions are all that need one."""
+
+
+class LoopConnections(msgspec.Struct, frozen=True):
+    """The connections of an event loop to the servers of the matches and of the queue."""
+
+    queue: aredis.Redis
+    """For subscriptions."""
+    pipe: CommandPipeline
+    """To the matches' server."""
+    queue_pipe: CommandPipeline
+    store: AsyncStore
+    lanes: AsyncLaneLeases
+
+    async def noted_fault(self) -> str:
+        """Return what the last verification has found; empty if nobody has verified lately."""
+        (note,) = raise_errors(await self.queue_pipe.send([("GET", keys.DURABILITY)]))
+        return (note or b"").decode()
+
+
+@asynccontextmanager
+async def open_connections(parts: "App") -> AsyncIterator[LoopConnections]:
+    """Open the connections of an event loop, and close them at the end."""
+    async with (
+        make_async_client(parts.queue_url, max_connections=_MAX_CONNECTIONS) as queue,
+        open_pipeline(parts.url) as pipe,
+        AutoPipeline(queue) as apart,
+    ):
+        store = AsyncStoreWithArchive(
+            pipe, parts.store.layout(), parts.settings.queue_cap, parts.archive
+        )
+        queue_pipe = pipe if parts.queue_url == parts.url else apart
+        lanes = AsyncLaneLeases(queue_pipe, parts.wake)
+        yield LoopConnections(queue, pipe, queue_pipe, store, lanes)
+
+
+def gateway_on(
+    loop: LoopConnections, watch: DurabilityWatch, *, durable: bool
+) -> AsyncCommandGateway:
+    """Return the gateway for commands, which is to be opened in the loop."""
+    return AsyncCommandGateway(
+        *(loop.store, loop.lanes, loop.queue, loop.noted_fault if durable else None),
+        confirm=partial(to_thread, watch.confirm),
+    )
+
+
+@asynccontextmanager
+async def open_gateway(parts: "App") -> AsyncIterator[AsyncCommandGateway]:
+    """Open a gateway for commands with connections of its own."""
+    async with (
+        open_connections(parts) as loop,
+        gateway_on(loop, parts.durability_watch(), durable=parts.durable) as gateway,
+    ):
+        yield gateway
 
 
 class App:
@@ -192,7 +253,7 @@ class App:
     def receipt_signer(self) -> "ReceiptSigner":
         """Signs receipts of leaves; see `services.app.receipts`, which knows which are durable."""
         from infra.log.key_files import keys_folder  # noqa: PLC0415 - cryptography is slow to import
-        from infra.log.receipt_signer import ReceiptSigner  # noqa: PLC0415
+        from infra.log.receipts import ReceiptSigner  # noqa: PLC0415
 
         return ReceiptSigner(keys_folder(self.settings))
 
@@ -294,6 +355,16 @@ class App:
         """Moves that wait to be confirmed."""
         return Drafts(self.people, self._shards)
 
+    def is_arbiter(self, account: AccountId) -> bool:
+        """Return whether an account is an arbiter."""
+        profile = self.accounts.record_of(account)
+        return profile is not None and profile.arbiter
+
+    @property
+    def gives_receipts(self) -> bool:
+        """Whether there are receipts at all."""
+        return self.durable and self.receipt_signer.has_key
+
     def _shards(self) -> int:
         return self.store.layout().shards
 
@@ -394,3 +465,22 @@ class App:
     def durable(self) -> bool:
         """Whether an outcome may be called accepted."""
         return self.settings.durability.durable
+
+
+class Actor(msgspec.Struct, frozen=True):
+    """An account, the front end that proved it, and the idempotency key of its request."""
+
+    account: AccountId
+    via: str
+    """The front end's name: a part of each command id, so that keys of two front ends never meet."""
+    key: str
+    """The same request sent again carries the same key, and so it is carried out once."""
+    name: str = ""
+    """The userid, where the front end knows it."""
+
+    def command_id(self, part: str = "") -> CommandId:
+        """Return the id of the command that the actor gives with this key.
+
+        `part` tells apart several commands of one request.
+        """
+        return command_id(self.via, self.account, f"{self.key} {part}" if part else self.key)

@@ -18,13 +18,20 @@ from domain.match.events import AccountId
 from domain.match.state import MatchState
 from infra.redis import keys
 from infra.store.outcomes import parse
-from services.app.actor import Actor
-from services.app.context import App
-from services.app.disputes import RuleAction, check_arbiter, dispute
+from services.app.context import Actor, App
+from services.app.disputes import (
+    RuleAction,
+    TriedRuling,
+    Verdict,
+    check_arbiter,
+    dispute,
+    read_grants,
+    ruling_of,
+    try_ruling,
+)
 from services.app.games import game_keys
 from services.app.matches import load_state
 from services.app.play import OutcomePending, submit
-from services.app.rulings import TriedRuling, Verdict, read_grants, ruling_of, try_ruling
 
 CORRECTION_FRONT_END: Final = "correction"
 """The front end in the ids of the commands of corrections."""

@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from infra.store.damaged_matches import DamagedMatches
-from services.app.sentences import SAY
+from infra.store.failures import DamagedMatches
+from services.app.refusal_words import SAY
 
 logger = logging.getLogger(__name__)
 

@@ -13,13 +13,12 @@ from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
 from domain.sentences import Sentence
 from infra.people.drafts import Draft
-from services.app.actor import Actor
-from services.app.context import App
+from services.app.context import Actor, App
 from services.app.move_text import read_move, split_ply
 from services.app.names import shown_name
 from services.app.play import Steps, course, decided
 from services.app.receipts import Answered
-from services.app.sentences import SAY
+from services.app.refusal_words import SAY
 
 
 class DraftPreview(msgspec.Struct, frozen=True):

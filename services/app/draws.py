@@ -2,6 +2,8 @@
 
 Every front end reads, commits and reveals by these functions. A player whose program keeps a text
 commits to it; for all others the server keeps one, and they trust its operator for their part.
+
+A match's deal beyond its kind: whether it was sealed, and whether staff of the server took part in it.
 """
 
 import re
@@ -24,12 +26,12 @@ from domain.match.events import (
     MatchStarted,
     command_id,
 )
-from domain.match.leaves import EventEnvelope, decode_event
+from domain.match.history import EventEnvelope, decode_event
 from domain.match.state import MatchState
 from infra.audit.draws import DEALS
-from infra.store.draw_texts import DrawTexts
+from infra.store.kept_texts import DrawTexts
 from services.app.context import App
-from services.app.sentences import SAY
+from services.app.refusal_words import SAY
 
 REVEAL_FRONT_END: Final = "reveal"
 """The front end in the ids of commands that reveal a text, which is its own proof."""

@@ -3,28 +3,48 @@
 Anybody may export a match, because anybody may read it. The outcome of a refused command has the sentence
 that its sender was answered, which may quote a mistyped text. So only the sender gets it, and the operator.
 The texts of claims and rulings go to players of the match, arbiters and the operator, as elsewhere.
+
+Drawings for what shows no style sheets: their style written out in its light colours, and boards as PNG.
+
+The renderer, resvg, knows neither custom properties nor `light-dark()`. A machine without fonts draws boards
+without texts.
+
+The evidence of a case, as its players and arbiters download it.
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
+from zlib import compress, decompress
 
 import msgspec
+import resvg_py
+from msgspec import UNSET
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, Challenged, MatchStarted
-from domain.match.leaves import NO_HASH, RefusedLeaf, decode_event, is_event, leaf_hash
+from domain.match.history import (
+    NO_HASH,
+    RefusedLeaf,
+    decode_event,
+    decode_refusal,
+    is_event,
+    leaf_hash,
+)
 from domain.match.state import MatchState
 from infra.audit.build_document import Additions, ReadMatch, ServerLogs, build_document
 from infra.audit.match_document import (
     DocumentError,
+    DocumentLeaf,
     DocumentStatement,
     MatchDocument,
     write_document,
 )
 from infra.audit.move_record import write_record
+from infra.audit.stored_match import FrozenEvidence
 from infra.log.key_files import (
     LOG_KEY,
     RECEIPTS_KEY,
@@ -32,19 +52,18 @@ from infra.log.key_files import (
     keys_folder,
     read_public_keys,
 )
-from infra.log.published_log import LogDamagedError, TileCache
-from infra.log.published_logs import PublishedLogs
+from infra.log.published_log import LogDamagedError, PublishedLogs, TileCache
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.objects.port import ObjectStoreError
 from infra.settings.settings import Settings
 from infra.store.trimmed_leaves import TrimmedLeavesError
+from services.app.cases import case_of
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
-from services.app.disputes import is_arbiter
 from services.app.imports import imported_from
 from services.app.matches import load_state
-from services.app.receipts import gives_receipts
-from services.app.sentences import SAY
+from services.app.receipts import NOT_PUBLISHED
+from services.app.refusal_words import SAY
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +86,7 @@ class DocumentReader(msgspec.Struct, frozen=True):
         """Return whether the reader sees the texts of claims and rulings, as at the match itself."""
         if self.operator:
             return True
-        return self.account is not None and (self.account in seats or is_arbiter(app, self.account))
+        return self.account is not None and (self.account in seats or app.is_arbiter(self.account))
 
 
 OPERATOR: Final = DocumentReader(operator=True)
@@ -151,7 +170,7 @@ def _build(
 
 def _receipts(app: App, match: ReadMatch, first: int) -> list[str]:
     """Return the receipts of a match's leaves from an index on; none where they are not durable."""
-    if match.indexes[-1] < first or not gives_receipts(app) or not app.durability_watch().confirm():
+    if match.indexes[-1] < first or not app.gives_receipts or not app.durability_watch().confirm():
         return []
     found, seq, head = [], 0, NO_HASH
     for index, leaf in zip(match.indexes, match.leaves, strict=True):
@@ -185,3 +204,158 @@ def _public_keys(folder: Path, name: str) -> list[VerifierKey]:
     """Return public keys; none if there are none."""
     exists = (folder / f"{name}.pub").exists()
     return read_public_keys(folder, name) if exists else []
+
+
+MAILED_WIDTH: Final = 640
+"""Pixels of the width of a picture in a mail, which is shown smaller, so that it is sharp."""
+
+PAPER: Final = "#f3ecdf"
+"""The ground of boards on paper, which goes on around them."""
+
+_MEDIA: Final = "@media"
+_PROPERTY: Final = re.compile(r"(--[a-z-]+)\s*:\s*([^;{}]+)")
+_CALL: Final = re.compile(r"(var|light-dark|color-mix)\(")
+_STYLE: Final = re.compile(r"(<style>)(.*?)(</style>)", re.DOTALL)
+
+
+def packed_drawing(svg: str) -> bytes:
+    """Return a standalone drawing compressed, for a mail that waits: a tenth of the size of its picture."""
+    return compress(with_plain_style(svg).encode())
+
+
+def mailed_png(drawing: bytes) -> bytes:
+    """Return the picture of a packed drawing, the same each time; `ValueError` for one that is none."""
+    svg = decompress(drawing).decode()
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, width=MAILED_WIDTH, background=PAPER))
+
+
+def with_plain_style(svg: str) -> str:
+    """Return a drawing whose style has plain colours only, those of the light theme."""
+    return _STYLE.sub(lambda found: found[1] + _plain(found[2]) + found[3], svg)
+
+
+def _plain(style: str) -> str:
+    always = _without_media(style)
+    known = {name: value.strip() for name, value in _PROPERTY.findall(always)}
+    return _written_out(always, known)
+
+
+def _without_media(style: str) -> str:
+    """Return a style sheet without the rules for some media only."""
+    while (start := style.find(_MEDIA)) >= 0:
+        end = _closing(style, style.index("{", start), "{", "}")
+        style = style[:start] + style[end + 1 :]
+    return style
+
+
+def _closing(text: str, start: int, opens: str, closes: str) -> int:
+    """Return the index of the bracket that closes the one at `start`."""
+    depth = 0
+    for index in range(start, len(text)):
+        depth += (text[index] == opens) - (text[index] == closes)
+        if depth == 0:
+            return index
+    return len(text) - 1
+
+
+def _written_out(text: str, known: Mapping[str, str], depth: int = 0) -> str:
+    """Return a text with each function replaced by its value in the light theme."""
+    if depth > _DEEPEST:
+        return "none"
+    while found := _CALL.search(text):
+        end = _closing(text, found.end() - 1, "(", ")")
+        inner = text[found.end() : end]
+        if found[1] == "var":
+            value = _written_out(_of_property(inner, known), known, depth + 1)
+        else:
+            value = _COLOURS[found[1]](_written_out(inner, known, depth + 1))
+        text = text[: found.start()] + value + text[end + 1 :]
+    return text
+
+
+_DEEPEST: Final = 8
+"""How deep values may refer to others; deeper ones would refer to themselves."""
+
+
+def _of_property(arguments: str, known: Mapping[str, str]) -> str:
+    name, _, fallback = arguments.partition(",")
+    return known.get(name.strip(), fallback.strip()) or "none"
+
+
+def _light(colours: str) -> str:
+    """Return the first of two colours, which is that of the light theme."""
+    return colours.partition(",")[0].strip()
+
+
+def _mixed(colours: str) -> str:
+    """Return the first colour of a mixture, without its share."""
+    colour = colours.partition(",")[2].strip()
+    return re.split(r"\s+[\d.]+%|,", colour)[0].strip()
+
+
+_COLOURS: Final[Mapping[str, Callable[[str], str]]] = {"light-dark": _light, "color-mix": _mixed}
+
+
+def frozen_evidence(app: App) -> FrozenEvidence:
+    """Return the evidence of cases in a server's object store."""
+    return FrozenEvidence(
+        app.store,
+        lambda: app.objects,
+        lambda: server_logs(app.settings),
+        partial(imported_from, app),
+    )
+
+
+def evidence_of(app: App, account: AccountId, board: int, number: int) -> bytes:
+    """Return the evidence of a case as one line, with the texts and names that are not erased.
+
+    Refused as `case_of` does; as `not-published` until the published log has the claim; as `damaged`, and as
+    `unavailable` if the log or the object store can't be used now.
+    """
+    state, case = case_of(app, account, board, number)
+    try:
+        with refuse_damaged(app.damage, board):
+            document = _read(frozen_evidence(app), board, case.number)
+    except (LogKeyError, NoteError, ObjectStoreError, TrimmedLeavesError, LogDamagedError) as error:
+        logger.warning("the evidence of match %d can't be read now: %s", board, error)
+        raise Refusal(
+            Code.UNAVAILABLE, "the evidence can't be read right now; try again in a minute"
+        ) from error
+    sees_all = app.is_arbiter(account) and account not in state.seats
+    return write_document(
+        msgspec.structs.replace(
+            document,
+            seats=tuple(
+                msgspec.structs.replace(seat, userid=name)
+                for seat, name in zip(
+                    document.seats, app.accounts.name_of(state.seats), strict=True
+                )
+            ),
+            leaves=tuple(
+                leaf if sees_all else _as_seen_by(account, leaf) for leaf in document.leaves
+            ),
+            statements=tuple(
+                document_statements(app, board, (leaf.leaf for leaf in document.leaves))
+            ),
+        )
+    )
+
+
+def _read(evidence: FrozenEvidence, board: int, claim: int) -> MatchDocument:
+    """Return the evidence, which is frozen now if no job has done it yet."""
+    try:
+        if not evidence.freeze(board, claim):
+            raise NOT_PUBLISHED
+        found = evidence.read(board, claim)
+    except DocumentError as error:
+        raise LookupError(f"the evidence is damaged: {error}") from error
+    if found is None:
+        raise ObjectStoreError("the evidence was there and is gone")
+    return found
+
+
+def _as_seen_by(account: AccountId, leaf: DocumentLeaf) -> DocumentLeaf:
+    """Return a leaf without the outcome of another's refusal, which may quote a mistyped text."""
+    if is_event(leaf.leaf) or decode_refusal(leaf.leaf).actor == account:
+        return leaf
+    return msgspec.structs.replace(leaf, outcome=UNSET)

@@ -1,6 +1,8 @@
 """Matches that an account watches or pins, and players that it follows. Nobody else learns of it.
 
 Only what anybody may see is shown by it. Even so a player who blocks an account is not followed by it.
+
+Blocks: players whose challenges, messages and chat an account does not want, and that may not follow it.
 """
 
 from typing import Final
@@ -11,12 +13,13 @@ from domain.match.events import AccountId
 from infra.people.account_lists import PINNED, WATCHED, FollowList
 from infra.projections.match_lists import MatchListRow
 from infra.redis.reads import read_all
+from services.app.challenges import decline_unplayed
 from services.app.contact import check_follow
 from services.app.context import App
-from services.app.listed_matches import listed_matches
 from services.app.matches import load_state
 from services.app.names import userids_of
-from services.app.sentences import SAY
+from services.app.queries import listed_matches
+from services.app.refusal_words import SAY
 
 _PLAYED_EACH: Final = 50
 _OWN: Final = 10_000
@@ -116,3 +119,32 @@ def followed_boards(app: App, account: AccountId, followed: FollowList) -> list[
         lists.read_newest([account], _OWN),
     )
     return sorted(found - own - set(followed.boards), reverse=True)
+
+
+def add_block(app: App, account: AccountId, userid: str) -> int:
+    """Block a player, and decline the matches with that player in which the account has not moved.
+
+    Returns how many those are. `unknown-user`, `too-many`, and `bad-option` for oneself.
+    """
+    other = app.accounts.id_of(userid)
+    if other == account:
+        raise Refusal(Code.BAD_OPTION, SAY("block-self"))
+    app.blocks.add(account, other)
+    # crash window: a blocked player still follows, and matches go on; the same block again ends that
+    end_follows(app, other, account)
+    return decline_unplayed(app, account, other)
+
+
+def remove_block(app: App, account: AccountId, userid: str) -> None:
+    """Unblock a player, who need not be blocked; `unknown-user`."""
+    app.blocks.remove(account, [app.accounts.id_of(userid)])
+
+
+def blocked_userids(app: App, account: AccountId) -> list[str]:
+    """Return the userids of the players that an account blocks, sorted.
+
+    Those whose accounts were erased are dropped.
+    """
+    userids = userids_of(app, app.blocks.of(account))
+    app.blocks.remove(account, [other for other, userid in userids.items() if userid is None])
+    return sorted(userid for userid in userids.values() if userid is not None)

@@ -9,11 +9,11 @@ from domain.errors import Code, Refusal
 from domain.match.decision import seat_of
 from domain.match.events import AccountId, CommandId
 from infra.people.messages import BOX_LIMIT, BROADCAST_LIMIT, MOST_RECIPIENTS, PlayerMessage
-from infra.people.security_log import SecurityEvent, note_security
+from infra.people.rate_limits import SecurityEvent, note_security
 from services.app.contact import check_chat, check_message, strangers_to
 from services.app.context import App
 from services.app.matches import load_state
-from services.app.sentences import SAY
+from services.app.refusal_words import SAY
 
 
 def find_recipients(app: App, userids: Sequence[str]) -> list[AccountId]:

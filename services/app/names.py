@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from domain.match.events import AccountId
-from domain.match.robots import ROBOT_ACCOUNTS
-from domain.sentences import Sentences, list_in_words
-from domain.translation import ENGLISH, Translation
+from domain.match.state import ROBOT_ACCOUNTS
+from domain.sentences import ENGLISH, Sentences, Translation, list_in_words
 from services.app.context import App
 
 SAY: Final = Sentences(

@@ -14,16 +14,15 @@ from domain.engine.robot_move import choose_move
 from domain.errors import Code, Refusal
 from domain.game.engine import RobotLevel
 from domain.match.events import AccountId, CommandId
-from domain.match.robots import ROBOT_ACCOUNTS, robot_level, robot_name
+from domain.match.state import ROBOT_ACCOUNTS, robot_level, robot_name
 from domain.rules import AnyRules, latest_rules
 from infra.people.challenges import Challenge
 from infra.people.pending_starts import MOST_ROBOT_MATCHES, MOST_SLOW_MATCHES, PendingStart
-from services.app.actor import Actor
-from services.app.context import App
+from services.app.context import Actor, App
 from services.app.games import game_keys
 from services.app.matches import read_snapshot
 from services.app.names import name_of, names_by_seat
-from services.app.sentences import SAY
+from services.app.refusal_words import SAY
 
 START_SECONDS: Final = 3_600
 """Age at which a start that has no match yet counts as failed."""

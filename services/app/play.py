@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope
-from infra.store.async_gateway import AsyncCommandGateway
-from infra.store.async_store import AsyncStore
+from infra.store.async_gateway import AsyncCommandGateway, AsyncStore
 from infra.store.gateway import WAIT_SECONDS, OutcomePending
 from infra.store.outcomes import CommandOutcome
 from services.app.context import App

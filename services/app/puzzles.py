@@ -7,12 +7,11 @@ from domain.errors import Code, Refusal
 from domain.game.puzzle import DONE
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.rules import AnyRules
-from services.app.actor import Actor
-from services.app.context import App
+from services.app.context import Actor, App
 from services.app.move_text import read_move
 from services.app.play import Steps, course, decided
 from services.app.receipts import Answered
-from services.app.sentences import SAY
+from services.app.refusal_words import SAY
 from services.app.start import start_by_name
 
 MOST_MOVES: Final = 300

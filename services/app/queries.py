@@ -1,25 +1,31 @@
-"""Queries about players, ratings, finished matches and scores."""
+"""Queries about players, ratings, finished matches and scores.
 
-from collections.abc import Sequence
+Matches as rows of lists, also those whose rows have left Redis.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
+
+import msgspec
 
 from domain.errors import Code, Refusal
 from domain.game.protocol import PuzzleScore
 from domain.match.events import AccountId
-from domain.match.history import replay
-from domain.match.state import positions
+from domain.match.history import replay, unpack_snapshot
+from domain.match.state import MatchState, positions
 from domain.rules import AnyRules, rules_by_id
 from infra.people.accounts import Profile
 from infra.projections.finished_matches import FinishedMatchRow as FinishedRow
 from infra.projections.head_to_head import PairRecord
 from infra.projections.leaderboards import LeaderboardRow as ScoreRow
 from infra.projections.leaderboards import puzzle_name
+from infra.projections.match_lists import MatchListRow
 from infra.projections.ratings import Rating, RatingPoint
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.games import game_keys
-from services.app.sentences import SAY
+from services.app.refusal_words import SAY
 
 _PAIR: Final = 2
 
@@ -135,3 +141,55 @@ def score_of(app: App, row: ScoreRow) -> PuzzleScore:
 def _scores(_: ScoreRow) -> list[PuzzleScore]:
     """Return the cache of a row's score: a list, empty at first."""
     return []
+
+
+def listed_matches(
+    app: App, boards: Iterable[int], known: Mapping[int, MatchListRow] | None = None
+) -> dict[int, MatchListRow]:
+    """Return the rows of matches by board, in the order of the boards; `known` rows are not read again."""
+    wanted = list(dict.fromkeys(boards))
+    found = dict(known or {})
+    missing = [board for board in wanted if board not in found]
+    if missing:
+        found |= {row.board: row for row in app.lists.rows(missing) if row is not None}
+    found = with_older(app, wanted, found)
+    return {board: found[board] for board in wanted if board in found}
+
+
+def with_older(
+    app: App, boards: Iterable[int], known: Mapping[int, MatchListRow]
+) -> dict[int, MatchListRow]:
+    """Return these rows, and those of the matches that have left Redis.
+
+    The match itself has all that is shown, also from the archive; one that can't be read is left out.
+    """
+    found = dict(known)
+    for board in boards:
+        if board in found:
+            continue
+        try:
+            (snapshot,) = app.store.snapshots([board])
+            state = unpack_snapshot(snapshot).state
+        except (Refusal, msgspec.MsgspecError):
+            continue
+        if state.started:
+            found[board] = _row_of(board, state)
+    return found
+
+
+def _row_of(board: int, state: MatchState) -> MatchListRow:
+    result = state.result
+    return MatchListRow(
+        board=board,
+        seq=state.seq,
+        rules=state.rules,
+        options=state.options,
+        seats=state.seats,
+        waits=() if state.over else state.waits,
+        since=0,
+        ply=state.ply,
+        at=0,
+        winners=result.winners if result else None,
+        reason=result.reason if result else "",
+        invited=state.invited,
+    )

@@ -16,15 +16,14 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from domain.match.events import CommandId
-from domain.match.leaves import NO_HASH, decode_event, decode_refusal, is_event, leaf_hash
-from domain.sentences import text_in
-from domain.translation import ENGLISH, Translation
-from infra.store.async_store import AsyncStore
+from domain.match.history import NO_HASH, decode_event, decode_refusal, is_event, leaf_hash
+from domain.sentences import ENGLISH, Translation, text_in
+from infra.store.async_gateway import AsyncStore
 from infra.store.outcomes import CommandOutcome, parse
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from services.app.context import App
 from services.app.damaged_match import UNREADABLE, refuse_damaged
-from services.app.sentences import SAY
+from services.app.refusal_words import SAY
 
 logger = logging.getLogger(__name__)
 
@@ -85,17 +84,12 @@ class PlacedLeaf(msgspec.Struct, frozen=True):
     """For a refusal, the leaf hash of the last event before it."""
 
 
-def gives_receipts(app: App) -> bool:
-    """Return whether there are receipts at all."""
-    return app.durable and app.receipt_signer.has_key
-
-
 def receipt_if_any(app: App, decided: Answered) -> str | None:
     """Return the receipt of a command whose outcome is durable; None if there is none now.
 
     It never raises because of the receipt, because the command is decided.
     """
-    if not gives_receipts(app):
+    if not app.gives_receipts:
         return None
     try:
         return receipt_of_leaf(app, decided.board, leaf_of_command(app, decided))
@@ -106,7 +100,7 @@ def receipt_if_any(app: App, decided: Answered) -> str | None:
 
 async def receipt_in_loop(app: App, store: AsyncStore, decided: Answered) -> str | None:
     """Return the receipt of a command as `receipt_if_any` does, in an event loop."""
-    if not gives_receipts(app):
+    if not app.gives_receipts:
         return None
     board = decided.board
     try:
@@ -140,7 +134,7 @@ def receipt_of_leaf(app: App, board: int, leaf: PlacedLeaf) -> str | None:
 def require_receipt(app: App, board: int, leaf: PlacedLeaf) -> str:
     """Return the receipt of a leaf; `not-found` where there are none, `unavailable` if it is not durable."""
     receipt = None
-    if gives_receipts(app):
+    if app.gives_receipts:
         if not app.durability_watch().confirm():
             raise Refusal(Code.UNAVAILABLE, SAY("not-on-disks"))
         receipt = receipt_of_leaf(app, board, leaf)

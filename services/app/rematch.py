@@ -11,18 +11,16 @@ from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope
 from domain.match.decision import seat_of
 from domain.match.events import SERVER_ACCOUNT, AccountId, CommandId, command_id
-from domain.match.leaves import decode_event
-from domain.match.start_command import StartOptions, start_command
+from domain.match.history import decode_event
+from domain.match.start import StartOptions, start_command
 from domain.match.state import MatchState
 from domain.rules import latest_rules, rules_by_id
-from services.app.actor import Actor
-from services.app.context import App
-from services.app.deals import was_sealed
+from services.app.context import Actor, App
 from services.app.draws import DrawPart
-from services.app.matches import load_state, read_snapshot
+from services.app.matches import load_state, read_snapshot, was_sealed
 from services.app.play import Steps, course, decided
 from services.app.receipts import Answered
-from services.app.sentences import SAY
+from services.app.refusal_words import SAY
 from services.app.start import invite, numbered_start, unrated_with_robots
 
 _REMATCH: Final = "rematch"

@@ -6,25 +6,23 @@ from typing import Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, StartMatch
 from domain.match.events import SERVER_ACCOUNT, AccountId, CommandId
-from domain.match.leaves import decode_event
-from domain.match.robots import robot_level
-from domain.match.start_command import (
+from domain.match.history import decode_event
+from domain.match.start import (
     StartOptions,
     check_players,
     read_start_options,
     start_command,
     with_commitments,
 )
-from domain.match.state import MatchState
+from domain.match.state import MatchState, robot_level
 from domain.rules import AnyRules
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS, PendingStart
 from services.app import contact
-from services.app.actor import Actor
-from services.app.context import App
+from services.app.context import Actor, App
 from services.app.draws import DrawPart, commitment_of
 from services.app.matches import read_snapshot
 from services.app.names import shown_name
@@ -34,7 +32,7 @@ from services.app.opponents import (
     has_robot,
     reserve_robot_match,
 )
-from services.app.sentences import SAY
+from services.app.refusal_words import SAY
 
 
 def start_by_name(  # noqa: PLR0913 - what a match is made of

@@ -9,7 +9,7 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from infra.people.accounts import read_name
-from infra.people.accounts.lookalikes import Lookalikes, skeleton
+from infra.people.accounts.usernames import Lookalikes, skeleton
 from infra.sentences import SAY
 from services.app.context import App
 from services.app.games import game_keys

@@ -8,20 +8,19 @@ import msgspec
 from msgspec.structs import replace
 
 from domain.clocks import vacation
-from domain.clocks.calendar import DAY, year_of
+from domain.clocks.time_control import DAY, year_of
 from domain.clocks.vacation import Vacation, Vacations, running_vacation
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, EndVacation, StartVacation
 from domain.match.events import AccountId, Challenged, MatchStarted, command_id
 from infra.people.accounts import Account
-from infra.people.accounts.vacations import vacations_of
+from infra.people.accounts.record import vacations_of
+from infra.projections.buckets import LISTS
 from infra.projections.lag import unread_events
 from infra.projections.match_lists import MatchFilter, MatchListRow
-from infra.projections.specs import LISTS
 from infra.store.port import Watermark
-from services.app.actor import Actor
-from services.app.context import App
-from services.app.sentences import SAY
+from services.app.context import Actor, App
+from services.app.refusal_words import SAY
 
 VACATION_FRONT_END: Final = "vacation"
 """The front end in the ids of the commands that notify matches of a vacation."""

@@ -22,8 +22,7 @@ from typing import Any, Final, TypeAlias
 from domain.rules import latest_rules
 from services.app.error_codes import EXIT_OK
 from services.app.games import game_keys
-from services.cli.argument_types import PROJECTIONS, projection
-from services.cli.flags import HELP, SETTINGS
+from services.cli.flags import HELP, PROJECTIONS, SETTINGS, projection
 from services.cli.subcommands import SUBCOMMANDS, Subcommand
 from services.language.commands import GENERAL_FORMS
 from services.language.form import CommandForm

@@ -16,7 +16,7 @@ import msgspec
 import redis
 
 from domain.game.engine import LEVELS
-from domain.match.robots import robot_level
+from domain.match.state import robot_level
 from infra.durability.durability import Mode, verify
 from infra.health.heartbeats import SILENT_MS, read_heartbeats
 from infra.people.accounts import Accounts
@@ -26,12 +26,11 @@ from infra.settings.settings import Settings
 from infra.store.board_numbers import BoardNumbers
 from infra.store.layout import initial_layout, read_layout
 from infra.store.redis_store import RedisStore
-from infra.valkey.queue_server import queue_server
-from infra.valkey.server import EmbeddedServer
+from infra.valkey.server import EmbeddedServer, queue_server
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
+from services.demo.community import VISITOR
 from services.demo.fill import FillReport, fill
 from services.demo.past_server import FillError, PastApp
-from services.demo.people import VISITOR
 from services.serve.log_keys import make_accounts_key
 from services.serve.sockets import listen
 

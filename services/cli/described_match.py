@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from domain.match.evolve import evolve
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from domain.match.state import MatchState, initial
 from domain.rules import rules_by_id
 from infra.languages.wording import IN_ENGLISH, Wording

@@ -5,9 +5,9 @@ Exit codes: 0 erased, or shown what would be; 1 there is no such text.
 
 from domain.errors import Code, Refusal
 from domain.match.events import Appealed, Claimed, Ruled
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.languages.wording import IN_ENGLISH
-from infra.people.security_log import SecurityEvent, note_security
+from infra.people.rate_limits import SecurityEvent, note_security
 from infra.people.statements import Statement
 from infra.settings.settings import Settings
 from services.app.context import App

@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from infra.durability.durability import DurabilityError
-from infra.health.secret_record import SecretMismatchError
+from infra.health.secrets import SecretMismatchError
 from infra.objects.port import ObjectStoreError
 from infra.settings.game_packages import GamePackageError
 from infra.settings.settings import SettingsError

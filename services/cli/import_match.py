@@ -18,8 +18,7 @@ from services.app.error_codes import CODE_INFO, EXIT_OK
 from services.app.imports import CheckedImport, check_import, plan_import, seats_of
 from services.app.matches import load_state
 from services.app.play import OutcomePending, give, submit
-from services.cli.verify_file import read_keys
-from services.cli.verify_report import VerifyReport, not_checkable
+from services.cli.verify import VerifyReport, not_checkable, read_keys
 from services.words.matches import summary
 from services.words.named_match import NamedMatch
 

@@ -8,8 +8,7 @@ import sys
 from domain.match.history import BrokenHistory
 from infra.audit.log import first_difference
 from infra.log.key_files import LogKeyError
-from infra.log.published_log import LogDamagedError, PublishedLog
-from infra.log.published_logs import PublishedLogs
+from infra.log.published_log import LogDamagedError, PublishedLog, PublishedLogs
 from infra.log.signed_note import NoteError
 from infra.objects.port import ObjectStoreError
 from infra.settings.settings import Settings

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 
 from redis.exceptions import RedisError
 
-from infra.health.secret_record import SecretMismatchError
+from infra.health.secrets import SecretMismatchError
 from infra.mail.account_changes import account_change_mailer
 from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
 from infra.people.account_macs import KEYS_FOLDER, AccountMacs
@@ -19,8 +19,7 @@ from infra.valkey.server import NotRunningError, socket_url
 from services.app.context import App
 from services.cli.roles import CannotWorkError, RoleProcess
 from services.mail.inbound import InboundMail, password_limit
-from services.mail.smtp_handler import SerialExecutor
-from services.mail.smtp_server import serve
+from services.mail.smtp_server import SerialExecutor, serve
 from services.serve.sockets import listen_for_mail
 
 logger = logging.getLogger(__name__)

@@ -1,7 +1,6 @@
 """`matchpost mailer`: the process that tells players of events, by e-mail and by notifications in browsers."""
 
-from infra.health.secret_copies import read_copy
-from infra.health.secret_record import Secret, SecretMismatchError
+from infra.health.secrets import Secret, SecretMismatchError, read_copy
 from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
 from infra.people.account_macs import MacKeyError
 from services.app.context import App

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode, urlsplit
 
-from services.client.user_files import boards_file, login_file
+from services.client.login_file import boards_file, login_file
 
 _FRESH_SECONDS: Final = 10.0
 

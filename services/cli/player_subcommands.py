@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from services.cli.argument_types import seconds, whole_number
+from services.cli.flags import seconds, whole_number
 
 WAIT_SECONDS: Final = 10.0
 

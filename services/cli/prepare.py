@@ -7,9 +7,8 @@ the settings say, or has other secrets than this machine.
 import sys
 from pathlib import Path
 
-from infra.durability.durability import Occasion, verify
-from infra.durability.durability_notes import DurabilityNotes
-from infra.health.secret_record import Secret, SecretRecord
+from infra.durability.durability import DurabilityNotes, Occasion, verify
+from infra.health.secrets import Secret, SecretRecord
 from infra.log.key_files import keys_folder
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts

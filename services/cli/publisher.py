@@ -6,8 +6,7 @@ from typing import Final
 
 from infra.objects.port import ObjectStoreError
 from infra.redis.clients import make_client
-from infra.valkey.queue_server import queue_url
-from infra.valkey.server import socket_url
+from infra.valkey.server import queue_url, socket_url
 from services.cli.roles import RoleProcess
 from workers.log import job
 from workers.log.witnessing import WitnessThread

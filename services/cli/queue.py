@@ -7,9 +7,9 @@ import msgspec
 
 from infra.health.queue_status import JobQueueStatus, LaneStatus
 from infra.health.status import Status
-from infra.projections.robot_figures import RobotFigures
+from infra.projections.robots import RobotFigures
 from infra.settings.settings import Settings
-from infra.store.last_runs import LaneTurn, RetireRun
+from infra.store.jobs import LaneTurn, RetireRun
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
 from services.doctor.findings import count

@@ -18,8 +18,7 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.fairness import DrawStream
 from domain.match.decision import read_move
-from domain.match.history import replay
-from domain.match.leaves import is_event
+from domain.match.history import is_event, replay
 from domain.match.state import MatchState, without_leavers
 from domain.rules import AnyRules, latest_rules, rules_by_id, rules_id
 from infra.audit.match_document import DOCUMENT_LIMIT, HEADER, DocumentError, read_document

@@ -12,9 +12,9 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from infra.health.heartbeats import EVERY_SECONDS, Heartbeat, Role
-from infra.process.intervals import every
 from infra.process.liveness import LIVENESS
-from infra.store.draw_texts import DrawTexts
+from infra.process.log_context import every
+from infra.store.kept_texts import DrawTexts
 from infra.store.server_clock import ServerClockRecord
 from infra.store.store_calls import repair_due
 from services import __version__
@@ -22,18 +22,18 @@ from services.app.context import App
 from services.cli.roles import RoleProcess
 from services.jobs import mailer_wakeup
 from services.metrics.collector import server_figures
-from services.serve.ticks import Tick, call_all
+from services.serve.signals import Tick, call_all
 from workers.challenge_starter import ChallengeStarter
 from workers.clock_check import ClockCheck
 from workers.evidence_job import EvidenceWakeup
 from workers.leased_run import REQUEST_SECONDS
 from workers.log import job as log_job
-from workers.log.loss_check import LossCheck
+from workers.log.restore import LossCheck
 from workers.projections import job as projections_job
-from workers.retire_job import RetireWakeup
+from workers.retire import RetireWakeup
 from workers.robot_jobs import RobotWakeup
 from workers.scheduler import Scheduler
-from workers.scrub.wakeup import scrub_wakeup
+from workers.scrub.job import scrub_wakeup
 
 TICK_SECONDS: Final = 1.0
 

@@ -6,8 +6,7 @@ Exit codes: 0 none differs; 1 one differs, or can't be accepted; 2 the server do
 import sys
 from typing import Final
 
-from infra.health.secret_copies import read_copy
-from infra.health.secret_record import Secret, SecretCopy, SecretRecord, mismatch
+from infra.health.secrets import Secret, SecretCopy, SecretRecord, mismatch, read_copy
 from infra.mail.addresses import LostKeyError
 from infra.objects.port import ObjectStoreError
 from infra.settings.settings import Settings

@@ -6,7 +6,7 @@ Only what the parser needs is imported here; the module of a subcommand is impor
 from pathlib import Path
 from typing import Final
 
-from services.cli.argument_types import (
+from services.cli.flags import (
     PROJECTIONS,
     ROLES,
     SECRETS,

@@ -27,13 +27,13 @@ from infra.audit.log import ShardScanner, counter_faults
 from infra.audit.match import CheckedMatches, describe_refusals
 from infra.audit.match_batches import MatchBatches
 from infra.audit.published_match import NotCompared, open_published
-from infra.log.published_logs import PublishedLogs
+from infra.log.published_log import PublishedLogs
 from infra.settings.settings import Settings
 from infra.store.board_numbers import BoardNumbers
-from infra.store.damaged_matches import DamagedMatches
-from infra.store.published_sizes import read_published_sizes
+from infra.store.failures import DamagedMatches
+from infra.store.watermarks import read_published_sizes
 from services.app.context import App
-from services.cli.verify_report import VerifyReport
+from services.cli.verify import VerifyReport
 
 _MOST_NOTED: Final = 1_000
 """Damaged matches that are noted for the doctor."""

@@ -13,12 +13,10 @@ from typing import Final
 
 from infra.audit.faults import NotCheckableError
 from infra.audit.match import CheckedMatches, describe_refusals
-from infra.audit.mirror_log import MirroredLog, MirrorReader, notes_in
-from infra.audit.mirror_objects import MirrorObjects
+from infra.audit.mirror import MirroredLog, MirrorObjects, MirrorReader, notes_in
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.objects.port import ObjectStoreError
-from services.cli.verify_file import read_keys
-from services.cli.verify_report import VerifyReport, not_checkable
+from services.cli.verify import VerifyReport, not_checkable, read_keys
 
 _TOGETHER: Final = 32 << 20
 """Bytes of the matches of one task: their leaves are in memory."""

@@ -5,7 +5,7 @@ import socket
 from typing import Final
 
 from infra.process.liveness import LIVENESS
-from infra.process.open_files import raise_limit
+from infra.process.machine import raise_limit
 from infra.settings.settings import Settings
 from services.app.context import App
 from services.cli.roles import CannotWorkError, RoleProcess

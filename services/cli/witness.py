@@ -17,9 +17,8 @@ from typing import Final
 import httpx
 
 from infra.log.signed_note import NoteError, VerifierKey
-from infra.objects.bounded_http import read_answer
-from infra.objects.http import HttpObjects
-from infra.process.open_files import raise_limit
+from infra.objects.http import HttpObjects, read_answer
+from infra.process.machine import raise_limit
 from infra.process.synced_files import sync_folder, write_synced
 from infra.witness.follower import LogFollower
 from infra.witness.witness import Witness, WitnessFolderError

@@ -20,8 +20,7 @@ from infra.redis.rq_jobs import (
     SCRUB,
     queue_key,
 )
-from infra.valkey.queue_server import queue_url
-from infra.valkey.server import socket_url
+from infra.valkey.server import queue_url, socket_url
 from services.cli.roles import RoleProcess
 from workers.rq_worker import IDLE_SECONDS, ForkingWorker
 
@@ -97,10 +96,10 @@ def play(process: RoleProcess) -> None:
     from infra.log.key_files import keys_folder  # noqa: PLC0415 - cryptography is slow to import
     from infra.people.account_macs import AccountMacs  # noqa: PLC0415
     from infra.people.accounts import create_robot_accounts  # noqa: PLC0415
-    from infra.store.analysis_jobs import AnalysisJobs, another_turn  # noqa: PLC0415
-    from services.app import analyses  # noqa: PLC0415
+    from infra.store.analyses import AnalysisJobs, another_turn  # noqa: PLC0415
+    from services.app import matches  # noqa: PLC0415
     from services.app.context import App  # noqa: PLC0415
-    from services.app.robot_groups import RobotGroup  # noqa: PLC0415
+    from services.app.robots import RobotGroup  # noqa: PLC0415
     from workers.rq_worker import Jobs, ListedWorker  # noqa: PLC0415
 
     os.nice(ROBOT_NICENESS)
@@ -115,7 +114,7 @@ def play(process: RoleProcess) -> None:
 
     def analyse(board: int) -> object:
         group.send()  # nothing waits for an analysis
-        whole = analyses.analyse(parts, board, lambda: worker.stopping)
+        whole = matches.analyse(parts, board, lambda: worker.stopping)
         return None if whole else another_turn()
 
     with (

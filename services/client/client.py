@@ -20,8 +20,13 @@ from uuid import uuid4
 import httpx
 import msgspec
 
-from services.client.commitment_lines import CommittingLine, board_of, read_committing_line
-from services.client.draw_texts import KeptText, Texts
+from services.client.draw_texts import (
+    CommittingLine,
+    KeptText,
+    Texts,
+    board_of,
+    read_committing_line,
+)
 from services.client.stream_messages import read_messages
 
 logger = logging.getLogger(__name__)

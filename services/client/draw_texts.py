@@ -2,9 +2,12 @@
 
 A text is written to a file of its own before its commitment is sent, so that it can be revealed even
 if the connection breaks. Only its user may read the file, which is named after the commitment.
+
+Command lines that commit to a text: the client creates, stores and names the text.
 """
 
 import os
+import re
 import secrets
 import time
 from collections.abc import Mapping
@@ -14,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from services.client.user_files import state_folder
+from services.client.login_file import state_folder
 
 _OLD_SECONDS: Final = 90 * 24 * 3600
 """A text that no match has needed by then is deleted."""
@@ -99,3 +102,52 @@ class Texts:
             opened.flush()
             os.fsync(opened.fileno())
         new.replace(file)
+
+
+_ACCEPT: Final = re.compile(
+    r"\s*\S+\s+move\s+(?P<board>[1-9]\d{0,14})\s+\S+\s+\S+\s+accept(?=\s|$)", re.IGNORECASE
+)
+_SIGNED_ACCEPT: Final = re.compile(
+    r"\s*\S+\s+move\s+(?P<board>[1-9]\d{0,14})\s+accept(?=\s|$)", re.IGNORECASE
+)
+"""The same without userid and password."""
+_CHALLENGE: Final = re.compile(r"\s*\S+\s+challenge\s.*--gather(?=\s|$)", re.IGNORECASE | re.DOTALL)
+_WORD: Final = re.compile(r"\s--entropy=(?P<word>\S+)")
+_MADE: Final = re.compile(r"match (?P<board>[1-9]\d*)\b")
+
+
+class CommittingLine(msgspec.Struct, frozen=True):
+    """A line that can commit to a text."""
+
+    line: str
+    """The line without the player's word, which goes into the text."""
+    word: str
+    board: int | None
+    """Board of the match to accept; None for a challenge."""
+
+    def with_commitment(self, commitment: str) -> str:
+        """Return the line with the commitment, ready to send."""
+        return f"{self.line.rstrip()} --commitment={commitment}"
+
+
+def read_committing_line(line: str, *, signs: bool = False) -> CommittingLine | None:
+    """Return the parts of a line that can commit; None if it can't, or commits by itself.
+
+    If the token `signs`, the line may leave out userid and password.
+    """
+    accept = _ACCEPT.match(line) or (_SIGNED_ACCEPT.match(line) if signs else None)
+    if (accept is None and not _CHALLENGE.match(line)) or "--commitment=" in line:
+        return None
+    if "\n" in line.strip():
+        return None
+    word = _WORD.search(line)
+    rest = _WORD.sub("", line, count=1)
+    return CommittingLine(
+        rest, word["word"] if word else "", int(accept["board"]) if accept else None
+    )
+
+
+def board_of(answer: str) -> int | None:
+    """Return the board that an answer names, or None."""
+    made = _MADE.match(answer)
+    return int(made["board"]) if made else None

@@ -1,6 +1,11 @@
 """The login of this user on this machine: a server's URL and a token for it, in a file of their own.
 
 Only its user may read the file, because anybody with the token can play for the account.
+
+Paths of the files that commands keep for this user.
+
+They follow the XDG base directories. Only the standard library is imported, because completion asks for
+them while a line is typed.
 """
 
 import os
@@ -11,7 +16,28 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from infra.process.synced_files import sync_folder, write_synced
-from services.client.user_files import boards_file, login_file
+
+_NAME: Final = "matchpost"
+"""The folder of these commands among those of other programs."""
+
+
+def login_file() -> Path:
+    """Return the path of the file, whether it is there or not."""
+    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(home) / _NAME / "login.json"
+
+
+def boards_file() -> Path:
+    """Return the path of the list of the account's matches, which completion keeps; it may be missing."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / _NAME / "boards"
+
+
+def state_folder() -> Path:
+    """Return the folder for this user's texts."""
+    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(home) / _NAME / "draws"
+
 
 _OTHERS: Final = 0o077
 """The bits of a mode that let others read, change or enter."""

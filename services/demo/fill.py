@@ -14,28 +14,35 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.engine.robot_move import choose_move
 from domain.game.engine import RobotLevel
 from domain.match.commands import Command, CommandEnvelope, PlayMove
 from domain.match.events import SERVER_ACCOUNT, AccountId
 from domain.match.history import unpack_snapshot
-from domain.match.robots import ROBOT_ACCOUNTS, robot_name
-from domain.match.start_command import read_start_options, start_command
-from domain.match.state import MatchState, position_of
+from domain.match.start import read_start_options, start_command
+from domain.match.state import ROBOT_ACCOUNTS, MatchState, position_of, robot_name
 from domain.rules import rules_by_id
 from infra.people.accounts import Account, create_robot_accounts
 from services.app.disputes import AppealAction, ClaimAction, RuleAction, dispute
 from services.app.play import OutcomeNotDurable, submit
-from services.demo.community import write_community
+from services.demo.community import (
+    ARBITER,
+    FIRST_DAY,
+    PEOPLE,
+    SECOND_ARBITER,
+    VISITOR,
+    AccountIds,
+    write_community,
+)
 from services.demo.past_server import PastApp, Timeline, demo_command_id
-from services.demo.people import ARBITER, FIRST_DAY, PEOPLE, SECOND_ARBITER, VISITOR, AccountIds
-from services.demo.recorded_games import RecordedGame, recorded_games
 from services.demo.recorded_matches import (
     SERVER,
     RecordedAction,
     RecordedChat,
+    RecordedGame,
     RecordedMatch,
+    recorded_games,
     recorded_matches,
 )
 

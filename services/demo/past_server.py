@@ -32,13 +32,11 @@ from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import Submission
 from infra.store.redis_store import RedisStore
 from infra.store.store_calls import read_submit_reply, submit_call
-from services.app.actor import Actor
-from services.app.context import App
+from services.app.context import Actor, App
 from workers.commands.core import CommandLoop
 from workers.commands.drain import BATCH
-from workers.commands.handle import CommandHandler
+from workers.commands.handle import CommandHandler, StartContexts
 from workers.commands.outcome_publisher import OutcomePublisher
-from workers.commands.start_context import StartContexts
 
 FRONT_END: Final = "demo"
 """The front end in the ids of commands."""

@@ -16,7 +16,7 @@ from domain.errors import Refusal
 from domain.game.engine import RobotLevel
 from domain.game.puzzle import DONE
 from domain.rules import AnyRules, GameOutcome, Seat, latest_rules, rules_id
-from services.demo.recorded_games import RecordedGame, write_game
+from services.demo.recorded_matches import RecordedGame, write_game
 
 MOST_PLIES: Final = 90
 """Plies after which a game is broken off, because nobody gets on."""

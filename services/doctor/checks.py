@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from infra.health.queue_status import LaneStatus, QueueStatus
-from infra.process.open_files import TOO_FEW
+from infra.process.machine import TOO_FEW
 from infra.projections.lag import Lag
 from infra.redis.keys import dead_letters
 from infra.store.leases import LEASE_MS, REQUEST_MS, REQUESTED
@@ -25,6 +25,7 @@ from services.doctor.findings import (
     span,
     warn,
 )
+from services.doctor.jobs import check_robots, check_scrub
 from services.doctor.memory import check_memory
 from services.doctor.processes import check_outgoing_mail, check_processes, check_secrets
 from services.doctor.published_log import (
@@ -32,8 +33,6 @@ from services.doctor.published_log import (
     check_published_log,
     check_witnesses,
 )
-from services.doctor.robots import check_robots
-from services.doctor.scrub import check_scrub
 from services.lane_texts import division, idle_workers
 
 LATE_MS: Final = 15_000

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from infra.settings.settings import Settings
-from infra.valkey.fsync_probe import median_fdatasync
+from infra.valkey.disk_guard import median_fdatasync
 from infra.valkey.process import is_alive, owner_of
 
 

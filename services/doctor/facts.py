@@ -16,34 +16,31 @@ from infra.durability.durability import Mode, find_faults
 from infra.durability.durability_watch import UNSYNCED_TEXT, DurabilityWatch
 from infra.durability.replicas import Replica, read_replicas, unreadable
 from infra.health.heartbeats import HeartbeatRecord, read_heartbeats
-from infra.health.queue_status import QueueStatus, read_queue
+from infra.health.queue_status import QueueStatus, ShardStatus, read_queue
 from infra.health.retirement_limits import ArchiveFigures
-from infra.health.shard_status import ShardStatus
 from infra.health.status import Status
 from infra.mail.outbox import OutboxStatus
 from infra.people.accounts import read_robot_userids
-from infra.process.open_files import TOO_FEW, most_open_files
+from infra.process.machine import TOO_FEW, most_open_files
 from infra.projections.lag import Lag
-from infra.projections.robot_figures import RobotFigures
+from infra.projections.robots import RobotFigures
 from infra.redis.access import ROLES, USER_PREFIX
 from infra.redis.addresses import redact_url
 from infra.redis.clients import make_client
 from infra.redis.cluster import servers_of
-from infra.redis.server_info import ServerFigures, figures_of
-from infra.redis.server_state import REQUIRED, write_fault
+from infra.redis.server import REQUIRED, ServerFigures, figures_of, write_fault
 from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedShard
 from infra.store.layout import Layout
 from infra.store.lost_leaves import LostLeaves
-from infra.store.published_sizes import PublishedSize
 from infra.store.redis_store import RedisStore
 from infra.store.scrub_notes import NotedFault, ScrubNotes
 from infra.store.seed_chains import abandoned_chains
 from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.store.trimmed_leaves import published_logs
-from infra.valkey.queue_server import queue_url
-from infra.valkey.server import NotRunningError, socket_url
-from infra.witness.witness_status import WitnessReport, read_witness_report
+from infra.store.watermarks import PublishedSize
+from infra.valkey.server import NotRunningError, queue_url, socket_url
+from infra.witness.follower import WitnessReport, read_witness_report
 from services.doctor.directory import DirectoryFacts, read_directory
 from services.secret_checks import read_other_secrets
 

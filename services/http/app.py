@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Final
 
-from litestar import Litestar, Request, Router
+from litestar import Litestar, Router
 from litestar.di import Provide
 from litestar.routes import HTTPRoute
 
@@ -18,8 +18,7 @@ from services.http.api.auth import (
     parameters_of,
     query_value_form,
 )
-from services.http.api.bodies import MAX_BODY_BYTES, StrictRequest
-from services.http.api.command_requests import sender
+from services.http.api.bodies import MAX_BODY_BYTES, StrictRequest, sender
 from services.http.api.problem_details import HANDLERS
 from services.http.api.routes import (
     accounts,
@@ -41,9 +40,10 @@ from services.http.api.routes import (
     system,
 )
 from services.http.api.short_path import ShortPath
-from services.http.context import DEFAULT_INTERVALS, ApiContext, TaskIntervals, open_context
+from services.http.context import DEFAULT_INTERVALS, TaskIntervals, open_context
 from services.http.middleware import HttpMiddleware
 from services.http.published_log import LOG_ROUTES
+from services.http.requests import context_of
 from services.http.web.assets import pack_assets
 from services.http.web.error_pages import answer_not_found
 from services.http.web.site import SITE
@@ -75,7 +75,7 @@ def make_app(parts: App, intervals: TaskIntervals = DEFAULT_INTERVALS) -> ShortP
     app = Litestar(
         route_handlers=[_api(), SITE],
         lifespan=[lifespan],
-        dependencies={"context": Provide(_context_of, sync_to_thread=False)},
+        dependencies={"context": Provide(context_of, sync_to_thread=False)},
         exception_handlers={**HANDLERS, 404: answer_not_found, 405: answer_not_found},
         request_max_body_size=MAX_BODY_BYTES,
         openapi_config=None,  # `openapi` makes the document
@@ -98,11 +98,6 @@ def _api() -> Router:
         request_class=StrictRequest,
         before_request=authenticate,
     )
-
-
-def _context_of(request: Request[Any, Any, Any]) -> ApiContext:
-    context: ApiContext = request.app.state.context
-    return context
 
 
 def _record_query_parameters(app: Litestar) -> None:

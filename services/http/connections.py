@@ -23,9 +23,9 @@ from uvicorn.protocols.http.httptools_impl import (
 )
 
 from domain.errors import Code
-from infra.people.security_log import SecurityEvent, note_security
+from infra.people.rate_limits import SecurityEvent, note_security
 from services.app.error_codes import CODE_INFO
-from services.http.client_network import network_of
+from services.http.requests import network_of
 
 _GRACE_SECONDS: Final = 1
 """How long answers under way may take when the process is to end: less than `serve` waits for it."""

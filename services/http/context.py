@@ -16,16 +16,14 @@ from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
 from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING
 from infra.people.tokens import AsyncTokens, Token
 from infra.redis.autopipeline import raise_errors
-from infra.store.async_gateway import AsyncCommandGateway, ThreadGateway
-from infra.store.async_store import AsyncStore
-from services.app.context import App
+from infra.store.async_gateway import AsyncCommandGateway, AsyncStore, ThreadGateway
+from services.app.context import App, gateway_on, open_connections
 from services.app.damaged_match import UNREADABLE, damaged_match
-from services.app.loop_connections import gateway_on, open_connections
 from services.app.matches import check_exists
 from services.app.play import LoopPlay
-from services.http.anonymous_limit import RequestLimits
 from services.http.health import HealthCheck
-from services.http.recent_sizes import RecentPublishedSizes
+from services.http.middleware import RecentPublishedSizes
+from services.http.requests import RequestLimits
 from services.http.streams.event_stream import MatchWatch
 from services.http.streams.limits import StreamLimits
 from services.http.streams.notice_stream import NoticeStream, NoticeWatermark, leaf_counts_of

@@ -10,7 +10,7 @@ import redis
 
 from infra.durability.durability_watch import DurabilityWatch
 from infra.health.status import Status
-from infra.store.async_store import AsyncStore
+from infra.store.async_gateway import AsyncStore
 from services.app.error_codes import server_failure
 
 ANSWER_SECONDS: Final = 2.0

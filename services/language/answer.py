@@ -4,7 +4,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from domain.translation import ENGLISH, Translation
+from domain.sentences import ENGLISH, Translation
 from services.app.receipts import Answered
 
 

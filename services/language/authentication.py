@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from domain.match.start_command import read_start_options
+from domain.match.start import read_start_options
 from services.app.accounts import authenticate
 from services.app.context import App
 from services.language.invocation import Origin

@@ -7,7 +7,6 @@ from services.language.form import LANGUAGES, OWN, OWN_IN_MATCH, CommandForm, si
 from services.language.game_forms import GAME_FORMS
 from services.language.handlers import (
     accounts,
-    blocks,
     disputes,
     follows,
     help_pages,
@@ -17,6 +16,7 @@ from services.language.handlers import (
     rankings,
     vacations,
 )
+from services.language.handlers import follows as blocks
 
 GENERAL_FORMS: Final = (
     CommandForm(

@@ -8,7 +8,6 @@ from services.language.authentication import challenger, signer, signer_if_any
 from services.language.form import LANGUAGES, OWN, OWN_IN_MATCH, CommandForm, signed
 from services.language.handlers import (
     accounts,
-    analyses,
     boards,
     conditional_moves,
     drafts,
@@ -16,9 +15,10 @@ from services.language.handlers import (
     listing,
     messages,
     play,
-    puzzles,
     rankings,
 )
+from services.language.handlers import boards as analyses
+from services.language.handlers import rankings as puzzles
 
 _of_game: Final = partial(CommandForm, of_game=True)
 _in_match: Final = partial(signed, of_game=True, in_match=True)

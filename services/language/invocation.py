@@ -11,8 +11,7 @@ from domain.rules import AnyRules, latest_rules
 from infra.languages.wording import Wording
 from infra.people.accounts import Profile
 from services.app.accounts import own_profile
-from services.app.actor import Actor
-from services.app.context import App
+from services.app.context import Actor, App
 from services.language.answer import Answer
 from services.language.parser import CommandLine
 

@@ -12,7 +12,7 @@ from lark.exceptions import UnexpectedInput
 
 from domain.errors import Code, Refusal
 from services.app.games import game_keys
-from services.app.typography import as_flag, as_move, as_plain
+from services.app.move_text import as_flag, as_move, as_plain
 
 _AS_MEANT: Final[Mapping[str, Callable[[str], str]]] = {
     "flag": as_flag,

@@ -13,7 +13,7 @@ from typing import Final
 from domain.errors import Refusal
 from infra.languages.wording import Wording
 from infra.people.accounts import SHORTEST_PASSWORD
-from services.app.typography import as_flag, as_move, as_plain
+from services.app.move_text import as_flag, as_move, as_plain
 from services.language.parser import CommandLine
 
 _HIDDEN: Final = "'...'"

@@ -11,12 +11,11 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.languages.wording import IN_ENGLISH, Wording, wording
-from services.app.actor import Actor
-from services.app.context import App
+from services.app.context import Actor, App
 from services.app.games import game_keys
 from services.app.play import WAIT_SECONDS, RecordedRefusal
-from services.app.receipts import gives_receipts, receipt_if_any
-from services.app.sentences import SAY
+from services.app.receipts import receipt_if_any
+from services.app.refusal_words import SAY
 from services.language.answer import Answer, refusal
 from services.language.arguments import check_key, check_line, check_text, nearest, read_board
 from services.language.commands import FORMS, GENERAL_FORMS
@@ -99,7 +98,7 @@ class Language:
     @property
     def gives_receipts(self) -> bool:
         """Whether commands have receipts at all."""
-        return gives_receipts(self._app)
+        return self._app.gives_receipts
 
     def receipts(self, answer: Answer) -> list[str]:
         """Return the receipts of the commands to which a line led, in their order."""

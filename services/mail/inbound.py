@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.languages.wording import IN_ENGLISH, Wording, wording
-from infra.mail.address_status import AddressStatus
-from infra.mail.addresses import ServerAddresses
+from infra.mail.addresses import AddressStatus, ServerAddresses
 from infra.mail.email import clean_subject
 from infra.mail.outbox import Outbox
 from infra.mail.processed import (
@@ -26,9 +25,13 @@ from infra.mail.processed import (
 )
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts.writing import refuse_suspended
-from infra.people.attempt_source import AttemptSource, attempts_from
-from infra.people.rate_limits import LoginRateLimit
-from infra.people.security_log import SecurityEvent, note_security
+from infra.people.rate_limits import (
+    AttemptSource,
+    LoginRateLimit,
+    SecurityEvent,
+    attempts_from,
+    note_security,
+)
 from services.app.accounts import own_profile
 from services.app.context import App
 from services.language import Answer, Language, Origin
@@ -58,11 +61,12 @@ from services.mail.reply import (
     NO_COMMAND,
     NO_OPERATOR,
     NOT_CONFIRMED,
+    AddressedReply,
     CommandResult,
     MailReply,
+    ReplySender,
     passed_on,
 )
-from services.mail.reply_sender import AddressedReply, ReplySender
 from services.mail.sentences import SAY
 
 logger = logging.getLogger(__name__)

@@ -19,8 +19,7 @@ from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules
 from services.app.draws import read_text
 from services.app.games import game_keys
-from services.app.move_text import read_move, split_ply
-from services.app.typography import as_move
+from services.app.move_text import as_move, read_move, split_ply
 from services.language.commands import FORMS, GENERAL_FORMS
 from services.language.parser import (
     ALIASES,
@@ -38,7 +37,7 @@ from services.language.parser import (
     split_words,
 )
 from services.mail.parse.message import ParsedMail
-from services.mail.parse.strip_quotes import paragraph
+from services.mail.parse.text import paragraph
 from services.mail.sentences import SAY
 
 LINES: Final = 20

@@ -8,36 +8,39 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from domain.match.events import AccountId, MatchStarted
-from domain.match.history import replay, unpack_snapshot
-from domain.match.leaves import EventEnvelope, decode_event
+from domain.match.history import EventEnvelope, decode_event, replay, unpack_snapshot
 from domain.match.moves import may_decline
 from domain.match.state import MatchState, Reason
 from domain.rules import Seat
 from domain.sentences import Sentence
 from infra.languages.wording import Wording, wording
 from infra.mail.addresses import ServerAddresses
-from infra.mail.chat_queue import lines_since
 from infra.mail.composer import EmailText, MatchUpdate
-from infra.mail.message_queue import QueuedMessage
 from infra.mail.progress import DigestItem
+from infra.mail.queues import QueuedMessage, lines_since
 from infra.mail.verification_codes import format_code
-from infra.people.accounts.access import mail_turn_of
+from infra.people.accounts.writing import mail_turn_of
 from infra.people.messages import MessageKind, PlayerMessage
 from infra.projections.notices import NoticeKind
 from services.app.context import App
+from services.app.exports import packed_drawing
 from services.app.matches import preferred_display
 from services.app.names import shown_name
-from services.app.pictures import packed_drawing
 from services.language.handlers.boards import draw
-from services.mail.account_texts import code_text, reset_text
-from services.mail.dispute_texts import how_to_appeal, how_to_rule, statement_lines
+from services.mail.account_texts import (
+    code_text,
+    how_to_appeal,
+    how_to_rule,
+    reset_text,
+    statement_lines,
+)
 from services.mail.html_part import html_part
 from services.mail.sentences import SAY
-from services.words.boards import board_svg
+from services.words.agreements import offered
+from services.words.endings import board_svg
 from services.words.matches import describe_events, summary
 from services.words.named_match import NamedMatch
-from services.words.notices import happened
-from services.words.offers import offered
+from services.words.news import happened
 
 _EARLIER: Final = 6
 """Earlier commands that a mail repeats, at most."""

@@ -13,7 +13,7 @@ from domain.match.history import unpack_snapshot
 from domain.rules import rules_by_id
 from infra.mail.addresses import SeatClaim, ServerAddresses
 from infra.people.accounts import read_address
-from infra.people.accounts.validation import mailbox
+from infra.people.accounts.usernames import mailbox
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.mail.mail_commands import SeatPlayer

@@ -6,12 +6,11 @@ from typing import Final
 
 from domain.match.events import AccountId
 from infra.languages.wording import wording
-from infra.mail.push_client import PushMessage
-from infra.mail.push_queue import LIFE_MS
+from infra.mail.push import LIFE_MS, PushMessage
 from infra.projections.notices import NoticeKind, PlayerNotice
 from services.app.context import App
 from services.app.names import names_of
-from services.app.news import NewsGroup
+from services.app.waiting import NewsGroup
 from services.words.news import NewsItem, NewsReader, named_news, rows_of_notices
 
 _PASSING: Final = frozenset({
@@ -30,7 +29,7 @@ _LONGEST: Final = 400
 
 
 class PushTexts:
-    """Writes the notifications; see `infra.mail.push_client.PushComposer`."""
+    """Writes the notifications; see `infra.mail.push.PushComposer`."""
 
     def __init__(self, app: App) -> None:
         self._app = app

@@ -5,8 +5,13 @@ No server is asked, so a Valkey that is away makes no process look hung.
 
 import logging
 
-from infra.process.liveness import LIVENESS
-from infra.process.watchers import HANGS_SECONDS, alive_file, living_processes, service_manager
+from infra.process.liveness import (
+    HANGS_SECONDS,
+    LIVENESS,
+    alive_file,
+    living_processes,
+    service_manager,
+)
 from infra.settings.settings import Settings
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 

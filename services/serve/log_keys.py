@@ -7,7 +7,7 @@ from pathlib import Path
 
 import redis
 
-from infra.health.secret_record import Secret, SecretRecord
+from infra.health.secrets import Secret, SecretRecord
 from infra.log.key_files import (
     LOG_KEY,
     RECEIPTS_KEY,
@@ -19,7 +19,7 @@ from infra.log.key_files import (
     read_public_keys,
 )
 from infra.log.names import shard_key
-from infra.log.published_logs import PublishedLogs
+from infra.log.published_log import PublishedLogs
 from infra.log.signed_note import NoteError
 from infra.objects.port import ObjectStoreError
 from infra.people.account_macs import ACCOUNTS_KEY, make_mac_key, note_all_have_macs
@@ -27,8 +27,8 @@ from infra.redis import keys
 from infra.redis.clients import time_ms
 from infra.settings.settings import Settings
 from infra.store.layout import Layout
-from infra.store.published_sizes import PublishedSizes, read_published_sizes
 from infra.store.scrub_notes import ScrubRecord
+from infra.store.watermarks import PublishedSizes, read_published_sizes
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 
 logger = logging.getLogger(__name__)

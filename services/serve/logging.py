@@ -1,28 +1,170 @@
 """Logging of `matchpost` processes: lines on standard error, and the security log.
 
 `MATCHPOST_LOG_FORMAT` decides the form of all lines: those of our modules, of libraries, of Python's warnings and of
-errors that end the process. The security log (`infra.people.security_log`) goes to the file of `MATCHPOST_SECURITY_LOG`, as
+errors that end the process. The security log (`infra.people.rate_limits`) goes to the file of `MATCHPOST_SECURITY_LOG`, as
 JSON lines; without that setting its lines are among the others.
+
+Lines of the log: their text, without what is personal.
+
+Modules log no personal data themselves. But an error that they report may quote some: redis-py names the whole command
+that failed, and a library the value that it could not read. So the form of the lines leaves it out.
+
+Log lines as JSON objects, of our own modules and of all libraries alike.
+
+| field | what |
+|---|---|
+| `time` | when it was logged, UTC |
+| `level` | `debug`, `info`, `warning`, `error` or `critical` |
+| `logger` | the module that logged it |
+| `message` | the sentence |
+| `role`, `host`, `pid` | the process |
+| `request_id`, `board`, `command_id`, `account` | what it worked on, where that is known |
+| `exception` | the tracebacks of an error |
+
+A line of the security log has the fields of its event besides. structlog takes long to import, so this module is
+imported only by processes that write such lines.
 """
 
 import logging
 import os
+import re
+import socket
 import sys
 import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
+from traceback import format_tb
 from typing import Any, Final
 
+import msgspec
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+from structlog.stdlib import ProcessorFormatter
+from structlog.types import EventDict
+
+from domain.errors import Refusal
 from infra.people.account_macs import KEYS_FOLDER
-from infra.people.security_log import LOGGER as SECURITY_LOGGER
-from infra.people.security_log import NETWORKS
+from infra.people.rate_limits import LOGGER as SECURITY_LOGGER
+from infra.people.rate_limits import NETWORKS
+from infra.process.log_context import log_fields
 from infra.settings.settings import Settings, SettingsError
-from services.serve.log_lines import TextLines
+
+_REDACTED: Final = (
+    # redis-py quotes the command, and Redis the words of one that it does not know
+    (re.compile(r"(Command # \d+) \(.*\)( of pipeline caused error: )", re.DOTALL), r"\1\2"),
+    (re.compile(r"(, with args beginning with: ).*"), r"\1[left out]"),
+    (re.compile(r"\bmp_[A-Za-z0-9_-]{20,}"), "[token]"),
+    (re.compile(r"""[^\s<>"'(),;:=@/*]+@[\w.-]+"""), "[address]"),
+)
+
+_OWN: Final = ("domain.", "infra.", "workers.", "services.")
+_LEFT_OUT: Final = "[text left out]"
+
+
+_TRACEBACK: Final = "Traceback (most recent call last)"
+
+_QUOTING: Final = re.compile(
+    r"^(?!redis[.]|infra[.]|workers[.]|services[.]|OSError|ConnectionError|TimeoutError)([A-Za-z_][\w.]*): .*"
+)
+"""The last line of a traceback, of an error whose sentence may quote somebody."""
+
+
+_SERVER_AWAY: Final = re.compile(
+    r"Traceback \(most recent call last\).*\n(redis[.]exceptions[.]"
+    r"(?:ConnectionError:|TimeoutError:|\w+: NOREPLICAS).*?)\s*$",
+    re.DOTALL,
+)
+"""The traceback of an error of `_is_away`, and what remains of it."""
+
+
+def redact(text: str) -> str:
+    """Return a text without e-mail addresses, tokens, commands to Redis and sentences of tracebacks."""
+    if _TRACEBACK in text:  # RQ has them in its messages
+        text = _SERVER_AWAY.sub(r"\1", text)
+        lines = (_QUOTING.sub(rf"\1: {_LEFT_OUT}", line) for line in text.split("\n"))
+        text = "\n".join(lines)
+    for pattern, instead in _REDACTED:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def error_text(error: BaseException) -> str:
+    """Return the tracebacks of an error and of those that led to it, as Python shows them.
+
+    The sentence of an error is left out unless this program, Redis or the system made it, because others may
+    quote what a player wrote. A server that is away or full fails everything, so such an error is one line.
+    """
+    if _is_away(error):
+        return f"{type(error).__qualname__}: {redact(str(error))}"
+    return "\n".join(_parts(error, set())).rstrip()
+
+
+def _parts(error: BaseException, seen: set[int]) -> Iterator[str]:
+    seen.add(id(error))
+    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if before is not None and id(before) not in seen:
+        yield from _parts(before, seen)
+        how = "caused" if error.__cause__ else "was being handled before"
+        yield f"\nThe error above {how} this one:\n"
+    if error.__traceback__:
+        yield "Traceback (most recent call last):"
+        yield "".join(format_tb(error.__traceback__)).rstrip("\n")
+    yield f"{type(error).__qualname__}: {redact(str(error)) if _is_safe(error) else _LEFT_OUT}"
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            yield from _parts(one, seen)
+
+
+def _is_away(error: BaseException) -> bool:
+    """Return whether a server is away or takes no writes, which is no fault of this program."""
+    away = isinstance(error, RedisConnectionError | RedisTimeoutError)
+    return away or (isinstance(error, RedisError) and "NOREPLICAS" in str(error))
+
+
+def _is_safe(error: BaseException) -> bool:
+    if isinstance(error, Refusal):  # its sentence quotes the player
+        return False
+    return isinstance(error, RedisError | OSError) or type(error).__module__.startswith(_OWN)
+
+
+def fields_of(record: logging.LogRecord) -> dict[str, Any]:
+    """Return the fields of a record of the security log; none for others."""
+    found: dict[str, Any] = getattr(record, "fields", {})
+    return found
+
+
+def _shown(value: object) -> str:
+    return ",".join(value) if isinstance(value, list) else str(value)
+
+
+class TextLines(logging.Formatter):
+    """Lines as UTC time, role, level and message."""
+
+    converter = staticmethod(time.gmtime)
+    default_time_format = "%Y-%m-%dT%H:%M:%S"
+    default_msec_format = "%s.%03dZ"
+
+    def __init__(self, role: str) -> None:
+        super().__init__(f"%(asctime)s {role} %(levelname)s %(message)s")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the library's name
+        """Return the line, with the fields of a line of the security log."""
+        fields = "".join(f" {name}={_shown(value)}" for name, value in fields_of(record).items())
+        return redact(super().formatMessage(record)) + fields
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - the library's name
+        """Return the tracebacks."""
+        return error_text(ei[1])
+
 
 logger = logging.getLogger(__name__)
 
-_OWN: Final = ("domain", "infra", "services", "workers")
+_OWN_PACKAGES: Final = ("domain", "infra", "services", "workers")
 
 
 def log_to_stderr(role: str, settings: Settings | None = None) -> None:
@@ -38,7 +180,7 @@ def log_to_stderr(role: str, settings: Settings | None = None) -> None:
     # libraries log at `debug` what they receive, and that is personal
     least = max(logging.INFO, logging.getLevelName(level))
     logging.basicConfig(level=least, handlers=[handler], force=True)
-    for name in _OWN:
+    for name in _OWN_PACKAGES:
         logging.getLogger(name).setLevel(level)
     # it logs each request
     logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -101,7 +243,6 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def _json_lines(role: str) -> logging.Formatter:
-    from services.serve.json_log import json_lines  # noqa: PLC0415 - structlog is slow to import
 
     return json_lines(role)
 
@@ -119,3 +260,37 @@ def _log_errors_that_end() -> None:
 
     sys.excepthook = log_error
     threading.excepthook = log_thread_error
+
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+def json_lines(role: str) -> logging.Formatter:
+    """Return the formatter of a process."""
+    host = socket.gethostname()
+
+    def complete(_logger: Any, level: str, event: EventDict) -> EventDict:
+        record: logging.LogRecord = event["_record"]
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line: dict[str, Any] = {
+            "time": at.replace("+00:00", "Z"),
+            "level": level,
+            "logger": record.name,
+            "message": redact(event["event"]),
+            "role": role,
+            "host": host,
+            "pid": record.process,
+        }
+        for name, value in log_fields().items():
+            line[name] = value.hex() if isinstance(value, bytes) else value
+        line |= fields_of(record)
+        if exc_info := event.get("exc_info"):
+            line["exception"] = error_text(exc_info[1])
+        if stack := event.get("stack_info"):
+            line["stack"] = stack
+        return line
+
+    def render(_logger: Any, _level: str, event: EventDict) -> str:
+        return _encode(event).decode()
+
+    return ProcessorFormatter(foreign_pre_chain=[complete], processors=[render])

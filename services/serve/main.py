@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from infra.durability.durability import DurabilityError, verify
 from infra.health.heartbeats import forget_ended
-from infra.health.secret_record import SecretMismatchError
+from infra.health.secrets import SecretMismatchError
 from infra.log.key_files import LogKeyError, keys_folder
 from infra.mail.wakeup import begin_mailing
 from infra.objects.port import ObjectStoreError
@@ -19,17 +19,15 @@ from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
 from infra.process.failpoints import failpoint
 from infra.process.liveness import LIVENESS
-from infra.process.machine import memory_limit
-from infra.process.open_files import raise_limit
+from infra.process.machine import memory_limit, raise_limit
 from infra.redis.clients import make_client
 from infra.settings.settings import Settings
 from infra.store.layout import initial_layout
 from infra.store.redis_store import RedisStore
+from infra.valkey.aof import DailyRewrite
 from infra.valkey.directory import DataDirectory
 from infra.valkey.disk_guard import DiskGuard
-from infra.valkey.log_rewrite import DailyRewrite
-from infra.valkey.queue_server import queue_server, queue_url
-from infra.valkey.server import EmbeddedError, EmbeddedServer
+from infra.valkey.server import EmbeddedError, EmbeddedServer, queue_server, queue_url
 from services.lane_texts import idle_workers
 from services.secret_checks import accept_secrets, check_secrets
 from services.serve.banner import banner
@@ -48,9 +46,9 @@ from services.serve.processes import (
     web_children,
     with_metrics_ports,
 )
+from services.serve.signals import call_all
 from services.serve.sockets import address_of, listen, listen_for_mail
 from services.serve.supervisor import Supervisor
-from services.serve.ticks import call_all
 
 logger = logging.getLogger(__name__)
 

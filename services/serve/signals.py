@@ -1,10 +1,14 @@
-"""Signals for a single-threaded loop: they are counted, and interrupt its wait."""
+"""Signals for a single-threaded loop: they are counted, and interrupt its wait.
 
+Functions that are called at intervals, by `serve` and by the scheduler.
+"""
+
+import logging
 import select
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
 from typing import Final, Self
 
@@ -71,3 +75,36 @@ class Signals:
 
     def _child(self, _number: int, _frame: FrameType | None) -> None:
         """Do nothing: the handler exists so that an exited child wakes the loop."""
+
+
+logger = logging.getLogger(__name__)
+
+_MAX_DELAY: Final = 30.0  # seconds; the longest delay of a failing tick
+
+
+class Tick:
+    """A function called at intervals, which grow while it fails."""
+
+    def __init__(self, function: Callable[[], None], interval: float) -> None:
+        self.due = 0.0  # by the monotonic clock
+        self._function = function
+        self._interval = self._delay = interval
+
+    def call_if_due(self) -> None:
+        """Call it if it is due, and schedule the next call."""
+        if time.monotonic() < self.due:
+            return
+        try:
+            self._function()
+        except Exception:
+            self._delay = min(2 * self._delay, max(_MAX_DELAY, self._interval))
+            logger.exception("the tick failed; next try in %g s", self._delay)
+        else:
+            self._delay = self._interval
+        self.due = time.monotonic() + self._delay
+
+
+def call_all(ticks: Sequence[Callable[[], None]]) -> None:
+    """Call all in order; the first that fails ends it."""
+    for tick in ticks:
+        tick()

@@ -17,8 +17,7 @@ from typing import Final
 from infra.process.liveness import LIVENESS
 from infra.valkey.process import describe_exit
 from services.serve.child import Child
-from services.serve.signals import Signals
-from services.serve.ticks import Tick
+from services.serve.signals import Signals, Tick
 
 logger = logging.getLogger(__name__)
 

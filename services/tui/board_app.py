@@ -20,10 +20,9 @@ from services.tui.dialogs import HelpScreen, MenuScreen, QuestionScreen
 from services.tui.drawn_board import DIRECTIONS, DrawnBoard
 from services.tui.match_api import MatchApi
 from services.tui.match_app import AGAIN_CODES, MatchApp, reason_of, sentence
-from services.tui.move_choice import MoveChoice
-from services.tui.move_choices import move_with
+from services.tui.move_choice import MoveChoice, move_with
 from services.tui.shown_match import ShownMatch
-from services.words.offers import offer_button, own_offer
+from services.words.agreements import offer_button, own_offer
 
 _PENDING: Final = "pending"
 _PENDING_TIMES: Final = 5

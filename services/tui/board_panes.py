@@ -11,8 +11,7 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.widgets import Static
 
-from services.tui.board_painting import PlaceMarks, paint
-from services.tui.drawn_board import DrawnBoard
+from services.tui.drawn_board import DrawnBoard, PlaceMarks, paint
 from services.tui.shown_match import ShownMatch
 
 

@@ -15,12 +15,10 @@ from textual.widgets import Footer, Input, Static
 
 from services.client import ProblemError
 from services.tui.background import AGAIN_SECONDS, Follower, in_thread
-from services.tui.board_painting import PlaceMarks
 from services.tui.board_panes import ScrollingPane, SidePane
-from services.tui.drawn_board import DrawnBoard
+from services.tui.drawn_board import DrawnBoard, PlaceMarks
 from services.tui.match_api import MatchApi
-from services.tui.move_choice import MoveChoice
-from services.tui.move_choices import list_move
+from services.tui.move_choice import MoveChoice, list_move
 from services.tui.shown_match import ShownMatch
 
 _WORD: Final = re.compile(r"[A-Za-z]+[,:]?( |$)")

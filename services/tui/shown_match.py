@@ -6,9 +6,9 @@ from typing import Any, Final
 import msgspec
 
 from infra.languages.wording import IN_ENGLISH, Wording, capitalised
-from services.tui.move_choices import ListedMove, list_move
+from services.tui.move_choice import ListedMove, list_move
+from services.words.agreements import offered, own_offer
 from services.words.endings import ending_in_list
-from services.words.offers import offered, own_offer
 
 _SECOND: Final = 1_000
 _MINUTE_SECONDS: Final = 60

@@ -11,10 +11,16 @@ from litestar.params import FromPath
 from domain.errors import Refusal
 from infra.log.signed_note import NoteError
 from infra.people.rate_limits import NetworkRateLimit
-from infra.witness.client import ADD_CHECKPOINT, SIZE_TYPE
-from infra.witness.cosign_request import MOST_BYTES, CosignRequest
-from infra.witness.witness import CosignRefusedError, Refused, Witness, log_id
-from services.http.client_network import network_of_request
+from infra.witness.follower import ADD_CHECKPOINT, SIZE_TYPE
+from infra.witness.witness import (
+    MOST_BYTES,
+    CosignRefusedError,
+    CosignRequest,
+    Refused,
+    Witness,
+    log_id,
+)
+from services.http.requests import network_of_request
 
 logger = logging.getLogger(__name__)
 

@@ -1,16 +1,62 @@
-"""The agreements of a match in words: its time, its variants, and the side that moves first."""
+"""The agreements of a match in words: its time, its variants, and the side that moves first.
 
-from collections.abc import Callable, Sequence
+Time controls in words: the limits of a match, and beside them its reminder and whether it is rated.
+
+Offers in words: what a player proposes, how another answered, and the button that proposes it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from domain.game.option_form import OptionField, OptionKind
-from domain.game.package import GamePart, game_text
+from domain.clocks.time_control import TimeControl
+from domain.game.options import OptionField, OptionKind
+from domain.game.protocol import GamePart, game_text
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_by_key
-from domain.sentences import text_in
-from domain.translation import Translation
+from domain.sentences import Translation, text_in
 from infra.languages.wording import Wording
-from services.words.time_controls import limits
+
+
+def limits(terms: TimeControl | None, words: Wording) -> str:
+    """Return the limits of a time control, such as `7 days a move, clock stops at weekends`; empty for none."""
+    return "" if terms is None else ", ".join(_limits(terms, words))
+
+
+def described(terms: TimeControl, words: Wording) -> str:
+    """Return the whole of a time control in one line, such as `21 days a move, a reminder after 7`."""
+    return ", ".join([*_limits(terms, words), *_others(terms, words)])
+
+
+def _limits(terms: TimeControl, words: Wording) -> Iterator[str]:
+    if terms.turn:
+        yield words.ngettext("%(count)s day a move", "%(count)s days a move", terms.turn)
+    if terms.bank and terms.increment:
+        yield words.ngettext(
+            "%(count)s day in total, plus %(more)s per move",
+            "%(count)s days in total, plus %(more)s per move",
+            terms.bank,
+            more=terms.increment,
+        )
+    elif terms.bank:
+        yield words.ngettext("%(count)s day in total", "%(count)s days in total", terms.bank)
+    if terms.total:
+        yield words.ngettext("%(count)s day in all", "%(count)s days in all", terms.total)
+    if not (terms.turn or terms.bank or terms.total):
+        yield words.gettext("no time limit")
+    if not terms.weekends:
+        yield words.gettext("clock stops at weekends")
+
+
+def _others(terms: TimeControl, words: Wording) -> Iterator[str]:
+    if terms.can_remind and terms.turn and not (terms.bank or terms.total):
+        # after a single limit, as in "21 days a move", the unit is plain
+        yield words.ngettext("a reminder after %(count)s", "a reminder after %(count)s", terms.nag)
+    elif terms.can_remind:
+        yield words.ngettext(
+            "a reminder after %(count)s day", "a reminder after %(count)s days", terms.nag
+        )
+    if not terms.rated:
+        yield words.gettext("unrated")
 
 
 def variant_words(rules: AnyRules, options: Sequence[str], language: Translation) -> list[str]:
@@ -56,3 +102,81 @@ def first_mover(rules: AnyRules, options: Sequence[str], seats: int) -> Seat | N
     if rules.needs_draw(read, seats):
         return None
     return rules.to_move(rules.start(read, seats, None))
+
+
+def offered(kind: str, player: str, words: Wording) -> str:
+    """Return what a player proposes, without a full stop."""
+    _ = words.gettext
+    known = {
+        "draw": _("%(name)s offers a draw", name=player),
+        "undo": _("%(name)s asks for a takeback", name=player),
+        "pause": _("%(name)s suggests a pause", name=player),
+        "abort": _("%(name)s offers to call the match off", name=player),
+        "transfer": _("%(name)s wants to move the match to another server", name=player),
+        "count": _("%(name)s proposes to count", name=player),
+        "deal": _("%(name)s wants the server to deal now", name=player),
+    }
+    return known.get(kind) or _("%(name)s proposes: %(kind)s", name=player, kind=kind)
+
+
+def own_offer(kind: str, words: Wording) -> str:
+    """Return what the reader has proposed, as a sentence."""
+    _ = words.gettext
+    known = {
+        "draw": _("You offered a draw."),
+        "undo": _("You asked for a takeback."),
+        "pause": _("You suggested a pause."),
+        "abort": _("You offered to call the match off."),
+        "transfer": _("You suggested moving the match to another server."),
+        "count": _("You proposed to count."),
+        "deal": _("You want the server to deal now."),
+    }
+    return known.get(kind) or _("You proposed: %(kind)s.", kind=kind)
+
+
+def answered(kind: str, player: str, words: Wording, *, accepted: bool) -> str:
+    """Return how a player answered an offer, without a full stop."""
+    return (_accepted if accepted else _declined)(kind, player, words)
+
+
+def _accepted(kind: str, player: str, words: Wording) -> str:
+    _ = words.gettext
+    known = {
+        "draw": _("%(name)s accepted the draw", name=player),
+        "undo": _("%(name)s accepted the takeback", name=player),
+        "pause": _("%(name)s accepted the pause", name=player),
+        "abort": _("%(name)s agreed to call the match off", name=player),
+        "transfer": _("%(name)s agreed to move the match to another server", name=player),
+        "count": _("%(name)s agreed to count", name=player),
+        "deal": _("%(name)s agreed to let the server deal", name=player),
+    }
+    return known.get(kind) or _("%(name)s accepted the proposal", name=player)
+
+
+def _declined(kind: str, player: str, words: Wording) -> str:
+    _ = words.gettext
+    known = {
+        "draw": _("%(name)s declined the draw", name=player),
+        "undo": _("%(name)s declined the takeback", name=player),
+        "pause": _("%(name)s declined the pause", name=player),
+        "abort": _("%(name)s does not want to call the match off", name=player),
+        "transfer": _("%(name)s does not want to move the match to another server", name=player),
+        "count": _("%(name)s does not want to count", name=player),
+        "deal": _("%(name)s does not want the server to deal", name=player),
+    }
+    return known.get(kind) or _("%(name)s declined the proposal", name=player)
+
+
+def offer_button(kind: str, words: Wording) -> str:
+    """Return the label of the button that proposes something."""
+    _ = words.gettext
+    known = {
+        "draw": _("Offer a draw"),
+        "undo": _("Ask for a takeback"),
+        "pause": _("Suggest a pause"),
+        "abort": _("Offer to call it off"),
+        "transfer": _("Suggest moving it"),
+        "count": _("Propose to count"),
+        "deal": _("Let the server deal"),
+    }
+    return known.get(kind) or _("Propose: %(kind)s", kind=kind)

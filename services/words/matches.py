@@ -40,17 +40,16 @@ from domain.match.events import (
     Undone,
     Withheld,
 )
+from domain.match.history import EventEnvelope
 from domain.match.imports import describe_source
-from domain.match.leaves import EventEnvelope
-from domain.match.robots import robot_level
+from domain.match.state import robot_level
 from domain.rules import Seat
 from domain.sentences import Text
+from services.words.agreements import answered, offered
 from services.words.cases import claim_made, remedy
-from services.words.clocks import clock_lines
 from services.words.endings import over
 from services.words.match_sentences import SAY
-from services.words.named_match import NamedMatch
-from services.words.offers import answered, offered
+from services.words.named_match import NamedMatch, clock_lines
 
 _TURNING = Moved | MatchStarted | Accepted | Undone | SetBack | TimeGiven | Resigned | Flagged
 """Events after which the sentence says whose turn it is."""

@@ -6,12 +6,12 @@ import re
 import pytest
 
 from infra.languages.wording import wording
-from infra.people.accounts.lookalikes import REST_SECONDS
+from infra.people.accounts.usernames import REST_SECONDS
 from infra.people.sessions import Sessions
 from infra.people.tokens import Scope, Tokens
 from infra.redis import keys
 from services.app.names import shown_name
-from services.app.recent_password import FRESH_MS
+from services.app.passwords import FRESH_MS
 from services.http.web.session import SESSION_COOKIE
 from tests.fakes.front_ends import joined, plain, sentence
 from tests.helpers.api import PASSWORD

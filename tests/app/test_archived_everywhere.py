@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.match.leaves import leaf_hash
+from domain.match.history import leaf_hash
 from infra.archive.archive import Archive
 from infra.archive.directory_pages import DirectoryEntry
 from infra.archive.objects import open_archive
@@ -17,8 +17,7 @@ from infra.log.key_files import generate_keys
 from infra.log.receipts import open_receipt
 from infra.redis import keys
 from infra.store.port import ARCHIVED_TEXT
-from services.app.analyses import analyse, analysis_of
-from services.app.matches import load_state
+from services.app.matches import analyse, analysis_of, load_state
 from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, Action, Everywhere, Result, same
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.match.events import Appealed, Claimed, Ruled
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from services.cli.verify import run as verify
 from tests.fakes.everywhere import API, FRONT_ENDS, MAIL, SEAT, TERMINAL, WEB, Everywhere, Result
 from tests.fakes.everywhere import everywhere as everywhere_of

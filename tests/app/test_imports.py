@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.errors import Code, Refusal
 from domain.match.commands import AnswerOffer, MakeClaim, MakeOffer
 from infra.audit.faults import NotCheckableError

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from domain.clocks.calendar import DAY
-from domain.match.leaves import decode_event
+from domain.clocks.time_control import DAY
+from domain.match.history import decode_event
 from domain.match.state import Reason
-from domain.translation import Translation
+from domain.sentences import Translation
 from infra.languages.wording import wording
 from infra.people.pending_starts import MOST_BETWEEN_TWO
 from infra.redis import keys

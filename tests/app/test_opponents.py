@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.game.engine import LEVELS, RobotLevel
-from domain.match.robots import ROBOT_ACCOUNTS
+from domain.match.state import ROBOT_ACCOUNTS
 from domain.rules import latest_rules
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
@@ -15,7 +15,7 @@ from infra.people.challenges import ChallengeState
 from infra.people.pending_starts import MOST_ROBOT_MATCHES
 from services.app import challenges
 from services.app.accounts import erase_account
-from services.app.actor import Actor
+from services.app.context import Actor
 from services.app.matches import load_state
 from services.app.opponents import robots_here
 from services.app.play import submit

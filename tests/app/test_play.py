@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from infra.log.key_files import generate_keys
 from infra.store.outcomes import CommandOutcome
-from services.app.actor import Actor
 from services.app.commands import Move, Resign, act
+from services.app.context import Actor
 from services.app.matches import load_state
 from services.app.play import (
     CommandPending,

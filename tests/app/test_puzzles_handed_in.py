@@ -7,7 +7,7 @@ import pytest
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope
 from domain.rules import latest_rules
-from services.app.actor import Actor
+from services.app.context import Actor
 from services.app.puzzles import MOST_MOVES, solution_commands
 from tests.fakes.app import FakeApp, Terminal
 

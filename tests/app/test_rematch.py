@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.match.leaves import decode_event
-from domain.match.robots import ROBOT_ACCOUNTS
+from domain.match.history import decode_event
+from domain.match.state import ROBOT_ACCOUNTS
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
-from services.app.actor import Actor
+from services.app.context import Actor
 from services.app.matches import load_state
 from services.app.rematch import rematch_command
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal

@@ -31,7 +31,7 @@ from domain.rules.missing_rules import MissingRules
 from infra.redis import keys
 from infra.redis.keys import shard_of
 from services.app import robots
-from services.app.robot_groups import HOLD_SECONDS, MOST, RobotGroup
+from services.app.robots import HOLD_SECONDS, MOST, RobotGroup
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.robots import EASY, MEDIUM, RobotBench, failures, some_move
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.match.events import Absent, MatchStarted
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.durability.durability import Mode
 from infra.redis import keys
 from services.app.drafts import draft_of

@@ -18,7 +18,7 @@ from infra.durability.durability import Mode
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
 from infra.people.accounts import Accounts, MailAddress
 from infra.store.redis_store import RedisStore
-from infra.valkey.queue_server import queue_server
+from infra.valkey.server import queue_server
 from services.client import Client
 from tests.fakes.sink import Sink, free_port
 from tests.helpers.api import PASSWORD

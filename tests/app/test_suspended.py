@@ -6,7 +6,7 @@ import pytest
 
 from infra.people.accounts import create_robot_accounts
 from infra.people.password_resets import PasswordResets
-from infra.people.security_log import SecurityEvent
+from infra.people.rate_limits import SecurityEvent
 from infra.process.metrics import REGISTRY
 from services.app.accounts import set_suspended
 from services.cli import logout

@@ -10,8 +10,7 @@ import pytest
 
 from domain.match.state import position_of
 from domain.rules import AnyRules, all_rules, rules_by_id, rules_id
-from domain.sentences import text_in
-from domain.translation import ENGLISH
+from domain.sentences import ENGLISH, text_in
 from infra.audit.stored_match import check
 from tests.fakes.everywhere import FRONT_ENDS, Action, Everywhere, Result
 from tests.fakes.everywhere import everywhere as front_ends

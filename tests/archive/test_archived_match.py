@@ -5,13 +5,7 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
-from infra.archive.archived_match import (
-    ArchivedMatch,
-    ArchiveError,
-    describe,
-    require_same,
-    restore,
-)
+from infra.archive.archive import ArchivedMatch, ArchiveError, describe, require_same, restore
 from infra.archive.directory_pages import DirectoryEntry
 from infra.store import locators
 from infra.store.port import Store

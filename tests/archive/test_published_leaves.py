@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.archive.archived_match import ArchiveError
+from infra.archive.archive import ArchiveError
 from infra.archive.objects import PublishedLeaves, open_archive
 from infra.log.log_writer import LogWriter
 from infra.log.names import LogSecret

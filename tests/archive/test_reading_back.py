@@ -13,8 +13,7 @@ from redis import Redis
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, ResignMatch
 from domain.match.history import PackedSnapshot, unpack_snapshot
-from infra.archive.archive import Archive
-from infra.archive.archived_match import ArchivedMatch
+from infra.archive.archive import Archive, ArchivedMatch
 from infra.archive.directory_pages import DirectoryPage
 from infra.archive.objects import PublishedLeaves
 from infra.archive.store import AsyncStoreWithArchive, StoreWithArchive

@@ -9,8 +9,8 @@ from redis import Redis
 from domain.match.events import CommandId
 from domain.match.history import PackedSnapshot
 from infra.durability.durability import Mode
-from infra.redis.cluster_pipeline import open_pipeline
-from infra.store.async_store import AsyncStore
+from infra.redis.autopipeline import open_pipeline
+from infra.store.async_gateway import AsyncStore
 from infra.store.layout import Layout, Numbering
 from infra.store.port import Store, Submission, SubmitResult
 from infra.store.redis_store import RedisStore

@@ -2,8 +2,7 @@
 
 import pytest
 
-from domain.match.history import PackedSnapshot
-from domain.match.leaves import NO_HASH
+from domain.match.history import NO_HASH, PackedSnapshot
 from infra.store.closed_shards import ClosedShards, forked
 from infra.store.outcomes import tail
 from infra.store.port import (

@@ -7,15 +7,14 @@ import pytest
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from domain.match.history import PackedSnapshot
-from domain.match.leaves import NO_HASH
+from domain.match.history import NO_HASH, PackedSnapshot
 from infra.durability.durability import Mode
 from infra.redis import keys
+from infra.store.kept_texts import RefusedId
 from infra.store.layout import Layout
 from infra.store.outcomes import tail
 from infra.store.port import CommitDone, Submission, Write
 from infra.store.redis_store import RedisStore
-from infra.store.refused_commands import RefusedId
 
 BOARD = SHARD = 7
 SUBMISSION = Submission(BOARD, b"i" * 16, b"digest..", b"payload", b"account.", 0, "reply:1")

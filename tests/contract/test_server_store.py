@@ -10,8 +10,7 @@ from redis.client import Pipeline
 from redis.crc import key_slot
 from redis.exceptions import ResponseError
 
-from domain.match.history import PackedSnapshot
-from domain.match.leaves import NO_HASH
+from domain.match.history import NO_HASH, PackedSnapshot
 from infra.durability.durability import Mode
 from infra.redis import keys, scripts
 from infra.store import board_numbers, redis_store

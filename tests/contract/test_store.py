@@ -4,8 +4,7 @@ import msgspec
 import pytest
 
 from domain.errors import Code
-from domain.match.history import PackedSnapshot
-from domain.match.leaves import NO_HASH
+from domain.match.history import NO_HASH, PackedSnapshot
 from infra.store.layout import Layout, Numbering
 from infra.store.log_streams import MOST_NEXT
 from infra.store.outcomes import parse, tail

@@ -6,6 +6,7 @@ import pytest
 from domain.errors import Code
 from domain.match.history import PackedSnapshot
 from infra.store import locators
+from infra.store.kept_texts import RefusedId
 from infra.store.outcomes import parse
 from infra.store.port import (
     AlreadyDecided,
@@ -17,7 +18,6 @@ from infra.store.port import (
     Store,
     Write,
 )
-from infra.store.refused_commands import RefusedId
 from tests.helpers.writes import (
     ALICE,
     BOARD,

@@ -18,7 +18,7 @@ from infra.people.accounts import Accounts, create_robot_accounts
 from infra.settings.settings import Settings
 from infra.valkey.server import EmbeddedServer
 from services.cli.demo import NotEmptyError, fill_server, run
-from services.demo.people import PEOPLE
+from services.demo.community import PEOPLE
 from tests.helpers.bench import Bench
 from tests.helpers.forked import run_command
 from tests.helpers.served import Served, until

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from redis import Redis
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.match.commands import PlayMove
 from domain.match.events import (
     SERVER_ACCOUNT,
@@ -26,10 +26,8 @@ from domain.match.events import (
     SetBack,
     Undone,
 )
-from domain.match.history import unpack_snapshot
-from domain.match.leaves import EventEnvelope, decode_event
-from domain.match.robots import robot_level
-from domain.match.state import MatchState, Reason, next_due
+from domain.match.history import EventEnvelope, decode_event, unpack_snapshot
+from domain.match.state import MatchState, Reason, next_due, robot_level
 from infra.audit.stored_match import check
 from infra.people.account_macs import KEYS_FOLDER, make_mac_key
 from infra.people.accounts import Accounts
@@ -41,11 +39,10 @@ from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.port import Store
 from infra.valkey.server import EmbeddedServer
+from services.demo.community import PEOPLE, VISITOR
 from services.demo.fill import FillReport, fill
 from services.demo.past_server import FillError, PastApp
-from services.demo.people import PEOPLE, VISITOR
-from services.demo.recorded_games import recorded_games
-from services.demo.recorded_matches import SERVER, recorded_matches
+from services.demo.recorded_matches import SERVER, recorded_games, recorded_matches
 from tests.helpers.side import catch_up, contents
 from workers.projections import PROJECTIONS
 from workers.projections.maintenance import rebuild

@@ -8,7 +8,7 @@ import pytest
 from domain.game.engine import RobotLevel
 from domain.rules import rules_by_id
 from services.demo.record import MOST_PLIES, SERIES, GameSeries, record
-from services.demo.recorded_games import (
+from services.demo.recorded_matches import (
     RecordedGame,
     read_game,
     read_games,

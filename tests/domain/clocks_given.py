@@ -1,6 +1,6 @@
 """Matches with clocks, as the tests of reminders, flags, pauses and vacations begin them."""
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.match.commands import MakeOffer
 from domain.match.events import Paused
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge

@@ -2,7 +2,7 @@
 
 from domain.match.conditional_moves import ConditionalMove, ConditionalMoves
 from domain.match.events import Moved
-from domain.match.leaves import EventEnvelope, decode_event
+from domain.match.history import EventEnvelope, decode_event
 from tests.helpers.given import Match
 
 LIGHT, DARK = 0, 1

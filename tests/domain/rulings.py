@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.match.commands import FlagPlayer, GiveRuling
 from domain.match.events import SERVER_ACCOUNT, SetBack, TimeGiven
 from domain.match.state import position_of

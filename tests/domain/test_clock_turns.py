@@ -4,12 +4,12 @@ from itertools import pairwise
 
 import pytest
 
-from domain.clocks.calendar import DAY
 from domain.clocks.match_clock import time_used
+from domain.clocks.time_control import DAY
 from domain.match.clocks import ClockTurn, clock_turns
 from domain.match.commands import AnswerOffer, FlagPlayer, MakeOffer, PlayMove, ResignMatch
 from domain.match.events import SERVER_ACCOUNT
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from tests.golden.make_events import BEGIN, MATCHES
 from tests.helpers.given import ALICE, BOB, Match, challenge
 

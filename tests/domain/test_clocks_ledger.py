@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from domain.clocks import match_clock
-from domain.clocks.calendar import DAY
 from domain.clocks.match_clock import (
     ClockStop,
     MatchClock,
@@ -20,7 +19,7 @@ from domain.clocks.match_clock import (
     time_of_turn,
     time_used,
 )
-from domain.clocks.time_control import TimeControl, read_time_control
+from domain.clocks.time_control import DAY, TimeControl, read_time_control
 
 PAGE = Path(__file__).parents[2] / "docs" / "clocks.md"
 HOUR = DAY // 24

@@ -15,7 +15,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from domain.clocks import match_clock
-from domain.clocks.calendar import DAY
 from domain.clocks.match_clock import (
     MatchClock,
     after_ply,
@@ -26,7 +25,7 @@ from domain.clocks.match_clock import (
     time_of_turn,
     time_used,
 )
-from domain.clocks.time_control import TimeControl
+from domain.clocks.time_control import DAY, TimeControl
 
 HOUR = DAY // 24
 BEGIN = int(datetime(2026, 11, 19, 15, 30, tzinfo=UTC).timestamp()) * 1000  # a Thursday

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.clocks.calendar import DAY, counted_ms, instant_of_count, year_of
+from domain.clocks.time_control import DAY, counted_ms, instant_of_count, year_of
 from domain.clocks.vacation import (
     Vacation,
     Vacations,

@@ -5,7 +5,7 @@ from hashlib import sha256
 import pytest
 from msgspec.structs import replace
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.fairness import Commitment
 from domain.match.audit import verify
@@ -35,8 +35,7 @@ from domain.match.events import (
     Sealed,
     Withheld,
 )
-from domain.match.history import BrokenHistory
-from domain.match.leaves import decode_event
+from domain.match.history import BrokenHistory, decode_event
 from domain.match.state import deadline, next_due, reminder_is_due
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge
 

@@ -7,9 +7,17 @@ import pytest
 
 from domain.match.commands import PlayMove, decode_command, encode_command
 from domain.match.conditional_moves import unpack
-from domain.match.history import BrokenHistory, PackedSnapshot, check_chain, pack_snapshot
+from domain.match.history import (
+    BrokenHistory,
+    PackedSnapshot,
+    check_chain,
+    decode_anchor,
+    decode_event,
+    decode_refusal,
+    is_event,
+    pack_snapshot,
+)
 from domain.match.history import unpack_snapshot as _unpack_snapshot
-from domain.match.leaves import decode_anchor, decode_event, decode_refusal, is_event
 from tests.helpers.given import ALICE, BOARD, history, plays, pow2, sent
 
 DEEP = b"\x91" * 100_000

@@ -3,8 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from domain.clocks.calendar import DAY
-from domain.clocks.time_control import read_time_control
+from domain.clocks.time_control import DAY, read_time_control
 from domain.errors import Code
 from domain.match.audit import verify
 from domain.match.commands import (

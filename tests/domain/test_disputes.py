@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.match.commands import (
     AnswerOffer,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.match.audit import verify
 from domain.match.events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.history import BrokenHistory

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.fairness import Commitment
 from domain.match.commands import (

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from domain.clocks.calendar import DAY
 from domain.clocks.match_clock import time_used
+from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.match.commands import (
     AnswerOffer,

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from domain.clocks import match_clock
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.match.commands import (
     AnswerOffer,
@@ -30,9 +30,8 @@ from domain.match.events import (
     Moved,
     Undone,
 )
-from domain.match.history import EMPTY_SNAPSHOT, pack_snapshot, unpack_snapshot
+from domain.match.history import EMPTY_SNAPSHOT, EVENT_LIMIT, pack_snapshot, unpack_snapshot
 from domain.match.imports import import_command
-from domain.match.leaves import EVENT_LIMIT
 from domain.match.start import needs_seed
 from domain.match.state import position_of, positions
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2, sent

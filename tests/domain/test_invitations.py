@@ -5,7 +5,7 @@ from hashlib import sha256
 import pytest
 from msgspec.structs import replace
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.fairness import Commitment
 from domain.match.commands import (
@@ -32,9 +32,8 @@ from domain.match.events import (
     OfferAnswered,
     Withheld,
 )
-from domain.match.robots import ROBOT_ACCOUNTS
 from domain.match.start import sealed_seed
-from domain.match.state import deadline, next_due, reminder_is_due
+from domain.match.state import ROBOT_ACCOUNTS, deadline, next_due, reminder_is_due
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, sent
 
 LAPSE = 14 * DAY

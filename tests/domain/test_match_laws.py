@@ -11,7 +11,7 @@ from hypothesis import given
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.fairness import Commitment
 from domain.match.commands import (
@@ -48,8 +48,8 @@ from domain.match.events import (
     SetBack,
     Undone,
 )
+from domain.match.history import decode_event
 from domain.match.imports import import_command
-from domain.match.leaves import decode_event
 from domain.match.state import MatchState, deadline, next_due, position_of, reminder_is_due
 from domain.rules import rules_by_id
 from tests.domain.matches_given import KINDS, any_move, called, seeds

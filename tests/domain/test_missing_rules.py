@@ -3,8 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from domain.clocks.calendar import DAY
-from domain.clocks.time_control import TimeControl
+from domain.clocks.time_control import DAY, TimeControl
 from domain.errors import Code, Refusal
 from domain.match.commands import (
     Command,

@@ -18,24 +18,22 @@ from domain.match.decision import Rejection
 from domain.match.events import SCHEMA, Event, MatchStarted, Moved, Resigned, command_id
 from domain.match.history import (
     EMPTY_SNAPSHOT,
-    BrokenHistory,
-    PackedSnapshot,
-    check_chain,
-    encode_refusal,
-    pack_snapshot,
-    replay,
-    unpack_snapshot,
-)
-from domain.match.leaves import (
     EVENT_LIMIT,
     NO_HASH,
     AnchorLeaf,
+    BrokenHistory,
     EventEnvelope,
+    PackedSnapshot,
     RefusedLeaf,
+    check_chain,
     decode_event,
     decode_refusal,
     encode_event,
+    encode_refusal,
     leaf_hash,
+    pack_snapshot,
+    replay,
+    unpack_snapshot,
 )
 from domain.match.state import cache_position
 from tests.golden.make_events import FILE, MATCHES

@@ -6,10 +6,14 @@ import pytest
 from domain.match.audit import verify
 from domain.match.commands import AnswerOffer, MakeOffer, ResignMatch
 from domain.match.history import (
+    NO_HASH,
     BrokenHistory,
+    EventEnvelope,
     check_chain,
+    decode_event,
+    encode_event,
+    leaf_hash,
 )
-from domain.match.leaves import NO_HASH, EventEnvelope, decode_event, encode_event, leaf_hash
 from tests.helpers.given import ALICE, BOB, alternating, history, pow2
 
 TURNS = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from msgspec.structs import replace
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.match.commands import (
     AnswerOffer,
@@ -21,8 +21,13 @@ from domain.match.commands import (
     without_envelope,
 )
 from domain.match.decision import INTERNAL, Decision, Rejection
-from domain.match.history import BrokenHistory, Snapshot, encode_refusal
-from domain.match.leaves import RefusedLeaf, decode_refusal
+from domain.match.history import (
+    BrokenHistory,
+    RefusedLeaf,
+    Snapshot,
+    decode_refusal,
+    encode_refusal,
+)
 from domain.match.refusal_audit import NotDecidedAgain, check_refusal, restored_text
 from domain.match.sentences import SAY
 from domain.match.state import MatchState

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from domain.match.commands import PlayMove, ResignMatch
 from domain.match.conditional_moves import NO_CONDITIONAL_MOVES, ConditionalMove
 from domain.match.events import Event, Moved
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from tests.domain.matches_given import KINDS, called, moves, seeds
 from tests.helpers.given import Match, Turn
 

@@ -2,7 +2,7 @@
 
 from domain.game.engine import LEVELS, RobotLevel, read_level
 from domain.match.events import SERVER_ACCOUNT
-from domain.match.robots import ROBOT_ACCOUNTS, robot_level, robot_name
+from domain.match.state import ROBOT_ACCOUNTS, robot_level, robot_name
 
 
 def test_each_level_has_an_account_of_its_own() -> None:

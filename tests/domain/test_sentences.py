@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import services.app.sentences  # noqa: F401 - it adds its sentences
+import services.app.refusal_words  # noqa: F401 - it adds its sentences
 from domain.errors import Code, Refusal
 from domain.game.protocol import illegal_move, unreadable_move
 from domain.match import sentences as of_matches

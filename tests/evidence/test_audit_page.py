@@ -10,12 +10,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from domain.match.leaves import decode_event, decode_refusal, is_event
+from domain.match.history import decode_event, decode_refusal, is_event
 from infra.audit.check_file import check_file
 from infra.audit.match_document import read_document, write_document
 from infra.log.signed_note import VerifierKey
 from services.cli.referee import judge
-from services.cli.verify_file import run_file
+from services.cli.verify import run_file
 from tests.golden.make_dispute import FOLDER, files
 from tests.helpers.evidence import golden_document
 

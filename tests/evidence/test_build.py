@@ -9,7 +9,7 @@ from redis.exceptions import ResponseError
 from domain.fairness import ChainSeed, Commitment
 from domain.match.commands import AnswerOffer
 from domain.match.events import Imported
-from domain.match.leaves import RefusedLeaf, decode_event, decode_refusal, is_event, leaf_hash
+from domain.match.history import RefusedLeaf, decode_event, decode_refusal, is_event, leaf_hash
 from infra.audit.build_document import Additions, build_document
 from infra.audit.match_document import (
     DocumentStatement,

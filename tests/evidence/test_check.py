@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from domain.match.deals import DealKind
-from domain.match.leaves import decode_event, is_event
+from domain.match.history import decode_event, is_event
 from infra.audit.build_document import Additions, build_document
 from infra.audit.check_document import LEFT_OUT, EvidenceVerdict, check_document
 from infra.audit.draws import DEALS

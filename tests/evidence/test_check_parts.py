@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from domain.match.events import SCHEMA
-from domain.match.leaves import AnchorLeaf, RefusedLeaf, decode_event, encode_event
+from domain.match.history import AnchorLeaf, RefusedLeaf, decode_event, encode_event
 from infra.audit.check_document import check_document
 from infra.audit.faults import NotCheckableError
 from infra.audit.match_document import (

@@ -5,9 +5,8 @@ from msgspec.structs import replace
 
 from domain.match.commands import AnswerOffer
 from domain.match.events import SERVER_ACCOUNT, MatchSource
-from domain.match.history import replay
+from domain.match.history import is_event, leaf_hash, replay
 from domain.match.imports import import_command
-from domain.match.leaves import is_event, leaf_hash
 from infra.audit.build_document import Additions
 from infra.audit.check_document import check_document
 from infra.audit.match_document import (

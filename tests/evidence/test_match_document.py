@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from domain.match.leaves import RefusedLeaf, encode_event
+from domain.match.history import RefusedLeaf, encode_event
 from infra.audit import match_document
 from infra.audit.match_document import (
     FORMAT,

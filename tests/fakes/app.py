@@ -8,20 +8,18 @@ from argon2 import PasswordHasher
 
 from infra.log.key_files import read_public_keys
 from infra.log.proofs import LogProofs
-from infra.log.receipt_signer import ReceiptSigner
-from infra.mail.address_status import AddressStatus
+from infra.log.receipts import ReceiptSigner
+from infra.mail.addresses import AddressStatus
 from infra.mail.outbox import Outbox
 from infra.mail.verification_codes import VerificationCodes
-from infra.people.account_lists import BLOCKED, AccountList, Follows
+from infra.people.account_lists import BLOCKED, AccountList, Follows, Notes, SeenTexts
 from infra.people.accounts import Accounts
 from infra.people.challenges import ChallengeStore
 from infra.people.drafts import Drafts
 from infra.people.messages import MessageStore
-from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
 from infra.people.push_subscriptions import PushSubscriptions
 from infra.people.rate_limits import CommandRateLimit
-from infra.people.seen_texts import SeenTexts
 from infra.people.sessions import Sessions
 from infra.people.statements import Statements
 from infra.people.tokens import Tokens
@@ -34,8 +32,8 @@ from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery
 from infra.redis.keys import Lane
 from infra.settings.settings import Settings
-from infra.store.damaged_matches import DamagedMatches
-from infra.store.draw_texts import DrawTexts
+from infra.store.failures import DamagedMatches
+from infra.store.kept_texts import DrawTexts
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from infra.store.seed_chains import SeedChains

@@ -15,7 +15,7 @@ from domain.match.state import MatchState
 from infra.mail.addresses import ServerAddresses
 from infra.mail.outbox import Outbox
 from infra.people.accounts import MailAddress
-from infra.people.accounts.access import mail_turn_of
+from infra.people.accounts.writing import mail_turn_of
 from services.app.error_codes import CODE_INFO
 from services.http.web.render import sentence as as_sentence
 from services.language import LOCAL, Answer, Language

@@ -9,10 +9,10 @@ import msgspec
 
 from domain.errors import Code
 from domain.match.events import AccountId, CommandId
-from domain.match.history import PackedSnapshot
-from domain.match.leaves import NO_HASH
+from domain.match.history import NO_HASH, PackedSnapshot
 from infra.redis.keys import shard_of
 from infra.store import locators
+from infra.store.kept_texts import NO_REFUSED, RefusedId
 from infra.store.layout import Layout, Numbering, check_lanes
 from infra.store.log_streams import MOST_NEXT, NextLeaves, ShardNews
 from infra.store.outcomes import ANY_DIGEST, encode_stored
@@ -36,9 +36,8 @@ from infra.store.port import (
     Write,
     refusal_field,
 )
-from infra.store.refused_commands import NO_REFUSED, RefusedId
+from infra.store.snapshots import WholeMatch
 from infra.store.store_calls import archived_result
-from infra.store.whole_matches import WholeMatch
 
 
 class _MemoryMatch(msgspec.Struct):

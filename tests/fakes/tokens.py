@@ -5,8 +5,8 @@ from typing import Any
 
 from domain.errors import Code, Refusal
 from infra.people.tokens import Token, Tokens
-from infra.people.tokens.verify import verification
-from infra.redis.server_time import ServerTime
+from infra.people.tokens.tokens import verification
+from infra.redis.server import ServerTime
 
 
 def check(tokens: Tokens, texts: Sequence[str]) -> list[Token | None]:

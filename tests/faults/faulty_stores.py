@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 from redis import Redis
 
-from domain.match.leaves import NO_HASH, decode_event, encode_event
+from domain.match.history import NO_HASH, decode_event, encode_event
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store import locators

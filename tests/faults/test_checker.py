@@ -12,15 +12,14 @@ from domain.match import commands
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext, Rejection
-from domain.match.leaves import decode_event, encode_event
+from domain.match.history import decode_event, encode_event
 from domain.match.state import MatchState
 from infra.durability.durability import Mode
-from infra.projections.buckets import Bucket
+from infra.projections.buckets import LISTS, Bucket
 from infra.projections.buckets import RedisWrite as Change
 from infra.projections.generations import Generations
 from infra.projections.match_list_fold import MatchListsProjection
 from infra.projections.projection import Fact
-from infra.projections.specs import LISTS
 from infra.redis.keys import Lane
 from infra.store.gateway import submission_of
 from infra.store.layout import Layout

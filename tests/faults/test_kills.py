@@ -12,7 +12,7 @@ from redis import Redis
 
 from domain.match.audit import verify
 from domain.match.commands import CommandEnvelope
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.durability.durability import Mode
 from infra.store.outcomes import CommandOutcome
 from infra.store.redis_store import RedisStore

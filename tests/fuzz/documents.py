@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import msgspec
 from msgspec.structs import replace
 
-from domain.match.leaves import (
+from domain.match.history import (
     NO_HASH,
     EventEnvelope,
     decode_event,

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import httpx
 
-from infra.people.tokens.format import _with_checksum
+from infra.people.tokens.tokens import _with_checksum
 from tests.helpers.api import PASSWORD, Api, Player
 
 CLIENTS = 16

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from typing import Final
 
-from infra.archive.archived_match import ArchivedMatch, describe
+from infra.archive.archive import ArchivedMatch, describe
 from infra.archive.directory_pages import DirectoryEntry, DirectoryPage
 from infra.log import merkle
 from infra.log.checkpoint import InclusionProof, LogCheckpoint
@@ -14,7 +14,7 @@ from infra.log.receipts import KEY_SUFFIX, Receipt
 from infra.log.signed_note import SignatureType, Signer, split_note
 from infra.log.tiles import WIDTH, pack_bundle, unpack_bundle
 from infra.store import locators
-from infra.witness.cosign_request import CosignRequest
+from infra.witness.witness import CosignRequest
 from services.language import LOCAL, Language
 from tests.fakes.app import FakeApp
 from tests.fuzz.lines import PASSWORDS

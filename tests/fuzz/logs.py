@@ -20,13 +20,13 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from domain.match.leaves import decode_leaf
+from domain.match.history import decode_leaf
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import msgspec
 
-from infra.archive.archived_match import ArchiveError, restore
+from infra.archive.archive import ArchiveError, restore
 from infra.archive.directory_pages import BOARDS, DirectoryPage, PageError
 from infra.log import merkle
 from infra.log.checkpoint import InclusionProof, LogCheckpoint, open_checkpoint
@@ -35,7 +35,7 @@ from infra.log.receipts import open_receipt, read_receipt
 from infra.log.signed_note import NoteError, VerifierKey, open_note, sign, split_note
 from infra.log.tiles import pack_bundle, unpack_bundle, unpack_tile
 from infra.store import locators
-from infra.witness.cosign_request import CosignRequest
+from infra.witness.witness import CosignRequest
 from tests.fuzz.log_inputs import (
     HASHES,
     LOG,

@@ -7,9 +7,9 @@ from importlib.resources import files
 from importlib.util import find_spec
 
 from domain.fairness import DrawStream
-from domain.game.option_form import unmatched_flags
+from domain.game.options import unmatched_flags
 from domain.game.painter import LOOKS, BoardInput
-from domain.game.text import TextInput
+from domain.game.protocol import TextInput
 from domain.rules import IllegalMove, rules_id
 from tests.golden.make_games import GAMES
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from domain.boards.grid import SquareGrid
-from domain.boards.grid_drawing import grid_places, grid_text, paint_grid, stone_on
+from domain.boards.grid import SquareGrid, grid_places, grid_text, paint_grid, stone_on
 from domain.game.painter import BoardInput
 from domain.game.protocol import UnreadableMove
 

@@ -6,8 +6,8 @@ from importlib.resources import files
 import pytest
 
 from domain.drawing import illustrate
-from domain.game.package import GamePart, game_context
 from domain.game.painter import WIDTH
+from domain.game.protocol import GamePart, game_context
 from domain.games.powerdrain.grid import volts_left
 from domain.rules import game_by_key, latest_rules
 from domain.rules.guide import GameGuide, next_places, reach_position, read_guide

@@ -6,8 +6,16 @@ from pathlib import Path
 import pytest
 
 from domain.boards import pow2_board
-from domain.boards.pow2_board import ADJACENT, INDEX, LINES, NAMES, SLIDES, SLIDES_INSIDE, TRIANGLES
-from domain.boards.pow2_text import SMALL
+from domain.boards.pow2_board import (
+    ADJACENT,
+    INDEX,
+    LINES,
+    NAMES,
+    SLIDES,
+    SLIDES_INSIDE,
+    SMALL,
+    TRIANGLES,
+)
 from tests.games.pow2 import reference
 
 GAMES = Path(__file__).parent

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.match.commands import (
     Command,
     CommandEnvelope,
@@ -33,8 +33,7 @@ from domain.match.commands import (
 from domain.match.decide import decide
 from domain.match.decision import Rejection
 from domain.match.events import SCHEMA, SERVER_ACCOUNT
-from domain.match.history import encode_refusal
-from domain.match.leaves import RefusedLeaf, decode_event, encode_event, is_event
+from domain.match.history import RefusedLeaf, decode_event, encode_event, encode_refusal, is_event
 from infra.audit.build_document import Additions, ReadMatch
 from infra.audit.match_document import DocumentStatement, MatchDocument, write_document
 from infra.log.log_writer import LogWriter

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 from infra.redis.clients import make_client
 from infra.redis.rq_jobs import ANALYSE, ANALYSIS
-from infra.store.analysis_jobs import another_turn
-from services.app.analyses import analyse
+from infra.store.analyses import another_turn
 from services.app.context import App
+from services.app.matches import analyse
 from workers.rq_worker import ListedWorker
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from babel.messages.extract import extract_from_file
 
 import infra.languages
-from domain.game.package import GamePart, game_context
+from domain.game.protocol import GamePart, game_context
 from domain.rules import GamePackage, all_games
 from domain.rules.guide import GameGuide, read_guide
 from domain.sentences import Message, all_messages

@@ -10,8 +10,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from domain.clocks.calendar import DAY
-from domain.clocks.time_control import TimeControl
+from domain.clocks.time_control import DAY, TimeControl
 from domain.fairness import Commitment, entropy_text
 from domain.match.commands import (
     AnswerOffer,
@@ -31,9 +30,9 @@ from domain.match.history import unpack_snapshot
 from domain.match.imports import import_command
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
-from infra.people.seen_texts import SeenTexts
-from infra.store.draw_texts import DrawTexts
+from infra.people.account_lists import SeenTexts
 from infra.store.gateway import submission_of
+from infra.store.kept_texts import DrawTexts
 from infra.store.port import Submission
 from tests.helpers.bench import Bench
 from tests.helpers.given import Match

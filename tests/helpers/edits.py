@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from domain.match.leaves import decode_event, encode_event
+from domain.match.history import decode_event, encode_event
 
 
 def a_flipped_bit(data: bytes) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any, Final, get_args
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.fairness import Commitment
 from domain.match.commands import (
     AnswerOffer,

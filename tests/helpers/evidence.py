@@ -9,8 +9,14 @@ from domain.fairness import previous_seed
 from domain.match.audit import possible_digests
 from domain.match.events import SCHEMA
 from domain.match.evolve import ply_after
-from domain.match.history import pack_snapshot
-from domain.match.leaves import AnchorLeaf, EventEnvelope, RefusedLeaf, decode_event, encode_event
+from domain.match.history import (
+    AnchorLeaf,
+    EventEnvelope,
+    RefusedLeaf,
+    decode_event,
+    encode_event,
+    pack_snapshot,
+)
 from infra.audit.build_document import Additions, ServerLogs, build_document
 from infra.audit.match_document import MatchDocument
 from infra.log.log_writer import LogWriter

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from redis import Redis
 
 from infra.archive.directory_pages import DirectoryEntry, MatchSummary
+from infra.projections.buckets import HISTORY, LISTS
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.match_lists import MatchFilter, MatchLists
-from infra.projections.specs import HISTORY, LISTS
 from infra.redis import keys
 from tests.fakes.logs import Logs
 from tests.helpers.given import ALICE, BOB, CAROL

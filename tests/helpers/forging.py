@@ -9,8 +9,14 @@ from domain.match.commands import CommandEnvelope, command_digest, encode_comman
 from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext
 from domain.match.evolve import evolve
-from domain.match.history import Snapshot, chain_events, pack_snapshot
-from domain.match.leaves import NO_HASH, decode_event, leaf_hash
+from domain.match.history import (
+    NO_HASH,
+    Snapshot,
+    chain_events,
+    decode_event,
+    leaf_hash,
+    pack_snapshot,
+)
 from domain.match.state import MatchState, cache_position
 from infra.redis import keys
 from infra.store import locators, outcomes, snapshots

@@ -10,11 +10,10 @@ from redis import Redis
 
 from bench.harness import OutcomeListener
 from domain.match.commands import CommandEnvelope
-from infra.durability.durability_notes import DurabilityNotes
+from infra.durability.durability import DurabilityNotes
 from infra.redis.clients import make_async_client
 from infra.redis.keys import Lane
-from infra.store.async_gateway import AsyncCommandGateway, gateway_in_thread
-from infra.store.async_store import AsyncStore
+from infra.store.async_gateway import AsyncCommandGateway, AsyncStore, gateway_in_thread
 from infra.store.gateway import WAIT_SECONDS
 from infra.store.leases import AsyncLaneLeases, LaneLeases
 from infra.store.outcomes import CommandOutcome

@@ -19,8 +19,16 @@ from domain.match.conditional_moves import (
 from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import Event
-from domain.match.history import EMPTY_SNAPSHOT, Snapshot, chain_events, replay
-from domain.match.leaves import NO_HASH, decode_event, encode_event, leaf_hash
+from domain.match.history import (
+    EMPTY_SNAPSHOT,
+    NO_HASH,
+    Snapshot,
+    chain_events,
+    decode_event,
+    encode_event,
+    leaf_hash,
+    replay,
+)
 from domain.match.state import MatchState, cache_position
 
 ALICE, BOB, CAROL = b"alice...", b"bob.....", b"carol..."

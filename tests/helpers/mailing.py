@@ -12,9 +12,8 @@ from redis import Redis
 from domain.match.commands import Command, CommandEnvelope, StartMatch
 from domain.match.events import AccountId
 from infra.mail.addresses import ServerAddresses
-from infra.mail.outbox import Outbox
+from infra.mail.outbox import Outbox, SentEmails
 from infra.mail.progress import MailerProgress
-from infra.mail.sent_emails import SentEmails
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.unsubscribe_links import UnsubscribeLinks
 from infra.people.account_macs import make_mac_key

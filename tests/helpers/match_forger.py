@@ -9,8 +9,15 @@ from domain.match.audit import possible_commands
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext
-from domain.match.history import Snapshot, chain_events, pack_snapshot, replay
-from domain.match.leaves import decode_event, encode_event, leaf_hash
+from domain.match.history import (
+    Snapshot,
+    chain_events,
+    decode_event,
+    encode_event,
+    leaf_hash,
+    pack_snapshot,
+    replay,
+)
 from domain.match.state import cache_position, next_due
 from infra.redis import keys
 from infra.store import locators, snapshots

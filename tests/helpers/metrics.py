@@ -11,17 +11,15 @@ from infra.health.retirement_limits import ArchiveFigures
 from infra.health.status import Status
 from infra.mail.outbox import OutboxStatus
 from infra.process.metrics import REGISTRY
+from infra.projections.buckets import RATINGS
 from infra.projections.lag import Lag
-from infra.projections.robot_figures import RobotFigures
-from infra.projections.specs import RATINGS
-from infra.redis.server_info import ServerFigures
+from infra.projections.robots import RobotFigures
+from infra.redis.server import ServerFigures
 from infra.settings.settings import Settings
-from infra.store.last_runs import LaneTurn, RetireRun
+from infra.store.jobs import LaneTurn, RetireRun
 from infra.store.scrub_notes import ScrubNotes
 from services.http import middleware  # it has metrics of its own
-from services.metrics.families import answered
-from services.metrics.server_metrics import server_metrics
-from services.metrics.status_metrics import status_metrics
+from services.metrics.collector import answered, server_metrics, status_metrics
 
 assert middleware.REGISTRY is REGISTRY
 

@@ -12,7 +12,7 @@ from string import Formatter
 import domain
 from domain.drawing import draw_svg
 from domain.fairness import DrawStream
-from domain.game.package import GamePart, game_text
+from domain.game.protocol import GamePart, game_text
 from domain.rules import all_games, rules_id
 from domain.sentences import FormWords, Sentence, all_templates, form_context, text_in
 from infra.languages.catalogues import languages
@@ -22,8 +22,8 @@ from infra.mail.addresses import ServerAddresses
 from infra.mail.email import Attachment
 from infra.mail.receipt_attachments import with_receipt_line
 from infra.people.accounts.record import AccountChange, MailAddress, Profile
-from services.http.accept_language import wanted_language
-from services.http.web.games.guides import guide_of
+from services.http.requests import wanted_language
+from services.http.web.boards.board_view import guide_of
 from services.language.commands import FORMS
 from services.mail.account_texts import code_text, reset_text
 

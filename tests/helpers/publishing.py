@@ -4,7 +4,7 @@ from infra.log.key_files import read_keys
 from infra.log.log_writer import LogWriter
 from infra.log.receipts import KEY_SUFFIX
 from infra.log.signed_note import VerifierKey
-from infra.store.published_sizes import PublishedSizes
+from infra.store.watermarks import PublishedSizes
 from tests.helpers.api import Api
 
 

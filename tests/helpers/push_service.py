@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from infra.mail.vapid import encode
+from infra.mail.push import encode
 
 
 def decode(text: str) -> bytes:

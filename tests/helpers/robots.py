@@ -7,16 +7,15 @@ from redis import Redis
 from domain.game.engine import RobotLevel
 from domain.match.commands import Command, PlayMove, StartMatch
 from domain.match.events import AccountId
-from domain.match.leaves import EventEnvelope, decode_event
-from domain.match.robots import ROBOT_ACCOUNTS
-from domain.match.state import position_of
+from domain.match.history import EventEnvelope, decode_event
+from domain.match.state import ROBOT_ACCOUNTS, position_of
 from domain.rules import rules_by_id
 from infra.redis.keys import Lane
 from infra.settings.settings import Settings
+from infra.store.failures import RobotFailures
 from infra.store.leases import LaneLeases
-from infra.store.robot_failures import RobotFailures
 from services.app.context import App
-from services.app.robot_groups import RobotGroup
+from services.app.robots import RobotGroup
 from tests.helpers.bench import Bench
 from tests.helpers.gateways import StoreGateway
 from tests.helpers.given import ALICE

@@ -10,8 +10,8 @@ from infra.log.names import LogSecret, shard_key
 from infra.log.published_log import PublishedLog
 from infra.redis.cluster import servers_of
 from infra.store.closed_shards import ClosedShards
+from infra.store.discarded_leaves import RestoredLeaves
 from infra.store.port import Store
-from infra.store.restored_leaves import RestoredLeaves
 from tests.fakes.memory_objects import MemoryObjects
 from workers.log.restore import ShardRestorer
 

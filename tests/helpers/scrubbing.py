@@ -25,7 +25,7 @@ from infra.archive.store import StoreWithArchive
 from infra.durability.durability import Mode
 from infra.log.key_files import generate_keys, keys_folder, read_keys
 from infra.log.log_writer import LogWriter
-from infra.log.published_logs import PublishedLogs
+from infra.log.published_log import PublishedLogs
 from infra.objects.files import FileObjects
 from infra.people.account_macs import AccountMacs, make_mac_key
 from infra.people.accounts import Accounts
@@ -33,14 +33,14 @@ from infra.people.statements import Statements
 from infra.projections import archived_places
 from infra.redis.clients import make_client
 from infra.settings.settings import Settings
-from infra.store.damaged_matches import DamagedMatches
+from infra.store.failures import DamagedMatches
 from infra.store.gateway import submission_of
 from infra.store.layout import initial_layout
 from infra.store.leases import LaneLeases
-from infra.store.published_sizes import PublishedSizes
 from infra.store.redis_store import RedisStore
 from infra.store.scrub_notes import NotedFault, ScrubRecord
 from infra.store.seed_chains import SeedChains
+from infra.store.watermarks import PublishedSizes
 from tests.fakes.app import CHEAP
 from tests.helpers.lanes import LANE
 from tests.helpers.side import catch_up
@@ -48,8 +48,7 @@ from workers.archived_rows import ArchivedRows
 from workers.commands.drain import Drain
 from workers.retire import Retirement
 from workers.scrub import job
-from workers.scrub.scrubber import Scrubber
-from workers.scrub.section import ScrubParts, make_parts
+from workers.scrub.scrubber import Scrubber, ScrubParts, make_parts
 
 SHARDS: Final = 2
 OPENING: Final = ("m13-j7", "a13-d7", "m1-i3")

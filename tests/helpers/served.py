@@ -27,8 +27,7 @@ from infra.store.outcomes import CommandOutcome
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
 from infra.valkey.directory import DataDirectory
-from infra.valkey.queue_server import FOLDER
-from infra.valkey.server import EmbeddedError, socket_url
+from infra.valkey.server import FOLDER, EmbeddedError, socket_url
 from tests.helpers.forked import SCRIPT, run_command
 from tests.helpers.gateways import StoreGateway
 

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 from redis import Redis
 
-from infra.projections.buckets import BUCKETS
+from infra.projections.buckets import BUCKETS, SPECS
 from infra.projections.generations import Generations
 from infra.projections.projection import Projection
-from infra.projections.specs import SPECS
 from infra.store.port import Store
 from tests.helpers.rollback import names_of
 from workers.projections import PROJECTIONS

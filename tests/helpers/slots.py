@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from infra.redis.slot_map import slot_of_key
+from infra.redis.cluster import slot_of_key
 from tests.helpers.clusters import Cluster, Node
 
 TAG = "{moving}"

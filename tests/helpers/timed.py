@@ -5,12 +5,10 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from domain.clocks.calendar import DAY
-from domain.clocks.time_control import TimeControl
+from domain.clocks.time_control import DAY, TimeControl
 from domain.match.commands import StartMatch
 from domain.match.events import Flagged, Nagged
-from domain.match.history import unpack_snapshot
-from domain.match.leaves import EventEnvelope, decode_event
+from domain.match.history import EventEnvelope, decode_event, unpack_snapshot
 from domain.match.state import next_due
 from infra.durability.durability import Mode
 from infra.store.layout import Layout

@@ -1,8 +1,8 @@
 """Unread lines of chat, as pages count them."""
 
 from domain.match.events import AccountId
+from infra.people.account_notices import UnreadCounter
 from infra.people.messages import MessageStore
-from infra.people.unread import UnreadCounter
 
 
 def unread_chat(messages: MessageStore, account: AccountId) -> dict[int, int]:

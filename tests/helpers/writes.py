@@ -3,8 +3,7 @@
 from typing import Any
 
 from domain.match.events import AccountId
-from domain.match.history import PackedSnapshot
-from domain.match.leaves import NO_HASH
+from domain.match.history import NO_HASH, PackedSnapshot
 from infra.redis import keys
 from infra.store.outcomes import tail
 from infra.store.port import (

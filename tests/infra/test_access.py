@@ -14,13 +14,13 @@ from infra.redis import keys
 from infra.redis.access import ROLES, USER_PREFIX, acl_lines
 from infra.redis.clients import make_client
 from infra.redis.cluster import servers_of
-from infra.redis.server_info import read_server_figures
+from infra.redis.server import read_server_figures
 from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
-from services.metrics.status_metrics import status_metrics
+from services.metrics.collector import status_metrics
 from tests.helpers.clusters import Cluster
 from tests.helpers.key_patterns import all_rows
 

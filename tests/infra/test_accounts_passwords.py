@@ -7,8 +7,7 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from infra.people.accounts import Accounts, RecentPasswords
-from infra.people.attempt_source import LOCAL
-from infra.people.rate_limits import WRONG_PASSWORDS, LoginRateLimit
+from infra.people.rate_limits import LOCAL, WRONG_PASSWORDS, LoginRateLimit
 from infra.redis import keys
 from infra.redis.clients import make_client
 

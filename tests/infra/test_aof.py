@@ -7,13 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.valkey.aof_repair import (
-    DamagedError,
-    Repair,
-    end_of_last_command,
-    newest_log,
-    repair_tail,
-)
+from infra.valkey.aof import DamagedError, Repair, end_of_last_command, newest_log, repair_tail
 
 SET = b"*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$9\r\nva\r\n*1\r\n$\r\n"
 BARE = b"*1\r\n$4\r\nPING\r\n"

@@ -13,12 +13,10 @@ from redis import Redis
 from domain.match.commands import CommandEnvelope, StartMatch
 from infra.durability.durability import Mode
 from infra.redis import keys
-from infra.redis.autopipeline import AutoPipeline
+from infra.redis.autopipeline import AutoPipeline, open_pipeline
 from infra.redis.clients import make_async_client
-from infra.redis.cluster_pipeline import open_pipeline
 from infra.store import async_gateway
-from infra.store.async_gateway import AsyncCommandGateway
-from infra.store.async_store import AsyncStore
+from infra.store.async_gateway import AsyncCommandGateway, AsyncStore
 from infra.store.layout import Layout, Numbering
 from infra.store.leases import AsyncLaneLeases
 from infra.store.port import Submission, SubmitResult

@@ -7,10 +7,15 @@ from argon2 import PasswordHasher
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra.people import password_attempts
+from infra.people import rate_limits
 from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING, Accounts
-from infra.people.attempt_source import LOCAL, AttemptSource, attempt_source, attempts_from
-from infra.people.rate_limits import WRONG_PASSWORDS
+from infra.people.rate_limits import (
+    LOCAL,
+    WRONG_PASSWORDS,
+    AttemptSource,
+    attempt_source,
+    attempts_from,
+)
 from infra.redis import keys
 from tests.fakes.app import CHEAP
 
@@ -101,7 +106,7 @@ def test_who_names_a_player_s_sender_is_stopped_before_the_right_one(redis_clien
 def test_guesses_from_everywhere_stop_and_spare_where_the_owner_has_been(
     redis_client, alice, monkeypatch
 ):
-    monkeypatch.setattr(password_attempts, "FROM_EVERYWHERE", 12)
+    monkeypatch.setattr(rate_limits, "FROM_EVERYWHERE", 12)
     log_in(redis_client, "192.0.2.200")
     accounts = accounts_of(redis_client)
     said = [guess(accounts, f"198.51.100.{n}") for n in range(15)]

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
-from infra.redis.microbatch import MOST_IN_FLIGHT, MicroBatcher
+from infra.redis.autopipeline import MOST_IN_FLIGHT, MicroBatcher
 
 
 class Server:

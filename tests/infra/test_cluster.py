@@ -12,10 +12,9 @@ import pytest
 import redis
 
 from infra.redis import autopipeline, clients, scripts
+from infra.redis.autopipeline import open_pipeline
 from infra.redis.clients import make_client
-from infra.redis.cluster import ClusterClient
-from infra.redis.cluster_pipeline import open_pipeline
-from infra.redis.slot_map import key_of, slot_of_key
+from infra.redis.cluster import ClusterClient, key_of, slot_of_key
 from tests.helpers.clusters import Cluster, Node
 from tests.helpers.slots import SLOT, TAG, move_at_once, moving, owner
 
@@ -233,7 +232,7 @@ def test_a_slot_that_does_not_come_to_rest_is_an_error_of_the_connection(
     way: Way, empty: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("infra.redis.cluster.REDIRECT_SECONDS", 0.1)
-    monkeypatch.setattr("infra.redis.cluster_pipeline.REDIRECT_SECONDS", 0.1)
+    monkeypatch.setattr("infra.redis.autopipeline.REDIRECT_SECONDS", 0.1)
     way.send(("SET", ONE, "1"), ("SET", TWO, "2"))
     with moving(empty) as slot:
         slot.move(TWO)

@@ -10,7 +10,7 @@ from redis.exceptions import ResponseError
 from domain.errors import Refusal
 from infra.durability.durability import Mode
 from infra.durability.durability_watch import DurabilityWatch
-from infra.redis.server_state import DISK_FULL
+from infra.redis.server import DISK_FULL
 from infra.store.gateway import check_fault
 from infra.valkey.directory import DataDirectory
 from infra.valkey.disk_guard import ENOUGH, LOW, DiskGuard

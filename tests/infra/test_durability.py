@@ -16,7 +16,7 @@ from infra.durability.durability import (
     verify,
 )
 from infra.redis.clients import make_client
-from infra.redis.server_state import parse_version
+from infra.redis.server import parse_version
 from infra.valkey.server import EmbeddedServer
 
 

@@ -10,8 +10,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code, Refusal
 from domain.match.commands import PlayMove
-from infra.durability.durability import Mode, check_barrier
-from infra.durability.durability_notes import DurabilityNotes
+from infra.durability.durability import DurabilityNotes, Mode, check_barrier
 from infra.durability.durability_watch import (
     FAULT_SECONDS,
     OLD_SECONDS,

@@ -7,12 +7,11 @@ import pytest
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from infra.durability.durability import DurabilityError, Mode, verify
-from infra.durability.durability_notes import DurabilityNotes
+from infra.durability.durability import DurabilityError, DurabilityNotes, Mode, verify
 from infra.durability.durability_watch import DurabilityWatch
 from infra.redis import keys
 from infra.redis.clients import make_client
-from infra.redis.slot_map import slot_of_key
+from infra.redis.cluster import slot_of_key
 from tests.helpers.clusters import Cluster, Node, SentinelPair, running
 from tests.helpers.replicas import COUNTED
 from tests.helpers.served import until

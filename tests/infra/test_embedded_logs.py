@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.valkey.log_rewrite import DailyRewrite
+from infra.valkey.aof import DailyRewrite
 from infra.valkey.server import EmbeddedError, EmbeddedServer
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from infra.process.intervals import every
+from infra.process.log_context import every
 
 
 class Clock:

@@ -4,12 +4,11 @@ import pytest
 
 from domain.fairness import SetupDraw
 from domain.match.events import Event, MatchStarted, Paused, Revealed, Sealed
-from domain.match.leaves import NO_HASH, AnchorLeaf, EventEnvelope, encode_event
+from domain.match.history import NO_HASH, AnchorLeaf, EventEnvelope, encode_event
 from infra.audit.leaf_order import LeafOrder
 from infra.audit.leaf_totals import LeafTotals, leaf_number
 from infra.log.merkle import root
-from infra.log.tiles import WIDTH
-from infra.log.tree_rebuild import TreeRebuild
+from infra.log.tiles import WIDTH, TreeRebuild
 from tests.helpers.tile_tree import TileTree
 
 SHARDS = 4

@@ -3,7 +3,7 @@
 import pytest
 from redis import Redis
 
-from domain.match.leaves import AnchorLeaf, encode_event
+from domain.match.history import AnchorLeaf, encode_event
 from infra.audit.leaf_order import LeafFacts
 from infra.audit.log import audit_page, counter_faults, first_difference
 from infra.durability.durability import Mode

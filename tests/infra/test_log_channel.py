@@ -7,7 +7,7 @@ from redis import ConnectionError as LostConnectionError
 from redis import Redis
 
 from infra.redis.clients import make_client
-from infra.store.log_channel import LogListener, add_log_news
+from infra.store.channels import LogListener, add_log_news
 
 
 def publish(client: Redis, *shards: int) -> None:

@@ -8,11 +8,11 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 from rq.suspension import resume, suspend
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from infra.mail.email import Email
-from infra.mail.message_queue import MailingMessageStore
 from infra.mail.outbox import RelayBackoff
 from infra.mail.progress import DigestItem, MailerProgress
+from infra.mail.queues import MailingMessageStore
 from infra.mail.wakeup import JOB, MailerWakeup
 from infra.redis import mail_keys as keys
 from infra.redis.keys import lease

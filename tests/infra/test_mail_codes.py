@@ -8,11 +8,11 @@ from redis import Redis
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.languages.wording import wording
-from infra.mail.address_status import AddressStatus
+from infra.mail.addresses import AddressStatus
 from infra.mail.verification_codes import CODE_MS, VerificationCodes, format_code
 from infra.people.accounts import Account, Accounts, MailAddress
 from infra.people.accounts.code_requests import CODES_A_DAY
-from infra.people.attempt_source import AttemptSource, attempts_from
+from infra.people.rate_limits import AttemptSource, attempts_from
 from infra.redis import mail_keys
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from infra.mail.addresses import ServerAddresses
-from infra.mail.email import Email, Purpose, clean_subject
-from infra.mail.serialize import envelope_sender, serialize
+from infra.mail.email import Email, Purpose, clean_subject, envelope_sender, serialize
 from infra.mail.smtp_client import DeliveryResult, DeliveryStatus, RelayDownError, SmtpRelay
 from infra.settings.smtp_url import SmtpUrl
 from tests.fakes.sink import Sink, certificate, free_port

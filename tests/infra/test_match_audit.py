@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from domain.match.history import BrokenHistory
-from domain.match.leaves import decode_event
+from domain.match.history import BrokenHistory, decode_event
 from infra.audit.draws import KnownSeeds, check_draw
 from infra.audit.stored_match import anchors_in, read_leaves
 from infra.store.port import Store

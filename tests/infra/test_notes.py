@@ -4,7 +4,7 @@ import pytest
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra.people.notes import MOST_NOTES, Notes, notes_key
+from infra.people.account_lists import MOST_NOTES, Notes, notes_key
 from infra.people.texts import TEXT_LIMIT
 from infra.redis import keys
 

@@ -6,7 +6,6 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from infra.people.accounts import Accounts, MailAddress
 from infra.people.accounts.address_owners import AddressOwners
-from infra.people.attempt_source import AttemptSource, attempts_from
 from infra.people.password_resets import (
     LINK_SECONDS,
     LINKS_AN_HOUR,
@@ -14,6 +13,7 @@ from infra.people.password_resets import (
     REQUESTS_AN_HOUR,
     PasswordResets,
 )
+from infra.people.rate_limits import AttemptSource, attempts_from
 from infra.people.sessions import Sessions
 from infra.people.tokens import Tokens
 from infra.redis import keys

@@ -10,12 +10,11 @@ from infra.projections.buckets import (
     HOLD_MS,
     Bucket,
     Checkpoint,
+    Spec,
     encode,
     make_changes,
 )
-from infra.projections.generations import BusyError, Generation, Generations
-from infra.projections.query import Query
-from infra.projections.specs import Spec
+from infra.projections.generations import BusyError, Generation, Generations, Query
 from infra.redis import keys
 from tests.fakes.memory import memory_client
 

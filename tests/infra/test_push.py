@@ -3,8 +3,7 @@
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from infra.mail.push_encryption import LONGEST, encrypt
-from infra.mail.vapid import VapidKey, encode
+from infra.mail.push import LONGEST, VapidKey, encode, encrypt
 from infra.settings.push_services import KNOWN, is_allowed, read_push_services
 from tests.helpers.push_service import claims_of, decode
 

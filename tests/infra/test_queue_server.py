@@ -4,8 +4,7 @@ from types import SimpleNamespace
 from infra.redis.clients import make_client
 from infra.settings.settings import Settings
 from infra.valkey.directory import DataDirectory
-from infra.valkey.queue_server import queue_server, queue_url
-from infra.valkey.server import EmbeddedServer
+from infra.valkey.server import EmbeddedServer, queue_server, queue_url
 from tests.helpers.served import until
 
 ELSEWHERE = "redis://127.0.0.1:6379"

@@ -14,8 +14,14 @@ from redis.exceptions import ResponseError
 from domain.match.commands import PlayMove
 from infra.durability import durability as durability_module
 from infra.durability import durability_watch
-from infra.durability.durability import DurabilityError, Mode, append_barrier, check_barrier, verify
-from infra.durability.durability_notes import DurabilityNotes
+from infra.durability.durability import (
+    DurabilityError,
+    DurabilityNotes,
+    Mode,
+    append_barrier,
+    check_barrier,
+    verify,
+)
 from infra.durability.durability_watch import DurabilityWatch
 from infra.durability.replicas import read_replicas, read_settings
 from infra.settings.settings import Settings

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.game.engine import LEVELS, RobotLevel
-from domain.match.robots import ROBOT_ACCOUNTS
-from infra.mail.address_status import recipient_of
+from domain.match.state import ROBOT_ACCOUNTS
+from infra.mail.addresses import recipient_of
 from infra.people.account_macs import AccountMacs, make_mac_key
 from infra.people.accounts import Accounts, create_robot_accounts, read_robot_userids
 from infra.redis import keys

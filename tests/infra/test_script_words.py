@@ -6,7 +6,7 @@ import pytest
 
 from infra.redis import scripts
 from infra.redis.scripts import Script
-from infra.store import script_words as words
+from infra.store import store_calls as words
 from infra.store.port import MOST_AHEAD_MS, InboxEntry
 from infra.store.store_calls import commit_call, submit_call
 from tests.helpers.writes import SHARD, moved, submission

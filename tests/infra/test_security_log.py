@@ -6,16 +6,17 @@ from pathlib import Path
 import pytest
 
 from domain.errors import Refusal
-from infra.people import security_log
+from infra.people import rate_limits
 from infra.people.account_macs import make_mac_key
 from infra.people.accounts import Accounts
-from infra.people.attempt_source import AttemptSource, attempts_from
-from infra.people.rate_limits import CommandRateLimit
-from infra.people.security_log import (
+from infra.people.rate_limits import (
     LOGGER,
+    AttemptSource,
+    CommandRateLimit,
     LineBudget,
     NetworkHashes,
     SecurityEvent,
+    attempts_from,
     note_security,
 )
 from infra.people.sessions import Sessions
@@ -31,7 +32,7 @@ PASSWORD = "mad-hatter"
 def lines(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch):
     """The lines so far, each as its event and fields; those that were returned are not returned again."""
     # other tests in this process may have used up its lines of this minute, or sent lines to a file
-    monkeypatch.setattr(security_log, "_BUDGET", LineBudget())
+    monkeypatch.setattr(rate_limits, "_BUDGET", LineBudget())
     logger = logging.getLogger(LOGGER)
     monkeypatch.setattr(logger, "propagate", False)
     monkeypatch.setattr(logger, "handlers", [caplog.handler])

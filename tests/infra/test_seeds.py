@@ -7,7 +7,7 @@ import pytest
 from redis import Redis
 
 from domain.fairness import CHAIN_LENGTH, earlier_seed, previous_seed
-from domain.match.leaves import decode_anchor
+from domain.match.history import decode_anchor
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store.layout import Layout

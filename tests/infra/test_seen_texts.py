@@ -10,9 +10,9 @@ from domain.match.commands import CommandEnvelope, DeclineMatch, FlagPlayer
 from domain.match.events import SERVER_ACCOUNT, AccountId, DealProposed, Sealed
 from domain.match.evolve import evolve
 from domain.match.state import MatchState, initial
-from infra.people.seen_texts import SeenTexts
+from infra.people.account_lists import SeenTexts
 from infra.redis import keys
-from workers.commands.start_context import StartContexts
+from workers.commands.handle import StartContexts
 
 ALICE, BOB = (bytes([number]) * 8 for number in (0xA1, 0xB0))
 NOW, DAY = 1_700_000_000_000, 86_400_000

@@ -3,10 +3,10 @@
 import pytest
 from redis import Redis
 
-from infra.redis import server_time
+from infra.redis import server
 from infra.redis.clients import time_ms
 from infra.redis.reads import read_one
-from infra.redis.server_time import COUNTED_SECONDS, ServerTime
+from infra.redis.server import COUNTED_SECONDS, ServerTime
 
 
 def asked(client: Redis) -> int:
@@ -18,7 +18,7 @@ def test_the_time_is_asked_for_once_and_then_counted(
 ) -> None:
     redis_client.config_resetstat()
     passed = [100.0]
-    monkeypatch.setattr(server_time.time, "monotonic", lambda: passed[0])
+    monkeypatch.setattr(server.time, "monotonic", lambda: passed[0])
     time = ServerTime()
     first = read_one(redis_client, time.read())
     passed[0] += COUNTED_SECONDS - 1

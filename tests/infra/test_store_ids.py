@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.health import secret_copies
-from infra.health.secret_copies import make_id, read_copy
-from infra.health.secret_record import Secret
+from infra.health import secrets
+from infra.health.secrets import Secret, make_id, read_copy
 from infra.settings.settings import Settings
 
 
@@ -18,7 +17,7 @@ def test_a_process_that_comes_second_takes_the_id_of_the_first(
     first = read_copy(Secret.STORE, settings)
     with monkeypatch.context() as patched:
         # it looked before the other one wrote
-        patched.setattr(secret_copies, "_id_of", lambda _: None)
+        patched.setattr(secrets, "_id_of", lambda _: None)
         make_id(Secret.STORE, settings)
     assert not first.missing
     assert read_copy(Secret.STORE, settings) == first

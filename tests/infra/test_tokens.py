@@ -24,11 +24,11 @@ from infra.people.tokens import (
     Tokens,
     digest_of,
 )
-from infra.people.tokens.format import make_token
+from infra.people.tokens.tokens import make_token
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
-from infra.redis.server_time import ServerTime
+from infra.redis.server import ServerTime
 from tests.fakes.tokens import check, check_one
 from tests.helpers.refusals import refused
 

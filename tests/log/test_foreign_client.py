@@ -13,7 +13,7 @@ import pytest
 
 from infra.log.key_files import generate_keys, read_keys
 from infra.log.log_writer import LogWriter
-from infra.log.published_logs import PublishedLogs
+from infra.log.published_log import PublishedLogs
 from infra.objects.location import open_objects
 from tests.helpers.api import Api
 from workers.log.job import make_publisher

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from domain.match.events import Moved
-from domain.match.leaves import (
+from domain.match.history import (
     NO_HASH,
     AnchorLeaf,
     EventEnvelope,

@@ -7,8 +7,7 @@ from hypothesis import event
 
 from domain.match import commands
 from domain.match.audit import verify
-from domain.match.history import unpack_snapshot
-from domain.match.leaves import decode_event, decode_refusal
+from domain.match.history import decode_event, decode_refusal, unpack_snapshot
 from infra.redis.keys import shard_of
 from infra.store.outcomes import parse
 from infra.store.port import Store

@@ -23,11 +23,11 @@ if __name__ == "__main__":
 from domain.games import GAMES  # noqa: E402
 from domain.match import commands  # noqa: E402
 from domain.match.events import Event, command_id  # noqa: E402
-from domain.match.leaves import AnchorLeaf, EventEnvelope, RefusedLeaf  # noqa: E402
+from domain.match.history import AnchorLeaf, EventEnvelope, RefusedLeaf  # noqa: E402
 from domain.match.state import MatchState  # noqa: E402
 from domain.rules import all_rules, rules_id  # noqa: E402
 from domain.sentences import all_templates  # noqa: E402
-from infra.people.security_log import SecurityEvent  # noqa: E402
+from infra.people.rate_limits import SecurityEvent  # noqa: E402
 from infra.process.failpoints import FAILPOINTS  # noqa: E402
 from infra.process.log_context import LoggedWith  # noqa: E402
 from infra.redis import rq_jobs  # noqa: E402
@@ -37,7 +37,7 @@ from infra.store import outcomes  # noqa: E402
 from services.app.error_codes import CODE_INFO  # noqa: E402
 from services.cli.main import _parsers  # noqa: E402
 from services.language.commands import FORMS  # noqa: E402
-from services.serve.json_log import json_lines  # noqa: E402
+from services.serve.logging import json_lines  # noqa: E402
 from tests.helpers.api import Api  # noqa: E402 - found where the path says
 from tests.helpers.metrics import metric_types  # noqa: E402
 

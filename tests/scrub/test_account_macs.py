@@ -15,7 +15,7 @@ from infra.people.account_macs import (
     read_mac_key,
 )
 from infra.people.accounts import Accounts
-from infra.people.accounts.lookalikes import Lookalikes
+from infra.people.accounts.usernames import Lookalikes
 from infra.redis import keys
 from infra.settings.settings import Settings
 from infra.store.scrub_notes import ScrubRecord

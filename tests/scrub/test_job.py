@@ -20,8 +20,9 @@ from services.app.context import App
 from services.cli import queue as queue_command
 from services.doctor import Level, gather, judge
 from tests.helpers.scrubbing import ScrubbedServer
-from workers.scrub import job, wakeup
-from workers.scrub.wakeup import JOB, scrub_wakeup
+from workers.scrub import job
+from workers.scrub import job as wakeup
+from workers.scrub.job import JOB, scrub_wakeup
 
 POINTS = [point for point in FAILPOINTS if point.startswith("scrub.")]
 

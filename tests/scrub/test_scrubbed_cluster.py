@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from infra.redis.cluster import ClusterClient
-from infra.redis.slot_map import slot_of_key
+from infra.redis.cluster import ClusterClient, slot_of_key
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.clusters import Cluster
 from tests.helpers.scrubbing import ScrubbedServer, populated, small_chunks
-from workers.scrub.section import Step
+from workers.scrub.scrubber import Step
 from workers.scrub.stored_keys import StoredKeys
 
 

@@ -13,7 +13,7 @@ from domain.match.commands import PlayMove, ResignMatch
 from infra.objects.files import FileObjects
 from infra.objects.port import ObjectStoreError
 from infra.redis import keys
-from infra.store.damaged_matches import DamagedMatches
+from infra.store.failures import DamagedMatches
 from infra.store.log_gate import LogGate
 from infra.store.scrub_notes import LISTS, NotedFault, ScrubNotes, ScrubRecord
 from tests.helpers.scrubbing import OPENING, SHARDS, ScrubbedServer
@@ -21,8 +21,15 @@ from tests.helpers.server_copy import dump_of, restore
 from workers.projections import maintenance
 from workers.scrub import tables
 from workers.scrub.pages import ArchivePages
-from workers.scrub.scrubber import ROUND_MS, Budget, Scrubber
-from workers.scrub.section import ScrubFault, ScrubStoppedError, Section, Step
+from workers.scrub.scrubber import (
+    ROUND_MS,
+    Budget,
+    Scrubber,
+    ScrubFault,
+    ScrubStoppedError,
+    Section,
+    Step,
+)
 
 
 class Walk:

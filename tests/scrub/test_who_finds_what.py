@@ -8,13 +8,12 @@ import msgspec
 import pytest
 
 from domain.errors import Refusal
-from domain.match.history import BrokenHistory
-from domain.match.leaves import decode_event, encode_event
+from domain.match.history import BrokenHistory, decode_event, encode_event
 from infra.audit.stored_match import check
 from infra.people.accounts.record import Account, decode, encode
 from infra.projections.archived_places import unpack_places
+from infra.projections.buckets import HISTORY, NOTICES, RATINGS
 from infra.projections.generations import Generations
-from infra.projections.specs import HISTORY, NOTICES, RATINGS
 from infra.redis import keys
 from infra.store import locators
 from infra.store.log_gate import LogGate

@@ -14,21 +14,28 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from domain.errors import Code, Refusal
-from domain.match.robots import ROBOT_ACCOUNTS
+from domain.match.state import ROBOT_ACCOUNTS
 from infra.redis import keys
 from infra.redis.rq_jobs import ANALYSE, ANALYSIS, ROBOTS
-from infra.store import analysis_jobs
-from infra.store.analyses import LIFE_SECONDS, Analyses, StoredAnalysis
-from infra.store.analysis_jobs import MOST_KILLS, MOST_OF_ACCOUNT, AnalysisJobs, AnalysisProgress
-from services.app.analyses import (
+from infra.store import analyses
+from infra.store.analyses import (
+    LIFE_SECONDS,
+    MOST_KILLS,
+    MOST_OF_ACCOUNT,
+    Analyses,
+    AnalysisJobs,
+    AnalysisProgress,
+    StoredAnalysis,
+)
+from services.app.imports import check_import, plan_import, seats_of
+from services.app.matches import (
     analyse,
     analysis_of,
     check_may_be_analysed,
+    load_state,
     may_be_analysed,
     start_analysis,
 )
-from services.app.imports import check_import, plan_import, seats_of
-from services.app.matches import load_state
 from tests.helpers.analysing import do_jobs, listening
 
 MOVES = ("m13-j7", "a13-d7", "m1-i3")
@@ -104,9 +111,9 @@ def test_a_match_of_robots_alone_is_analysed_while_they_play(api, parts):
     board = api.match(*api.players())
     state = load_state(parts, board)
     robots = tuple(ROBOT_ACCOUNTS.values())[:2]
-    assert may_be_analysed(board, replace(state, seats=robots))
-    assert not may_be_analysed(board, replace(state, seats=(robots[0], state.seats[1])))
-    assert not may_be_analysed(board, state)
+    assert may_be_analysed(replace(state, seats=robots))
+    assert not may_be_analysed(replace(state, seats=(robots[0], state.seats[1])))
+    assert not may_be_analysed(state)
 
 
 def test_an_imported_match_is_analysed_from_its_first_position_when_it_is_over(api, parts):
@@ -257,7 +264,7 @@ def test_an_account_has_few_jobs_at_a_time_and_others_are_not_hindered(api, part
 
 
 def test_a_bounded_number_of_jobs_waits(api, parts, monkeypatch):
-    monkeypatch.setattr(analysis_jobs, "MOST_JOBS", 1)
+    monkeypatch.setattr(analyses, "MOST_JOBS", 1)
     (one, board), (two, other) = over(api), over(api)
     ask(parts, one, board)
     assert code(ask, parts, two, other) == Code.BUSY
@@ -300,7 +307,7 @@ def test_a_job_ends_when_its_process_is_asked_to(api, parts):
 def test_a_job_that_failed_is_replaced_on_request(api, parts, monkeypatch):
     player, board = over(api)
     ask(parts, player, board)
-    monkeypatch.setattr("services.app.analyses.analyse_position", None)
+    monkeypatch.setattr("services.app.matches.analyse_position", None)
     do_jobs(parts)
     assert job_of(parts, board).is_failed
     assert read(parts, board) is None

@@ -3,7 +3,7 @@
 import pytest
 
 from infra.redis.rq_jobs import ANALYSIS
-from services.app.analyses import analyse
+from services.app.matches import analyse
 from tests.helpers.analysing import do_jobs, listening
 from tests.helpers.api import code_of
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from services.http.client_network import network_of
 from services.http.connections import ConnectionLimits, JoinedWrites, limits_for
+from services.http.requests import network_of
 from services.http.streams import limits
 from tests.helpers.api import Api, code_of, until
 from tests.helpers.metrics import value

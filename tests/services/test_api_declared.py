@@ -5,7 +5,7 @@ import pytest
 from domain.errors import Code
 from infra.people.tokens import Scope
 from services.http.api.auth import Own
-from services.http.api.command_requests import Sender
+from services.http.api.bodies import Sender
 from services.http.api.declared import ANY_TOKEN, ANYBODY, ERROR_CODES, ApiRoutes, refuses
 
 

@@ -5,11 +5,10 @@ from hashlib import sha256
 
 import pytest
 
-from domain.clocks.calendar import DAY
-from domain.clocks.time_control import TimeControl
+from domain.clocks.time_control import DAY, TimeControl
 from domain.match.commands import CommandEnvelope, StartMatch
 from domain.match.events import Absent, MatchStarted
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.audit.stored_match import check
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from domain.match.audit import verify
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from services.http.context import TaskIntervals
 from tests.helpers.api import Api, Player, Told, code_of, until
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.match.leaves import decode_refusal, is_event
+from domain.match.history import decode_refusal, is_event
 from infra.audit.check_document import LEFT_OUT, check_document
 from infra.audit.match_document import MatchDocument, read_document
 from infra.log.key_files import generate_keys

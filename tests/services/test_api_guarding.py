@@ -17,7 +17,7 @@ from infra.mail.outbox import Outbox
 from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING, Account
 from infra.people.sessions import Sessions
 from infra.people.tokens import Tokens
-from services.app.recent_password import FRESH_MS
+from services.app.passwords import FRESH_MS
 from services.http.context import TaskIntervals
 from services.http.web.session import SESSION_COOKIE
 from tests.helpers.api import PASSWORD, Api, Player, code_of, until

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from domain.match.leaves import NO_HASH, decode_event, leaf_hash
+from domain.match.history import NO_HASH, decode_event, leaf_hash
 from infra.durability.durability import Mode
 from infra.durability.durability_watch import DurabilityWatch
 from infra.log.checkpoint import InclusionProof

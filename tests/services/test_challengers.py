@@ -6,7 +6,7 @@ import pytest
 
 from domain.errors import Code
 from domain.match.events import command_id
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS
 from infra.people.rate_limits import CommandRateLimit
 from infra.redis import keys

@@ -19,8 +19,7 @@ from infra.settings.settings import SettingsError, setting_table
 from infra.store import gateway
 from services import __version__
 from services.cli import errors
-from services.cli.argument_types import ROLES
-from services.cli.flags import SETTINGS, split_line
+from services.cli.flags import ROLES, SETTINGS, split_line
 from services.cli.main import main
 from services.cli.subcommands import SUBCOMMANDS, WAIT_SECONDS
 from tests.helpers.forked import SCRIPT

@@ -11,7 +11,7 @@ from infra.people.tokens import Scope
 from infra.settings.settings import load
 from services.app.context import App
 from services.client import Client, ProblemError, Texts
-from services.client.commitment_lines import read_committing_line
+from services.client.draw_texts import read_committing_line
 from tests.helpers.served import Served
 
 GATHER = {"game": "powerdrain", "players": ["alice", "bob"], "terms": ["--gather"]}

@@ -7,8 +7,8 @@ import pytest
 from domain.errors import Code, Refusal
 from infra.people.account_lists import BLOCKED
 from infra.people.challenges import Proposal
-from services.app.actor import Actor
 from services.app.challenges import take
+from services.app.context import Actor
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 ALICE, BOB, CAROL = (f"{name} {PASSWORDS[name]}" for name in ("alice", "bob", "carol"))

@@ -15,7 +15,7 @@ import pytest
 
 from domain.errors import Code, Refusal
 from domain.match.events import ResultChanged, Ruled
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.projections.notices import NoticeKind
 from infra.redis import keys
 from services.app.corrections import Correction, MatchStanding, read_plan

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from infra.health.secret_record import Secret
+from infra.health.secrets import Secret
 from infra.redis.access import ROLES, USER_PREFIX
 from infra.settings.settings import setting_table
 from services.cli.subcommands import SUBCOMMANDS

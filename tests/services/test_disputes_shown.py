@@ -6,8 +6,7 @@ import pytest
 
 from domain.match.commands import Command, CommandEnvelope, GiveRuling, MakeAppeal, MakeClaim
 from domain.match.events import Absent, Claimed, SetBack, command_id
-from domain.match.history import unpack_snapshot
-from domain.match.leaves import EventEnvelope, decode_event
+from domain.match.history import EventEnvelope, decode_event, unpack_snapshot
 from domain.match.state import MatchState, next_due
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import MatchUpdate

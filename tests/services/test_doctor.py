@@ -17,9 +17,8 @@ from rq.suspension import suspend
 from domain.match.commands import PlayMove
 from infra.durability.durability import Mode
 from infra.health.heartbeats import Heartbeat, Role
-from infra.projections.buckets import ProjectionFailure
+from infra.projections.buckets import SPECS, ProjectionFailure
 from infra.projections.generations import Generations
-from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.redis.access import ROLES as ACCESS
 from infra.redis.access import acl_lines

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from domain.clocks.calendar import DAY
-from domain.clocks.time_control import TimeControl
+from domain.clocks.time_control import DAY, TimeControl
 from infra.redis import keys
 from infra.settings.settings import Settings
 from infra.store.server_clock import ServerClock, ServerClockRecord

@@ -10,19 +10,18 @@ import pytest
 from domain.game.engine import RobotLevel
 from infra.durability.durability import Mode
 from infra.health.heartbeats import HeartbeatRecord, Role
-from infra.health.queue_status import LaneStatus, QueueStatus, WorkerStatus
+from infra.health.queue_status import LaneStatus, QueueStatus, ShardStatus, WorkerStatus
 from infra.health.retirement_limits import ArchiveFigures
-from infra.health.shard_status import ShardStatus
+from infra.projections.buckets import RATINGS
 from infra.projections.lag import Lag
-from infra.projections.robot_figures import RobotFigures
-from infra.projections.specs import RATINGS
-from infra.redis.server_state import DISK_FULL
+from infra.projections.robots import RobotFigures
+from infra.redis.server import DISK_FULL
 from infra.settings.settings import Settings
 from infra.store.closed_shards import rolled_back
 from infra.store.layout import Layout
 from infra.store.lost_leaves import LostLeaves
 from infra.store.port import MOST_AHEAD_MS
-from infra.store.published_sizes import PublishedSize
+from infra.store.watermarks import PublishedSize
 from services.cli.doctor import exit_code, worst
 from services.doctor import Level, judge
 from services.doctor.directory import DirectoryFacts

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from msgspec import UNSET
 
-from domain.match.leaves import decode_event, decode_refusal, is_event
+from domain.match.history import decode_event, decode_refusal, is_event
 from infra.audit.check_document import check_document
-from infra.audit.frozen import evidence_name
 from infra.audit.match_document import MatchDocument, read_document
+from infra.audit.stored_match import evidence_name
 from infra.log.key_files import generate_keys
 from infra.objects.port import ObjectDiffersError
 from infra.redis.rq_jobs import FREEZE, MAINTENANCE, queue_key
-from services.app.evidence import frozen_evidence
+from services.app.exports import frozen_evidence
 from services.cli.verify import run as verify
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.publishing import log_keys, publish

@@ -10,7 +10,7 @@ import pytest
 from redis.exceptions import ResponseError
 
 from infra.redis import keys
-from infra.redis.slot_map import slot_of_key
+from infra.redis.cluster import slot_of_key
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.clusters import Cluster, Node, SentinelPair, running
 from tests.helpers.served import Served, until

@@ -30,11 +30,10 @@ from infra.redis.keys import Lane
 from infra.redis.rq_jobs import COMMANDS
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
-from infra.store.outcome_pubsub import decode
+from infra.store.outcomes import decode
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
-from infra.valkey.queue_server import queue_server
-from infra.valkey.server import EmbeddedServer
+from infra.valkey.server import EmbeddedServer, queue_server
 from services import jobs
 from tests.helpers.bench import Bench
 from tests.helpers.gateways import StoreGateway

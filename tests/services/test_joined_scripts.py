@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from services.http import web
-from services.http.web.assets import ASSETS, module_tags
-from services.http.web.joined_scripts import ALONE, join_scripts
+from services.http.web.assets import ALONE, ASSETS, join_scripts, module_tags
 
 STATIC = Path(web.__file__).with_name("static")
 MODULES = {path.name for path in STATIC.iterdir() if path.suffix == ".js"} - {"htmx.js", "sw.js"}

@@ -6,7 +6,7 @@ import pytest
 
 from domain.errors import Code
 from domain.match.events import Claimed, Ruled
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.people.statements import MOST_STATEMENTS
 from infra.people.texts import TEXT_LIMIT
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal

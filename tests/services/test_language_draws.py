@@ -6,7 +6,7 @@ from hashlib import sha256
 import pytest
 
 from domain.match.events import Called, MatchStarted
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.audit.stored_match import check
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import MatchUpdate

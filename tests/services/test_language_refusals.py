@@ -4,8 +4,7 @@ import msgspec
 import pytest
 
 from domain.errors import Code
-from domain.match.history import Snapshot, pack_snapshot
-from domain.match.leaves import NO_HASH
+from domain.match.history import NO_HASH, Snapshot, pack_snapshot
 from domain.match.state import MatchState
 from infra.store.port import MOST_REFUSALS
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal

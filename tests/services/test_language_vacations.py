@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.clocks import match_clock
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.match.history import unpack_snapshot
 from infra.audit.stored_match import check

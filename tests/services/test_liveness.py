@@ -14,8 +14,7 @@ import httpx
 import pytest
 
 from infra.process import liveness
-from infra.process.liveness import BEAT, SERVING, LivenessMonitor
-from infra.process.watchers import service_manager
+from infra.process.liveness import BEAT, SERVING, LivenessMonitor, service_manager
 from infra.redis import keys
 from infra.valkey.server import EmbeddedServer
 from services.cli.main import main
@@ -65,7 +64,7 @@ WAITING = BEGIN + (
     "exec('while True: client.ping(); time.sleep(0.01)')"
 )
 STARTING = BEGIN + (
-    "from pathlib import Path; from infra.process.watchers import alive_file; folder = Path(sys.argv[1]); "
+    "from pathlib import Path; from infra.process.liveness import alive_file; folder = Path(sys.argv[1]); "
     "LIVENESS.watch(alive_file(folder, 'worker')); "
     "exec('while True:\\n time.sleep(0.01)\\n if (folder / \"go\").exists(): LIVENESS.serving()')"
 )

@@ -7,8 +7,7 @@ from html import escape
 
 import pytest
 
-from domain.match.history import unpack_snapshot
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event, unpack_snapshot
 from domain.match.state import MatchState, position_of
 from domain.rules import all_rules, rules_by_id, rules_id
 from infra.mail.addresses import ServerAddresses
@@ -16,9 +15,9 @@ from infra.mail.composer import EmailText, MatchUpdate
 from infra.mail.email import PICTURE, clean_subject
 from infra.mail.progress import DigestItem
 from infra.projections.notices import NoticeKind
+from services.app.exports import mailed_png
 from services.app.imports import check_import, plan_import, seats_of
 from services.app.names import join_names
-from services.app.pictures import mailed_png
 from services.mail.mail_commands import bare_subject
 from services.mail.notification_texts import NotificationTexts
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal

@@ -13,8 +13,8 @@ from infra.languages.wording import wording
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import EmailText
 from infra.mail.email import Attachment
-from infra.mail.message_queue import QueuedMessage
 from infra.mail.progress import DigestItem
+from infra.mail.queues import QueuedMessage
 from infra.mail.receipt_attachments import with_receipt_line
 from infra.projections.notices import NoticeKind
 from services.mail.notification_texts import NotificationTexts

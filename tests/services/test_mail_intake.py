@@ -16,8 +16,7 @@ from infra.durability.durability import DurabilityError
 from services.mail.inbound import TryAgainError
 from services.mail.parse.message import read
 from services.mail.parse.mime import LINE, SIZE, UnfitError
-from services.mail.smtp_handler import SerialExecutor
-from services.mail.smtp_server import CONNECTIONS, MAILS, WHOLE_SIZE, Connections
+from services.mail.smtp_server import CONNECTIONS, MAILS, WHOLE_SIZE, Connections, SerialExecutor
 from services.serve.sockets import listen, listen_unix
 from tests.helpers.mails import in_parts, mail, part, several
 from tests.helpers.metrics import value

@@ -4,8 +4,7 @@ from base64 import b64encode
 
 import pytest
 
-from services.mail.parse.authentication import vouches
-from services.mail.parse.message import Failure, read
+from services.mail.parse.message import Failure, read, vouches
 from services.mail.parse.mime import FIELDS, LINE, NESTING, PARTS, SIZE, UnfitError
 from tests.helpers.mails import in_parts, mail, part, report, several
 

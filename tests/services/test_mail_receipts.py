@@ -11,17 +11,15 @@ from msgspec.structs import replace
 from redis import Redis
 
 from domain.match.commands import PlayMove
-from domain.match.leaves import decode_event, leaf_hash
+from domain.match.history import decode_event, leaf_hash
 from infra.log.checkpoint import open_checkpoint
 from infra.log.key_files import generate_keys, read_keys, read_public_keys, read_receipt_secrets
 from infra.log.log_writer import LogWriter
 from infra.log.names import shard_key
 from infra.log.proofs import LogProofs
-from infra.log.receipt_signer import ReceiptSigner
-from infra.log.receipts import KEY_SUFFIX, Receipt, open_receipt
-from infra.mail.email import Attachment, Email, InvalidEmailError
+from infra.log.receipts import KEY_SUFFIX, Receipt, ReceiptSigner, open_receipt
+from infra.mail.email import Attachment, Email, InvalidEmailError, serialize
 from infra.mail.receipt_attachments import EventAttachments
-from infra.mail.serialize import serialize
 from tests.fakes.memory_objects import MemoryObjects
 from tests.fakes.office import DOMAIN, SERVER, FakeOffice, box
 from tests.fakes.sink import Sink

@@ -5,14 +5,13 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from domain.match.state import position_of
 from domain.rules import rules_by_id
 from infra.people.accounts import MailAddress
-from infra.people.security_log import NETWORKS
+from infra.people.rate_limits import NETWORKS
 from infra.redis.rq_jobs import ANALYSIS
-from services.app.analyses import analyse
-from services.app.matches import load_state
+from services.app.matches import analyse, load_state
 from services.mail.parse.mime import UnfitError
 from tests.fakes.app import PASSWORDS
 from tests.fakes.office import SERVER, box

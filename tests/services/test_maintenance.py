@@ -14,12 +14,12 @@ from rq.serializers import JSONSerializer
 from rq.suspension import resume, suspend
 
 from domain.match.commands import PlayMove
+from infra.projections.buckets import LISTS
 from infra.projections.generations import Generations
-from infra.projections.specs import LISTS
 from infra.redis import keys
 from infra.redis.rq_jobs import CHECK, MAINTENANCE, REBUILD
 from infra.settings.settings import Settings
-from infra.store import maintenance_jobs
+from infra.store import jobs
 from infra.valkey.server import EmbeddedServer
 from services.cli.rebuild import run
 from tests.helpers.bench import Bench
@@ -58,7 +58,7 @@ def worker(
     env = {**clean, "MATCHPOST_REDIS_URL": valkey.url, "MATCHPOST_DATA": str(tmp_path)}
     with (tmp_path / "maintenance.log").open("w") as log:
         process = subprocess.Popen([SCRIPT, "maintenance"], env=env, stderr=log)
-        wait_until(lambda: maintenance_jobs.has_worker(bench.client))
+        wait_until(lambda: jobs.has_worker(bench.client))
         yield
         process.terminate()
         assert process.wait(60) == 0
@@ -103,7 +103,7 @@ def test_a_terminal_that_is_left_leaves_the_job_and_another_follows_it(
 ) -> None:
     # the job waits as long as the other rebuild has not ended
     suspend(bench.client)
-    monkeypatch.setattr(maintenance_jobs, "has_worker", lambda _: True)
+    monkeypatch.setattr(jobs, "has_worker", lambda _: True)
 
     def interrupt(_: float) -> None:
         raise KeyboardInterrupt
@@ -128,13 +128,13 @@ def test_while_the_workers_are_suspended_it_runs_here(
 
 def test_a_job_that_waits_or_runs_is_not_enqueued_twice(bench: Bench) -> None:
     queue = Queue(MAINTENANCE, connection=bench.client, serializer=JSONSerializer)
-    first = maintenance_jobs.enqueue(bench.client, REBUILD, ["lists", "history"])
-    second = maintenance_jobs.enqueue(bench.client, REBUILD, ["history", "lists"])
+    first = jobs.enqueue(bench.client, REBUILD, ["lists", "history"])
+    second = jobs.enqueue(bench.client, REBUILD, ["history", "lists"])
     assert first.id == second.id
-    assert maintenance_jobs.enqueue(bench.client, CHECK, []).id == "check-all"
+    assert jobs.enqueue(bench.client, CHECK, []).id == "check-all"
     assert queue.job_ids == ["rebuild-history-lists", "check-all"]
     first.set_status(JobStatus.FAILED)
     queue.remove(first.id)
-    assert maintenance_jobs.enqueue(bench.client, REBUILD, ["lists", "history"]).is_queued
+    assert jobs.enqueue(bench.client, REBUILD, ["lists", "history"]).is_queued
     assert queue.job_ids == ["check-all", "rebuild-history-lists"]
     assert bench.client.exists(keys.projection("lists", "live"))

@@ -12,8 +12,8 @@ from domain.errors import Code, Refusal
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
-from infra.store.async_store import AsyncStore
-from infra.store.board_channel import add_news, channel_of
+from infra.store.async_gateway import AsyncStore
+from infra.store.channels import add_news, channel_of
 from infra.store.layout import Layout
 from infra.valkey.server import EmbeddedServer
 from services.http.streams.event_stream import EVENTS_KEPT, MatchWatch

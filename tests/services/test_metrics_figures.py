@@ -8,16 +8,15 @@ import pytest
 from prometheus_client import CollectorRegistry
 from redis import Redis
 
-from infra.durability.durability import Mode
-from infra.durability.durability_notes import DurabilityNotes
+from infra.durability.durability import DurabilityNotes, Mode
 from infra.health.heartbeats import Heartbeat, HeartbeatRecord, Role
 from infra.mail.email import Email, Purpose
 from infra.mail.outbox import Outbox, RelayBackoff
 from infra.redis import keys
+from infra.redis.addresses import node_address
 from infra.redis.clients import make_client
-from infra.redis.node_names import node_address
 from infra.settings.settings import Settings
-from infra.store.damaged_matches import DamagedMatches
+from infra.store.failures import DamagedMatches
 from infra.store.layout import Layout, Numbering
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer

@@ -14,7 +14,7 @@ import yaml
 from domain.errors import Code
 from infra.health.heartbeats import Role
 from infra.mail.smtp_client import DeliveryStatus
-from infra.people.security_log import SecurityEvent
+from infra.people.rate_limits import SecurityEvent
 from infra.process.metrics import REGISTRY
 from infra.redis.rq_jobs import COMMANDS, MAINTENANCE
 from infra.store.gateway import NOT_ACCEPTED_TEXT

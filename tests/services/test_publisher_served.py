@@ -8,10 +8,10 @@ import pytest
 from redis import Redis
 
 from infra.durability.durability import Mode
-from infra.log.published_logs import PublishedLogs
+from infra.log.published_log import PublishedLogs
 from infra.settings.settings import Settings
-from infra.store.published_sizes import read_published_sizes
 from infra.store.redis_store import RedisStore
+from infra.store.watermarks import read_published_sizes
 from tests.helpers.served import Served, until
 
 pytestmark = pytest.mark.slow

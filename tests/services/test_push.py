@@ -8,16 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 from infra.mail.addresses import ServerAddresses
-from infra.mail.push_client import PushClient, PushMessage, PushStatus
-from infra.mail.push_queue import LIFE_MS, PushQueue
-from infra.mail.vapid import VapidKey
+from infra.mail.push import LIFE_MS, PushClient, PushMessage, PushQueue, PushStatus, VapidKey
 from infra.people.account_macs import make_mac_key
 from infra.people.push_subscriptions import MOST_SUBSCRIPTIONS, PushSubscription
 from infra.people.tokens import Tokens
 from infra.redis import mail_keys as keys
 from services.app.accounts import erase_account
-from services.app.push import vapid_key
-from services.app.recent_password import FRESH_MS
+from services.app.passwords import FRESH_MS
+from services.app.preferences import vapid_key
 from services.jobs import mailer_wakeup, make_mailer
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.games import whole_game

@@ -10,7 +10,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from redis import Redis
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.match.commands import ResignMatch
 from infra.durability.durability import Mode
 from infra.health.queue_status import JobQueueStatus, LaneStatus
@@ -20,12 +20,12 @@ from infra.redis.keys import Lane
 from infra.redis.rq_jobs import COMMANDS, MAIL
 from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedShards, rolled_back
-from infra.store.last_runs import LaneTurn, last_turns, note_retire_run, note_turn
+from infra.store.jobs import LaneTurn, last_turns, note_retire_run, note_turn
 from infra.store.layout import Layout
 from infra.store.leases import REQUESTED
-from infra.store.published_sizes import PublishedSizes
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
+from infra.store.watermarks import PublishedSizes
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
 from services.cli import queue

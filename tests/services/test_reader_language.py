@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.match.events import command_id
-from services.http.accept_language import wanted_language
+from services.http.requests import wanted_language
 from services.language import Language
 from tests.fakes.app import FakeApp, Terminal
 from tests.helpers.api import Api, Player, code_of

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from infra.durability.durability_notes import DurabilityNotes
+from infra.durability.durability import DurabilityNotes
 from infra.durability.durability_watch import DurabilityWatch
 from infra.health.status import Status
+from infra.redis.autopipeline import open_pipeline
 from infra.redis.clients import make_client
-from infra.redis.cluster_pipeline import open_pipeline
 from infra.settings.settings import Settings
-from infra.store.async_store import AsyncStore
+from infra.store.async_gateway import AsyncStore
 from infra.store.layout import initial_layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer

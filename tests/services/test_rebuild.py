@@ -9,10 +9,9 @@ from redis import Redis
 
 from domain.match.commands import DeclineMatch, MakeOffer, PlayMove, ResignMatch
 from infra.people.messages import MessageStore
-from infra.projections.buckets import Bucket
+from infra.projections.buckets import LISTS, RATINGS, SPECS, Bucket
 from infra.projections.generations import EXPIRE_SECONDS, Generations
 from infra.projections.match_lists import MatchLists
-from infra.projections.specs import LISTS, RATINGS, SPECS
 from infra.redis import keys
 from infra.settings.settings import Settings
 from infra.valkey.server import EmbeddedServer

@@ -12,7 +12,7 @@ from redis.exceptions import ResponseError
 
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards
-from infra.store.published_sizes import read_published_sizes
+from infra.store.watermarks import read_published_sizes
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.replicas import Pair
 from tests.helpers.served import Served, until

@@ -9,7 +9,7 @@ import pytest
 from domain.errors import Code
 from domain.match.commands import ResignMatch, StartMatch
 from domain.match.events import Moved
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.durability.durability import Mode
 from infra.health.heartbeats import Role, read_heartbeats
 from infra.store.redis_store import RedisStore

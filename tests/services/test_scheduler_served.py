@@ -11,10 +11,9 @@ import pytest
 from redis import Redis
 
 from bench.workload import PlannedGame, starts
-from domain.clocks.calendar import DAY
-from domain.clocks.time_control import TimeControl
+from domain.clocks.time_control import DAY, TimeControl
 from domain.match.events import Flagged, Nagged
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.durability.durability import Mode
 from infra.health.heartbeats import Role, read_heartbeats
 from infra.people.accounts import Accounts

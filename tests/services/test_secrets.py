@@ -7,8 +7,7 @@ import pytest
 from redis import Redis
 
 from infra.durability.durability import Mode
-from infra.health.secret_copies import make_id, read_copy
-from infra.health.secret_record import Secret, SecretMismatchError, SecretRecord
+from infra.health.secrets import Secret, SecretMismatchError, SecretRecord, make_id, read_copy
 from infra.log.key_files import generate_keys
 from infra.people.account_macs import make_mac_key
 from infra.redis import keys
@@ -17,7 +16,7 @@ from infra.store.layout import Layout, Numbering, read_layout
 from infra.store.redis_store import RedisStore
 from infra.store.scrub_notes import ScrubRecord
 from infra.valkey.server import EmbeddedServer
-from services.cli import argument_types, prepare, secret_list
+from services.cli import flags, prepare, secret_list
 from services.doctor.facts import gather
 from services.secret_checks import NEEDED, accept_secrets, check_secrets
 from tests.helpers.clusters import Cluster
@@ -42,7 +41,7 @@ def fill(settings: Settings) -> None:
 
 
 def test_the_flag_and_the_record_know_the_same_secrets() -> None:
-    assert tuple(Secret) == argument_types.SECRETS
+    assert tuple(Secret) == flags.SECRETS
     assert {secret for needed in NEEDED.values() for secret in needed} == set(Secret)
 
 

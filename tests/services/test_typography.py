@@ -7,7 +7,7 @@ from typing import TypeVar
 import pytest
 
 from domain.rules import all_rules, latest_rules
-from services.app.typography import as_flag, as_move, as_plain
+from services.app.move_text import as_flag, as_move, as_plain
 from services.language.parser import parse
 from tests.fakes.app import FakeApp, Terminal
 from tests.helpers.api import Api

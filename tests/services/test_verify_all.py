@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.match.commands import StartMatch
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from domain.match.refusal_audit import NotDecidedAgain
 from infra.durability.durability import Mode
 from infra.redis import keys
@@ -21,8 +21,8 @@ from tests.helpers.audited_server import SHARDS, AuditedServer
 from tests.helpers.given import ALICE
 from tests.helpers.rollback import Copy, copy_of, put_back
 from tests.helpers.side import catch_up
-from workers import retire_job
-from workers.log.trim import trim
+from workers import retire
+from workers.log.job import trim
 
 
 @pytest.fixture(scope="module")
@@ -323,7 +323,7 @@ def test_matches_of_the_archive_hold_and_are_compared_with_the_log(valkey, redis
     assert [*before.faults] == []
     with App(server.settings) as parts:
         retired = sum(
-            retire_job.run(server.settings, parts.store, redis_client, redis_client, shard)
+            retire.run(server.settings, parts.store, redis_client, redis_client, shard)
             for shard in range(SHARDS)
         )
     assert retired > 5

@@ -12,7 +12,7 @@ from infra.audit.match_document import write_document
 from infra.log.checkpoint import InclusionProof
 from infra.log.names import shard_key
 from infra.log.receipts import KEY_SUFFIX, Receipt
-from services.cli import verify_file
+from services.cli import verify as verify_file
 from services.cli.main import main
 from tests.helpers.evidence import OTHER_SECRET, SECRET, golden_document
 

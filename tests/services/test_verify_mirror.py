@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from domain.match.events import Moved
-from domain.match.leaves import EventEnvelope, RefusedLeaf, decode_leaf, encode_event
+from domain.match.history import EventEnvelope, RefusedLeaf, decode_leaf, encode_event
 from infra.log.key_files import read_keys
 from infra.log.log_writer import LogWriter
 from infra.log.names import shard_key

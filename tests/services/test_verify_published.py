@@ -8,7 +8,7 @@ from redis import Redis
 
 from domain.errors import Refusal
 from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.log.key_files import generate_keys
 from infra.settings.settings import Settings
 from infra.valkey.server import EmbeddedServer

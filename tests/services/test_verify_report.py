@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.cli.verify_report import SHOWN, VerifyReport, not_checkable
+from services.cli.verify import SHOWN, VerifyReport, not_checkable
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.games.halves.position import HalvesMove
 from domain.games.halves.rules import canonical
@@ -22,8 +22,7 @@ from domain.match.commands import (
     StartMatch,
 )
 from domain.match.events import Event, Flagged, Nagged, command_id
-from domain.match.history import unpack_snapshot
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event, unpack_snapshot
 from domain.match.state import position_of
 from domain.rules import rules_by_id
 from infra.audit.stored_match import check

@@ -7,7 +7,7 @@ from infra.log.key_files import keys_folder
 from infra.mail.unsubscribe_links import UnsubscribeLinks
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.account_macs import make_mac_key
-from infra.people.unread import UnreadCounts
+from infra.people.account_notices import UnreadCounts
 from services.app import vacations
 from services.app.matches import load_state
 from tests.fakes.tokens import check, check_one

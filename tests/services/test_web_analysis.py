@@ -8,8 +8,7 @@ from domain.engine.match_analysis import ANALYSIS_VERSION
 from domain.engine.turning_points import AnalysedPosition
 from infra.redis.rq_jobs import ANALYSIS
 from infra.store.analyses import Analyses, StoredAnalysis
-from services.app.analyses import analyse
-from services.app.matches import load_state
+from services.app.matches import analyse, load_state
 from tests.helpers.analysing import do_jobs, listening
 from tests.helpers.web import Read
 from tests.services.matches_by_form import start

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from domain.match.events import Claimed, Event, ResultChanged, Ruled
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from tests.helpers.api import Api, Player
 from tests.helpers.web import Guest
 

@@ -9,9 +9,9 @@ import pytest
 import resvg_py
 
 from services.app.games import game_keys
-from services.http.web import pictures
-from services.http.web.games.guides import CARD, draw_guide_picture
-from services.http.web.pictures import preview_png, with_plain_style
+from services.http.web import site_files
+from services.http.web.boards.board_view import CARD, draw_guide_picture
+from services.http.web.site_files import preview_png, with_plain_style
 from tests.helpers.web import Read
 from tests.services.matches_by_form import start
 
@@ -119,7 +119,7 @@ def test_a_machine_without_fonts_draws_boards_without_texts(monkeypatch):
     svg = draw_guide_picture("pow2", CARD).svg
     with_fonts = preview_png.__wrapped__(svg)
     bare = partial(resvg_py.svg_to_bytes, skip_system_fonts=True)
-    monkeypatch.setattr(pictures.resvg_py, "svg_to_bytes", bare)
+    monkeypatch.setattr(site_files.resvg_py, "svg_to_bytes", bare)
     without = preview_png.__wrapped__(svg)
     assert size(without) == size(with_fonts)
     assert len(without) > 10_000

@@ -7,11 +7,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from domain.game.package import GamePart, game_text
-from domain.translation import ENGLISH
+from domain.game.protocol import GamePart, game_text
+from domain.sentences import ENGLISH
 from infra.languages.wording import wording
 from services.app.games import game_keys
-from services.http.web.games.guides import draw_guide_picture, guide_of
+from services.http.web.boards.board_view import draw_guide_picture, guide_of
 from tests.helpers.api import Api
 from tests.helpers.web import Guest, door
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 
 import pytest
 
-from services.http.web.lists.pagination import ListPart
+from services.http.web.lists.match_rows import ListPart
 from tests.helpers.api import Api, Player, until
 from tests.helpers.web import Guest, door
 

@@ -8,7 +8,7 @@ from msgspec.structs import force_setattr
 
 from domain.match.state import Reason
 from infra.languages.wording import wording
-from infra.projections.rating_changes import RatingChange
+from infra.projections.ratings import RatingChange
 from services.http.web.messages.chat_text import linked
 from tests.helpers.api import PASSWORD, until
 from tests.services.matches_by_form import start, turn, whole_match

@@ -6,7 +6,7 @@ import pytest
 from markupsafe import Markup
 
 from domain.rules import game_by_key
-from infra.people.notes import Notes
+from infra.people.account_lists import Notes
 from services.app.matches import load_state
 from services.http.web.boards.board_view import BoardView, draw_position
 from tests.helpers.api import PASSWORD, until

@@ -3,9 +3,9 @@
 import html
 from collections.abc import Callable
 
-from domain.game.option_form import OptionField, OptionKind
+from domain.game.options import OptionField, OptionKind
 from domain.rules import all_games, all_rules, game_by_key
-from services.http.web.challenges.new_match_form import (
+from services.http.web.challenges.match_draft import (
     TIME_CHOICES,
     chosen_options,
     featured_games,
@@ -78,7 +78,7 @@ def test_the_games_that_are_offered_are_those_that_say_so(api: Api, come: Callab
 
 
 def test_every_time_that_can_be_chosen_is_one():
-    from domain.match.start_command import read_start_options  # noqa: PLC0415 - what it is judged by
+    from domain.match.start import read_start_options  # noqa: PLC0415 - what it is judged by
 
     for _, words in TIME_CHOICES.values():
         assert read_start_options(words, 2).terms is not None

@@ -13,8 +13,8 @@ import pytest
 from infra.languages.wording import wording
 from services.app.games import game_keys
 from services.http.web.assets import ASSETS, VERSION, asset_url
-from services.http.web.games.help import help_blocks
-from services.http.web.players.rating_chart import ChartSeries, draw_chart
+from services.http.web.games.page import help_blocks
+from services.http.web.players.page import ChartSeries, draw_chart
 from services.http.web.render import HEADERS
 from tests.helpers.api import Api, code_of
 from tests.helpers.web import Guest, Read, door

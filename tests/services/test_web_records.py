@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from domain.match.leaves import leaf_hash
+from domain.match.history import leaf_hash
 from infra.log.checkpoint import InclusionProof
 from infra.log.key_files import generate_keys
 from infra.log.receipts import open_receipt
-from services.http import recent_sizes
+from services.http import middleware
 from tests.helpers.api import Api, Player
 from tests.helpers.publishing import log_keys, publish, receipts_keys
 from tests.helpers.web import Guest
@@ -19,7 +19,7 @@ MOVES = ("m13-m5:l4", "a13-c11", "l4-k3:j2")
 
 @pytest.fixture
 def api(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
-    monkeypatch.setattr(recent_sizes, "AGE_SECONDS", 0.0)
+    monkeypatch.setattr(middleware, "AGE_SECONDS", 0.0)
     with Api(tmp_path_factory.mktemp("web")) as made:
         generate_keys(made.settings.data / "keys", "play.example.org")
         yield made

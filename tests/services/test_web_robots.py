@@ -183,7 +183,7 @@ def test_there_is_no_chat_with_robots(guest):
 
 def test_where_no_robots_run_none_are_offered(guest, monkeypatch):
     monkeypatch.setattr("services.app.opponents.robots_play", lambda _: False)
-    monkeypatch.setattr("services.http.web.challenges.new_match_form.robots_play", lambda _: False)
+    monkeypatch.setattr("services.http.web.challenges.match_draft.robots_play", lambda _: False)
     for path in ("/", "/challenges", "/games/pow2", "/new"):
         assert "Play a robot" not in guest.page(path), path
         assert "A robot" not in guest.page(path), path

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 import pytest
 
-from services.http.web.log.verify import PAGE
+from services.http.web.log.page import PAGE
 from services.http.web.render import HEADERS
 from tests.helpers.api import Api
 from tests.helpers.web import Guest, Read

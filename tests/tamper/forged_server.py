@@ -27,8 +27,8 @@ from services.app.context import App
 from services.app.imports import check_import
 from services.cli import log as log_command
 from services.cli import verify, verify_all, verify_mirror
-from services.cli.verify_file import read_keys as read_keys_of
-from services.cli.verify_file import run_file
+from services.cli.verify import read_keys as read_keys_of
+from services.cli.verify import run_file
 from tests.fuzz.documents import a_changed_file, a_forged_document, a_tampered_document
 from tests.helpers.evidence import SECRET
 from tests.helpers.scrubbing import SHARDS, ScrubbedServer

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from domain.match.leaves import (
+from domain.match.history import (
     NO_HASH,
     decode_event,
     decode_refusal,

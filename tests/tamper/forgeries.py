@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from domain.match.leaves import EventEnvelope, RefusedLeaf, decode_event, decode_refusal, is_event
+from domain.match.history import EventEnvelope, RefusedLeaf, decode_event, decode_refusal, is_event
 from infra.archive.directory_pages import BOARDS, DirectoryEntry, DirectoryPage
 from infra.log.checkpoint import LogCheckpoint
 from infra.log.key_files import keys_folder, read_keys

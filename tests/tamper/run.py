@@ -35,7 +35,7 @@ from tests.helpers.scrubbing import (  # noqa: E402
 from tests.helpers.server_copy import ServerCopy, dump_of, restore  # noqa: E402
 from tests.tamper.changes import Change, Tampering, seeds  # noqa: E402
 from workers.scrub.job import sections  # noqa: E402
-from workers.scrub.section import ScrubFault, Section  # noqa: E402
+from workers.scrub.scrubber import ScrubFault, Section  # noqa: E402
 
 STOPPED = "the check stopped:"
 """So begins the sentence of a change that no check foresees."""

@@ -46,7 +46,7 @@ from tests.tamper.forged_server import (  # noqa: E402
     digest,
 )
 from tests.tamper.forgeries import FORGERIES  # noqa: E402
-from workers.log.trim import trim  # noqa: E402
+from workers.log.job import trim  # noqa: E402
 
 
 class _CorpusBench:

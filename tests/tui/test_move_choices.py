@@ -7,8 +7,7 @@ import pytest
 from domain.fairness import DrawStream
 from domain.rules import all_games
 from services.tui.drawn_board import DrawnBoard, PlaceBox
-from services.tui.move_choice import MoveChoice
-from services.tui.move_choices import choose, find_choices, list_move, move_with
+from services.tui.move_choice import MoveChoice, choose, find_choices, list_move, move_with
 
 POW2 = [
     list_move(text) for text in ("m13-j7", "m13-k8", "m1-a7:b4", "m1-a7", "m1-b4", "m1-a7:b4,c3")

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from rich.text import Text
 
-from services.tui.board_painting import PlaceMarks, paint
-from services.tui.drawn_board import DrawnBoard, PlaceBox
+from services.tui.drawn_board import DrawnBoard, PlaceBox, PlaceMarks, paint
 from services.tui.shown_match import ShownMatch, clock_text
 
 PLAYERS = [

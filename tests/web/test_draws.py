@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from domain.match.audit import verify
 from domain.match.events import Called, Declined, MatchStarted, Revealed, Sealed, Withheld
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from services.app.matches import load_state
 
 pytestmark = pytest.mark.slow

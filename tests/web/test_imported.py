@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from domain.match.events import MatchSource
-from domain.match.leaves import is_event
+from domain.match.history import is_event
 from infra.log.checkpoint import InclusionProof
 from services.app.imports import CheckedImport, check_import, plan_import, seats_of
 from tests.helpers.api import Api

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from domain.match.audit import verify
 from domain.match.deals import DealKind, deal_kind
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from tests.helpers.browser import PHONE, Person, pick_any
 
 pytestmark = pytest.mark.slow

@@ -10,8 +10,14 @@ from infra.log import merkle
 from infra.log.checkpoint import LogCheckpoint
 from infra.log.signed_note import NoteError, Signer, open_note
 from infra.log.tiles import fold_pairs
-from infra.witness.cosign_request import CosignRequest
-from infra.witness.witness import CosignRefusedError, Refused, Witness, WitnessFolderError, log_id
+from infra.witness.witness import (
+    CosignRefusedError,
+    CosignRequest,
+    Refused,
+    Witness,
+    WitnessFolderError,
+    log_id,
+)
 from services.witness.app import make_witness_app
 
 ORIGIN = "play.example.org/log/s00"

@@ -19,8 +19,13 @@ from infra.log.published_log import PublishedLog
 from infra.log.signed_note import Signer, VerifierKey
 from infra.objects.http import HttpObjects
 from infra.objects.port import ObjectNotFoundError, ObjectStoreError
-from infra.witness.client import WitnessAddress, WitnessClient, WitnessError, read_witnesses
-from infra.witness.follower import LogFollower
+from infra.witness.follower import (
+    LogFollower,
+    WitnessAddress,
+    WitnessClient,
+    WitnessError,
+    read_witnesses,
+)
 from infra.witness.witness import Witness
 from services.witness.app import make_witness_app
 from tests.fakes.memory_objects import MemoryObjects

@@ -4,7 +4,7 @@ import pytest
 
 from infra.languages.wording import wording
 from infra.projections.notices import NoticeKind
-from services.words.notices import NewsSubject, news_text
+from services.words.news import NewsSubject, news_text
 
 ENGLISH, GERMAN = wording("en"), wording("de")
 

@@ -4,7 +4,7 @@ import pytest
 
 from domain.match.offers import OFFER_KINDS
 from infra.languages.wording import wording
-from services.words.offers import answered, offer_button, offered, own_offer
+from services.words.agreements import answered, offer_button, offered, own_offer
 
 SAID = {
     "draw": (

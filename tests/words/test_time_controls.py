@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from domain.clocks.time_control import TimeControl, read_time_control
 from infra.languages.wording import wording
-from services.words.time_controls import described, limits
+from services.words.agreements import described, limits
 
 PAGE = Path(__file__).parents[2] / "docs" / "clocks.md"
 

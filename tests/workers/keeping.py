@@ -21,8 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 from redis import Redis  # noqa: E402
 
-from domain.clocks.calendar import DAY  # noqa: E402
-from domain.clocks.time_control import TimeControl  # noqa: E402
+from domain.clocks.time_control import DAY, TimeControl  # noqa: E402
 from domain.match.commands import StartMatch  # noqa: E402
 from infra.store.port import Layout  # noqa: E402
 from infra.valkey.server import EmbeddedServer  # noqa: E402

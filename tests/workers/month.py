@@ -19,16 +19,20 @@ import msgspec
 from msgspec.structs import replace
 from redis import Redis
 
-from domain.clocks.calendar import DAY
-from domain.clocks.time_control import TimeControl, read_time_control
+from domain.clocks.time_control import DAY, TimeControl, read_time_control
 from domain.errors import Code
 from domain.match.audit import verify
 from domain.match.commands import Command, StartMatch
 from domain.match.conditional_moves import pack, unpack
 from domain.match.events import SERVER_ACCOUNT, CommandId, MatchSource, Moved
-from domain.match.history import unpack_snapshot
+from domain.match.history import (
+    EventEnvelope,
+    RefusedLeaf,
+    decode_event,
+    decode_refusal,
+    unpack_snapshot,
+)
 from domain.match.imports import import_command
-from domain.match.leaves import EventEnvelope, RefusedLeaf, decode_event, decode_refusal
 from domain.match.state import MatchState, next_due
 from infra.durability.durability import Mode
 from infra.redis import keys

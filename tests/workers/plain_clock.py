@@ -28,7 +28,7 @@ from domain.match.events import (
     Returned,
     Undone,
 )
-from domain.match.leaves import EventEnvelope
+from domain.match.history import EventEnvelope
 
 DAY = 24 * 60 * 60 * 1000
 FAR = 120 * DAY

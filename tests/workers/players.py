@@ -3,7 +3,7 @@
 import random
 from itertools import islice
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.match.commands import (
     AnswerOffer,
     Command,

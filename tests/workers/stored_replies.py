@@ -2,8 +2,7 @@
 
 from domain.match.conditional_moves import ConditionalMove, ConditionalMoves, merge, pack, unpack
 from domain.match.events import Moved
-from domain.match.history import unpack_snapshot
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event, unpack_snapshot
 from infra.store.port import Store
 
 OUT, FORTH, AGAIN = "m13-m9", "a13-c11", "m9-m13"

@@ -11,11 +11,11 @@ from domain.errors import Code, Refusal
 from infra.archive.directory_pages import DirectoryEntry
 from infra.projections import archived_places
 from infra.projections.archived_places import ArchivedPlaces, FinishedLists, archived_key
+from infra.projections.buckets import HISTORY
 from infra.projections.erasure import erase_projections
 from infra.projections.finished_matches import ROWS, FinishedMatches, account_key
 from infra.projections.generations import Generation, Generations
 from infra.projections.match_lists import MatchCounts, MatchFilter, MatchLists
-from infra.projections.specs import HISTORY
 from infra.redis import keys
 from tests.fakes.dying import DyingClient, Killed
 from tests.fakes.logs import Logs

@@ -10,12 +10,12 @@ from redis.exceptions import ConnectionError as LostConnectionError
 from domain.errors import Code
 from domain.match.decision import Rejection
 from domain.match.events import Absent, Called, MatchStarted
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.people.accounts import Accounts
 from infra.people.challenges import Challenge, ChallengeState, ChallengeStore, Proposal
-from infra.people.challenges.start import challenge_start
-from infra.store.draw_texts import DrawTexts
+from infra.people.challenges.record import challenge_start
 from infra.store.gateway import submission_of
+from infra.store.kept_texts import DrawTexts
 from tests.helpers.bench import Bench
 from tests.helpers.lanes import LANE
 from tests.helpers.proposals import new_command

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.match.events import Flagged, Nagged
 from infra.redis import keys
 from infra.store.server_clock import HOLD_MS, ServerClock, ServerClockRecord

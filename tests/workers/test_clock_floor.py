@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.match.commands import PlayMove
 from domain.match.events import Flagged, Moved
 from infra.store.port import MOST_AHEAD_MS

@@ -7,8 +7,7 @@ import pytest
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code, Refusal
 from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, ResignMatch, StartMatch
-from domain.match.history import replay
-from domain.match.leaves import decode_refusal
+from domain.match.history import decode_refusal, replay
 from domain.match.state import cache_position, position_of
 from domain.rules import rules_by_id
 from infra.redis import keys

@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 from msgspec.structs import replace
 from redis import Redis
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.fairness import CHAIN_LENGTH, Commitment, previous_seed
 from domain.match.commands import (
@@ -32,16 +32,16 @@ from domain.match.events import (
     Sealed,
     Withheld,
 )
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.audit.draws import DEALS
 from infra.audit.leaf_order import LeafOrder
 from infra.audit.stored_match import check
 from infra.durability.durability import Mode
+from infra.people.account_lists import SeenTexts
 from infra.people.accounts import Accounts
-from infra.people.seen_texts import SeenTexts
 from infra.projections.standings import StandingsQuery
 from infra.redis import keys
-from infra.store.draw_texts import DrawTexts
+from infra.store.kept_texts import DrawTexts
 from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch, StartMatch
 from domain.match.decide import decide
 from domain.match.state import position_of
 from domain.rules import all_games, rules_by_id
 from infra.durability.durability import Mode
 from infra.redis.clients import make_client
-from infra.store import outcome_pubsub
+from infra.store import outcomes as outcome_pubsub
 from infra.store.gateway import submission_of
 from infra.store.port import Submission
 from infra.store.redis_store import RedisStore
@@ -29,9 +29,8 @@ from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, sent
 from workers.commands import drain
 from workers.commands.core import CommandLoop
 from workers.commands.drain import BATCH
-from workers.commands.handle import CommandHandler
+from workers.commands.handle import CommandHandler, StartContexts
 from workers.commands.outcome_publisher import OutcomePublisher
-from workers.commands.start_context import StartContexts
 
 BEGAN = 1_700_000_000_000
 

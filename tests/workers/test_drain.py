@@ -8,11 +8,10 @@ from domain.errors import Code
 from domain.match import commands
 from domain.match.audit import verify
 from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch
-from domain.match.leaves import decode_refusal
+from domain.match.history import decode_refusal
 from infra.durability.durability import Mode
 from infra.redis import keys
-from infra.store.board_channel import board_of
-from infra.store.log_channel import LogListener
+from infra.store.channels import LogListener, board_of
 from infra.store.port import AlreadyDecided, CommitResult, Write
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench

@@ -18,8 +18,7 @@ from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from workers.commands.drain import CHUNK
-from workers.commands.handle import CommandHandler, Task
-from workers.commands.start_context import StartContexts
+from workers.commands.handle import CommandHandler, StartContexts, Task
 
 MATCHES = CHUNK + 20
 

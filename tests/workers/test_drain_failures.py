@@ -11,7 +11,7 @@ from domain.match.commands import CommandEnvelope, MakeOffer, PlayMove, StartMat
 from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import OfferMade
-from domain.match.leaves import EVENT_LIMIT
+from domain.match.history import EVENT_LIMIT
 from domain.match.state import MatchState
 from infra.durability.durability import Mode
 from infra.redis import keys
@@ -22,10 +22,9 @@ from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.lanes import LANE
 from tests.helpers.writes import attempts_counted
-from workers.commands import start_context
-from workers.commands.drain import Drain
+from workers.commands import handle
+from workers.commands.drain import TRIES, Drain
 from workers.commands.handle import Decider
-from workers.commands.suspects import TRIES
 
 
 def test_an_entry_that_can_not_be_decoded_is_set_aside_with_an_alarm(
@@ -219,7 +218,7 @@ def test_a_start_waits_while_the_node_of_its_players_is_away(
     bench.start(1)
     start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB))
     waits, fine = bench.send(ALICE, start, 2), bench.send(ALICE, PlayMove(text="m13-m9"), 1)
-    monkeypatch.setattr(start_context, "on_vacation", away)
+    monkeypatch.setattr(handle, "on_vacation", away)
     for _ in range(TRIES + 2):
         bench.drain()
     assert bench.outcome(waits) is None, "it is not refused for what is not its fault"

@@ -11,8 +11,7 @@ from domain.errors import Code
 from domain.fairness import CHAIN_LENGTH, SetupDraw, earlier_seed, entropy_text, previous_seed
 from domain.match.commands import AnswerOffer, CommandEnvelope, DeclineMatch, PlayMove, StartMatch
 from domain.match.events import Challenged, Gathered, MatchStarted
-from domain.match.history import BrokenHistory
-from domain.match.leaves import decode_anchor, decode_event
+from domain.match.history import BrokenHistory, decode_anchor, decode_event
 from domain.match.state import position_of
 from infra.audit.stored_match import check
 from infra.durability.durability import Mode
@@ -26,8 +25,7 @@ from tests.helpers.damaged import damaged_matches
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
 from tests.helpers.rollback import copy_of, put_back
-from workers.commands.drain import Drain
-from workers.commands.suspects import TRIES
+from workers.commands.drain import TRIES, Drain
 
 
 def drain_start(

@@ -13,7 +13,7 @@ from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.store.closed_shards import ClosedKind, ClosedShards, forked
 from infra.store.log_gate import LOOK_SECONDS, LogGate
-from infra.store.published_sizes import PublishedSizes
+from infra.store.watermarks import PublishedSizes
 from tests.helpers.bench import Bench
 from tests.helpers.gateways import StoreGateway
 from tests.helpers.given import ALICE, BOB

@@ -14,8 +14,7 @@ from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
 from infra.redis.keys import Lane
 from infra.store import async_gateway
-from infra.store.async_gateway import AsyncCommandGateway
-from infra.store.async_store import AsyncStore
+from infra.store.async_gateway import AsyncCommandGateway, AsyncStore
 from infra.store.gateway import submission_of
 from infra.store.layout import Layout
 from infra.store.leases import AsyncLaneLeases, LaneLeases

@@ -3,7 +3,7 @@
 import pytest
 
 from domain.match.events import SCHEMA, Resigned
-from domain.match.leaves import (
+from domain.match.history import (
     NO_HASH,
     AnchorLeaf,
     EventEnvelope,

@@ -10,7 +10,7 @@ from redis import Redis
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from infra.projections.projection import Fact
 from infra.redis import keys
-from infra.store.log_channel import LogListener
+from infra.store.channels import LogListener
 from infra.store.log_streams import MOST_NEXT
 from infra.store.port import Store
 from tests.fakes.logs import ANCHOR, Logs

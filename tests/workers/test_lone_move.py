@@ -10,11 +10,11 @@ from infra.people.tokens import AsyncTokens, Scope, Tokens
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
-from infra.redis.server_time import ServerTime
-from infra.store.async_store import AsyncStore
+from infra.redis.server import ServerTime
+from infra.store.async_gateway import AsyncStore
+from infra.store.channels import LogListener
 from infra.store.gateway import submission_of
-from infra.store.log_channel import LogListener
-from infra.store.published_sizes import PublishedSizes
+from infra.store.watermarks import PublishedSizes
 from infra.valkey.server import EmbeddedServer
 from tests.fakes.memory import memory_client
 from tests.fakes.memory_objects import MemoryObjects

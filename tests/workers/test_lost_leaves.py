@@ -7,20 +7,20 @@ import pytest
 from redis import Redis
 
 from domain.match.commands import PlayMove
+from infra.projections.buckets import LISTS
 from infra.projections.generations import Generations
 from infra.projections.match_list_fold import MatchListsProjection
-from infra.projections.specs import LISTS
 from infra.redis import keys
 from infra.store.log_gate import LogGate
 from infra.store.lost_leaves import SHOWN_MS, LossRecord, read_losses
-from infra.store.published_sizes import PublishedSizes
+from infra.store.watermarks import PublishedSizes
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.lanes import LANE
 from tests.helpers.rollback import Copy, copy_of, put_back
 from tests.helpers.side import catch_up, contents
 from workers.commands.drain import Drain
-from workers.log.loss_check import EVERY_SECONDS, LossCheck
+from workers.log.restore import EVERY_SECONDS, LossCheck
 from workers.projections.worker import ProjectionWorker
 
 SHARD = 1

@@ -8,11 +8,10 @@ import pytest
 from msgspec.structs import replace
 from redis import Redis
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.match.commands import PlayMove
-from infra.mail.chat_queue import WAIT_MS, ChatMailQueue
-from infra.mail.erasure import erase_mail
-from infra.mail.message_queue import MailingMessageStore
+from infra.mail.account_changes import erase_mail
+from infra.mail.queues import WAIT_MS, ChatMailQueue, MailingMessageStore
 from infra.mail.wakeup import MailerWakeup
 from infra.redis import mail_keys as keys
 from tests.fakes.sink import Sink

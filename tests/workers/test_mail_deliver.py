@@ -10,11 +10,10 @@ from msgspec.structs import replace
 from redis import Redis
 from redis.exceptions import ConnectionError as LostConnectionError
 
-from domain.clocks.calendar import DAY
-from infra.mail.address_status import AddressStatus
+from domain.clocks.time_control import DAY
+from infra.mail.addresses import AddressStatus
 from infra.mail.email import Email, Purpose
-from infra.mail.outbox import LEASE_MS
-from infra.mail.sent_emails import SentEmails
+from infra.mail.outbox import LEASE_MS, SentEmails
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts import MailAddress
 from tests.fakes.sink import Sink

@@ -8,8 +8,7 @@ import pytest
 from msgspec.structs import replace
 from redis import Redis
 
-from domain.clocks.calendar import DAY
-from domain.clocks.time_control import read_time_control
+from domain.clocks.time_control import DAY, read_time_control
 from domain.match.commands import AnswerOffer, DeclineMatch, MakeOffer, PlayMove, ResignMatch
 from domain.match.state import position_of
 from domain.rules import rules_by_id

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from redis import Redis
 
 from domain.match.commands import PlayMove, ResignMatch
-from infra.mail.outbox import LEASE_MS, Outbox
+from infra.mail.outbox import KEPT_MS, LEASE_MS, Outbox, SentEmails
 from infra.mail.progress import MailerProgress
-from infra.mail.sent_emails import KEPT_MS, SentEmails
 from infra.redis import keys, mail_keys
 from infra.store.closed_shards import ClosedShards, rolled_back
 from tests.fakes.memory_objects import MemoryObjects

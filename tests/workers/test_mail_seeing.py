@@ -7,21 +7,20 @@ import pytest
 from msgspec.structs import replace
 from redis import Redis
 
-from domain.clocks.calendar import DAY
-from domain.clocks.time_control import read_time_control
+from domain.clocks.time_control import DAY, read_time_control
 from domain.errors import Refusal
 from domain.match.commands import PlayMove
-from infra.mail.address_status import AddressStatus
-from infra.mail.erasure import erase_mail
-from infra.mail.message_queue import MailingMessageStore
+from infra.mail.account_changes import erase_mail
+from infra.mail.addresses import AddressStatus
 from infra.mail.progress import DIGEST_ITEMS, DigestItem, MailerProgress, next_digest
+from infra.mail.queues import MailingMessageStore
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts import Account, Accounts
 from infra.redis import mail_keys as keys
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.mailing import HOMES, Mailing, recipients, text_of
-from workers.mail import messages
+from workers.mail import notify
 
 HOUR = DAY // 24
 COMMAND = bytes(16)
@@ -128,7 +127,7 @@ def test_a_broadcast_is_mailed_to_everybody_but_its_writer(mailing: Mailing, let
 def test_a_broadcast_goes_on_where_a_job_was_cut_off_and_other_mail_comes_between(
     mailing: Mailing, letters: MailingMessageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(messages, "BATCH", 1)
+    monkeypatch.setattr(notify, "BATCH", 1)
     looked_at: list[str] = []
     find = Accounts.id_of
     monkeypatch.setattr(

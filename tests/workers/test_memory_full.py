@@ -18,16 +18,15 @@ from infra.redis import keys
 from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedKind, ClosedShards
 from infra.store.log_gate import read_ends
-from infra.store.published_sizes import read_published_sizes
+from infra.store.watermarks import read_published_sizes
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.rollback import copy_of, put_back
 from tests.helpers.side import catch_up
-from workers import retire_job
-from workers.log.job import make_publisher
+from workers import retire
+from workers.log.job import make_publisher, trim
 from workers.log.publisher import Publisher
-from workers.log.trim import trim
 
 SHARD, OVER, ACTIVE = 1, 1, 5
 
@@ -114,13 +113,13 @@ def test_a_store_that_is_away_meanwhile_is_tried_again(
 def test_matches_retire(
     settings: Settings, bench: Bench, queue: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retire_job, "DAY", 0)
+    monkeypatch.setattr(retire, "DAY", 0)
     publisher_of(settings, bench, queue).round(0)
     catch_up(bench.store, bench.client)
     before = bench.store.events(OVER)
     with full(bench.client):
         store = read_back(settings, bench)
-        assert retire_job.run(settings, store, bench.client, queue, SHARD) == 1
+        assert retire.run(settings, store, bench.client, queue, SHARD) == 1
     assert not bench.client.keys(f"{{s01*:m:{OVER}*")
     assert read_back(settings, bench).events(OVER) == before
 
@@ -128,7 +127,7 @@ def test_matches_retire(
 def test_logs_are_trimmed(
     settings: Settings, bench: Bench, queue: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.log.trim.WIDTH", 1)
+    monkeypatch.setattr("workers.log.job.WIDTH", 1)
     publisher_of(settings, bench, queue).round(0)
     catch_up(bench.store, bench.client)
     with full(bench.client):
@@ -145,7 +144,7 @@ def test_a_shard_is_restored_as_soon_as_there_is_memory(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr("workers.log.publisher.RETRY_SECONDS", 0.0)
-    monkeypatch.setattr("workers.log.recovery.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("workers.log.restore.LOOK_SECONDS", 0.0)
     copy = copy_of(bench.client)
     bench.send(BOB, PlayMove(text="a1-e3"), ACTIVE)
     bench.drain()

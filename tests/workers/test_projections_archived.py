@@ -5,15 +5,14 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from infra.archive.archive import Archive
-from infra.archive.archived_match import ArchivedMatch
+from infra.archive.archive import Archive, ArchivedMatch
 from infra.archive.objects import PageStore
 from infra.archive.store import StoreWithArchive
 from infra.durability.durability import Mode
 from infra.objects.files import FileObjects
 from infra.objects.port import ObjectStoreError
+from infra.projections.buckets import HISTORY, SPECS
 from infra.projections.generations import Generations
-from infra.projections.specs import HISTORY, SPECS
 from infra.redis import keys
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from infra.valkey.server import EmbeddedServer

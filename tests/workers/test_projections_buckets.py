@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from infra.projections.buckets import Bucket, ProjectionFailure, bucket_of
+from infra.projections.buckets import LISTS, SPECS, Bucket, ProjectionFailure, bucket_of
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.generations import Generations
 from infra.projections.head_to_head import HeadToHeadQuery
@@ -17,7 +17,6 @@ from infra.projections.match_list_fold import MatchListsProjection
 from infra.projections.match_lists import MatchFilter, MatchLists
 from infra.projections.notices import MatchNotices
 from infra.projections.ratings import RatingsQuery
-from infra.projections.specs import LISTS, SPECS
 from infra.projections.standings import StandingsQuery
 from infra.redis.reads import read_one
 from infra.valkey.server import EmbeddedServer
@@ -138,7 +137,7 @@ def work_for_a_while(
     """Have a worker feed one group of buckets for some rounds, and be killed, saved or not."""
     count = chance.randrange(1, 4)
     group = BucketGroup(chance.randrange(count), count)
-    monkeypatch.setattr("workers.projections.track.SAVE_LEAVES", chance.choice((1, 20, 256)))
+    monkeypatch.setattr("workers.projections.feed.SAVE_LEAVES", chance.choice((1, 20, 256)))
     side = ProjectionWorker(logs.store, client, group=group)
     for _ in range(chance.randrange(1, 4)):
         side.round()
@@ -271,7 +270,7 @@ def test_the_lag_is_that_of_the_last_bucket(client: Redis) -> None:
 def test_leaves_that_change_nothing_are_counted_in_the_end(
     shelf_client: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.projections.track.SAVE_LEAVES", 3)
+    monkeypatch.setattr("workers.projections.feed.SAVE_LEAVES", 3)
     logs = Logs()
     side = catch_up(logs.store, shelf_client)
     for count, stored in ((1, 0), (2, 0), (3, 3), (4, 3)):
@@ -290,6 +289,6 @@ def test_leaves_that_change_nothing_are_counted_after_some_seconds(
     logs.add_leaf(2, ANCHOR)
     side.round()
     assert positions(shelf_client) == (0,)
-    monkeypatch.setattr("workers.projections.track.Track.due_seconds", 0.0)
+    monkeypatch.setattr("workers.projections.feed.Track.due_seconds", 0.0)
     side.round()
     assert positions(shelf_client) == (1,)

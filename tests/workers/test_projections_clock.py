@@ -6,9 +6,9 @@ import pytest
 from redis import Redis
 
 from domain.match.commands import PlayMove, ResignMatch
+from infra.projections.buckets import RATINGS
 from infra.projections.generations import Generations
 from infra.projections.ratings import RatingsProjection
-from infra.projections.specs import RATINGS
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.side import settle
 from tests.helpers.timed import SHORT, TimedBench

@@ -17,7 +17,7 @@ from domain.match.events import (
     ResultChanged,
     SetBack,
 )
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from domain.ratings import Skill, ranking
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery

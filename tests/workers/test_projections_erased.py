@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import pytest
 from redis import Redis
 
+from infra.projections.buckets import HISTORY, LISTS, NOTICES
 from infra.projections.erasure import erase_projections, mark_erased
 from infra.projections.generations import Generations
 from infra.projections.match_lists import MatchLists
 from infra.projections.notices import MatchNotices
 from infra.projections.projection import Fact, Projection
-from infra.projections.specs import HISTORY, LISTS, NOTICES
 from infra.redis import keys
 from tests.fakes.logs import Logs
 from tests.helpers.given import ALICE, BOB

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from infra.projections.buckets import Bucket, RedisWrite
+from infra.projections.buckets import LISTS, SPECS, Bucket, RedisWrite, Spec
 from infra.projections.generations import Generations
 from infra.projections.match_list_fold import MatchListsProjection
 from infra.projections.match_lists import MatchLists
 from infra.projections.projection import Fact, Projection
 from infra.projections.ratings import RatingsProjection
-from infra.projections.specs import LISTS, SPECS, Spec
 from infra.projections.standings import StandingsProjection
 from infra.valkey.server import EmbeddedServer
 from tests.fakes.logs import ANCHOR, REFUSAL, Logs

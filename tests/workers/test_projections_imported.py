@@ -9,9 +9,8 @@ from domain.match.commands import AnswerOffer, DeclineMatch, PlayMove, ResignMat
 from domain.match.events import SERVER_ACCOUNT, MatchSource
 from domain.match.imports import import_command
 from infra.projections.finished_matches import FinishedMatches
-from infra.projections.home_lists import HomeLists
 from infra.projections.leaderboards import Leaderboards
-from infra.projections.match_lists import MatchFilter
+from infra.projections.match_lists import HomeLists, MatchFilter
 from infra.projections.notices import MatchNotices, NoticeKind
 from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery

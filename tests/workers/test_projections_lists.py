@@ -19,8 +19,13 @@ from domain.match.events import (
     Sealed,
 )
 from domain.match.state import CurrentOffer, Reason
-from infra.projections.home_lists import HomeLists
-from infra.projections.match_lists import MatchCounts, MatchFilter, MatchListRow, MatchLists
+from infra.projections.match_lists import (
+    HomeLists,
+    MatchCounts,
+    MatchFilter,
+    MatchListRow,
+    MatchLists,
+)
 from infra.redis.reads import read_one
 from tests.fakes.logs import ANCHOR, REFUSAL, Logs
 from tests.helpers.given import ALICE, BOB, CAROL

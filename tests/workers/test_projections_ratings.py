@@ -10,9 +10,9 @@ from redis import Redis
 from domain.clocks.time_control import TimeControl
 from domain.match.events import Event, MatchStarted
 from domain.ratings import NEWCOMER
+from infra.projections.buckets import RATINGS
 from infra.projections.generations import Generation, Generations
 from infra.projections.ratings import RatedPlayer, Rating, RatingsProjection, RatingsQuery, rate
-from infra.projections.specs import RATINGS
 from infra.store.port import Watermark
 from tests.fakes.logs import Logs
 from tests.helpers.given import ALICE, BOB, CAROL

@@ -16,8 +16,8 @@ from domain.match.events import (
     OfferAnswered,
     Sealed,
 )
-from domain.match.robots import ROBOT_ACCOUNTS
-from infra.projections.robot_turns import RobotTurns, RobotTurnsProjection
+from domain.match.state import ROBOT_ACCOUNTS
+from infra.projections.robots import RobotTurns, RobotTurnsProjection
 from tests.fakes.logs import Logs
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.side import catch_up, contents

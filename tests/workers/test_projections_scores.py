@@ -4,9 +4,9 @@ import msgspec
 from redis import Redis
 
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
+from infra.projections.buckets import SCORES
 from infra.projections.generations import Generations
 from infra.projections.leaderboards import LeaderboardRow, Leaderboards, leaderboard_key
-from infra.projections.specs import SCORES
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.side import catch_up

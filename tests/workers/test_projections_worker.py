@@ -11,10 +11,10 @@ import pytest
 from redis import Redis
 
 from infra.durability.durability import Mode
+from infra.projections.buckets import LISTS, Spec
 from infra.projections.generations import Generations
 from infra.projections.match_list_fold import MatchListsProjection
 from infra.projections.match_lists import MatchLists
-from infra.projections.specs import LISTS, Spec
 from infra.redis import keys
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore

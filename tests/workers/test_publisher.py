@@ -13,10 +13,10 @@ from infra.log.names import shard_key
 from infra.log.published_log import PublishedLog
 from infra.objects.port import ObjectStoreError
 from infra.redis import keys
+from infra.store.channels import CHANNEL, LogListener
 from infra.store.layout import Layout
-from infra.store.log_channel import CHANNEL, LogListener
-from infra.store.published_sizes import PublishedSizes, read_published_sizes
 from infra.store.redis_store import RedisStore
+from infra.store.watermarks import PublishedSizes, read_published_sizes
 from tests.fakes.memory_objects import MemoryObjects
 from workers.log import publisher as publisher_module
 from workers.log.publisher import Publisher

@@ -18,8 +18,8 @@ from infra.objects.files import FileObjects
 from infra.process.failpoints import FAILPOINTS, VARIABLE
 from infra.redis import keys
 from infra.store.layout import Layout
-from infra.store.published_sizes import read_published_sizes
 from infra.store.redis_store import RedisStore
+from infra.store.watermarks import read_published_sizes
 from infra.valkey.server import EmbeddedServer
 from tests.fakes.memory_objects import MemoryObjects
 from tests.helpers.forked import SCRIPT

@@ -12,18 +12,17 @@ from infra.log.published_log import PublishedLog
 from infra.objects.port import ObjectStoreError
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards
+from infra.store.discarded_leaves import RestoredLeaves
 from infra.store.log_gate import LogGate
-from infra.store.published_sizes import PublishedSizes, read_published_sizes
-from infra.store.restored_leaves import RestoredLeaves
+from infra.store.watermarks import PublishedSizes, read_published_sizes
 from tests.fakes.memory_objects import MemoryObjects
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE
 from tests.helpers.rollback import copy_of, put_back
 from workers.log import publisher as publisher_module
-from workers.log import recovery
+from workers.log import restore
 from workers.log.publisher import Publisher
-from workers.log.recovery import LogRecovery
-from workers.log.restore import ShardRestorer
+from workers.log.restore import LogRecovery, ShardRestorer
 
 MOVE = PlayMove(text="m13-m9")
 
@@ -104,7 +103,7 @@ def test_it_restores_what_it_finds_missing_and_publishes_on(publishing: Publishi
 def test_a_shard_that_a_drain_has_closed_is_restored_by_a_publisher_that_runs(
     publishing: Publishing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recovery, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(restore, "LOOK_SECONDS", 0.0)
     client = publishing.client
     before = copy_of(client)
     publishing.bench.send(ALICE, MOVE)

@@ -7,15 +7,13 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from domain.clocks.calendar import DAY
-from domain.clocks.time_control import TimeControl
+from domain.clocks.time_control import DAY, TimeControl
 from domain.errors import Code
 from domain.match.audit import verify
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from domain.match.conditional_moves import ConditionalMove, ConditionalMoves, pack, unpack
 from domain.match.events import Flagged, Moved
-from domain.match.history import unpack_snapshot
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event, unpack_snapshot
 from domain.match.state import position_of
 from domain.rules import latest_rules
 from infra.durability.durability import Mode

@@ -8,16 +8,15 @@ import pytest
 from redis import Redis
 
 import workers.log.restore
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from infra.audit.log import first_difference
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards
-from infra.store.discarded_leaves import discard, find_discarded
+from infra.store.discarded_leaves import Restored, discard, find_discarded
 from infra.store.log_gate import LogGate
 from infra.store.outcomes import parse
-from infra.store.published_sizes import PublishedSizes
-from infra.store.restored_leaves import Restored
+from infra.store.watermarks import PublishedSizes
 from tests.fakes.memory_objects import MemoryObjects
 from tests.helpers.bench import Bench
 from tests.helpers.damaged import damaged_matches

@@ -15,7 +15,7 @@ from rq import Queue
 from rq.job import JobStatus
 from rq.serializers import JSONSerializer
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.errors import Refusal
 from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch, StartMatch
 from infra.archive.archive import Archive
@@ -26,14 +26,14 @@ from infra.health.retirement_limits import ArchiveFigures, archive_figures, reti
 from infra.log.key_files import generate_keys
 from infra.mail.progress import MailerProgress
 from infra.process.failpoints import FAILPOINTS
+from infra.projections.buckets import HISTORY
 from infra.projections.finished_matches import ROWS
 from infra.projections.generations import Generation
-from infra.projections.specs import HISTORY
 from infra.redis import keys
 from infra.redis.rq_jobs import MAINTENANCE, RETIRE, queue_key
 from infra.settings.settings import Settings
 from infra.store.gateway import submission_of
-from infra.store.last_runs import last_retire_run
+from infra.store.jobs import last_retire_run
 from infra.store.port import AlreadyDecided, Store
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
@@ -43,9 +43,9 @@ from services.cli.worker import _retire
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.side import catch_up
-from workers import retire_job
+from workers import retire
 from workers.log.job import make_publisher
-from workers.retire_job import RetireWakeup
+from workers.retire import RetireWakeup
 from workers.rq_worker import ForkingWorker
 
 SHARD, BOARDS = 1, (1, 5)
@@ -89,7 +89,7 @@ def publish(settings: Settings, client: Redis) -> None:
 
 
 def run(settings: Settings, bench: Bench) -> int:
-    return retire_job.run(settings, bench.store, bench.client, bench.client, SHARD)
+    return retire.run(settings, bench.store, bench.client, bench.client, SHARD)
 
 
 def read_back(settings: Settings, bench: Bench) -> StoreWithArchive:
@@ -165,7 +165,7 @@ def test_shards_with_matches_that_are_due_and_published_are_requested_each_hour(
     client.delete(queue_key(MAINTENANCE), "{lease:retire/1}")
     wakeup.tick()
     assert waiting(client) == []
-    now[0] += retire_job.HOUR_SECONDS
+    now[0] += retire.HOUR_SECONDS
     wakeup.tick()
     assert waiting(client) == [(RETIRE, [SHARD])]
 
@@ -193,7 +193,7 @@ def test_a_shard_that_is_not_published_yet_is_looked_at_again_after_a_minute(
     publish(settings, client)
     wakeup.tick()
     assert waiting(client) == []
-    now[0] += retire_job.MINUTE_SECONDS
+    now[0] += retire.MINUTE_SECONDS
     wakeup.tick()
     assert waiting(client) == [(RETIRE, [SHARD])]
 
@@ -204,7 +204,7 @@ def test_the_use_cases_read_the_archive_of_the_settings(settings, bench):
     catch_up(bench.store, bench.client)
     with App(settings) as app:
         assert reads(app.store, 1) == before
-        assert retire_job.run(settings, app.store, app.data, app.queue, SHARD) == 2
+        assert retire.run(settings, app.store, app.data, app.queue, SHARD) == 2
         assert bench.store.events(1) == []
         assert reads(app.store, 1) == before
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from domain.clocks.calendar import DAY
-from domain.clocks.time_control import TimeControl
+from domain.clocks.time_control import DAY, TimeControl
 from domain.errors import Code
 from domain.match.audit import verify
 from domain.match.commands import FlagPlayer, PlayMove, RemindPlayer, ResignMatch

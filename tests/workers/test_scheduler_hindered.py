@@ -7,8 +7,7 @@ import msgspec
 import pytest
 from redis import Redis
 
-from domain.clocks.calendar import DAY
-from domain.clocks.time_control import TimeControl
+from domain.clocks.time_control import DAY, TimeControl
 from domain.errors import Code
 from domain.match.commands import CommandEnvelope, FlagPlayer
 from domain.match.decide import decide

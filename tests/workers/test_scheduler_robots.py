@@ -10,16 +10,16 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.suspension import resume, suspend
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.match.clocks import late_seats
 from domain.match.commands import PlayMove, StartMatch
 from domain.match.events import Flagged
 from domain.match.state import Reason, position_of
 from domain.rules import rules_by_id
-from infra.projections.robot_turns import RobotTurnsProjection
+from infra.projections.robots import RobotTurnsProjection
 from infra.redis.rq_jobs import ROBOT_MOVE, ROBOTS
-from infra.store.robot_failures import RobotFailures
+from infra.store.failures import RobotFailures
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.robots import EASY, HARD, RobotBench
 from tests.helpers.side import catch_up

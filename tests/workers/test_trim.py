@@ -9,19 +9,18 @@ from infra.log.key_files import generate_keys
 from infra.mail.progress import MailerProgress
 from infra.redis import keys
 from infra.settings.settings import Settings
-from infra.store.damaged_matches import DamagedMatches
-from infra.store.published_sizes import PublishedSizes
+from infra.store.failures import DamagedMatches
 from infra.store.redis_store import RedisStore
 from infra.store.trimmed_leaves import TrimmedLeavesError, published_logs
+from infra.store.watermarks import PublishedSizes
 from infra.valkey.server import EmbeddedServer
 from services.cli import verify
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.rollback import names_of
 from tests.helpers.side import catch_up, contents
-from workers.log import trim as trim_module
-from workers.log.job import make_publisher
-from workers.log.trim import trim
+from workers.log import job as trim_module
+from workers.log.job import make_publisher, trim
 from workers.projections.log_reader import LogReader
 
 SHARDS = 4

@@ -7,6 +7,14 @@ its outcome is committed; killing a drain at any point loses nothing:
 - before the commit: the entries are read again by the next drain;
 - after the commit: the next drain finds nothing, and the senders find the stored outcomes;
 - paused and overtaken: the heads it decided on are no longer the matches', so it writes nothing.
+
+The quarantine of commands that may kill the worker.
+
+A command is a *suspect* if deciding it raised, or if a drain that died had read it. Suspects are
+decided one at a time, each attempt is counted before it is made, and after `TRIES` attempts the
+command is refused. A sender that repeats a command has it in the inbox more than once, so the
+command is the suspect and not the entry: the repetitions of a refused command are not tried. A command
+id is unique in its match only, because a sender may use it for another match, too.
 """
 
 import logging
@@ -16,13 +24,13 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from operator import itemgetter
 from struct import Struct
-from typing import Final
+from typing import Final, NamedTuple
 
 import redis
 
 from domain.match.decide import decide
-from domain.match.decision import Rejection
-from domain.match.events import AccountId
+from domain.match.decision import INTERNAL, Rejection
+from domain.match.events import AccountId, CommandId
 from infra.durability.durability_watch import DurabilityWatch
 from infra.process.failpoints import failpoint
 from infra.process.metrics import count_decision, measured_commit
@@ -39,13 +47,66 @@ from infra.store.port import (
 )
 from infra.store.seed_chains import SeedChains
 from workers.commands.core import CommandLoop, Decided
-from workers.commands.handle import CommandHandler, Decider, Task, Undecided
+from workers.commands.handle import CommandHandler, Decider, StartContexts, Task, Undecided
 from workers.commands.outcome_publisher import OutcomePublisher
-from workers.commands.start_context import StartContexts
-from workers.commands.suspects import Suspect, Suspects, suspect
 from workers.leased_run import LeasedRun
 
 logger = logging.getLogger(__name__)
+
+TRIES: Final = 3
+"""Counted attempts at a suspect before it is refused as `internal`."""
+
+
+class Suspect(NamedTuple):
+    """Which command it is."""
+
+    match: int
+    command: CommandId
+
+
+def suspect(task: Task) -> Suspect:
+    """Return which command a task has."""
+    return Suspect(task.sent.match, task.sent.id)
+
+
+class Suspects:
+    """The suspects of one drain; the store counts the attempts at them."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.waiting: set[Suspect] = set()
+        """Those that have no outcome yet."""
+
+    def __contains__(self, task: Task) -> bool:
+        return suspect(task) in self.waiting
+
+    def add(self, tasks: Sequence[Task]) -> None:
+        """Decide these commands one at a time from now on."""
+        self.waiting.update(map(suspect, tasks))
+
+    def discard(self, match: int, command: CommandId) -> None:
+        """Drop a command, because it has an outcome."""
+        self.waiting.discard(Suspect(match, command))
+
+    def count_attempt(self, task: Task) -> Rejection | None:
+        """Count an attempt before it is made, because it may kill the process.
+
+        Returns the rejection to write instead if there were too many.
+        """
+        if self._store.outcome(task.sent.match, task.sent.id) is not None:
+            # a repetition: the commit finds the stored outcome, and writes nothing
+            return INTERNAL
+        tries = self._store.count_attempt(task.entry.shard, task.entry.id)
+        failpoint("drain.counted")
+        if tries > TRIES:
+            logger.error("command %s is refused after %d attempts", task.sent.id.hex(), TRIES)
+            return INTERNAL
+        return None
+
+    def forgive(self, task: Task) -> None:
+        """Reset the count: deciding went well, and a failure of the commit is the server's fault."""
+        self._store.reset_attempts(task.entry.shard, task.entry.id)
+
 
 BATCH: Final = 1024
 """About how many commands are read together."""

@@ -1,6 +1,10 @@
 """The command handler: load the match, decide the command, chain the events, return the write.
 
 It changes no match: `workers.commands.core` commits the writes.
+
+The context of decisions by which matches may start: seeds, kept texts, players on vacation.
+
+Also which texts could not be revealed, because no browser with them was seen.
 """
 
 import logging
@@ -13,8 +17,9 @@ import redis
 from cachetools import LRUCache
 from rq.timeouts import BaseTimeoutException
 
+from domain.fairness import ChainSeed
 from domain.match import commands, conditional_moves
-from domain.match.commands import CommandEnvelope
+from domain.match.commands import CommandEnvelope, StartMatch
 from domain.match.decision import INTERNAL, Decision, DecisionContext, Rejection
 from domain.match.events import SetBack, Undone
 from domain.match.history import (
@@ -25,10 +30,16 @@ from domain.match.history import (
     pack_snapshot,
     unpack_snapshot,
 )
+from domain.match.start import accounts_needed, needs_seed, sealed_seed
 from domain.match.state import MatchState, initial, next_due
+from domain.rules import Seat
+from infra.people.account_lists import SeenTexts
+from infra.people.accounts.record import on_vacation
 from infra.process.liveness import LIVENESS
 from infra.process.log_context import LoggedWith
 from infra.store import outcomes
+from infra.store.kept_texts import DrawTexts, command_to_keep
+from infra.store.log_gate import LogGate
 from infra.store.port import (
     CommitDone,
     CommitResult,
@@ -38,10 +49,75 @@ from infra.store.port import (
     Write,
     refusal_field,
 )
-from infra.store.refused_commands import command_to_keep
-from infra.store.seed_chains import LostSeedsError
+from infra.store.seed_chains import LostSeedsError, SeedChains
 from workers.commands.limits import LIMITED
-from workers.commands.start_context import StartContexts
+
+
+class StartContexts:
+    """The contexts that one drain needs; `client` is of the server that has the accounts."""
+
+    def __init__(
+        self, seeds: SeedChains | None, client: redis.Redis, gate: LogGate | None = None
+    ) -> None:
+        self._seeds = seeds
+        self._gate = gate
+        self._client = client
+        self._words = DrawTexts(client)
+        self._seen = SeenTexts(client)
+        self._last_seed: dict[int, ChainSeed] = {}
+        """The last seed of each shard that the batch uses."""
+
+    def begin_batch(self) -> None:
+        """Begin another batch."""
+        self._last_seed.clear()
+
+    def context_of(
+        self, shard: int, sent: CommandEnvelope, state: MatchState, received: int
+    ) -> DecisionContext | None:
+        """Return the context of a command; None if no match can start by it.
+
+        Vacations are looked up here, so that they count for each front end.
+        """
+        accounts = accounts_needed(sent, state)
+        if not accounts:
+            return None
+        kept = {}
+        if state.started or (isinstance(sent.command, StartMatch) and sent.command.gather):
+            kept = {seat: self._words.text(sent.match, one) for seat, one in enumerate(accounts)}
+        # a match of one player has no clock
+        absent = on_vacation(self._client, accounts, received) if len(accounts) > 1 else {}
+        seed = self._seed(shard, sent, state)
+        waits = state.waits if state.sealed else ()
+        unseen = self._seen.unseen(sent.match, state.seats, waits) if waits else frozenset[Seat]()
+        return DecisionContext(received, seed, stored_texts=kept, away=absent, unseen=unseen)
+
+    def use_seed(self, shard: int, context: DecisionContext) -> None:
+        """Note that the batch uses the seed of a context, so that the next start gets another."""
+        if context.seed is not None:
+            self._last_seed[shard] = context.seed
+
+    def record_seeds(self) -> None:
+        """Record outside of the store, synced, which seeds the batch uses; before its commit."""
+        if self._seeds is not None:
+            self._seeds.mark_used(self._last_seed)
+
+    def _seed(self, shard: int, sent: CommandEnvelope, state: MatchState) -> ChainSeed | None:
+        """Return the seed that a command may need: the shard's next, or the match's sealed one.
+
+        Raises `ShardClosedError` for a closed shard: in data that were rolled back the newest seeds
+        would seem to be used, and a new chain would be made for nothing.
+        """
+        sealed = sealed_seed(sent, state)
+        if sealed is None and not needs_seed(sent, state):
+            return None
+        if self._gate and self._gate.look([shard]):
+            raise ShardClosedError(f"shard {shard} is closed")
+        if self._seeds is None:
+            raise LostSeedsError("this drain has no seeds")
+        if sealed is not None:
+            return self._seeds.sealed_seed(shard, *sealed)
+        return self._seeds.next(shard, self._last_seed.get(shard))
+
 
 logger = logging.getLogger(__name__)
 

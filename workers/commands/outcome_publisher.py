@@ -3,11 +3,9 @@
 import redis
 
 from infra.process.failpoints import failpoint
-from infra.store.board_channel import add_news
-from infra.store.log_channel import add_log_news
+from infra.store.channels import add_log_news, add_news
 from infra.store.lost_leaves import add_log_ends
-from infra.store.outcome_pubsub import OutcomeMessage, add_outcomes
-from infra.store.outcomes import CommandOutcome
+from infra.store.outcomes import CommandOutcome, OutcomeMessage, add_outcomes
 from infra.store.port import Write
 
 

@@ -10,7 +10,7 @@ from domain.match.decide import decide
 from infra.durability.durability_watch import DurabilityWatch
 from infra.redis.keys import Lane
 from infra.redis.rq_jobs import COMMANDS, DRAIN
-from infra.store.last_runs import note_turn
+from infra.store.jobs import note_turn
 from infra.store.leases import LaneLeases
 from infra.store.log_gate import LogGate
 from infra.store.port import Store
@@ -18,7 +18,7 @@ from infra.store.seed_chains import SeedChains
 from workers.commands import limits
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider
-from workers.job_report import report
+from workers.evidence_job import report
 from workers.leased_run import LINGER_SECONDS
 from workers.rq_worker import IDLE_SECONDS, ListedWorker
 

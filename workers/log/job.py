@@ -1,30 +1,89 @@
-"""The job of the publisher: a long run under a lease, which requests the next one."""
+"""Trims the logs in Redis: leaves that are published and read by all are there no longer.
 
-from collections.abc import Callable
+Whatever reads earlier leaves, as a rebuild does, gets them from the published log.
+
+The job of the publisher: a long run under a lease, which requests the next one.
+"""
+
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
 import redis
 
 from infra.log.key_files import keys_folder, read_keys
-from infra.log.published_logs import PublishedLogs
+from infra.log.published_log import PublishedLogs
+from infra.log.tiles import WIDTH
+from infra.mail.progress import MailerProgress
+from infra.mail.push import PushQueue
 from infra.objects.location import is_local, open_objects
+from infra.projections.buckets import SPECS
+from infra.projections.generations import Generations
+from infra.redis import keys
 from infra.redis.rq_jobs import PUBLISH, PUBLISHED_LOG
 from infra.settings.settings import Settings
+from infra.store.channels import LogListener
 from infra.store.closed_shards import ClosedShards
-from infra.store.log_channel import LogListener
-from infra.store.published_sizes import PublishedSizes
+from infra.store.discarded_leaves import RestoredLeaves
 from infra.store.redis_store import RedisStore
-from infra.store.restored_leaves import RestoredLeaves
 from infra.store.rq_wakeup import LeasedJob, WakeupJob
-from infra.witness.client import read_witnesses
+from infra.store.watermarks import PublishedSizes, read_published_sizes
+from infra.witness.follower import read_witnesses
 from workers.leased_run import ENDLESS_SECONDS, LeasedRun, LeasedWork
 from workers.log.publisher import Publisher
-from workers.log.recovery import LogRecovery
-from workers.log.restore import ShardRestorer
-from workers.log.trim import trim
+from workers.log.restore import LogRecovery, ShardRestorer
 from workers.log.witnessing import Witnessing
 from workers.rq_worker import run_endless
+
+KEPT: Final = 10_000
+"""Leaves of a shard that stay, so that what is read often is near, and small servers trim nothing."""
+
+
+MOST_WAITING: Final = 200_000
+"""Leaves of a shard that wait for slow readers; a slower one reads the published log."""
+
+
+def trim(client: redis.Redis, shards: int, kept: int = KEPT) -> list[int]:
+    """Trim the logs of all shards, and return below which leaf of each nothing is kept.
+
+    The last published bundle stays, with which the publisher compares before it goes on. Of a shard whose
+    data contradict what is published, everything stays.
+    """
+    limits = [
+        0
+        if one.fault
+        else min(
+            one.size // WIDTH * WIDTH - max(kept, WIDTH), max(position, one.size - MOST_WAITING)
+        )
+        for one, position in zip(
+            read_published_sizes(client, shards), _positions(client, shards), strict=True
+        )
+    ]
+    with client.pipeline(transaction=False) as pipe:
+        for shard, limit in enumerate(limits):
+            if limit > 0:
+                pipe.xtrim(keys.log(shard), minid=f"{limit}-0", approximate=False)
+        pipe.execute()
+    return [max(0, limit) for limit in limits]
+
+
+def _positions(client: redis.Redis, shards: int) -> Sequence[int]:
+    """Return for each shard how far all projections and the mailer have read, for mail and for push."""
+    found = []
+    for spec in SPECS:
+        generations = Generations(client, spec)
+        live = generations.live()
+        checkpoints = generations.checkpoints(live[1]) if live else []
+        found += [one.counts if one else (0,) * shards for one in checkpoints]
+        if live is None:
+            # the projection worker is about to read everything
+            found.append((0,) * shards)
+    for follower in (MailerProgress(client), PushQueue(client)):
+        cursor = follower.cursor()
+        if cursor is not None:
+            found.append(cursor)
+    return [min(counts) for counts in zip(*found, strict=True)]
+
 
 INTERVAL_SECONDS: Final = 1.0
 """Between two checkpoints in files."""

@@ -3,13 +3,20 @@
 Events are decided again, so snapshot, clock, seeds and all else are what they were. The bytes of the
 leaves are those that were published. What the log does not have is not restored: conditional moves of the
 matches that have lost events, and the sentences of refusals.
+
+Closes the shards whose logs have lost leaves or differ, and restores what can be restored.
+
+Looks whether logs have lost leaves in shards where nobody moves; drains notice it in the others.
 """
 
 import logging
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from itertools import groupby
+from typing import Final
 
 import msgspec
+import redis
 
 from domain.errors import Code
 from domain.match.audit import decide_again
@@ -17,18 +24,16 @@ from domain.match.decision import Decision
 from domain.match.events import SetBack, Undone
 from domain.match.evolve import evolve
 from domain.match.history import (
-    BrokenHistory,
-    Snapshot,
-    pack_snapshot,
-    unpack_snapshot,
-)
-from domain.match.leaves import (
     AnchorLeaf,
+    BrokenHistory,
     EventEnvelope,
     RefusedLeaf,
+    Snapshot,
     command_of,
     decode_leaf,
     leaf_hash,
+    pack_snapshot,
+    unpack_snapshot,
     without_last_command,
 )
 from domain.match.refusal_audit import restored_text
@@ -36,16 +41,21 @@ from domain.match.state import MatchState, next_due
 from infra.audit.log import first_difference
 from infra.log.published_log import PublishedLog
 from infra.process.failpoints import failpoint
+from infra.process.log_context import every
+from infra.redis import keys
 from infra.store import outcomes
 from infra.store.closed_shards import ClosedKind, ClosedShard, ClosedShards, forked
-from infra.store.port import Store, Write, refusal_field
-from infra.store.restored_leaves import (
+from infra.store.discarded_leaves import (
     NotRestoredError,
     Restored,
     RestoredAnchor,
     RestoredCommand,
     RestoredLeaves,
 )
+from infra.store.log_gate import read_ends
+from infra.store.log_streams import log_streams, read_log_streams, read_streams
+from infra.store.lost_leaves import LossRecord, add_log_ends
+from infra.store.port import Store, Write, refusal_field
 
 logger = logging.getLogger(__name__)
 
@@ -206,3 +216,85 @@ def _state_after(board: int, group: list[EventEnvelope], before: Snapshot) -> Ma
     for envelope in group:
         state = evolve(state, envelope.body, envelope.at, actor=envelope.actor)
     return state
+
+
+LOOK_SECONDS: Final = 3.0
+"""How often closed shards are looked for, which are rare."""
+
+
+class LogRecovery:
+    """The closed shards, and the work to open them again; `restorer` returns that of a shard."""
+
+    def __init__(self, closed: ClosedShards, restorer: Callable[[int], ShardRestorer]) -> None:
+        self._closed = closed
+        self._make_restorer = restorer
+        self._restorers: dict[int, ShardRestorer] = {}
+        """Of the shards that are being restored."""
+        self._due = 0.0
+        """When closed shards are looked for again, by the monotonic clock."""
+
+    def close(self, shard: int, why: ClosedShard) -> None:
+        """Close a shard."""
+        self._closed.close(shard, why)
+        failpoint("restore.closed")
+        self._due = 0.0
+
+    def lost(self, shards: range) -> list[int]:
+        """Return the closed shards that can be restored, as of `LOOK_SECONDS` ago or later."""
+        if time.monotonic() < self._due:
+            return []
+        found = self._closed.read(shards)
+        lost = [shard for shard, why in found.items() if why.kind is ClosedKind.ROLLED_BACK]
+        if not lost:
+            self._due = time.monotonic() + LOOK_SECONDS
+        return lost
+
+    def step(self, shard: int) -> bool:
+        """Restore some leaves of a shard; return whether nothing is left to do.
+
+        Errors of the published log pass through, and the next step begins again.
+        """
+        one = self._restorers.pop(shard, None) or self._make_restorer(shard)
+        done = one.step()
+        if not done:
+            self._restorers[shard] = one
+        return done
+
+
+EVERY_SECONDS: Final = 10.0
+
+
+class LossCheck:
+    """Compares the ends of logs with those on the server of the queue; call `tick` once a second."""
+
+    def __init__(
+        self,
+        data: redis.Redis,
+        queue: redis.Redis,
+        shards: int,
+        timer: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._data = data
+        self._queue = queue
+        self._shards = range(shards)
+        self._losses = LossRecord(data)
+        self.tick = every(EVERY_SECONDS, self._look, timer)
+
+    def _look(self) -> None:
+        with self._queue.pipeline(transaction=False) as pipe:
+            for shard in self._shards:
+                pipe.hmget(keys.published(shard), "size", "end")
+            announced = [(int(size or 0), int(end or 0)) for size, end in pipe.execute()]
+        # after it, because a log only grows; mostly all that was announced is there, and one command shows it
+        lasts = {shard: end - 1 for shard, (_, end) in enumerate(announced) if end}
+        there = read_log_streams(read_streams(self._data, log_streams(lasts), 1), lasts)
+        short = [shard for shard in lasts if shard not in there]
+        ends = dict(zip(short, read_ends(self._data, short), strict=True))
+        for shard in short:
+            published, end = announced[shard]
+            # what is published is restored first
+            if published <= ends[shard] < end:
+                self._losses.note(shard, ends[shard], end)
+                with self._queue.pipeline(transaction=False) as pipe:
+                    add_log_ends(pipe, {shard: ends[shard]})
+                    pipe.execute()

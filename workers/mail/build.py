@@ -1,19 +1,26 @@
-"""From texts to e-mails: ids, headers and addresses."""
+"""From texts to e-mails: ids, headers and addresses.
+
+The stores that all parts of the mailer share, and the addresses of an account's mail.
+"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from domain.match.events import AccountId
-from domain.match.leaves import leaf_hash
+from domain.match.history import leaf_hash
 from domain.rules import Seat
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import Composer, EmailText, MatchUpdate
 from infra.mail.email import Attachment, Email, Purpose, clean_subject, references
-from infra.mail.message_queue import QueuedMessage
+from infra.mail.outbox import Outbox
 from infra.mail.progress import DigestItem, MailerProgress
+from infra.mail.queues import ChatMailQueue, QueuedMessage
 from infra.mail.receipt_attachments import with_receipt_line
-from infra.people.accounts import Profile
-from infra.people.accounts.access import mail_turn_of
-from infra.people.messages import PlayerMessage
+from infra.people.accounts import Accounts, Profile
+from infra.people.accounts.writing import mail_turn_of
+from infra.people.messages import MessageStore, PlayerMessage
+from infra.store.port import Store
 
 _DAY = 24 * 3_600_000
 
@@ -166,3 +173,22 @@ class EmailBuilder:
 
     def _id(self, shown: str, *parts: object) -> str:
         return f"{shown}.{self._addresses.mark(*parts)}@{self._addresses.domain}"
+
+
+BATCH: Final = 100
+"""About how many mails a part makes in a round."""
+
+
+@dataclass(frozen=True)
+class MailContext:
+    """The stores of a mailer, and the builder of its e-mails."""
+
+    store: Store
+    accounts: Accounts
+    progress: MailerProgress
+    outbox: Outbox
+    builder: EmailBuilder
+    chats: ChatMailQueue
+    messages: MessageStore
+    attach: Callable[[int, bytes], tuple[Attachment, ...]]
+    """Returns the attachments of a mail about a match, by its board and its last event in the mail."""

@@ -12,12 +12,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from infra.mail.address_status import AddressStatus, wants_mail
-from infra.mail.addresses import ServerAddresses
-from infra.mail.email import Email, InvalidEmailError, Purpose
-from infra.mail.outbox import LONGEST_BACKOFF_MS, LeasedEmail, Outbox, RelayBackoff
-from infra.mail.sent_emails import SentEmails
-from infra.mail.serialize import envelope_sender, serialize
+from infra.mail.addresses import AddressStatus, ServerAddresses, wants_mail
+from infra.mail.email import Email, InvalidEmailError, Purpose, envelope_sender, serialize
+from infra.mail.outbox import LONGEST_BACKOFF_MS, LeasedEmail, Outbox, RelayBackoff, SentEmails
 from infra.mail.smtp_client import (
     BrokenSessionError,
     DeliveryResult,
@@ -27,7 +24,7 @@ from infra.mail.smtp_client import (
     SmtpSession,
 )
 from infra.people.accounts import Accounts, MailAddress
-from infra.people.accounts.validation import mailbox
+from infra.people.accounts.usernames import mailbox
 from infra.process.metrics import count_sent_mail
 
 logger = logging.getLogger(__name__)

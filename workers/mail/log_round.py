@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from domain.match.events import CommandId
-from infra.mail.log_cursor import LogCursor
+from infra.mail.progress import LogCursor
 from infra.projections.projection import Fact
 from infra.store.port import Store
 from workers.projections.log_reader import LogChunk, LogReader

@@ -6,17 +6,13 @@ from typing import Protocol
 import redis
 
 from domain.match.events import AccountId
-from infra.mail.address_status import AddressStatus
-from infra.mail.addresses import ServerAddresses
-from infra.mail.chat_queue import ChatMailQueue
+from infra.mail.addresses import AddressStatus, ServerAddresses
 from infra.mail.composer import Composer
 from infra.mail.email import Attachment
-from infra.mail.message_queue import MessageMailQueue
-from infra.mail.outbox import Outbox
+from infra.mail.outbox import Outbox, SentEmails
 from infra.mail.progress import MailerProgress
-from infra.mail.push_client import PushClient, PushComposer
-from infra.mail.push_queue import PushQueue
-from infra.mail.sent_emails import SentEmails
+from infra.mail.push import PushClient, PushComposer, PushQueue
+from infra.mail.queues import ChatMailQueue, MessageMailQueue
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.verification_codes import VerificationCodes
 from infra.mail.wakeup import JOB, MailerWakeup
@@ -27,18 +23,19 @@ from infra.people.password_resets import PasswordResets
 from infra.people.push_subscriptions import PushSubscriptions
 from infra.redis.rq_jobs import MAIL, SEND_MAIL
 from infra.store.port import Store
-from workers.job_report import report
+from workers.evidence_job import report
 from workers.leased_run import ENDLESS_SECONDS, LINGER_SECONDS, LeasedRun, LeasedWork
-from workers.mail.build import EmailBuilder
-from workers.mail.chat import ChatMailer
-from workers.mail.codes import CodeMailer
-from workers.mail.context import MailContext
+from workers.mail.build import EmailBuilder, MailContext
 from workers.mail.deliver import EmailDelivery
-from workers.mail.digests import DigestMailer
-from workers.mail.messages import MessageMailer
-from workers.mail.notify import MatchMailer
+from workers.mail.notify import (
+    ChatMailer,
+    CodeMailer,
+    DigestMailer,
+    MatchMailer,
+    MessageMailer,
+    ResetMailer,
+)
 from workers.mail.push import MatchPush, PushDelivery
-from workers.mail.resets import ResetMailer
 from workers.rq_worker import IDLE_SECONDS, ListedWorker
 
 __all__ = ["IDLE_SECONDS", "MailRun", "Mailer", "run"]

@@ -2,31 +2,93 @@
 
 After a kill it goes on from the leaves that are recorded as mailed, and builds the same e-mails under
 the same ids, which the outbox takes once. So it needs no lease, and several mailers do no harm.
+
+Mails the chat of matches, unless another mail of the match contained it.
+
+Mails the messages that players write to each other.
+
+Mails arbiters that a case waits for a ruling: a claim, or an appeal.
+
+Arbiters get it at once, also those who want a digest, because a player waits. Those who play in the
+match get the mail of its players. The arbiter who has ruled before gets the mail of an appeal, too.
+
+Mails to new addresses the codes that verify them.
+
+Mails links for forgotten passwords, to the proven addresses of those who asked.
+
+Mails the daily digests.
+
+Log the failure of one mail and go on with the others.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from msgspec.structs import replace
+from redis.exceptions import RedisError
+from rq.timeouts import BaseTimeoutException
 
-from domain.match.events import AccountId, CommandId
-from domain.match.leaves import decode_event
-from infra.mail.address_status import Recipient, recipient_of
-from infra.mail.chat_queue import UnmailedChat, lines_since
+from domain.errors import Refusal
+from domain.match.events import AccountId, Appealed, Claimed, CommandId
+from domain.match.history import decode_event, unpack_snapshot
+from infra.mail.addresses import Recipient, recipient_of
 from infra.mail.composer import MatchUpdate
+from infra.mail.email import Email
 from infra.mail.progress import DigestItem
+from infra.mail.queues import MessageMailQueue, QueuedMessage, UnmailedChat, lines_since
+from infra.mail.verification_codes import VerificationCodes
+from infra.people.accounts.address_owners import AddressOwners
 from infra.people.messages import PlayerMessage
-from infra.projections.command_notices import notices_by_player
+from infra.people.password_resets import PasswordResets, ResetRequest
+from infra.projections.notice_fold import notices_by_player
 from infra.projections.notices import NoticeKind
 from infra.projections.projection import Fact, MatchSetup
-from workers.mail.cases import mail_arbiters
-from workers.mail.context import MailContext
-from workers.mail.isolate import isolate_errors
+from workers.mail.build import BATCH, MailContext
 from workers.mail.log_round import LogRound
 from workers.projections.log_reader import LogChunk
 
+
+def mail_arbiters(context: MailContext, fact: Fact) -> None:
+    """Mail all arbiters who do not play in the match; nothing for any other event."""
+    event = fact.event
+    if not isinstance(event.body, Claimed | Appealed):
+        return
+    history: tuple[bytes, ...] = ()
+    for account in context.accounts.arbiters():
+        if account in (*fact.setup.seats, event.actor):
+            continue
+        # read once, and only if there is an arbiter
+        history = history or tuple(context.store.events(event.match)[: event.seq])
+        mails = _mails(context, account, event.match, history)
+        if mails:
+            context.outbox.enqueue_all(mails)
+
+
+def _mails(
+    context: MailContext, account: AccountId, board: int, history: tuple[bytes, ...]
+) -> list[Email]:
+    to = recipient_of(context.accounts.record_of(account))
+    return context.builder.case(account, board, history, to.addresses) if to else []
+
+
 logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def isolate_errors(what: str) -> Iterator[None]:
+    """Log an error in mailing `what`, and go on after it.
+
+    Errors of the server and the end of the job's time pass through, because `what` is not at fault.
+    """
+    try:
+        yield
+    except (RedisError, BaseTimeoutException):
+        raise
+    except Exception:
+        logger.exception("ALARM: %s can't be mailed", what)
+
 
 OLD_MS: Final = 3 * 24 * 3_600_000
 """Older events are not mailed: the mailer was down, and the pages show them."""
@@ -109,3 +171,185 @@ class MatchMailer(LogRound):
             profile = self._context.accounts.record_of(account)
             self._recipients[account] = recipient_of(profile)
         return self._recipients[account]
+
+
+class ChatMailer:
+    """Mails chat that has waited long enough for a move."""
+
+    def __init__(self, context: MailContext) -> None:
+        self._context = context
+
+    def round(self) -> int:
+        """Mail some chats; return how many were due."""
+        chats, outbox = self._context.chats, self._context.outbox
+        due = chats.due(outbox.now(), BATCH)
+        for talk in due:
+            upto = talk.last
+            with isolate_errors(f"the chat of match {talk.board}"):
+                upto = max(upto, self._send(talk))
+            # crash window: it is in the outbox and comes again, under the same id
+            chats.mark_mailed(talk, upto, outbox.now())
+        return len(due)
+
+    def _send(self, talk: UnmailedChat) -> int:
+        """Mail the lines; return the time of the newest, 0 if there is nothing to mail."""
+        context = self._context
+        to = recipient_of(context.accounts.record_of(talk.account))
+        said = lines_since(context.messages, talk.account, talk.board, talk.first)
+        if not said or to is None:
+            return 0
+        if to.daily:
+            # the digest reads the text itself, from the first line on
+            item = DigestItem(talk.board, 0, NoticeKind.CHAT, said[0].at)
+            context.progress.add_digest_items(talk.account, [item], context.outbox.now())
+            return said[-1].at
+        (data,) = context.store.snapshots([talk.board])
+        seat = unpack_snapshot(data).state.seats.index(talk.account)
+        mails = context.builder.chat(talk.account, talk.board, seat, said, to.addresses)
+        context.outbox.enqueue_all(mails)
+        return said[-1].at
+
+
+class MessageMailer:
+    """Mails messages; one to everybody goes to all accounts, some in each round."""
+
+    def __init__(self, context: MailContext, written: MessageMailQueue) -> None:
+        self._context = context
+        self._written = written
+
+    def round(self) -> int:
+        """Mail some messages, and a broadcast to some players; return how many."""
+        notes = self._written.oldest(BATCH)
+        personal = [note for note in notes if note.recipients]
+        for note in personal:
+            with isolate_errors("a message"):
+                for account in note.recipients:
+                    self._deliver(account, note)
+            # crash window: all is in the outbox and comes again, under the same ids
+            self._written.done(note)
+        broadcasts = [note for note in notes if not note.recipients][:1]
+        for note in broadcasts:
+            self._mail_part(note)
+        return len(personal) + len(broadcasts)
+
+    def _mail_part(self, note: QueuedMessage) -> None:
+        """Mail a broadcast to the next players; the others come in later rounds, after all other mail."""
+        names = self._context.accounts.names_after(note.after, BATCH)
+        for account in filter(None, map(self._find, names)):
+            with isolate_errors("a message"):
+                self._deliver(account, note)
+        # crash window: these are in the outbox and come again, under the same ids
+        if len(names) < BATCH:
+            self._written.done(note)
+        else:
+            self._written.go_on(note, names[-1])
+
+    def _find(self, name: str) -> AccountId | None:
+        """Return an account, or None if it has just been deleted."""
+        try:
+            return self._context.accounts.id_of(name)
+        except Refusal:
+            return None
+
+    def _deliver(self, account: AccountId, note: QueuedMessage) -> None:
+        context = self._context
+        to = recipient_of(context.accounts.record_of(account))
+        if to is None or account == note.sender:
+            return
+        if to.daily:
+            item = DigestItem(0, 0, note.sender.hex(), note.at)
+            context.progress.add_digest_items(account, [item], context.outbox.now())
+        else:
+            context.outbox.enqueue_all(context.builder.message(account, note, to.addresses))
+
+
+class CodeMailer:
+    """Mails codes to the addresses that accounts have entered."""
+
+    def __init__(self, context: MailContext, codes: VerificationCodes) -> None:
+        self._context = context
+        self._codes = codes
+
+    def round(self) -> int:
+        """Mail the codes of some accounts; return the number of accounts."""
+        named = self._codes.accounts_to_verify(BATCH)
+        for account in named:
+            with isolate_errors("a code"):
+                self._send(account)
+            # crash window: it is in the outbox and comes again
+            self._codes.mark_verified_for(account)
+        return len(named)
+
+    def _send(self, account: AccountId) -> None:
+        profile = self._context.accounts.record_of(account)
+        outbox = self._context.outbox
+        for one in profile.addresses if profile else ():
+            if not one.usable:
+                code = self._codes.issue(account, one.address)
+                builder = self._context.builder
+                outbox.enqueue(builder.code(account, one.address, code, outbox.now()))
+
+
+class ResetMailer:
+    """Reads the requests for links, and queues the mails."""
+
+    def __init__(self, context: MailContext, resets: PasswordResets, owners: AddressOwners) -> None:
+        self._context = context
+        self._resets = resets
+        self._owners = owners
+
+    def round(self) -> int:
+        """Answer some requests; return their number."""
+        requests = self._resets.oldest(BATCH)
+        for request in requests:
+            with isolate_errors("a link for a new password"):
+                if self._resets.is_timely(request):
+                    self._answer(request)
+            # crash window: the mail is in the outbox, and another one follows with another link
+            self._resets.done(request)
+        return len(requests)
+
+    def _answer(self, request: ResetRequest) -> None:
+        for account in self._accounts(request.text):
+            profile = self._context.accounts.record_of(account)
+            if profile is None or profile.suspended:
+                continue
+            to = [one.address for one in profile.addresses if one.usable]
+            link = self._resets.issue(account) if to else None
+            if link is not None:
+                builder, now = self._context.builder, self._context.outbox.now()
+                self._context.outbox.enqueue_all(builder.reset(account, to, link, now))
+
+    def _accounts(self, text: str) -> list[AccountId]:
+        """Return the accounts that a userid or an address names; none for any other text."""
+        if "@" in text:
+            return self._owners.of(text)
+        try:
+            return [self._context.accounts.id_of(text)]
+        except Refusal:
+            return []
+
+
+class DigestMailer:
+    """Mails the digests that are due."""
+
+    def __init__(self, context: MailContext) -> None:
+        self._context = context
+
+    def round(self) -> int:
+        """Mail some digests; return how many were due."""
+        progress, now = self._context.progress, self._context.outbox.now()
+        due = progress.digests_due(now, BATCH)
+        for account, since in due:
+            items = progress.digest_items(account)
+            with isolate_errors("a digest"):
+                self._send(account, items, since)
+            # crash window: it is in the outbox and comes again, under the same id
+            progress.mark_digest_sent(account, items, now)
+        return len(due)
+
+    def _send(self, account: AccountId, items: Sequence[DigestItem], since: int) -> None:
+        to = recipient_of(self._context.accounts.record_of(account))
+        if items and to:
+            builder = self._context.builder
+            self._context.outbox.enqueue_all(builder.digest(account, items, since, to.addresses))

@@ -12,18 +12,24 @@ from typing import Final
 from msgspec.structs import replace
 
 from domain.match.events import AccountId, CommandId
-from domain.match.leaves import decode_event
-from infra.mail.push_client import PushClient, PushComposer, PushMessage, PushStatus
-from infra.mail.push_queue import LIFE_MS, PushQueue, QueuedPush
+from domain.match.history import decode_event
+from infra.mail.push import (
+    LIFE_MS,
+    PushClient,
+    PushComposer,
+    PushMessage,
+    PushQueue,
+    PushStatus,
+    QueuedPush,
+)
 from infra.people.push_subscriptions import PushSubscription, PushSubscriptions
 from infra.process.metrics import count_sent_push
-from infra.projections.command_notices import notices_of_command
-from infra.projections.notice_fold import detail_of
+from infra.projections.notice_fold import detail_of, notices_of_command
 from infra.projections.projection import Fact
 from infra.settings.push_services import origin_of
 from infra.store.port import Store
-from workers.mail.isolate import isolate_errors
 from workers.mail.log_round import LogRound
+from workers.mail.notify import isolate_errors
 from workers.projections.log_reader import LogChunk
 
 logger = logging.getLogger(__name__)

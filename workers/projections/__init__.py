@@ -10,7 +10,7 @@ from infra.projections.match_list_fold import MatchListsProjection
 from infra.projections.notice_fold import NoticesProjection
 from infra.projections.projection import Projection
 from infra.projections.ratings import RatingsProjection
-from infra.projections.robot_turns import RobotTurnsProjection
+from infra.projections.robots import RobotTurnsProjection
 from infra.projections.standings import StandingsProjection
 
 PROJECTIONS: Final[tuple[Projection, ...]] = (
@@ -24,4 +24,4 @@ PROJECTIONS: Final[tuple[Projection, ...]] = (
     CasesProjection(),
     RobotTurnsProjection(),
 )
-"""Every one of `infra.projections.specs`; a test keeps them complete."""
+"""Every one of `infra.projections.buckets`; a test keeps them complete."""

@@ -17,15 +17,21 @@ from redis.exceptions import ResponseError
 from domain.errors import Refusal
 from domain.match.events import Ended, ResultChanged, SetBack
 from domain.match.evolve import fold
-from domain.match.history import PackedSnapshot, unpack_snapshot
-from domain.match.leaves import EventEnvelope, decode_event, is_event, leaf_hash
+from domain.match.history import (
+    EventEnvelope,
+    PackedSnapshot,
+    decode_event,
+    is_event,
+    leaf_hash,
+    unpack_snapshot,
+)
 from domain.match.state import MatchState, Reason
 from domain.ratings import ranking
 from infra.archive.directory_pages import DirectoryEntry
 from infra.archive.store import StoreWithArchive
-from infra.projections.command_notices import setup_of
+from infra.projections.notice_fold import setup_of
 from infra.projections.projection import Fact, MatchResult, MatchSetup
-from infra.store.log_channel import LogListener
+from infra.store.channels import LogListener
 from infra.store.log_streams import MOST_NEXT, NextLeaves
 from infra.store.port import Store
 from infra.store.trimmed_leaves import TrimmedLeavesError

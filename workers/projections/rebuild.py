@@ -16,8 +16,7 @@ from infra.projections.generations import BUFFER, BusyError, Generations
 from infra.projections.projection import Projection
 from infra.store.lost_leaves import losses_text
 from infra.store.port import Store, Watermark
-from workers.projections.feed import Feed
-from workers.projections.track import Track
+from workers.projections.feed import Feed, Track
 
 RENEW_ROUNDS: Final = 16
 """Rounds between two renewals; a round takes milliseconds."""

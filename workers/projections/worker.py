@@ -13,19 +13,18 @@ from typing import Final
 import msgspec
 import redis
 
-from infra.process.intervals import every
+from infra.process.log_context import every
 from infra.process.metrics import PROJECTED
 from infra.projections.buckets import BUCKETS, Bucket, Checkpoint
 from infra.projections.generations import BusyError, Generation, Generations
 from infra.projections.projection import Projection
-from infra.store.log_channel import LogListener
+from infra.store.channels import LogListener
 from infra.store.lost_leaves import losses_text
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
-from workers.projections.feed import Feed
+from workers.projections.feed import Feed, Track
 from workers.projections.log_reader import BATCH
 from workers.projections.rebuild import Rebuild
-from workers.projections.track import Track
 
 logger = logging.getLogger(__name__)
 

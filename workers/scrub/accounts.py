@@ -15,13 +15,13 @@ from infra.people.account_macs import (
     note_all_have_macs,
     read_mac_key,
 )
-from infra.people.accounts.lookalikes import Lookalikes
 from infra.people.accounts.record import Account, decode
+from infra.people.accounts.usernames import Lookalikes
 from infra.people.accounts.writing import write_account
 from infra.redis import keys
 from infra.redis.clients import time_ms
 from infra.store.scrub_notes import ScrubRecord
-from workers.scrub.section import ScrubFault, ScrubParts
+from workers.scrub.scrubber import ScrubFault, ScrubParts
 
 logger = logging.getLogger(__name__)
 

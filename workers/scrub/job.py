@@ -1,4 +1,7 @@
-"""The job of the scrubber: a run of some minutes under its lease, at the pace of its budget."""
+"""The job of the scrubber: a run of some minutes under its lease, at the pace of its budget.
+
+The job of the scrubber, of which one run goes on for a server, and its requests by the scheduler.
+"""
 
 import time
 from collections.abc import Callable, Sequence
@@ -7,22 +10,54 @@ from typing import Final
 import redis
 from msgspec.structs import replace
 
+from infra.process.log_context import Tick, every
+from infra.redis.clients import time_ms
+from infra.redis.rq_jobs import MAINTENANCE, SCRUB
 from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedShards
-from infra.store.damaged_matches import DamagedMatches
+from infra.store.failures import DamagedMatches
 from infra.store.port import Store
+from infra.store.rq_wakeup import LeasedJob, WakeupJob
 from infra.store.scrub_notes import ScrubRecord
-from workers.job_report import report
+from workers.evidence_job import report
 from workers.leased_run import LeasedRun, LeasedWork
-from workers.scrub.lists_of_boards import BoardLists
 from workers.scrub.pages import ArchivePages
 from workers.scrub.published import PublishedLeavesCheck
-from workers.scrub.scrubber import Budget, Scrubber
-from workers.scrub.section import ScrubParts, ScrubStoppedError, Section, make_parts
+from workers.scrub.scrubber import (
+    Budget,
+    Scrubber,
+    ScrubParts,
+    ScrubStoppedError,
+    Section,
+    is_due,
+    make_parts,
+)
 from workers.scrub.server import ServerCheck
 from workers.scrub.stored_keys import StoredKeys
-from workers.scrub.tables import TableCheck
-from workers.scrub.wakeup import JOB
+from workers.scrub.tables import BoardLists, TableCheck
+
+LOOK_SECONDS: Final = 30.0
+"""Between two looks whether a round is due, and before the first: a start has other things to do."""
+
+JOB: Final = LeasedJob(
+    # a run that takes so long is stuck
+    WakeupJob(MAINTENANCE, SCRUB, 900, "check what is stored"),
+    "scrub",
+    # no step takes longer
+    60_000,
+)
+
+
+def scrub_wakeup(data: redis.Redis, queue: redis.Redis) -> Tick:
+    """Return what requests a run while a round is under way or due."""
+    record = ScrubRecord(data)
+
+    def look() -> None:
+        if is_due(record.read(), time_ms(data)):
+            JOB.request(queue)
+
+    return every(LOOK_SECONDS, look, first=LOOK_SECONDS)
+
 
 RUN_SECONDS: Final = 300.0
 """How long a run goes on; it ends within seconds where another job waits for the worker."""

@@ -8,17 +8,15 @@ import msgspec
 from redis.exceptions import RedisError, ResponseError
 
 from domain.errors import Code, Refusal
-from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
-from domain.match.leaves import decode_event
+from domain.match.history import BrokenHistory, PackedSnapshot, decode_event, unpack_snapshot
 from domain.match.state import MatchState, next_due
 from infra.audit.stored_match import check_match
 from infra.redis import keys
 from infra.store import snapshots
 from infra.store.board_numbers import BoardNumbers
 from infra.store.store_calls import repair_due
-from workers.scrub.kept_texts import text_faults
-from workers.scrub.scrubber import TRANSIENT
-from workers.scrub.section import ScrubFault, ScrubParts
+from workers.scrub.scrubber import TRANSIENT, ScrubFault, ScrubParts
+from workers.scrub.tables import text_faults
 
 _MARKS_AT: Final = 32
 _CONDITIONAL, _REFUSED = 1, 2

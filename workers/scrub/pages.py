@@ -7,8 +7,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
-from infra.archive.archive import prove
-from infra.archive.archived_match import ArchivedMatch, ArchiveError, describe, restore
+from infra.archive.archive import ArchivedMatch, ArchiveError, describe, prove, restore
 from infra.archive.directory_pages import BOARDS, DirectoryPage
 from infra.archive.objects import PageStore, PublishedLeaves
 from infra.audit.stored_match import StoredMatch, anchors_in, audit_stored, read_leaves
@@ -16,7 +15,7 @@ from infra.log.key_files import LogKeyError
 from infra.objects.port import ObjectNotFoundError
 from infra.redis import keys
 from infra.store import locators
-from workers.scrub.section import ScrubFault, ScrubParts, Step
+from workers.scrub.scrubber import ScrubFault, ScrubParts, Step
 
 MATCHES: Final = 4
 """Matches of a step."""

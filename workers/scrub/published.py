@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from redis.exceptions import ResponseError
 
-from infra.archive.archived_match import ArchiveError
+from infra.archive.archive import ArchiveError
 from infra.archive.directory_pages import page_number
 from infra.audit.leaf_order import LeafFacts
 from infra.audit.log import audit_page, counter_faults
@@ -17,8 +17,8 @@ from infra.objects.port import ObjectNotFoundError
 from infra.redis import keys
 from infra.store import locators
 from infra.store.closed_shards import ClosedShards
-from infra.store.published_sizes import PublishedSizes
-from workers.scrub.section import ScrubFault, ScrubParts, Step
+from infra.store.watermarks import PublishedSizes
+from workers.scrub.scrubber import ScrubFault, ScrubParts, Step
 
 ENTRIES_EACH: Final = 16
 """Of so many bundles one is compared with the directory pages too, another one in each round."""

@@ -16,14 +16,14 @@ from infra.log.key_files import (
 )
 from infra.log.names import LogSecret
 from infra.log.signed_note import NoteError, VerifierKey
-from infra.projections.specs import SPECS
+from infra.projections.buckets import SPECS
 from infra.redis import keys
 from infra.store.board_numbers import BoardNumbers
 from infra.store.closed_shards import ClosedShards
 from infra.store.layout import read_layout
-from infra.store.published_sizes import PublishedSizes
 from infra.store.seed_chains import read_mark
-from workers.scrub.section import ScrubFault, ScrubParts, Step
+from infra.store.watermarks import PublishedSizes
+from workers.scrub.scrubber import ScrubFault, ScrubParts, Step
 
 LONGEST_LEASE_MS: Final = 600_000
 """More than any lease lasts."""

@@ -12,7 +12,7 @@ from infra.redis.cluster import in_cluster, servers_of
 from infra.redis.key_table import KEYS
 from workers.scrub.accounts import AccountCheck
 from workers.scrub.matches import MatchCheck
-from workers.scrub.section import ScrubFault, ScrubParts, Step
+from workers.scrub.scrubber import ScrubFault, ScrubParts, Step
 
 COUNT: Final = 20
 """Keys of a step, about: a match among them takes some ms."""

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from domain.drawing.svg.document import draw_svg
+from domain.game.painter import element
 from domain.game.protocol import AnyRules
-from domain.game.svg import element
 
 _PLACE: Final = '<g class="(?:place|plug)[^>]*data-(?:place|plug)="{}"[^>]*>'
 """The beginning of a place, or of a plug, as docs/adding-a-game.md promises it."""

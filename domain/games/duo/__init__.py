@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from domain.boards.pow2_board import unopposed
-from domain.boards.pow2_text import places_below
+from domain.boards.pow2_board import places_below, unopposed
 from domain.game.engine import GameEngine, Values
-from domain.game.package import STONE_PROMPT, GamePackage
+from domain.game.protocol import STONE_PROMPT, GamePackage
 from domain.games.duo import drawing
 from domain.games.duo.rules import DuoPosition, DuoRules
 

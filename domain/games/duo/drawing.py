@@ -3,10 +3,9 @@
 from typing import Final
 
 from domain.boards.pieces import player_captions, stone_kind
-from domain.boards.pow2_svg import board_picture, line_figure, lines_owned
-from domain.boards.pow2_text import board_below
+from domain.boards.pow2_board import board_below, board_picture, line_figure, lines_owned
 from domain.game.painter import BoardInput, Picture
-from domain.game.text import TextInput
+from domain.game.protocol import TextInput
 from domain.games.duo.rules import COLOURS
 from domain.games.duo.sentences import SAY
 

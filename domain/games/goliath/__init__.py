@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from domain.boards.pow2_board import EVERYWHERE, adjacent_to
-from domain.boards.pow2_text import places_below
+from domain.boards.pow2_board import EVERYWHERE, adjacent_to, places_below
 from domain.game.engine import Budgets, GameEngine, SearchMethod, Values
-from domain.game.package import PIECE_PROMPT, GamePackage
+from domain.game.protocol import PIECE_PROMPT, GamePackage
 from domain.games.goliath import drawing, form
 from domain.games.goliath.rules import GoliathPosition, GoliathRules
 

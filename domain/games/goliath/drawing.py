@@ -3,11 +3,16 @@
 from typing import Final
 
 from domain.boards.pieces import PieceKind, figures_of, player_captions, stone_kind
-from domain.boards.pow2_svg import FIGURE, FIGURE_RING, MoveTrail, board_picture, trail_of
-from domain.boards.pow2_text import board_below
-from domain.game.painter import BoardInput, Picture, body, stone
-from domain.game.svg import text_line
-from domain.game.text import TextInput
+from domain.boards.pow2_board import (
+    FIGURE,
+    FIGURE_RING,
+    MoveTrail,
+    board_below,
+    board_picture,
+    trail_of,
+)
+from domain.game.painter import BoardInput, Picture, body, stone, text_line
+from domain.game.protocol import TextInput
 from domain.games.goliath.sentences import SAY
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from domain.game.package import ChoiceWords, GamePackage, WordMove
+from domain.game.protocol import ChoiceWords, GamePackage, WordMove
 from domain.games.halves import drawing, engine, form
 from domain.games.halves.position import KEEP, SWAP, HalvesMove, HalvesPhase, HalvesPosition
 from domain.games.halves.rules import HalvesRules

@@ -11,14 +11,21 @@ from domain.game.painter import (
     LOOKS,
     WIDTH,
     BoardInput,
+    Markup,
     Picture,
     PlayerCaption,
+    Point,
+    element,
+    escape_text,
+    group,
     icon,
+    number,
+    outline,
     piece,
     place_sentences,
+    text_line,
 )
-from domain.game.svg import Markup, Point, element, escape_text, group, number, outline, text_line
-from domain.game.text import TextInput, TextPlace
+from domain.game.protocol import TextInput, TextPlace
 from domain.games.halves.sentences import SAY, SIDES
 from domain.sentences import Sentence
 

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Final
 
-from domain.game.option_form import OptionField, option
+from domain.game.options import OptionField, option
 from domain.games.halves.position import HalvesOptions
 
 _option = partial(option, HalvesOptions)

@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from domain.boards.pow2_board import JUMPS
-from domain.boards.pow2_text import places_below
-from domain.boards.sets import bits
+from domain.boards.pieces import bits
+from domain.boards.pow2_board import JUMPS, places_below
 from domain.game.engine import GameEngine, Values
-from domain.game.package import GamePackage
+from domain.game.protocol import GamePackage
 from domain.games.jump import drawing, form
 from domain.games.jump.rules import STONES, JumpMove, JumpPosition, JumpRules, first_moves
 

@@ -3,10 +3,9 @@
 from typing import Final
 
 from domain.boards.pieces import PieceKind, figures_of, player_captions, stone_kind
-from domain.boards.pow2_svg import FIGURE, FIGURE_RING, board_picture
-from domain.boards.pow2_text import board_below
+from domain.boards.pow2_board import FIGURE, FIGURE_RING, board_below, board_picture
 from domain.game.painter import BoardInput, Picture, body, stone
-from domain.game.text import TextInput
+from domain.game.protocol import TextInput
 from domain.games.jump.sentences import SAY
 
 

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from domain.boards.pow2_text import places_below
+from domain.boards.pow2_board import places_below
 from domain.game.engine import Budgets, GameEngine, SearchMethod, Slips, Values
-from domain.game.package import STONE_PROMPT, GamePackage
+from domain.game.protocol import STONE_PROMPT, GamePackage
 from domain.games.line import drawing, form
 from domain.games.line.rules import LinePosition, LineRules, open_places_of
 

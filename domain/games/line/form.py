@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from domain.game.option_form import OptionField, option
+from domain.game.options import OptionField, option
 from domain.games.line.rules import LineOptions
 
 OPTIONS_FORM: Final[tuple[OptionField, ...]] = (

@@ -3,11 +3,16 @@
 from functools import partial
 from typing import Final
 
-from domain.boards.line_puzzle import LinePuzzlePosition, stones_on_lines
-from domain.boards.line_puzzle_drawing import FIGURES, draw_lines, paint_lines
-from domain.boards.pow2_text import places_below
+from domain.boards.line_puzzle import (
+    FIGURES,
+    LinePuzzlePosition,
+    draw_lines,
+    paint_lines,
+    stones_on_lines,
+)
+from domain.boards.pow2_board import places_below
 from domain.game.engine import GameEngine, Values
-from domain.game.package import STONE_PROMPT, GamePackage
+from domain.game.protocol import STONE_PROMPT, GamePackage
 from domain.games.one.rules import OneRules
 
 _CROWDED: Final = 3

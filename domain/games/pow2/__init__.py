@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from domain.boards.pow2_text import places_below
+from domain.boards.pow2_board import places_below
 from domain.game.engine import Budgets, GameEngine, SearchMethod, Values
-from domain.game.package import PIECE_PROMPT, GamePackage
+from domain.game.protocol import PIECE_PROMPT, GamePackage
 from domain.games.pow2 import drawing, form
 from domain.games.pow2.rules import Pow2Position, Pow2Rules
 

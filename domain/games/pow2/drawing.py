@@ -4,11 +4,9 @@ from math import cos, radians, sin
 from typing import Final
 
 from domain.boards.pieces import PieceKind, figures_of, player_captions
-from domain.boards.pow2_svg import board_picture
-from domain.boards.pow2_text import board_below
-from domain.game.painter import BoardInput, Picture, shade, stone
-from domain.game.svg import Markup, element, number
-from domain.game.text import TextInput
+from domain.boards.pow2_board import board_below, board_picture
+from domain.game.painter import BoardInput, Markup, Picture, element, number, shade, stone
+from domain.game.protocol import TextInput
 from domain.games.pow2.sentences import SAY
 
 

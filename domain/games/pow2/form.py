@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Final
 
-from domain.game.option_form import OptionField, option
+from domain.game.options import OptionField, option
 from domain.games.pow2.rules import Pow2Options
 
 _option = partial(option, Pow2Options)

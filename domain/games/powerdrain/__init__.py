@@ -3,7 +3,7 @@
 from typing import Final
 
 from domain.game.engine import Budgets, GameEngine, SearchMethod, Values
-from domain.game.package import GamePackage
+from domain.game.protocol import GamePackage
 from domain.games.powerdrain import drawing, form
 from domain.games.powerdrain.grid import remaining_volts
 from domain.games.powerdrain.rules import PowerdrainPosition, PowerdrainRules

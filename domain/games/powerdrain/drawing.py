@@ -11,18 +11,25 @@ from typing import Any, Final
 from domain.game.painter import (
     LOOKS,
     BoardInput,
+    Markup,
     Picture,
     PlayerCaption,
+    Point,
+    element,
+    escape_text,
+    group,
     icon,
+    number,
+    outline,
     piece,
     place,
     place_sentences,
+    text_line,
 )
-from domain.game.svg import Markup, Point, element, escape_text, group, number, outline, text_line
-from domain.game.text import TextInput, TextPlace
+from domain.game.protocol import TextInput, TextPlace
 from domain.games.powerdrain.grid import plug_value, volts_left
 from domain.games.powerdrain.sentences import SAY, SIDES
-from domain.translation import Translation
+from domain.sentences import Translation
 
 # --- text
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from domain.game.engine import GameEngine, SearchMethod, Values
-from domain.game.package import STONE_PROMPT, GamePackage
+from domain.game.protocol import STONE_PROMPT, GamePackage
 from domain.games.reversi import drawing
 from domain.games.reversi.rules import ALL, GRID, ReversiPosition, ReversiRules, near
 

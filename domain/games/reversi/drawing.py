@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from domain.boards.grid_drawing import grid_places, grid_text, paint_grid, stone_on
+from domain.boards.grid import grid_places, grid_text, paint_grid, stone_on
 from domain.boards.pieces import figures_of, player_captions
 from domain.game.painter import BoardInput, Picture
-from domain.game.text import TextInput, TextPlace
+from domain.game.protocol import TextInput, TextPlace
 from domain.games.reversi.rules import BLACK, GRID, LETTERS, WHITE
 from domain.games.reversi.sentences import SAY
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from domain.game.engine import Budgets, GameEngine, SearchMethod
-from domain.game.package import PIECE_PROMPT, GamePackage
+from domain.game.protocol import PIECE_PROMPT, GamePackage
 from domain.games.torere import drawing
 from domain.games.torere.rules import TorereRules
 

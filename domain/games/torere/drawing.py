@@ -8,17 +8,23 @@ from domain.game.painter import (
     LOOKS,
     WIDTH,
     BoardInput,
+    Markup,
     Picture,
     PlayerCaption,
+    Point,
+    element,
+    group,
     icon,
+    number,
+    outline,
     piece,
     place,
     place_sentences,
     ring,
     stone,
+    text_line,
 )
-from domain.game.svg import Markup, Point, element, group, number, outline, text_line
-from domain.game.text import TextInput, TextPlace
+from domain.game.protocol import TextInput, TextPlace
 from domain.games.torere.rules import PLACES
 from domain.games.torere.sentences import SAY
 

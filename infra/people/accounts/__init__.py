@@ -15,20 +15,17 @@ All other data refer to a player by account id only: 64 random bits.
 """
 
 from infra.people.accounts.accounts import Accounts
-from infra.people.accounts.password_rules import (
+from infra.people.accounts.passwords import (
+    HASHES_AT_ONCE,
+    HASHES_WAITING,
     PASSWORD_LENGTHS,
     SHORTEST_PASSWORD,
+    RecentPasswords,
     check_password,
 )
-from infra.people.accounts.passwords import HASHES_AT_ONCE, HASHES_WAITING, RecentPasswords
 from infra.people.accounts.record import Account, MailAddress, Profile
 from infra.people.accounts.robots import create_robot_accounts, read_robot_userids
-from infra.people.accounts.validation import (
-    MOST_ADDRESSES,
-    read_address,
-    read_addresses,
-    read_name,
-)
+from infra.people.accounts.usernames import MOST_ADDRESSES, read_address, read_addresses, read_name
 
 __all__ = [
     "HASHES_AT_ONCE",

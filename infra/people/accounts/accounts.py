@@ -10,13 +10,11 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import SERVER_ACCOUNT, AccountId
-from domain.match.robots import robot_level
+from domain.match.state import robot_level
 from infra.people.account_macs import AccountMacs
-from infra.people.accounts.access import end_opened, with_next_mail_turn
 from infra.people.accounts.address_owners import AddressOwners
 from infra.people.accounts.code_requests import CodeRequests
-from infra.people.accounts.password_rules import check_password
-from infra.people.accounts.passwords import Passwords, RecentPasswords
+from infra.people.accounts.passwords import Passwords, RecentPasswords, check_password
 from infra.people.accounts.record import (
     Account,
     AccountChange,
@@ -27,8 +25,8 @@ from infra.people.accounts.record import (
     decode_profile,
     encode,
 )
-from infra.people.accounts.usernames import Usernames
-from infra.people.accounts.validation import (
+from infra.people.accounts.usernames import (
+    Usernames,
     merge_addresses,
     read_addresses,
     read_name,
@@ -37,18 +35,24 @@ from infra.people.accounts.validation import (
 from infra.people.accounts.writing import (
     changed_elsewhere,
     changes_to_mail,
+    end_opened,
     name_taken,
     notify_nobody,
     refuse_suspended,
     unknown_user,
     with_addresses,
+    with_next_mail_turn,
     write_account,
 )
-from infra.people.attempt_source import attempt_source
-from infra.people.password_attempts import PASSWORDS_A_MINUTE, PasswordAttempts
 from infra.people.password_resets import PasswordResets
-from infra.people.rate_limits import LoginRateLimit
-from infra.people.security_log import SecurityEvent, note_security
+from infra.people.rate_limits import (
+    PASSWORDS_A_MINUTE,
+    LoginRateLimit,
+    PasswordAttempts,
+    SecurityEvent,
+    attempt_source,
+    note_security,
+)
 from infra.redis import keys
 from infra.redis.clients import time_ms
 from infra.redis.reads import Read, read_one, read_strings

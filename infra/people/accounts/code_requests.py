@@ -11,9 +11,8 @@ import redis
 from domain.match.events import AccountId
 from domain.sentences import Sentence
 from infra.people.accounts.record import Profile
-from infra.people.accounts.validation import folded_mailbox
-from infra.people.attempt_source import LOCAL, attempt_source
-from infra.people.security_log import SecurityEvent, note_security
+from infra.people.accounts.usernames import folded_mailbox
+from infra.people.rate_limits import LOCAL, SecurityEvent, attempt_source, note_security
 from infra.redis import mail_keys as keys
 from infra.sentences import SAY
 

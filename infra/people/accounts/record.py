@@ -2,14 +2,21 @@
 
 Records are maps: a field that an older record lacks is read as its default, and defaults are not
 written. A new field therefore needs a default, and a default never changes.
+
+Vacations of accounts, which the drain reads when a match starts.
 """
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 import msgspec
+import redis
 
+from domain.clocks.vacation import Vacation, running_vacation
 from domain.game.engine import RobotLevel
+from domain.match.events import AccountId
+from infra.redis import keys
 
 
 class MailAddress(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -89,3 +96,24 @@ encode: Final = msgspec.msgpack.Encoder().encode
 decode: Final = msgspec.msgpack.Decoder(Account).decode
 decode_profile: Final = msgspec.msgpack.Decoder(Profile).decode
 """Reads a record without its password."""
+
+
+def vacations_of(profile: Profile) -> tuple[Vacation, ...]:
+    """Return the vacations of an account."""
+    return tuple(Vacation(since, days) for since, days in profile.vacations)
+
+
+def on_vacation(
+    client: redis.Redis, accounts: Sequence[AccountId], now: int
+) -> Mapping[AccountId, int]:
+    """Return until when accounts are on vacation, ms; those that are not are left out."""
+    with client.pipeline(transaction=False) as pipe:
+        for account in accounts:
+            pipe.get(keys.account(account))
+        found: list[Any] = pipe.execute()
+    absent = {}
+    for account, data in zip(accounts, found, strict=True):
+        one = running_vacation(vacations_of(decode_profile(data)), now) if data else None
+        if one is not None:
+            absent[account] = one.until
+    return absent

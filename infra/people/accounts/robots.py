@@ -1,6 +1,6 @@
 """The records of robots' accounts, which the server makes for itself.
 
-A robot's account id is a constant (`domain.match.robots`) and its record says which level it has. No
+A robot's account id is a constant (`domain.match.state`) and its record says which level it has. No
 password opens it, because its hash is that of no password. A userid that a person had before belongs
 to that person: the robot's has a number then, such as `robot-easy-2`.
 
@@ -17,7 +17,7 @@ from argon2 import PasswordHasher
 from msgspec.structs import replace
 
 from domain.game.engine import LEVELS, RobotLevel
-from domain.match.robots import ROBOT_ACCOUNTS, robot_name
+from domain.match.state import ROBOT_ACCOUNTS, robot_name
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts.passwords import unmatchable_hash
 from infra.people.accounts.record import Account, decode, decode_profile, encode

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
-from domain.match.robots import robot_level
+from domain.match.state import robot_level
 from infra.people.challenges import record
 from infra.people.challenges.indexes import ChallengeIds, ChallengeIndexes
 from infra.people.challenges.record import (

@@ -1,4 +1,7 @@
-"""The stored form of a challenge, and its changes. No I/O."""
+"""The stored form of a challenge, and its changes. No I/O.
+
+The command that starts the match of a full challenge.
+"""
 
 import hmac
 import re
@@ -13,11 +16,15 @@ from msgspec.structs import replace
 
 from domain.clocks.time_control import UNRATED
 from domain.errors import Code, Refusal
+from domain.match.commands import CommandEnvelope
 from domain.match.events import AccountId, CommandId, command_id
-from domain.match.robots import robot_level
-from domain.rules import Seat
+from domain.match.start import read_start_options, start_command, with_commitments
+from domain.match.state import robot_level
+from domain.rules import Seat, rules_by_id
 from infra.people.texts import without_invisible
 from infra.sentences import SAY
+from infra.store.kept_texts import DrawTexts
+from infra.store.port import Store
 
 NOTE_LIMIT: Final = 200
 """Characters of a note."""
@@ -321,3 +328,22 @@ def _without(challenge: Challenge, account: AccountId) -> Challenge:
 
 def _without_note(challenge: Challenge) -> Challenge:
     return replace(challenge, proposal=replace(challenge.proposal, note=""))
+
+
+def challenge_start(challenge: Challenge, store: Store, words: DrawTexts) -> CommandEnvelope:
+    """Return the command that starts a full challenge's match: the same from every process.
+
+    Refused as `start_command` refuses it.
+    """
+    proposal, command = challenge.proposal, challenge.start_id
+    chosen = read_start_options(challenge.words, proposal.seats)
+    rules = rules_by_id(proposal.rules)
+    start = start_command(rules, proposal.options, chosen, challenge.seat_order, command)
+    board = store.allocate(command)
+    # the last taker is the actor, because then all others get a notice
+    sent = CommandEnvelope(board, command, challenge.takers[-1], start)
+    if not start.gather:
+        return sent
+    own = dict(challenge.commitments)
+    commitments = words.commitments(board, challenge.seat_order, own)
+    return with_commitments(sent, commitments, store.events(board))

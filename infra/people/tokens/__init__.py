@@ -21,17 +21,21 @@ A token is valid only while its account exists, however much of it a deletion ha
 Durable as `infra.people.messages` is.
 """
 
-from infra.people.tokens.format import LENGTH, PREFIX, digest_of
-from infra.people.tokens.record import (
+from infra.people.tokens.tokens import (
     DAYS,
     LABEL_LENGTHS,
+    LENGTH,
     MOST_TOKENS,
+    PREFIX,
+    UNLISTED_MS,
     USUAL_DAYS,
+    AsyncTokens,
     FreshToken,
     Scope,
     Token,
+    Tokens,
+    digest_of,
 )
-from infra.people.tokens.tokens import UNLISTED_MS, AsyncTokens, Tokens
 
 __all__ = [
     "DAYS",

@@ -1,34 +1,310 @@
-"""Issues, verifies, lists and revokes tokens; the package explains the order of writes."""
+"""Issues, verifies, lists and revokes tokens; the package explains the order of writes.
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+The stored form of a token, and the validation of a new one.
 
+The text of a token: `mp_`, 43 random characters, 6 of a checksum.
+
+The checksum finds a token that was cut off or mistyped without asking the server; it is no protection.
+
+Verification of tokens without I/O, for blocking clients and event loops alike.
+
+`verification` returns a generator: it yields the commands of one pipeline, is sent their replies, errors
+included, and returns the tokens at the end.
+"""
+
+import logging
+import os
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import Generator, Iterable, Mapping, MutableMapping, Sequence
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any, Final, TypeAlias
+from zlib import crc32
+
+import msgspec
 import redis
 from cachetools import LRUCache
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
+from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.people.secret_index import SecretIndex, new_id
-from infra.people.security_log import SecurityEvent, note_security
-from infra.people.tokens.format import digest_of, make_token
-from infra.people.tokens.record import (
-    DAY,
-    MOST_TOKENS,
-    USUAL_DAYS,
-    FreshToken,
-    Token,
-    pack,
-    read_end,
-    read_label,
-    read_scopes,
-)
-from infra.people.tokens.verify import ByDigest, parse_replies, read_commands, verification
+from infra.people.rate_limits import SecurityEvent, note_security
+from infra.people.sessions import SecretIndex, body_of, new_id
 from infra.redis import keys
-from infra.redis.autopipeline import CommandPipeline, CommandWords
-from infra.redis.clients import Clock
-from infra.redis.server_time import ServerTime
+from infra.redis.autopipeline import CommandPipeline, CommandWords, raise_errors
+from infra.redis.clients import Clock, to_ms
+from infra.redis.server import ServerTime
 from infra.sentences import SAY
+
+MOST_TOKENS: Final = 50
+"""Tokens of one account."""
+
+LABEL_LENGTHS: Final = range(1, 61)
+
+DAYS: Final = range(1, 3651)
+"""Days a token may last, unless it never expires."""
+
+USUAL_DAYS: Final = 365
+
+DAY: Final = 24 * 3_600_000
+"""A day, in ms."""
+
+
+class Scope(StrEnum):
+    """A permission of a token. Public data need no token."""
+
+    READ = "read"
+    """Reading data that only the player may see."""
+    PLAY = "play"
+    """Commands in matches."""
+    ACCOUNT = "account"
+    """Preferences, tokens, deletion."""
+
+
+class Token(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A token without its text. Times are ms since 1970 by Redis's clock.
+
+    Stored as a map: a new field needs a default, and a default never changes.
+    """
+
+    account: AccountId
+    id: str
+    """64 random bits in hex, independent of the text."""
+    label: str
+    """Its owner's name for it; personal."""
+    scopes: tuple[Scope, ...]
+    created: int
+    last_used: int | None = None
+    """Start of the last day (UTC) on which it was used; None for never."""
+    expires: int | None = None
+    """None for a token that lasts until it is revoked."""
+
+    def is_valid(self, now: int) -> bool:
+        """Return whether it has not expired."""
+        return self.expires is None or now < self.expires
+
+
+class FreshToken(Token, frozen=True, kw_only=True):
+    """A new token, with its text."""
+
+    text: str
+    """Shown to its owner once; stored nowhere."""
+
+    def __repr__(self) -> str:
+        """Return the id without the text, because it may appear in a log."""
+        return f"{type(self).__name__}({self.id!r})"
+
+
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = msgspec.msgpack.Decoder(Token).decode
+
+
+def pack(digest: bytes, token: Token) -> bytes:
+    """Return the stored form of a record: the SHA-256 of the text, then the token."""
+    return digest + _encode(token)
+
+
+def unpack(digest: bytes, data: bytes | None) -> Token | None:
+    """Read the record that was found; None for none, and for that of another text."""
+    body = body_of(digest, data)
+    return None if body is None else _decode(body)
+
+
+def read_label(label: str) -> str:
+    """Return a label without blanks around it; `too-long` or `bad-request` for a bad one."""
+    label = label.strip()
+    if len(label) > LABEL_LENGTHS[-1]:
+        raise Refusal(Code.TOO_LONG, SAY("label-long", most=LABEL_LENGTHS[-1], length=len(label)))
+    if not label or not label.isprintable():
+        raise Refusal(
+            Code.BAD_REQUEST,
+            SAY("label-form", most=LABEL_LENGTHS[-1]),
+        )
+    return label
+
+
+def read_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
+    """Return each scope once, in one order; `bad-request` for an unknown one, and for none."""
+    wanted = set(scopes)
+    if not wanted or not wanted <= set(Scope):
+        raise Refusal(Code.BAD_REQUEST, SAY("token-scopes", scopes=", ".join(Scope)))
+    return tuple(scope for scope in Scope if scope in wanted)
+
+
+def read_end(now: int, days: int | None) -> int | None:
+    """Return when a token expires that lasts `days`; `bad-request` for too few or too many."""
+    if days is None:
+        return None
+    if days not in DAYS:
+        raise Refusal(
+            Code.BAD_REQUEST,
+            SAY("token-days", least=DAYS[0], most=DAYS[-1], days=days),
+        )
+    return now + days * DAY
+
+
+PREFIX: Final = "mp_"
+"""Prefix of a token, so that scanners recognise a leaked one."""
+
+LENGTH: Final = 52
+"""Characters of a token."""
+
+_RANDOM_BYTES: Final = 32
+
+_CHECKSUM: Final = 6
+
+_FORM: Final = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{{LENGTH - len(PREFIX)}}}")
+
+
+def make_token() -> str:
+    """Make a token's text."""
+    return _with_checksum(PREFIX + _base64(os.urandom(_RANDOM_BYTES)))
+
+
+def digest_of(text: str) -> bytes:
+    """Return the SHA-256 of a token's text; `unknown-token` for a text that can't be a token.
+
+    The sentence of a refusal repeats nothing of the text.
+    """
+    if not text.startswith(PREFIX):
+        raise _unknown(f"a token begins with {PREFIX}; give it whole")
+    if len(text) != LENGTH:
+        raise _unknown(f"a token has {LENGTH} characters, this one {len(text)}; give it whole")
+    if not _FORM.fullmatch(text) or _with_checksum(text[:-_CHECKSUM]) != text:
+        raise _unknown("the last characters of the token do not fit the others; copy it again")
+    return sha256(text.encode()).digest()
+
+
+def _unknown(sentence: str) -> Refusal:
+    return Refusal(Code.UNKNOWN_TOKEN, sentence)
+
+
+def _with_checksum(body: str) -> str:
+    # CRC-32 finds every wrong character, and every two neighbours that were swapped
+    return body + _base64(crc32(body.encode()).to_bytes(4))
+
+
+def _base64(data: bytes) -> str:
+    return urlsafe_b64encode(data).decode().rstrip("=")
+
+
+Verification: TypeAlias = Generator[Sequence[CommandWords], list[Any], list[Token | None]]
+
+ByDigest: TypeAlias = Mapping[bytes, Token]
+"""Tokens by the SHA-256 of their texts."""
+
+logger: Final = logging.getLogger(__name__)
+
+
+KnownAccounts: TypeAlias = MutableMapping[bytes, AccountId]
+"""The accounts of tokens, by the tokens' digests."""
+
+
+def verification(
+    texts: Sequence[str], time: ServerTime, known: KnownAccounts | None = None
+) -> Verification:
+    """Verify tokens in two round trips, and a third if one is used for the first time in a day.
+
+    `known` caches the accounts of tokens, which never change: then one round trip is enough. Whether
+    token and account still exist is asked each time, the time every ten seconds.
+    """
+    known = {} if known is None else known
+    digests = [_digest(text, known) for text in texts]
+    wanted = list(dict.fromkeys(digest for digest in digests if digest))
+    if not wanted:
+        return [None] * len(texts)
+    accounts = list({known[digest] for digest in wanted if digest in known})
+    now = time.counted()
+    ask_time: list[CommandWords] = [("TIME",)] if now is None else []
+    replies = yield [*_get_commands(wanted), *_account_commands(accounts), *ask_time]
+    heard = raise_errors(replies)
+    records, exist = heard[: len(wanted)], heard[len(wanted) : len(wanted) + len(accounts)]
+    if now is None:
+        now = time.learn(heard[-1])
+    found = _parse_tokens(records, wanted)
+    living = dict(zip(accounts, exist, strict=True))
+    lasting = {digest: token for digest, token in found.items() if token.is_valid(now)}
+    known.update({digest: one.account for digest, one in lasting.items() if digest not in known})
+    good = yield from _with_account(lasting, living)
+    if uses := _use_commands(good, now - now % DAY):
+        replies = yield uses
+        _report(replies)
+    return [good.get(digest) if digest else None for digest in digests]
+
+
+def read_commands(digests: Sequence[bytes]) -> list[CommandWords]:
+    """Return the commands whose replies `parse_replies` reads."""
+    return [("TIME",), *_get_commands(digests)]
+
+
+def _get_commands(digests: Sequence[bytes]) -> list[CommandWords]:
+    return [("GET", keys.token(digest)) for digest in digests]
+
+
+def parse_replies(
+    replies: Sequence[Any], digests: Sequence[bytes], clock: Clock | None
+) -> tuple[int, ByDigest]:
+    """Return the time, and the tokens that have a record."""
+    time, *records = replies
+    now = clock() if clock else to_ms(time)
+    return now, _parse_tokens(records, digests)
+
+
+def _parse_tokens(records: Sequence[Any], digests: Sequence[bytes]) -> ByDigest:
+    tokens = {digest: unpack(digest, data) for digest, data in zip(digests, records, strict=True)}
+    return {digest: token for digest, token in tokens.items() if token}
+
+
+def _digest(text: str, known: KnownAccounts) -> bytes | None:
+    # the form of a token that is known was checked before
+    if text.isascii() and (digest := sha256(text.encode()).digest()) in known:
+        return digest
+    try:
+        return digest_of(text)
+    except Refusal:
+        return None
+
+
+def _account_commands(accounts: Sequence[AccountId]) -> list[CommandWords]:
+    return [("GET", keys.account(account)) for account in accounts]
+
+
+def _with_account(
+    tokens: ByDigest, asked: Mapping[AccountId, bytes | None]
+) -> Generator[Sequence[CommandWords], list[Any], ByDigest]:
+    """Return the tokens whose accounts exist; `asked` has the records of known accounts.
+
+    A deleted account never comes back: one that exists now existed when its token was read.
+    """
+    accounts = list({token.account for token in tokens.values()} - asked.keys())
+    living = dict(asked)
+    if accounts:
+        replies = yield _account_commands(accounts)
+        living.update(zip(accounts, raise_errors(replies), strict=True))
+    return {digest: token for digest, token in tokens.items() if living[token.account] is not None}
+
+
+def _use_commands(good: ByDigest, today: int) -> list[CommandWords]:
+    """Return the commands that store the first use of a day.
+
+    A record changes in no other way, so they overwrite nothing else, and they do not restore a
+    token that was revoked meanwhile.
+    """
+    return [
+        ("SET", keys.token(digest), pack(digest, replace(token, last_used=today)), "XX", "KEEPTTL")
+        for digest, token in good.items()
+        if token.last_used is None or token.last_used < today
+    ]
+
+
+def _report(replies: Iterable[Any]) -> None:
+    """Log uses that were not stored, because a full server still serves readers."""
+    errors = [reply for reply in replies if isinstance(reply, ResponseError)]
+    if errors:
+        logger.warning("the use of %d tokens was not written down: %s", len(errors), errors[0])
+
 
 UNLISTED_MS: Final = 3_600_000
 """How long a record lasts before it is listed, because nobody could revoke it."""

@@ -20,10 +20,9 @@ from litestar.typing import FieldDefinition
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.tokens import Scope, Token
-from services.app.actor import Actor
-from services.app.context import App
-from services.http.anonymous_limit import note_budget, request_weight
+from services.app.context import Actor, App
 from services.http.context import API_FRONT_END, ApiContext
+from services.http.requests import note_budget, request_weight
 
 AnyRequest = Request[Any, Any, Any]
 

@@ -9,16 +9,14 @@ from domain.clocks import match_clock
 from domain.clocks.time_control import write_time_control
 from domain.match.history import Snapshot
 from domain.match.imports import describe_source
-from domain.match.robots import robot_level
-from domain.match.state import MatchState, deadline, position_at, position_of
+from domain.match.state import MatchState, deadline, position_at, position_of, robot_level
 from domain.rules import AnyRules, Seat, rules_by_id
-from domain.sentences import text_in
-from domain.translation import ENGLISH, Translation
+from domain.sentences import ENGLISH, Translation, text_in
 from infra.languages.wording import wording
 from services.app.matches import paused_since, phase_of, running_seat, seals_its_draw
 from services.app.names import shown_names
+from services.words.agreements import described
 from services.words.endings import over
-from services.words.time_controls import described
 
 
 class Seated(msgspec.Struct, frozen=True):

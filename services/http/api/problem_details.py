@@ -13,10 +13,10 @@ from domain.errors import Code, Refusal
 from infra.languages.wording import wording
 from services.app.error_codes import CODE_INFO, server_failure, unwritten
 from services.app.play import CommandPending, OutcomePending, RecordedRefusal
-from services.http.accept_language import headers_of_language, wanted_language
 from services.http.api.auth import parameters_of
 from services.http.api.bodies import MAX_BODY_BYTES, WrongMediaTypeError, with_choices
 from services.http.middleware import allowed_methods
+from services.http.requests import headers_of_language, wanted_language
 
 logger = logging.getLogger(__name__)
 

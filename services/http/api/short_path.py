@@ -18,14 +18,12 @@ from litestar.types import Receive, Send
 from infra.people.tokens import Scope as TokenScope
 from infra.process.log_context import LoggedWith
 from services.app.commands import Action, act
-from services.http.anonymous_limit import note_budget
 from services.http.api.auth import BEARER, FAILED, Caller
 from services.http.api.bodies import MAX_BODY_BYTES
 from services.http.connections import ANSWER_AT_ONCE
 from services.http.context import ApiContext
-from services.http.middleware import BEGAN, RATE_HEADERS, HttpMiddleware, count_request
-from services.http.request_ids import HEADER as REQUEST_ID_HEADER
-from services.http.request_ids import request_id_of
+from services.http.middleware import BEGAN, HttpMiddleware, count_request
+from services.http.requests import RATE_HEADERS, REQUEST_ID_HEADER, note_budget, request_id_of
 
 PATH_TEMPLATE: Final = "/api/matches/{board}/commands"
 """The path of the route, as metrics name it."""

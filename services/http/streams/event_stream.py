@@ -1,6 +1,6 @@
 """New events of watched matches: one subscription a process, and one read a match for all watchers.
 
-The channel of a match (`infra.store.board_channel`) says how many events it has. A message may be lost,
+The channel of a match (`infra.store.channels`) says how many events it has. A message may be lost,
 and so may the connection: once a second the numbers of all watched matches are read in one round trip.
 """
 
@@ -15,8 +15,8 @@ from redis import asyncio as aredis
 from redis.exceptions import RedisError
 
 from domain.errors import Refusal
-from infra.store.board_channel import board_of, channel_of
-from services.http.streams.while_watched import Settable
+from infra.store.channels import board_of, channel_of
+from services.http.streams.limits import Settable
 
 logger = logging.getLogger(__name__)
 

@@ -15,11 +15,11 @@ import msgspec
 import redis
 
 from domain.match.events import AccountId
+from infra.projections.buckets import NOTICES
 from infra.projections.generations import Generations
 from infra.projections.notices import NoticePosition, NoticesAfter, PlayerNotice, position_of
-from infra.projections.specs import NOTICES
 from infra.store.port import Watermark
-from services.http.streams.while_watched import WhileWatched
+from services.http.streams.limits import WhileWatched
 
 logger = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from domain.match.events import AccountId
 from infra.people.challenges import ChallengesOverview
 from infra.redis.reads import Read, read_all, read_one
 from services.app.context import App
-from services.http.streams.while_watched import Settable, WhileWatched
+from services.http.streams.limits import Settable, WhileWatched
 
 POLL_SECONDS: Final = 1.0
 """Pause between two queries while somebody watches."""

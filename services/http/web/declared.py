@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 
-from services.http.anonymous_limit import WEIGHT
+from services.http.requests import WEIGHT
 from services.http.web.forms import COMMANDS, CommandCount
 
 Handler: TypeAlias = Callable[..., Any]

@@ -11,16 +11,14 @@ from litestar.types import Receive, Scope, Send
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from domain.sentences import Text, text_in
-from domain.translation import ENGLISH
+from domain.sentences import ENGLISH, Text, text_in
 from services.app.error_codes import CODE_INFO, server_failure, unwritten
 from services.app.play import OutcomeNotDurable, OutcomePending
-from services.app.sentences import SAY
-from services.http.accept_language import wanted_language
+from services.app.refusal_words import SAY
 from services.http.api import problem_details
-from services.http.web.display_settings import read_display
+from services.http.requests import wanted_language
 from services.http.web.render import HEADERS, local_path, redirect_to, render
-from services.http.web.session import LoginNeededError, Visitor, visitor
+from services.http.web.session import LoginNeededError, Visitor, read_display, visitor
 
 AnyRequest = Request[Any, Any, Any]
 

@@ -22,8 +22,7 @@ from litestar.di import NamedDependency
 from litestar.exceptions import PermissionDeniedException
 
 from domain.match.events import AccountId
-from services.app.actor import Actor
-from services.app.context import App
+from services.app.context import Actor, App
 from services.http.context import ApiContext
 from services.http.web.session import (
     CSRF_FIELD,

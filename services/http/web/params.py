@@ -7,11 +7,10 @@ from litestar.params import PathParameter, QueryParameter
 
 from domain.match.events import AccountId
 from services.http.context import ApiContext
-from services.http.web.display_settings import BoardTheme
 from services.http.web.forms import Form, OwnForm
 from services.http.web.puzzles.view import PuzzleLine
 from services.http.web.replay.variations import MAX_CHARACTERS, Variation
-from services.http.web.session import Visitor
+from services.http.web.session import BoardTheme, Visitor
 
 MAX_PLY: Final = 1_000_000
 

@@ -12,15 +12,13 @@ from litestar.datastructures import Cookie
 from litestar.response import Redirect
 from markupsafe import Markup
 
-from domain.game.package import GamePart, game_text
+from domain.game.protocol import GamePart, game_text
 from domain.sentences import text_in
 from infra.languages.catalogues import languages, translated
-from infra.languages.formats import language_name
-from infra.languages.wording import Wording
+from infra.languages.wording import Wording, language_name
 from services.http.web.assets import FILE_TYPES, asset_url, module_tags
-from services.http.web.boards.board_view import board_sample, draw_figures
+from services.http.web.boards.board_view import board_sample, draw_figures, game_picture
 from services.http.web.boards.live_try import in_earnest
-from services.http.web.games.guides import game_picture
 from services.http.web.messages.chat_text import linked
 from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie, session_cookie
 from services.words.endings import reason_label

@@ -10,21 +10,25 @@ logged in has a random cookie instead, which belongs to no account.
 
 Pages are compressed, so the length of a page tells something about the text in it. Therefore each answer has
 the token masked by a pad of its own, and no two answers show the same text.
+
+How a browser shows the pages: theme, language, boards, sound. One cookie has it, for guests too.
 """
 
 import hmac
 import re
 import secrets
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 from litestar import Request
 from litestar.datastructures import Cookie
 from litestar.di import NamedDependency
 
+from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
-from domain.translation import ENGLISH
+from domain.sentences import ENGLISH
 from infra.languages.wording import Wording, wording
 from infra.people.accounts import Profile
 from infra.people.accounts.record import decode_profile
@@ -32,10 +36,77 @@ from infra.people.sessions import LASTS_SECONDS, Session, SessionCheck
 from infra.redis.reads import Read, read_all
 from infra.store.snapshots import read_locators, read_with_conditional_moves
 from services.app.damaged_match import UNREADABLE
-from services.app.news import LOOKED_AT, new_count
-from services.http.accept_language import wanted_language
+from services.app.refusal_words import SAY
+from services.app.waiting import LOOKED_AT, new_count
 from services.http.context import ApiContext
-from services.http.web.display_settings import USUAL, DisplaySettings, page_address, read_display
+from services.http.requests import wanted_language
+
+COOKIE: Final = "display"
+_YEAR: Final = 365 * 86_400
+
+Theme = Literal["system", "light", "dark"]
+BoardTheme = Literal["paper", "wood", "slate"]
+Side = Literal["mine", "first"]
+
+
+class DisplaySettings(msgspec.Struct, frozen=True):
+    """The settings of a browser."""
+
+    theme: Theme = "system"
+    language: str = ""
+    """Empty: the account's, or what the browser asks for."""
+    board: BoardTheme = "paper"
+    coordinates: bool = True
+    below: Side = "mine"
+    """Whose side of a board is below."""
+    confirm: bool = True
+    """Whether a whole move is played only when it is confirmed."""
+    sound: bool = False
+
+
+USUAL: Final = DisplaySettings()
+
+
+def read_display(cookies: Mapping[str, str]) -> DisplaySettings:
+    """Return the settings in a browser's cookies; the usual ones where they can't be read."""
+    fields = dict(part.split("-", 1) for part in cookies.get(COOKIE, "").split(".") if "-" in part)
+    try:
+        return msgspec.convert(fields, DisplaySettings, strict=False)
+    except msgspec.ValidationError:
+        return USUAL
+
+
+def change_display(settings: DisplaySettings, changes: Mapping[str, str]) -> DisplaySettings:
+    """Return settings with changes, by field; `bad-option` for a value that there is not."""
+    known = {name: value for name, value in changes.items() if name in settings.__struct_fields__}
+    try:
+        return msgspec.convert(msgspec.to_builtins(settings) | known, DisplaySettings, strict=False)
+    except msgspec.ValidationError as error:
+        raise Refusal(Code.BAD_OPTION, SAY("no-display-setting")) from error
+
+
+def display_cookie(settings: DisplaySettings, *, secure: bool) -> Cookie:
+    """Return the cookie of settings."""
+    fields = msgspec.to_builtins(settings).items()
+    text = ".".join(f"{name}-{str(value).lower()}" for name, value in fields if value != "")
+    # scripts read it too
+    return Cookie(key=COOKIE, value=text, path="/", max_age=_YEAR, secure=secure, samesite="lax")
+
+
+def page_address(request: Request[Any, Any, Any]) -> str:
+    """Return the address of the requested page, with its query.
+
+    A form that is answered with a page of its own has the address of a form, which no browser can ask
+    for: then it is the nearest page above that address, such as `/account` for `/account/password`.
+    """
+    if request.method == "GET":
+        return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    pages = {route.path_format for route in request.app.routes if "GET" in route.methods}
+    path, template = request.url.path, request.scope["path_template"]
+    while path and template not in pages:
+        path, template = path.rpartition("/")[0], template.rpartition("/")[0]
+    return path or "/"
+
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -348,3 +419,7 @@ def _cookie(visitor: Visitor, name: str, value: str, seconds: int | None) -> Coo
         httponly=True,
         samesite="lax",
     )
+
+
+async def skip_api_authentication(_: Request[Any, Any, Any]) -> None:
+    """Replace the API's authentication, because the pages have their own."""

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 from pkgutil import walk_packages
-from typing import Any, Final
+from typing import Final
 
 from litestar import Request, Router
 from litestar.di import Provide
@@ -15,7 +15,7 @@ from services.http.web.forms import form, open_form, own
 from services.http.web.games.page import variation_in_address
 from services.http.web.puzzles.page import puzzle_in_address
 from services.http.web.render import add_security_headers
-from services.http.web.session import account, visitor
+from services.http.web.session import account, skip_api_authentication, visitor
 
 
 def _pages() -> list[HTTPRouteHandler]:
@@ -23,10 +23,6 @@ def _pages() -> list[HTTPRouteHandler]:
     names = (found.name for found in walk_packages(package.__path__, f"{package.__name__}."))
     modules = [import_module(name) for name in names if name != __name__]
     return [page for module in modules for page in getattr(module, "pages", Pages()).all]
-
-
-async def _skip_api_authentication(_: Request[Any, Any, Any]) -> None:
-    """Replace the API's authentication, because the pages have their own."""
 
 
 SITE: Final = Router(
@@ -43,7 +39,7 @@ SITE: Final = Router(
     },
     exception_handlers=HANDLERS,
     request_class=Request,
-    before_request=_skip_api_authentication,
+    before_request=skip_api_authentication,
     after_request=add_security_headers,
     include_in_schema=False,
 )

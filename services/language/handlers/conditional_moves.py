@@ -8,7 +8,7 @@ from services.app.conditional_moves import (
 )
 from services.language.answer import Answer
 from services.language.invocation import Invocation
-from services.language.render.conditional_moves import conditional_move_lines
+from services.language.texts import conditional_move_lines
 
 
 def queue(call: Invocation) -> Answer:

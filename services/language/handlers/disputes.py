@@ -5,19 +5,21 @@ from typing import Final
 from domain.errors import Code, Refusal
 from services.app.cases import PAGE, cases_of, queue_of
 from services.app.disputes import (
+    KINDS,
     AppealAction,
     ClaimAction,
     DisputeAction,
     RuleAction,
+    Verdict,
     dispute,
+    read_grants,
 )
-from services.app.rulings import KINDS, Verdict, read_grants
 from services.language.answer import Answer
 from services.language.arguments import read_board
 from services.language.handlers.messages import text_of
 from services.language.handlers.play import deliver
 from services.language.invocation import Invocation
-from services.language.render.case_text import case_page, queue_lines
+from services.language.texts import case_page, queue_lines
 
 _MOST_DIGITS: Final = 6
 

@@ -1,25 +1,74 @@
-"""Matches that a player watches or pins, and players that one follows."""
+"""Commands against the challenges of another player: block, unblock, decline all.
+
+Matches that a player watches or pins, and players that one follows.
+"""
 
 from typing import Final
 
 from infra.languages.wording import N_
+from services.app.challenges import decline_all as decline_all_of
 from services.app.follows import (
+    add_block,
+    blocked_userids,
     follow_player,
     followed_boards,
     followed_userids,
     pin_match,
+    remove_block,
     unfollow_player,
     unpin_match,
     unwatch_match,
     watch_match,
     watched_matches,
 )
-from services.app.listed_matches import listed_matches
+from services.app.queries import listed_matches
 from services.language.answer import Answer
 from services.language.arguments import read_board
 from services.language.form import OWN, OWN_IN_MATCH, signed
 from services.language.handlers.listing import lines_of
 from services.language.invocation import Invocation
+
+
+def block(call: Invocation) -> Answer:
+    """Block a player, or list the blocked players."""
+    account, words = call.account(), call.words
+    if len(call.line.all("userid")) == 1:
+        names = blocked_userids(call.app, account)
+        if not names:
+            return Answer(words.gettext("you aren't blocking anyone"))
+        return Answer(words.gettext("you are blocking %(names)s", names=words.names(names)))
+    declined = add_block(call.app, account, call.line.all("userid")[1])
+    said = words.gettext(
+        "from now on they can't challenge you, write to you or chat where you read it; "
+        "matches in which you have moved continue"
+    )
+    if declined:
+        said += "; " + words.ngettext(
+            "%(count)s match in which you hadn't moved was declined",
+            "%(count)s matches in which you hadn't moved were declined",
+            declined,
+        )
+    return Answer(said)
+
+
+def unblock(call: Invocation) -> Answer:
+    """End a block."""
+    account = call.account()
+    remove_block(call.app, account, call.line.all("userid")[1])
+    return Answer(call.words.gettext("they can challenge you and write to you again"))
+
+
+def decline_all(call: Invocation) -> Answer:
+    """Decline all matches to which a player invites the account."""
+    declined = decline_all_of(call.app, call.actor, call.line.all("userid")[1])
+    if not declined:
+        return Answer(call.words.gettext("no challenge from them is waiting for you"))
+    return Answer(
+        call.words.ngettext(
+            "%(count)s match was declined", "%(count)s matches were declined", declined
+        )
+    )
+
 
 _PLAYED: Final = 20
 """Matches of followed players in one answer."""

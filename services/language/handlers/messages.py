@@ -11,7 +11,7 @@ from services.app.names import names_by_seat
 from services.language.answer import Answer
 from services.language.arguments import read_board
 from services.language.invocation import Invocation
-from services.language.render.bounced_addresses import bounced_address_lines
+from services.language.texts import bounced_address_lines
 
 _SHOWN = 20
 """Messages shown at once, unless more than these are new."""

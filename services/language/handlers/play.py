@@ -9,10 +9,8 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from domain.match.events import Called, DealProposed, Event
-from domain.match.history import replay
-from domain.match.leaves import EventEnvelope, decode_event
-from domain.match.start_command import read_draw_options
-from services.app.actor import Actor
+from domain.match.history import EventEnvelope, decode_event, replay
+from domain.match.start import read_draw_options
 from services.app.commands import (
     PLAIN_ACTIONS,
     Accept,
@@ -22,6 +20,7 @@ from services.app.commands import (
     Reveal,
     act,
 )
+from services.app.context import Actor
 from services.app.damaged_match import UNREADABLE, damaged_match
 from services.app.draws import server_keeps_text
 from services.app.error_codes import server_failure
@@ -35,9 +34,8 @@ from services.language.answer import Answer
 from services.language.authentication import names_challenger
 from services.language.handlers.boards import draw
 from services.language.invocation import Invocation
-from services.words.clocks import terms_line
 from services.words.matches import describe_events
-from services.words.named_match import NamedMatch
+from services.words.named_match import NamedMatch, terms_line
 
 
 def challenge(call: Invocation) -> Answer:

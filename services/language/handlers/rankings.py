@@ -1,22 +1,65 @@
-"""Commands about results: history, standings, ratings, and the players of a game."""
+"""The command that lists the best scores of a puzzle.
+
+Commands about results: history, standings, ratings, and the players of a game.
+"""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.rules import latest_rules
+from domain.sentences import text_in
 from infra.languages.wording import Wording
 from infra.projections.finished_matches import FinishedMatchRow
 from infra.projections.ratings import Rating
-from services.app.games import check_multiplayer, game_keys
-from services.app.names import name_of, names_of, robot_userids
+from services.app.games import check_multiplayer, game_keys, read_puzzle
+from services.app.names import name_of, names_by_seat, names_of, robot_userids
 from services.app.opponents import games_of_robots, robots_here
-from services.app.queries import count_finished, finished_matches, head_to_head, rating_series
+from services.app.queries import (
+    best_scores,
+    count_finished,
+    finished_matches,
+    head_to_head,
+    rating_series,
+    score_of,
+)
 from services.language.answer import Answer
 from services.language.arguments import nearest
 from services.language.handlers.listing import players_of
 from services.language.invocation import Invocation
 from services.words.endings import ending_in_list
+
+SHOWN: Final = 20
+"""Rows of a leaderboard."""
+
+
+def scores(call: Invocation) -> Answer:
+    """List the best scores of a puzzle, with the best that is known to be possible."""
+    rules, words = read_puzzle(call.rules.key), call.words
+    options = rules.read_options(call.line.all("flag"))
+    rows = best_scores(call.app, rules, call.line.all("flag"), count=SHOWN)
+    names = names_by_seat(call.app, [row.account for row in rows], words)
+    bound = rules.score(rules.start(options, 1, None))
+    lines = [
+        words.gettext(
+            "%(place)2s %(name)s: %(score)s (match %(board)s)",
+            place=place,
+            name=name,
+            score=text_in(score_of(call.app, row).text, words),
+            board=row.board,
+        )
+        for place, (name, row) in enumerate(zip(names, rows, strict=True), 1)
+    ]
+    empty = [words.gettext("nobody has finished it yet")] if not lines else []
+    game = " ".join([rules.title, *rules.write_options(options)])
+    head = words.gettext("%(game)s: the best scores", game=game)
+    return Answer(
+        page="\n".join(
+            [head, *([text_in(bound.limit, words)] if bound else []), "", *lines, *empty]
+        )
+    )
+
 
 LINES = 50
 """Rows of a list."""

@@ -3,19 +3,26 @@
 `read` turns a mail's bytes into an immutable `ParsedMail`. It does no I/O, raises only `UnfitError`, for
 a mail that is refused, and takes under 50 ms for any mail within the limits of
 `services.mail.parse.mime`.
+
+Reads what the mail server in front has found out about the sender of a mail (RFC 8601).
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Final
 
 import msgspec
 
-from services.mail.parse.charsets import UnknownCharsetError, decode_header, plain
-from services.mail.parse.html_to_text import strip
 from services.mail.parse.mime import Fields, Part, UndecodableError, UnfitError, first, read_parts
-from services.mail.parse.strip_quotes import own_lines, unflowed
+from services.mail.parse.text import (
+    UnknownCharsetError,
+    decode_header,
+    own_lines,
+    plain,
+    strip,
+    unflowed,
+)
 
 _ID: Final = re.compile(r"\s*<([!-;=?-~]{1,250})>\s*")
 
@@ -75,7 +82,7 @@ class ParsedMail(msgspec.Struct, frozen=True):
     automatic: bool
     """Whether a program or a list sent it, so that nobody waits for an answer."""
     results: tuple[str, ...] = ()
-    """Verdicts of mail servers on its sender, see `services.mail.parse.authentication`."""
+    """Verdicts of mail servers on its sender, see `services.mail.parse.message`."""
     failed: tuple[Failure, ...] = ()
     """The addresses that the mail, if it is a report, calls permanently unreachable."""
     problem: str = ""
@@ -202,3 +209,36 @@ def _unreachable(groups: Iterator[dict[str, str]]) -> Iterator[Failure]:
 def _after_type(value: str) -> str:
     """Return the value after the `rfc822;` or `smtp;` of a report's field."""
     return value.rpartition(";")[2].strip()
+
+
+_SIDE_TEXT: Final = re.compile(r'"[^"]*"|\([^"()]*\)')
+"""A quoted text or a comment: both may have words of the sender's choice in them."""
+
+_DEEPEST: Final = 3
+"""Comments within each other, at most."""
+
+_PASSED: Final = re.compile(
+    r"\s*(?:spf\s*=\s*pass\b.*\bsmtp\.mailfrom|dkim\s*=\s*pass\b.*\bheader\.d|"
+    r"dmarc\s*=\s*pass\b.*\bheader\.from)\s*=\s*(?:[^\s@;=]*@)?([a-z0-9.-]+)\s*(?:\s.*)?"
+)
+"""A method that passed, and the domain for which it did."""
+
+
+def vouches(results: Iterable[str], authserv: str, sender: str) -> bool:
+    """Return whether one of the headers, of the server of this name, shows that a mail is its sender's.
+
+    It does if SPF, DKIM or DMARC passed for the domain of `sender`, or one above it.
+    """
+    domain = f".{sender.rpartition('@')[2].lower()}"
+    return any(domain.endswith(f".{one}") for value in results for one in _domains(value, authserv))
+
+
+def _domains(value: str, authserv: str) -> list[str]:
+    if "\\" in value:  # with it the end of a quoted text is not what it seems
+        return []
+    for _ in range(_DEEPEST):
+        value = _SIDE_TEXT.sub(" ", value)
+    server, *methods = value.lower().split(";")
+    if server.split()[:1] != [authserv.lower()] or any(sign in value for sign in '"()'):
+        return []
+    return [found[1] for found in map(_PASSED.fullmatch, methods) if found]

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from services.mail.parse.charsets import decode, decode_base64
+from services.mail.parse.text import decode, decode_base64
 
 SIZE: Final = 64 * 1024
 """Bytes of a mail without its attachments, at most."""

@@ -34,8 +34,16 @@ from domain.match.events import (
     SetBack,
     TimeGiven,
 )
-from domain.match.history import BrokenHistory, check_chain, replay, unpack_snapshot
-from domain.match.leaves import EventEnvelope, decode_event, decode_refusal, leaf_hash
+from domain.match.history import (
+    BrokenHistory,
+    EventEnvelope,
+    check_chain,
+    decode_event,
+    decode_refusal,
+    leaf_hash,
+    replay,
+    unpack_snapshot,
+)
 from domain.match.state import cache_position
 from infra.store import locators
 from infra.store.outcomes import parse

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from domain.match.leaves import leaf_hash
+from domain.match.history import leaf_hash
 from tests.faults.harness.held import Held
 from tests.faults.harness.record import Invocation, Result
 

@@ -21,7 +21,7 @@ from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedShards
 from infra.store.log_gate import read_ends
 from infra.store.outcomes import CommandOutcome
-from infra.store.published_sizes import read_published_sizes
+from infra.store.watermarks import read_published_sizes
 from services.app.context import App
 from tests.faults.harness.checker import Violation, check
 from tests.faults.harness.elsewhere import elsewhere

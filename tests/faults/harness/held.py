@@ -15,7 +15,7 @@ from infra.archive.archive import Archive
 from infra.archive.objects import open_archive
 from infra.archive.store import StoreWithArchive
 from infra.durability.durability import Mode
-from infra.log.published_logs import PublishedLogs
+from infra.log.published_log import PublishedLogs
 from infra.redis import keys
 from infra.redis.cluster import servers_of
 from infra.settings.settings import Settings

@@ -9,8 +9,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from bench.workload import PlannedGame, starts
-from domain.clocks.calendar import DAY
-from domain.clocks.time_control import TimeControl
+from domain.clocks.time_control import DAY, TimeControl
 from domain.match.commands import CommandEnvelope, FlagPlayer
 from domain.match.events import SERVER_ACCOUNT, command_id
 from infra.durability.durability import Mode

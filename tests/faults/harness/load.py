@@ -15,7 +15,7 @@ from bench.workload import PlannedGame, games, moves, resignations, starts
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.events import command_id
-from domain.match.leaves import leaf_hash
+from domain.match.history import leaf_hash
 from infra.durability.durability import Mode
 from infra.store.gateway import Gateway, OutcomePending
 from infra.store.outcomes import CommandOutcome

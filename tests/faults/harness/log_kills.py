@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from domain.clocks.calendar import DAY
+from domain.clocks.time_control import DAY
 from infra.health.retirement_limits import retirement_limits
 from infra.process.failpoints import FAILPOINTS
 from infra.redis import keys
@@ -23,7 +23,7 @@ from tests.faults.harness.record import now
 from tests.faults.harness.results import Outcome
 from tests.faults.harness.station import gone, kill, progress, since
 from tests.helpers.served import until
-from workers.retire_job import retire_job
+from workers.retire import retire_job
 
 PUBLISH_POINTS = tuple(p for p in FAILPOINTS if p.startswith("publish."))
 RESTORE_POINTS = tuple(p for p in FAILPOINTS if p.startswith("restore."))

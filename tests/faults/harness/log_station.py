@@ -14,8 +14,8 @@ from infra.log.names import shard_key
 from infra.process.failpoints import VARIABLE
 from infra.redis import keys
 from infra.store.leases import LaneLeases
-from infra.store.published_sizes import read_published_sizes
 from infra.store.rq_wakeup import enqueue_drain
+from infra.store.watermarks import read_published_sizes
 from tests.faults.harness.checker import Violation
 from tests.faults.harness.held import Held, store_with_archive
 from tests.faults.harness.load import Load

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from infra.durability.durability import Mode
 from infra.redis import keys
-from infra.redis.slot_map import slot_of_key
+from infra.redis.cluster import slot_of_key
 from tests.faults.harness.checker import Violation
 from tests.faults.harness.failover_station import FailoverStation
 from tests.faults.harness.failovers import (

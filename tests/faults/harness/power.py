@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from infra.redis import keys
-from infra.valkey.aof_repair import newest_log
+from infra.valkey.aof import newest_log
 from infra.valkey.process import is_alive
 from tests.faults.harness.results import Outcome
 from tests.faults.harness.station import Station, progress

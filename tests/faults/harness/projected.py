@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from redis import Redis
 
+from infra.projections.buckets import SPECS
 from infra.projections.lag import Lag, lag
 from infra.projections.projection import Projection
-from infra.projections.specs import SPECS
 from infra.store.port import Store
 from tests.faults.harness.checker import Violation
 from workers.projections import PROJECTIONS

@@ -20,7 +20,7 @@ from typing import Self
 
 import msgspec
 
-from domain.match.leaves import command_of, decode_leaf
+from domain.match.history import command_of, decode_leaf
 from infra.log.checkpoint import open_checkpoint
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.store.outcomes import parse

@@ -11,14 +11,13 @@ from redis.exceptions import RedisError
 
 from domain.match.commands import CommandEnvelope
 from infra.durability.durability import Mode
+from infra.projections.buckets import SPECS
 from infra.projections.generations import Generations
-from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.store.port import Store
 from infra.store.redis_store import RedisStore
-from infra.valkey.queue_server import FOLDER
-from infra.valkey.server import EmbeddedError, socket_url
+from infra.valkey.server import FOLDER, EmbeddedError, socket_url
 from tests.faults.harness import held
 from tests.faults.harness.checker import check
 from tests.faults.harness.elsewhere import elsewhere

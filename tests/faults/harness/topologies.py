@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 
 import redis
 
-from infra.redis.slot_map import slot_of_key
+from infra.redis.cluster import slot_of_key
 from tests.faults.harness.firewall import Firewall, Rule
 from tests.helpers.clusters import BUS_PORT, Cluster, Node, SentinelPair
 

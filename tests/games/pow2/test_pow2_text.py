@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.boards.pow2_board import NAMES
-from domain.boards.pow2_text import LARGE, SMALL, draw_board
+from domain.boards.pow2_board import LARGE, NAMES, SMALL, draw_board
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
 from domain.rules import latest_rules

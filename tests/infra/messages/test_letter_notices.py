@@ -2,9 +2,9 @@
 
 from redis import Redis
 
+from infra.people.account_notices import UnreadCounter, UnreadCounts
 from infra.people.message_notices import MessageNotices
 from infra.people.messages import BROADCAST_LIMIT, KEPT_SECONDS, MessageStore
-from infra.people.unread import UnreadCounter, UnreadCounts
 from infra.projections.notices import MOST_NOTICES, NoticeKind, PlayerNotice
 from infra.redis import keys
 from infra.redis.clients import time_ms

@@ -13,11 +13,11 @@ from infra.people.messages import (
     CHAT_LIMIT,
     KEPT_SECONDS,
     MOST_RECIPIENTS,
+    STRANGERS_A_DAY,
     MessageKind,
     MessageStore,
     PlayerMessage,
 )
-from infra.people.stranger_messages import STRANGERS_A_DAY
 from infra.people.texts import TEXT_LIMIT, read_text
 from infra.redis import keys
 from tests.helpers.messages import ALICE, BOB, CAROL, SHARDS, lists, texts

@@ -8,15 +8,16 @@ from domain.game.painter import (
     BoardInput,
     Picture,
     PlayerCaption,
+    Point,
     body,
+    element,
     icon,
     piece,
     place,
     place_sentences,
     ring,
 )
-from domain.game.svg import Point, element
-from domain.game.text import TextInput
+from domain.game.protocol import TextInput
 from matchpost_tictactoe.rules import SIDES, SQUARES
 
 _CELL: Final = WIDTH / 3

@@ -2,8 +2,7 @@
 
 import pytest
 
-from domain.match.history import BrokenHistory
-from domain.match.leaves import decode_refusal
+from domain.match.history import BrokenHistory, decode_refusal
 from infra.audit.stored_match import check
 from infra.store import outcomes
 from tests.fakes.memory_store import MemoryStore

@@ -8,8 +8,13 @@ from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, ResignMatch
 from domain.match.decide import decide
 from domain.match.decision import Decision
-from domain.match.history import PackedSnapshot, chain_events, pack_snapshot, unpack_snapshot
-from domain.match.leaves import decode_event
+from domain.match.history import (
+    PackedSnapshot,
+    chain_events,
+    decode_event,
+    pack_snapshot,
+    unpack_snapshot,
+)
 from infra.audit.stored_match import check
 from infra.store import outcomes
 from tests.fakes.app import FakeApp, Terminal

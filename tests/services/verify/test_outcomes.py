@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.audit.stored_match import check
 from infra.store import outcomes
 from tests.fakes.app import FakeApp, Terminal

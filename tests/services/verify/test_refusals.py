@@ -15,13 +15,22 @@ from domain.match.decide import decide
 from domain.match.decision import Rejection
 from domain.match.events import Moved
 from domain.match.evolve import evolve
-from domain.match.history import EMPTY_SNAPSHOT, Snapshot, encode_refusal, pack_snapshot
-from domain.match.leaves import RefusedLeaf, decode_event, decode_refusal, encode_event, leaf_hash
+from domain.match.history import (
+    EMPTY_SNAPSHOT,
+    RefusedLeaf,
+    Snapshot,
+    decode_event,
+    decode_refusal,
+    encode_event,
+    encode_refusal,
+    leaf_hash,
+    pack_snapshot,
+)
 from domain.match.sentences import SAY
 from domain.match.state import cache_position
 from infra.audit.stored_match import check
 from infra.store import outcomes
-from infra.store.refused_commands import RefusedId
+from infra.store.kept_texts import RefusedId
 from tests.services.verify.checked_match import BOARD, EVENTS, REFUSAL, broken, the_refusal
 
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from infra.log.key_files import generate_keys
-from services.http.web.log.verify import PAGE
+from services.http.web.log.page import PAGE
 from tests.helpers.api import Api
 
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from domain.match.leaves import decode_event, is_event
+from domain.match.history import decode_event, is_event
 from tests.helpers.checked_files import File, changed, encode, evidence, flip64, flipped, with_leaf
 from tests.web.verify_page.checking import first_failures
 

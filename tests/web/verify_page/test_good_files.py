@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from domain.match.deals import DealKind
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.audit.draws import DEALS as CLAUSES
 from infra.log.signed_note import SignatureType, Signer
 from tests.helpers.checked_files import Evidence, changed, evidence

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from services.http.web.log.verify import PAGE
+from services.http.web.log.page import PAGE
 from tests.helpers.browser import PHONE, faults_of
 from tests.helpers.checked_files import changed, evidence
 from tests.web.verify_page.checking import document, drop

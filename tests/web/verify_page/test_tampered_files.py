@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from domain.fairness import Commitment
-from domain.match.leaves import decode_event
+from domain.match.history import decode_event
 from infra.audit.check_document import check_document
 from infra.audit.match_document import write_document
 from infra.log.receipts import KEY_SUFFIX, Receipt

@@ -7,7 +7,7 @@ import pytest
 from redis import Redis
 
 from domain.match.commands import CommandEnvelope, PlayMove
-from infra.archive.archived_match import ArchiveError
+from infra.archive.archive import ArchiveError
 from infra.archive.objects import PageStore, PublishedLeaves
 from infra.objects.files import FileObjects
 from infra.people.messages import MessageStore

@@ -3,19 +3,24 @@
 Parameters, bodies and answers come from the signature of a route; it declares its error codes and its
 scope beside that (`declared_errors`, `auth`). The examples are a real exchange, which
 `tests/golden/make_api.py` records.
+
+The OpenAPI document as a page for people.
 """
 
 import inspect
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final
 
 import msgspec
+from jinja2 import ChainableUndefined, Environment, PackageLoader
 from litestar import Litestar, MediaType, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import ParameterKwarg
 from litestar.routes import HTTPRoute
+from markupsafe import Markup, escape
 
 from domain.errors import Code
 from services import __version__
@@ -312,3 +317,49 @@ def _examples() -> Document:
     data = files("services.http.api").joinpath("examples.json").read_bytes()
     found: Document = msgspec.json.decode(data)
     return found
+
+
+_Document = Mapping[str, Any]
+
+_MAX_EXAMPLE: Final = 4_000
+"""The maximum length of an example, in characters."""
+
+_ENVIRONMENT: Final = Environment(
+    loader=PackageLoader("services.http.api"),
+    autoescape=True,
+    undefined=ChainableUndefined,  # most keys of the document are optional
+    trim_blocks=True,
+    lstrip_blocks=True,
+    auto_reload=False,
+)
+
+
+def make_page(document: _Document) -> str:
+    """Return the page of a document."""
+    groups = [(tag, list(_operations_of_tag(document, tag["name"]))) for tag in document["tags"]]
+    return _ENVIRONMENT.get_template("docs.html").render(document=document, groups=groups)
+
+
+def _operations_of_tag(document: _Document, tag: str) -> Iterator[tuple[str, str, _Document]]:
+    """Yield method, path and operation for each operation with a tag."""
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            if tag in operation["tags"]:
+                yield method, path, operation
+
+
+def _to_html(text: object) -> Markup:
+    """Return text as HTML, with the words in backticks as code."""
+    escaped = str(escape(" ".join(str(text).split())))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped))  # noqa: S704 - escaped above
+
+
+def _example(example: Any) -> str:
+    """Return an example as text: JSON is indented, and a long text is cut."""
+    if not isinstance(example, str):
+        example = msgspec.json.format(msgspec.json.encode(example), indent=2).decode()
+    return example if len(example) <= _MAX_EXAMPLE else f"{example[:_MAX_EXAMPLE]}\n..."
+
+
+_ENVIRONMENT.filters["prose"] = _to_html
+_ENVIRONMENT.filters["example"] = _example

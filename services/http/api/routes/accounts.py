@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from domain.translation import ENGLISH
+from domain.sentences import ENGLISH
 from infra.languages.wording import wording
 from infra.people.accounts import Profile
 from infra.people.tokens import USUAL_DAYS, Scope, Token
 from services.app import accounts, preferences
 from services.app.context import App
-from services.app.recent_password import check_recent_password
+from services.app.passwords import check_recent_password
 from services.http.api.auth import Context, Own
 from services.http.api.bodies import RequestBody
 from services.http.api.declared import ANY_TOKEN, ANYBODY, ApiRoutes, refuses

@@ -11,15 +11,13 @@ from domain.errors import Code, Refusal
 from domain.rules import Seat
 from infra.people.tokens import Scope
 from infra.store.analyses import StoredAnalysis
-from services.app.analyses import analysis_of, score_bound, start_analysis
-from services.app.matches import load_state
+from services.app.matches import analysis_of, load_state, score_bound, start_analysis
 from services.http.api.auth import AnyRequest, Context, Own
-from services.http.api.declared import ANYBODY, ApiRoutes, refuses
-from services.http.api.etags import ETag
+from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses
 from services.http.api.routes.commands import BoardNumber
 
 if TYPE_CHECKING:
-    from infra.store.analysis_jobs import AnalysisProgress
+    from infra.store.analyses import AnalysisProgress
 
 api = ApiRoutes("analyses")
 

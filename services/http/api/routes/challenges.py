@@ -13,16 +13,14 @@ from domain.game.engine import RobotLevel
 from infra.people.challenges import Challenge
 from infra.people.tokens import Scope
 from services.app import challenges
-from services.app.challenges import begun_when_full, fill_with_robot, proposal_of, take
+from services.app.challenges import begun_when_full, decline_all, fill_with_robot, proposal_of, take
 from services.app.context import App
 from services.app.games import read_game
-from services.app.invitations import decline_all
 from services.app.names import userids_of
 from services.app.opponents import games_of_robots, robots_here
 from services.app.play import WAIT_SECONDS
 from services.http.api.auth import Caller, Context, Own
-from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import Key, Wait
+from services.http.api.bodies import Key, RequestBody, Wait
 from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.routes.players import Cursor, GameFilter, Limit
 from services.http.api.routes.start import Commitment, Words

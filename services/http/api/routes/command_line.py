@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, latest_rules
-from domain.translation import ENGLISH
+from domain.sentences import ENGLISH
 from infra.people.tokens import Scope
 from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys, read_game, read_puzzle
@@ -21,8 +21,7 @@ from services.app.play import WAIT_SECONDS
 from services.app.queries import best_scores
 from services.app.receipts import Answered
 from services.http.api.auth import AnyRequest, Caller, Context
-from services.http.api.bodies import TEXT, check_media_type
-from services.http.api.command_requests import Key, Wait
+from services.http.api.bodies import TEXT, Key, Wait, check_media_type
 from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.problem_details import headers_of_code, receipt_headers
 from services.http.api.routes.players import GameKey

@@ -15,11 +15,10 @@ from services.app.commands import Action, RevealedText, act
 from services.app.draws import read_text, reveal_command
 from services.app.play import WAIT_SECONDS, give
 from services.app.receipts import Answered
-from services.http.accept_language import headers_of_language, wanted_language
 from services.http.api.auth import AnyRequest, Context, Own
-from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import Sender, Wait
+from services.http.api.bodies import RequestBody, Sender, Wait
 from services.http.api.declared import ANYBODY, MOVE_ERRORS, ApiRoutes, refuses
+from services.http.requests import headers_of_language, wanted_language
 
 BoardNumber = Annotated[int, PathParameter(ge=1, le=10**15, description="the match's number")]
 CommandNumber = Annotated[

@@ -20,14 +20,19 @@ from domain.match.events import (
 from infra.audit.match_document import MatchDocument
 from infra.people.tokens import Scope
 from services.app.cases import CaseStep, CaseView, cases_of, queue_of
-from services.app.disputes import AppealAction, ClaimAction, DisputeAction, RuleAction, dispute
-from services.app.evidence import evidence_of
+from services.app.disputes import (
+    AppealAction,
+    ClaimAction,
+    DisputeAction,
+    RuleAction,
+    Verdict,
+    dispute,
+)
+from services.app.exports import evidence_of
 from services.app.names import userids_of
 from services.app.receipts import Answered
-from services.app.rulings import Verdict
 from services.http.api.auth import Own
-from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import CommandSender, Sender
+from services.http.api.bodies import CommandSender, RequestBody, Sender
 from services.http.api.declared import COMMAND_ERRORS, ApiRoutes, refuses
 from services.http.api.routes.commands import BoardNumber
 from services.http.api.routes.players import Cursor, Limit

@@ -13,8 +13,7 @@ from services.app import drafts
 from services.app.matches import load_state
 from services.app.receipts import Answered
 from services.http.api.auth import Own
-from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import Sender
+from services.http.api.bodies import RequestBody, Sender
 from services.http.api.declared import CHECKED_MOVE_ERRORS, MOVE_ERRORS, ApiRoutes, refuses
 from services.http.api.routes.commands import BoardNumber
 

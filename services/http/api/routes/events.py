@@ -13,14 +13,12 @@ from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, Appealed, Claimed, Ended, ResultChanged, Ruled
-from domain.match.history import Snapshot
-from domain.match.leaves import decode_event, leaf_hash
+from domain.match.history import Snapshot, decode_event, leaf_hash
 from infra.people.tokens import Scope
 from infra.projections.notices import NoticePosition, position_of
 from services.app.damaged_match import UNREADABLE
 from services.http.api.auth import AnyRequest, Caller, Context, Own, token_still_valid
-from services.http.api.declared import ANYBODY, ApiRoutes, refuses
-from services.http.api.etags import ETag
+from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses
 from services.http.api.routes.commands import BoardNumber
 from services.http.context import ApiContext
 from services.http.streams.notice_stream import NoticeGap

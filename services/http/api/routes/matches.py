@@ -19,12 +19,11 @@ from services.app.matches import check_ply, load_state
 from services.app.names import names_by_seat
 from services.http.api.auth import AnyRequest, Caller, Context
 from services.http.api.bodies import TEXT
-from services.http.api.declared import ANYBODY, ApiRoutes, refuses
-from services.http.api.etags import ETag
+from services.http.api.declared import ANYBODY, ApiRoutes, ETag, refuses
 from services.http.api.match_json import Match, Place, match_json, ply_json
 from services.http.api.routes.commands import BoardNumber
 from services.http.context import ApiContext
-from services.words.boards import TextBoard, board_svg, board_text, text_board
+from services.words.endings import TextBoard, board_svg, board_text, text_board
 
 SVG_MEDIA_TYPE: Final = "image/svg+xml"
 

@@ -14,8 +14,7 @@ from infra.people.tokens import Scope
 from services.app import messages
 from services.app.context import App
 from services.http.api.auth import Own
-from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import Key
+from services.http.api.bodies import Key, RequestBody
 from services.http.api.declared import ApiRoutes, refuses
 from services.http.api.routes.accounts import Userid
 from services.http.api.routes.commands import BoardNumber

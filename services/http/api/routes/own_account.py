@@ -9,9 +9,10 @@ from domain.errors import Code
 from infra.people.push_subscriptions import PushSubscription
 from infra.people.tokens import Scope
 from infra.settings.push_services import LONGEST_ENDPOINT
-from services.app import blocks, follows, vacations
-from services.app.push import MOST_LABEL, BrowserKeys, subscribe, unsubscribe, vapid_key
-from services.app.recent_password import check_recent_password
+from services.app import follows, vacations
+from services.app import follows as blocks
+from services.app.passwords import check_recent_password
+from services.app.preferences import MOST_LABEL, BrowserKeys, subscribe, unsubscribe, vapid_key
 from services.app.vacations import VacationStatus
 from services.http.api.auth import Own
 from services.http.api.bodies import RequestBody

@@ -14,8 +14,7 @@ from services.app.play import give
 from services.app.receipts import Answered
 from services.app.rematch import rematch
 from services.app.start import start_by_name
-from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import Sender
+from services.http.api.bodies import RequestBody, Sender
 from services.http.api.declared import ApiRoutes, refuses
 from services.http.api.routes.accounts import Userid
 from services.http.api.routes.commands import BoardNumber

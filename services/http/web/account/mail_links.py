@@ -8,7 +8,7 @@ from litestar.params import PathParameter
 from domain.errors import Code, Refusal
 from infra.log.key_files import keys_folder
 from infra.mail.unsubscribe_links import UnsubscribeLinks
-from services.app import accounts, password_reset
+from services.app import accounts, passwords
 from services.app.error_codes import CODE_INFO
 from services.http.context import ApiContext
 from services.http.web.account.login import browser_name
@@ -25,7 +25,7 @@ LinkText = Annotated[str, PathParameter(max_length=100)]
 @pages.get("/password", in_thread=False)
 def show_forgotten(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
     """Show the form that asks for a link."""
-    possible = password_reset.can_reset(context.app)
+    possible = passwords.can_reset(context.app)
     return render("forgotten.html", visitor, possible=possible, asked=False, feedback="")
 
 
@@ -36,10 +36,10 @@ def ask_for_link(
     """Ask for a link; the answer is the same whether there is such an account or not."""
     feedback, status = "", 200
     try:
-        password_reset.ask_reset(context.app, open_form.get("who"))
+        passwords.ask_reset(context.app, open_form.get("who"))
     except Refusal as reason:
         feedback, status = reason.in_language(visitor.wording), CODE_INFO[reason.code].status
-    possible = password_reset.can_reset(context.app)
+    possible = passwords.can_reset(context.app)
     return render(
         "forgotten.html",
         visitor,
@@ -56,7 +56,7 @@ def show_reset(
 ) -> Response[str]:
     """Show the form for a new password; looking at it does not use the link up."""
     try:
-        password_reset.check_link(context.app, link)
+        passwords.check_link(context.app, link)
     except Refusal:
         return _outdated(visitor)
     return render("reset.html", visitor, link=link, outdated=False, feedback="")
@@ -76,7 +76,7 @@ def reset_password(
 ) -> Response[str]:
     """Replace the password, and log the browser in."""
     try:
-        account = password_reset.reset_password(context.app, link, open_form.raw("new"))
+        account = passwords.reset_password(context.app, link, open_form.raw("new"))
     except Refusal as reason:
         if reason.code is Code.NOT_FOUND:
             return _outdated(visitor)

@@ -10,23 +10,22 @@ from litestar.params import QueryParameter
 from litestar.response import Redirect
 from litestar.status_codes import HTTP_204_NO_CONTENT
 
-from domain.clocks.calendar import DAY, year_of
+from domain.clocks.time_control import DAY, year_of
 from domain.clocks.vacation import DAYS_A_YEAR
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.rules import latest_rules
 from infra.people.tokens import FreshToken, Scope
 from services.app import accounts, preferences, vacations
-from services.app.blocks import blocked_userids
 from services.app.error_codes import CODE_INFO
+from services.app.follows import blocked_userids
 from services.app.games import game_keys
-from services.app.push import BrowserKeys, subscribe, unsubscribe, vapid_key
-from services.app.recent_password import FRESH_MS, check_recent_password, is_fresh
-from services.app.sentences import SAY
+from services.app.passwords import FRESH_MS, check_recent_password, is_fresh
+from services.app.preferences import BrowserKeys, subscribe, unsubscribe, vapid_key
+from services.app.refusal_words import SAY
 from services.app.vacations import VacationStatus
 from services.http.context import ApiContext
 from services.http.web.declared import Pages
-from services.http.web.display_settings import change_display, display_cookie
 from services.http.web.forms import Form, OwnForm
 from services.http.web.params import (
     AccountDependency,
@@ -37,7 +36,7 @@ from services.http.web.params import (
     VisitorDependency,
 )
 from services.http.web.render import back_to, logged_out_to, redirect_to, render
-from services.http.web.session import Visitor
+from services.http.web.session import Visitor, change_display, display_cookie
 
 pages = Pages()
 

@@ -1,29 +1,223 @@
-"""Boards on pages: their drawings, legal moves, the changes that a move would make, and the small drawings beside them."""
+"""Boards on pages: their drawings, legal moves, the changes that a move would make, and the small drawings beside them.
+
+The board themes in pictures that are files: their colours are those of the pages' style sheet.
+
+A browser draws such a picture in the light or dark colours of the page that shows it.
+
+The guides of games as pages show them: texts in a language, and pictures.
+"""
 
 import html
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from hashlib import sha256
+from importlib.resources import files
 from math import ceil
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import msgspec
 from markupsafe import Markup
 
-from domain.drawing import draw_svg
-from domain.errors import Refusal
-from domain.game.painter import LOOKS, stone
-from domain.game.svg import element
+from domain.drawing import draw_svg, illustrate
+from domain.errors import Code, Refusal
+from domain.fairness import DrawStream
+from domain.game.painter import LOOKS, WIDTH, element, stone
+from domain.game.protocol import GamePart, game_text
 from domain.match.state import MatchState
-from domain.rules import AnyRules, GamePackage, game_by_key
-from domain.rules.guide import LegendLine
-from domain.sentences import text_in
-from domain.translation import ENGLISH, Translation
-from infra.languages.wording import capitalised, wording
+from domain.rules import AnyRules, GamePackage, game_by_key, latest_rules, rules_id
+from domain.rules.guide import (
+    GameGuide,
+    GuidePicture,
+    LegendLine,
+    next_places,
+    reach_position,
+    read_guide,
+)
+from domain.sentences import ENGLISH, Translation, text_in
+from infra.languages.wording import Wording, capitalised, wording
 from services.app.move_text import read_move
-from services.http.web.display_settings import BoardTheme, DisplaySettings
-from services.http.web.games.guides import guide_of
-from services.words.boards import board_svg, what_follows
-from services.words.endings import over_by_rules
+from services.app.refusal_words import SAY
+from services.http.web.challenges.match_draft import showcase_games
+from services.http.web.session import USUAL, BoardTheme, DisplaySettings, Visitor
+from services.words.endings import board_svg, over_by_rules, what_follows
+
+_THEME: Final = re.compile(r'\[data-board="(\w+)"\] \.board:not\(\.sample\)[^{]*\{([^}]*)\}')
+_THEME_STYLE: Final = (
+    "<style>:root{{color-scheme:light dark}}"
+    ".board{{{} --board-accent:var(--accent);--board-last:var(--last)}}</style>"
+)
+
+
+def _read_themes() -> dict[str, str]:
+    """Return the colours of each board theme but the usual one, from the style sheet of the pages."""
+    sheet = files("services.http.web").joinpath("static", "styles", "board.css").read_text("utf-8")
+    return dict(_THEME.findall(sheet))
+
+
+_THEMES: Final = _read_themes()
+
+
+def with_board_theme(svg: str, theme: BoardTheme) -> str:
+    """Return a standalone drawing in the colours of a board theme."""
+    if theme not in _THEMES:
+        return svg
+    return svg.replace("</style>", f"</style>{_THEME_STYLE.format(_THEMES[theme])}", 1)
+
+
+GUIDE_FILE: Final = "guide.toml"
+CARD: Final = "card"
+"""The name of the picture that stands for a game; each game has one."""
+_HEIGHT: Final = re.compile(r'viewBox="0 0 [\d.]+ ([\d.]+)"')
+_LONGEST_SHOWN: Final = 60
+"""Characters of the moves of a picture that its description has; of more it has the number."""
+_MOST_PICTURES: Final = 256
+_VERSION_LENGTH: Final = 12
+
+
+class DrawnPicture(msgspec.Struct, frozen=True):
+    """A picture as a file."""
+
+    svg: str
+    height: int
+    """For a width of `WIDTH`."""
+    version: str
+    """Changes with the picture, so browsers may keep an address with it for good."""
+
+
+def guide_of(key: str) -> GameGuide | None:
+    """Return the guide of a game; None if its package has none."""
+    return _read_guide(game_by_key(key).package)
+
+
+@cache
+def _read_guide(package: str) -> GameGuide | None:
+    found = files(package).joinpath(GUIDE_FILE)
+    return read_guide(found.read_text("utf-8")) if found.is_file() else None
+
+
+@lru_cache(maxsize=_MOST_PICTURES)
+def draw_guide_picture(key: str, name: str, theme: BoardTheme = USUAL.board) -> DrawnPicture:
+    """Draw a picture of a game's guide, or its card; `not-found` if there is none of this name."""
+    rules, guide = latest_rules(key), guide_of(key)
+    picture = guide.picture(guide.card if name == CARD else name) if guide else None
+    if picture is not None:
+        # a card shows the game, and not a move
+        svg = _draw(rules, picture, shows_last=picture.shows_last and name != CARD)
+    elif guide is None and name == CARD:
+        svg = _draw_start(rules)
+    else:
+        raise Refusal(Code.NOT_FOUND, SAY("no-picture"))
+    svg = with_board_theme(svg, theme)
+    found = _HEIGHT.search(svg)
+    height = round(float(found[1])) if found else WIDTH
+    return DrawnPicture(svg, height, sha256(svg.encode()).hexdigest()[:_VERSION_LENGTH])
+
+
+def _draw(rules: AnyRules, picture: GuidePicture, *, shows_last: bool) -> str:
+    position, before, last = reach_position(rules, picture)
+    shows_targets = picture.chosen or picture.choices
+    return illustrate(
+        rules,
+        position,
+        last=last if shows_last else "",
+        before=before,
+        chosen=picture.chosen,
+        targets=next_places(rules, position, picture.chosen) if shows_targets else (),
+    )
+
+
+def _draw_start(rules: AnyRules) -> str:
+    options, players = rules.read_options(()), rules.players[0]
+    chance = DrawStream(sha256(b"example").digest(), rules_id(rules))
+    position = rules.start(options, players, rules.draw(options, players, chance))
+    return draw_svg(rules, position, (), plates=False)
+
+
+def picture_url(key: str, name: str = CARD, theme: BoardTheme = USUAL.board) -> str:
+    """Return the address of a picture of a game."""
+    query = {"v": draw_guide_picture(key, name, theme).version}
+    query |= {} if theme == USUAL.board else {"board": theme}
+    return f"/games/{key}/pictures/{name}.svg?{urlencode(query)}"
+
+
+def game_picture(key: str, theme: BoardTheme) -> str:
+    """Return the address of the picture that stands for a game."""
+    return picture_url(key, CARD, theme)
+
+
+class GuideFigure(msgspec.Struct, frozen=True):
+    """A picture of a guide as a page shows it."""
+
+    url: str
+    width: int
+    height: int
+    alt: str
+    caption: str
+
+
+def guide_figures(key: str, guide: GameGuide, visitor: Visitor) -> list[GuideFigure]:
+    """Return the pictures of a guide, in the visitor's language and theme."""
+    words, theme = visitor.wording, visitor.display.board
+    return [
+        GuideFigure(
+            url=picture_url(key, picture.name, theme),
+            width=WIDTH,
+            height=draw_guide_picture(key, picture.name).height,
+            alt=_alternative(picture, words),
+            caption=game_text(key, GamePart.GUIDE, picture.caption, words),
+        )
+        for picture in guide.pictures
+    ]
+
+
+def _alternative(picture: GuidePicture, words: Wording) -> str:
+    count = len(picture.moves.split())
+    if not count:
+        return words.gettext("The board at the start")
+    if len(picture.moves) <= _LONGEST_SHOWN:
+        return words.gettext("The board after %(moves)s", moves=picture.moves)
+    return words.ngettext(
+        "The board after %(count)s move", "The board after %(count)s moves", count
+    )
+
+
+class GameCard(msgspec.Struct, frozen=True):
+    """A game in a list of games."""
+
+    key: str
+    title: str
+    about: str
+    """One sentence; empty for a game without a guide."""
+    players: tuple[int, ...]
+    moves: int
+    """About how many moves a match has; 0 if that is not known."""
+    picture: str
+    """The address of its picture."""
+    going_on: int = 0
+    """How many matches are in progress."""
+
+
+def game_card(rules: AnyRules, visitor: Visitor, going_on: int = 0) -> GameCard:
+    """Return the card of a game, in the visitor's language and theme."""
+    guide = guide_of(rules.key)
+    about, moves = (guide.about, guide.moves) if guide else ("", 0)
+    about = game_text(rules.key, GamePart.GUIDE, about, visitor.wording)
+    picture = game_picture(rules.key, visitor.display.board)
+    return GameCard(rules.key, rules.title, about, rules.players, moves, picture, going_on)
+
+
+def game_cards(found: Sequence[AnyRules], visitor: Visitor) -> list[GameCard]:
+    """Return the cards of games."""
+    return [game_card(rules, visitor) for rules in found]
+
+
+def welcome_game() -> AnyRules:
+    """Return the game that visitors try on the first page."""
+    found = [rules for rules in showcase_games() if (one := guide_of(rules.key)) and one.welcome]
+    return (found or showcase_games())[0]
+
 
 MAX_MOVES: Final = 5_000
 """Legal moves that a page gets; others can still be typed."""

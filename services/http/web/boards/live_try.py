@@ -7,15 +7,12 @@ from urllib.parse import urlencode
 import msgspec
 
 from domain.fairness import DrawStream
-from domain.game.package import GamePart, game_text
-from domain.game.protocol import PuzzleScore
+from domain.game.protocol import GamePart, PuzzleScore, game_text
 from domain.rules import AnyRules, rules_id
-from domain.sentences import text_in
-from domain.translation import Translation
+from domain.sentences import Translation, text_in
 from services.app.context import App
 from services.app.opponents import robots_here
-from services.http.web.boards.board_view import BoardView
-from services.http.web.games.guides import guide_of
+from services.http.web.boards.board_view import BoardView, guide_of
 from services.http.web.replay.variations import Variation
 from services.http.web.session import Visitor
 

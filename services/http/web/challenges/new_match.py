@@ -16,20 +16,22 @@ from domain.match.events import CommandId
 from domain.rules import AnyRules, game_by_key, latest_rules
 from infra.people.challenges import Challenge
 from services.app import challenges
-from services.app.actor import Actor
 from services.app.challenges import gathers, proposal_of
+from services.app.context import Actor
 from services.app.error_codes import CODE_INFO
 from services.app.opponents import robots_here
 from services.app.play import give
 from services.app.queries import names_starting
 from services.app.start import INVITATION_DAYS, start_by_name
 from services.http.context import ApiContext
-from services.http.web.challenges.match_draft import MatchDraft, draft_sentences, read_draft
-from services.http.web.challenges.new_match_form import (
+from services.http.web.challenges.match_draft import (
     DEFAULT_TIME,
+    MatchDraft,
+    draft_sentences,
     field_of,
     form_of_options,
     needs_draw_by_default,
+    read_draft,
     showcase_games,
     suggested_game,
 )

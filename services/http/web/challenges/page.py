@@ -1,24 +1,46 @@
-"""Open challenges: their list, the page of each, and taking a seat or leaving it."""
+"""Open challenges: their list, the page of each, and taking a seat or leaving it.
+
+Open challenges as lists and their own pages show them.
+
+Matches with robots, and rematches: each from one click.
+"""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
+from urllib.parse import urlencode
 
+import msgspec
 from litestar import Response
 from litestar.response import Redirect
 
-from domain.rules import latest_rules
-from infra.people.challenges import ChallengeState
+from domain.errors import Code, Refusal
+from domain.game.engine import read_level
+from domain.match.events import AccountId
+from domain.match.start import read_start_options
+from domain.rules import latest_rules, rules_by_id
+from infra.people.challenges import Challenge, ChallengeState
+from infra.projections.ratings import Rating
 from services.app import challenges
-from services.app.challenges import begun_when_full, gathers
-from services.app.opponents import robots_play
+from services.app.challenges import begun_when_full, fill_with_robot, gathers
+from services.app.names import names_of
+from services.app.opponents import RobotPlayer, robot_of, robots_play
+from services.app.play import give
+from services.app.refusal_words import SAY
+from services.app.rematch import rematch
+from services.app.start import start_by_name
+from services.http.context import ApiContext
 from services.http.streams.page_marks import ChallengesTopic, HomeTopic, page_marks
-from services.http.web.challenges.new_match_form import robot_offers, showcase_games
-from services.http.web.challenges.open_challenges import offers
+from services.http.web.challenges.match_draft import chosen_terms, robot_offers, showcase_games
+from services.http.web.challenges.new_match import seat_of_challenger
 from services.http.web.declared import Pages
-from services.http.web.lists.pagination import PAGE_SIZE, ListPart, first_row
+from services.http.web.forms import own_form
+from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row
 from services.http.web.params import (
+    BoardNumber,
     ContextDependency,
+    FormDependency,
     GameParameter,
     Id,
     Own,
@@ -26,7 +48,100 @@ from services.http.web.params import (
     VisitorDependency,
 )
 from services.http.web.render import redirect_to, render
-from services.http.web.session import AnyRequest
+from services.http.web.session import AnyRequest, Visitor
+from services.words.agreements import (
+    first_mover,
+    limits,
+    side_words,
+    variant_words,
+)
+
+
+class OpenChallengeRow(msgspec.Struct, frozen=True):
+    """An open challenge."""
+
+    id: str
+    game: str
+    title: str
+    variants: tuple[str, ...]
+    """The options, in words."""
+    time: str
+    """The time control, in words."""
+    rated: bool
+    note: str
+    players: tuple[str, ...]
+    """The challenger, and the players who have joined."""
+    seats: int
+    """The number of players."""
+    missing: int
+    mine: bool
+    """Whether the visitor is the challenger or has joined."""
+    own: bool
+    """Whether the visitor is the challenger."""
+    seat: str
+    """The visitor's side in a match for two, if the challenger has chosen; else empty."""
+    first: str
+    """The side that moves first; empty if chance has a part in that."""
+    gathers: bool
+    """Whether the player who takes it commits to a text for the draw."""
+    listed: bool
+    """Whether it is in the lists; if not, its players have its link."""
+    rating: Rating | None = None
+    """The challenger's rating in this game; None for a player without rated matches."""
+
+
+def offers(
+    context: ApiContext, found: Sequence[Challenge], visitor: Visitor
+) -> list[OpenChallengeRow]:
+    """Return challenges as rows of a list for a visitor, with the challengers' ratings."""
+    players = (player for one in found for player in one.players)
+    names = names_of(context.app, players, visitor.wording)
+    rows = named_offers(found, names, visitor)
+    return [
+        msgspec.structs.replace(row, rating=_rating(context, row.game, one.account))
+        for row, one in zip(rows, found, strict=True)
+    ]
+
+
+def _rating(context: ApiContext, game: str, account: AccountId) -> Rating | None:
+    rating = context.app.ratings.player(game, account)
+    return rating if rating.matches else None
+
+
+def named_offers(
+    found: Sequence[Challenge], names: Mapping[AccountId, str], visitor: Visitor
+) -> list[OpenChallengeRow]:
+    """Return challenges as rows of a list, by the names of all their players."""
+    return [_offer(one, [names[player] for player in one.players], visitor) for one in found]
+
+
+def _offer(one: Challenge, names: Sequence[str], visitor: Visitor) -> OpenChallengeRow:
+    proposal, rules = one.proposal, rules_by_id(one.proposal.rules)
+    terms = read_start_options(one.words, proposal.seats).terms
+    sides = side_words(rules, visitor.wording)
+    own = visitor.account == one.account
+    side = [side for seat, side in enumerate(sides) if (seat == proposal.seat) == own]
+    alone = proposal.seats == 2 and proposal.seat is not None  # noqa: PLR2004
+    first = first_mover(rules, proposal.options, proposal.seats)
+    return OpenChallengeRow(
+        id=one.id,
+        game=rules.key,
+        title=rules.title,
+        variants=tuple(variant_words(rules, proposal.options, visitor.wording)),
+        time=limits(terms, visitor.wording),
+        rated=terms is not None and terms.rated,
+        note=proposal.note,
+        players=tuple(names),
+        seats=proposal.seats,
+        missing=one.free_seats,
+        mine=visitor.account in one.players,
+        own=own,
+        seat=side[0] if alone else "",
+        first="" if first is None else sides[first],
+        gathers=gathers(proposal),
+        listed=proposal.listed,
+    )
+
 
 pages = Pages()
 
@@ -104,3 +219,55 @@ def withdraw(challenge: Id, own: Own) -> Redirect:
     """Withdraw the visitor's challenge, or leave another player's."""
     challenges.withdraw(own.app, own.actor(), challenge)
     return redirect_to("/#open")
+
+
+@pages.post("/robots")
+async def play_robot(
+    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Start a match with a robot; a guest signs up first, and finds the match chosen then."""
+    game, _, level = form.get("play").partition(" ")
+    rules = latest_rules(game.lower())
+    robot = await _robot(context, level)
+    if visitor.account is None:
+        wanted = f"/new?{urlencode({'game': rules.key, 'opponent': robot.userid})}"
+        return redirect_to(f"/signup?{urlencode({'next': wanted})}")
+    own = own_form(form, context, visitor)
+    actor = own.actor(f"{own.key} robot {rules.key} {robot.level}")
+    names = [robot.userid]
+    names.insert(seat_of_challenger(None, 2, actor.command_id()), visitor.name)
+    start = partial(
+        start_by_name,
+        context.app,
+        actor,
+        rules,
+        names,
+        options=(),
+        terms=chosen_terms(form),
+    )
+    begun = await context.play.submit(give(context.app, start))
+    return redirect_to(f"/m/{begun.board}")
+
+
+@pages.post("/challenges/{challenge:str}/robot")
+async def add_robot(challenge: Id, own: Own) -> Redirect:
+    """Let a robot take a free seat of the visitor's challenge; the last one starts the match."""
+    robot = await _robot(own.context, own.get("level"))
+    seat = partial(fill_with_robot, own.app, own.actor(), challenge, robot.level)
+    taken = await own.context.play.submit(begun_when_full(own.app, seat))
+    return redirect_to(f"/c/{taken.id}" if taken.board is None else f"/m/{taken.board}")
+
+
+async def _robot(context: ApiContext, text: str) -> RobotPlayer:
+    level = read_level(text)
+    if level is None:
+        raise Refusal(Code.BAD_REQUEST, SAY("which-robot"))
+    return await asyncio.to_thread(robot_of, context.app, level)
+
+
+@pages.post("/m/{board:int}/rematch")
+async def start_rematch(board: BoardNumber, own: Own) -> Redirect:
+    """Start the rematch of a match, or show the one that another player has started."""
+    asked = rematch(own.app, own.actor(), board, own.get("commitment"))
+    begun = await own.context.play.submit(asked)
+    return redirect_to(f"/m/{begun.board}")

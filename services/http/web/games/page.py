@@ -1,9 +1,16 @@
-"""The games: their list, their rules, and boards to try them."""
+"""The games: their list, their rules, and boards to try them.
 
+The help page, and the plain text of help as blocks of a page.
+"""
+
+import re
 import secrets
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Any, Final
 from urllib.parse import urlencode
 
+import msgspec
 from litestar import Request, Response
 
 from domain.errors import Code, Refusal
@@ -11,8 +18,16 @@ from domain.rules import game_by_key, latest_rules
 from domain.sentences import text_in
 from services.app.games import game_keys
 from services.app.opponents import robot_answers
-from services.app.sentences import SAY
-from services.http.web.boards.board_view import legal_moves_json, preview_move
+from services.app.refusal_words import SAY
+from services.http.web.boards.board_view import (
+    CARD,
+    draw_guide_picture,
+    game_card,
+    guide_figures,
+    guide_of,
+    legal_moves_json,
+    preview_move,
+)
 from services.http.web.boards.live_try import (
     easiest_robot,
     live_try,
@@ -20,22 +35,9 @@ from services.http.web.boards.live_try import (
     start_of_try,
     turn_hint,
 )
-from services.http.web.challenges.new_match_form import (
-    chosen_options,
-    form_of_options,
-    robot_offers,
-)
+from services.http.web.challenges.match_draft import chosen_options, form_of_options, robot_offers
 from services.http.web.declared import Pages
-from services.http.web.display_settings import USUAL
 from services.http.web.forms import Form
-from services.http.web.games.guides import (
-    CARD,
-    draw_guide_picture,
-    game_card,
-    guide_figures,
-    guide_of,
-)
-from services.http.web.games.help import help_blocks
 from services.http.web.lists.match_rows import match_rows
 from services.http.web.match.page import preview_json
 from services.http.web.params import (
@@ -57,8 +59,65 @@ from services.http.web.params import (
 from services.http.web.puzzles.page import leaderboard
 from services.http.web.render import redirect_to, render
 from services.http.web.replay.variations import Variation
+from services.http.web.session import USUAL
 
 pages = Pages()
+
+_ITEM: Final = re.compile(r"(?:\d\.|-) +")
+_DRAWING: Final = re.compile(r"\S {2,}\S")
+"""Spacing that occurs in boards and tables, but not in sentences."""
+
+
+class HelpBlock(msgspec.Struct, frozen=True):
+    """A block of a help page."""
+
+    kind: str
+    """`heading`, `text`, `item` or `drawn`."""
+    text: str
+
+
+@pages.get("/help", in_thread=False)
+def show_help(visitor: VisitorDependency) -> Response[str]:
+    """Show how to use the pages, by topics."""
+    return render("help.html", visitor)
+
+
+@pages.get("/help/commands")
+def show_commands(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
+    """Show the commands of terminal and mail."""
+    answer = context.language.do(f"help --lang={visitor.language}")
+    return render("commands.html", visitor, text=answer.page)
+
+
+def help_blocks(page: str) -> list[HelpBlock]:
+    """Return the blocks of a help page; drawings keep their line breaks."""
+    found = [_block(part) for part in re.split(r"\n{2,}", page.strip("\n"))]
+    merged: list[HelpBlock] = []
+    for kind, same in groupby(found, key=lambda block: block.kind):
+        parts = [block.text for block in same]
+        merged += [HelpBlock(kind, "\n\n".join(parts))] if kind == "drawn" else _split(kind, parts)
+    return merged
+
+
+def _block(part: str) -> HelpBlock:
+    lines = part.split("\n")
+    if len(lines) == 1 and part.isupper():
+        return HelpBlock("heading", part.capitalize())
+    if _ITEM.match(part):
+        return HelpBlock("item", part)
+    if any(line.startswith(" ") or _DRAWING.search(line) for line in lines):
+        return HelpBlock("drawn", part)
+    return HelpBlock("text", " ".join(lines))
+
+
+def _split(kind: str, parts: list[str]) -> Iterator[HelpBlock]:
+    for part in parts:
+        if kind != "item":
+            yield HelpBlock(kind, part)
+            continue
+        for item in re.split(r"\n(?=(?:\d\.|-) )", part):
+            yield HelpBlock(kind, " ".join(line.strip() for line in item.split("\n")))
+
 
 _MAX_MATCHES: Final = 10
 _MAX_OPTION: Final = 300

@@ -1,5 +1,11 @@
-"""The home page: the matches of a visitor who has logged in, or a welcome to a guest."""
+"""The home page: the matches of a visitor who has logged in, or a welcome to a guest.
 
+The contents of an account's home page, read in few round trips and few commands.
+
+Pages of long lists: notices, scores.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 from uuid import uuid4
 
@@ -7,33 +13,162 @@ import msgspec
 from litestar import Response
 from litestar.response import Redirect
 
+from domain.match.events import AccountId
 from domain.rules import latest_rules
-from domain.translation import Translation
-from services.app.games import game_keys
+from domain.sentences import Translation
+from infra.people.account_lists import FollowList
+from infra.people.account_notices import MOST_ROWS, UnreadCounts, newest_first
+from infra.people.challenges import Challenge, ChallengesOverview
+from infra.projections.match_lists import MatchListRow, finished_row
+from infra.projections.notices import MOST_NOTICES, newest_text
+from infra.redis.reads import read_all
+from infra.store.snapshots import read_snapshots
+from services.app.games import game_keys, read_game
 from services.app.matches import load_state
-from services.app.names import names_by_seat
-from services.app.waiting import next_match
+from services.app.names import names_by_seat, names_of, shown_names
+from services.app.waiting import (
+    NewsGroup,
+    OwnMatches,
+    WaitingMatches,
+    grouped,
+    in_order,
+    new_count,
+    next_match,
+)
 from services.http.context import ApiContext
-from services.http.web.boards.board_view import draw_match
+from services.http.streams.page_marks import HomeTopic, home_mark, page_marks
+from services.http.web.boards.board_view import draw_match, game_cards, welcome_game
 from services.http.web.boards.live_try import easiest_robot, live_try
-from services.http.web.challenges.new_match_form import robot_offers, showcase_games
-from services.http.web.challenges.open_challenges import named_offers, offers
+from services.http.web.challenges.match_draft import robot_offers, showcase_games
+from services.http.web.challenges.page import named_offers, offers
 from services.http.web.declared import Pages
-from services.http.web.games.guides import game_cards, welcome_game
-from services.http.web.home.view import MAX_CARDS, MAX_ROWS, read_home
-from services.http.web.lists.match_rows import named_rows, with_own
-from services.http.web.lists.pagination import ListPart
-from services.http.web.lists.watching_view import played_part, watched_part
+from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row, named_rows, with_own
+from services.http.web.lists.watching import played_part, watched_part
 from services.http.web.params import (
     AccountDependency,
     AfterBoard,
     ContextDependency,
+    GameKey,
+    PageNumber,
     VisitorDependency,
 )
+from services.http.web.puzzles.page import leaderboard_page
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
-from services.words.news import NewsReader, named_news
-from services.words.offers import offered
+from services.words.agreements import offered
+from services.words.news import NewsItem, NewsReader, Rows, named_news, rows_of_notices, senders_of
+
+MAX_CARDS: Final = 12
+"""Matches with a picture of their board."""
+
+MAX_ROWS: Final = 24
+"""Matches that wait for the visitor, those with a picture included; another page has all."""
+
+MAX_OTHERS: Final = 10
+"""Other running matches; another page has all."""
+
+_MAX_CHALLENGES: Final = 24
+
+_MAX_READ: Final = 24
+"""Rows of news that are looked at; many no longer hold."""
+
+
+class HomeView(msgspec.Struct, frozen=True):
+    """The contents of a home page."""
+
+    mark: str
+    """Changes with the page; see `services.http.streams.page_marks`."""
+    waiting: WaitingMatches
+    others: list[MatchListRow]
+    """Some of the other running matches."""
+    others_total: int
+    """The number of all of them."""
+    unread: UnreadCounts
+    followed: FollowList
+    """The matches that the account watches, and the players that it follows."""
+    news: list[NewsGroup]
+    new_news: int
+    """How many rows of news are new."""
+    rows: Rows
+    """The matches of the lists and of the notices, by board."""
+    open: ChallengesOverview
+    names: Mapping[AccountId, str]
+    """Of all players of these matches and challenges."""
+
+    @property
+    def challenges(self) -> list[Challenge]:
+        """The account's own waiting challenges, then the newest of others."""
+        return _shown(self.open)
+
+
+def read_home(context: ApiContext, account: AccountId, now: int, language: Translation) -> HomeView:
+    """Return the contents of an account's home page, in three round trips.
+
+    The mark comes from the first of them, so that a later change reaches the page as news.
+    """
+    app = context.app
+    boards, messages, matches, ids, followed = read_all(
+        app.data,
+        app.lists.read_boards(account),
+        app.unread.read(account, now),
+        # all notices, because one match may have many
+        app.notices.matches.read_of(account, 0, MOST_NOTICES),
+        app.challenges.read_ids(account, _MAX_CHALLENGES),
+        app.follows.read(account),
+    )
+    own = OwnMatches(account, boards, followed)
+    every = newest_first(matches, messages.notices)[:MOST_NOTICES]
+    groups = grouped(every, kinds=False)[:_MAX_READ]
+    notices = [one.newest for one in groups]
+    shown = own.others[:MAX_OTHERS]
+    going = {0, *boards.waiting, *boards.others}  # 0 is the board of a message
+    wanted = [*boards.waiting, *shown, *(one.board for one in notices)]
+    rows, over, listed = read_all(
+        app.data,
+        app.lists.read_rows(boards.bucket, wanted),
+        app.history.read_rows({one.board for one in notices} - going),
+        app.challenges.read_listed(ids, now),
+    )
+    open_ = app.challenges.overview_of(listed)
+    # a match that ended between the two reads may have no row
+    waiting = [rows[board] for board in boards.waiting if board in rows]
+    finished = {board: finished_row(row) for board, row in over.items()}
+    known = rows_of_notices(app, notices, {**finished, **rows})
+    accounts = _players(
+        [*(row.seats for row in known.values()), senders_of(notices)], _shown(open_)
+    )
+    snapshots, userids = read_all(
+        app.data,
+        read_snapshots(app.store.layout().shard_of, [row.board for row in waiting]),
+        app.accounts.read_names(accounts),
+    )
+    return HomeView(
+        mark=home_mark(open_, boards.mark, newest_text(matches), messages.mark),
+        waiting=in_order(own, waiting, snapshots),
+        others=[rows[board] for board in shown if board in rows],
+        others_total=len(boards.others),
+        unread=messages.counts,
+        followed=followed,
+        news=groups,
+        new_news=new_count(matches, messages, now),
+        rows=known,
+        open=open_,
+        names=dict(zip(accounts, shown_names(userids, language), strict=True)),
+    )
+
+
+def _shown(open_: ChallengesOverview) -> list[Challenge]:
+    known = {one.id for one in open_.own}
+    return [*open_.own, *(one for one in open_.newest if one.id not in known)]
+
+
+def _players(
+    groups: Iterable[Sequence[AccountId]], challenges: Sequence[Challenge]
+) -> list[AccountId]:
+    """Return the players of groups, such as matches, and of challenges, each once."""
+    found = [one for group in groups for one in group]
+    return list(dict.fromkeys([*found, *(one for each in challenges for one in each.players)]))
+
 
 pages = Pages()
 
@@ -150,3 +285,61 @@ def _live_match(context: ApiContext, language: Translation) -> LiveMatch | None:
                 svg = draw_match(state, state.ply, names, language=language)
                 return LiveMatch(row.board, rules.title, names, svg, state.ply, state.seq)
     return None
+
+
+@pages.get("/notices")
+def show_notices(
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    account: AccountDependency,
+    page: PageNumber = 1,
+) -> Response[str]:
+    """Show the visitor's notices, the newest first, and mark them as read; a part of the page marks none."""
+    start = first_row(page)
+    groups = grouped(context.app.notices.of(account, 0, MOST_ROWS))
+    found = groups[start : start + PAGE_SIZE]
+    part = ListPart.of(
+        visitor.wording.gettext("News"),
+        start=start,
+        shown=len(found),
+        total=len(groups),
+        path="/notices",
+    )
+    news = news_items(context, found, visitor)
+    if found and not visitor.partial:
+        context.app.messages.mark_news_read(account, found[0].newest.at)
+    # after the mark, which changes it
+    topic = HomeTopic(account)
+    mark = page_marks(context.app, [topic])[topic]
+    return render("notices.html", visitor, news=news, part=part, mark=mark)
+
+
+@pages.get("/games/{game:str}/scores")
+def show_scores(
+    game: GameKey, context: ContextDependency, visitor: VisitorDependency, page: PageNumber = 1
+) -> Response[str]:
+    """Show all scores of a puzzle, the best first."""
+    rules, start = read_game(game), first_row(page)
+    best, total = leaderboard_page(context, rules, visitor, start, PAGE_SIZE)
+    part = ListPart.of(
+        visitor.wording.gettext("Scores"),
+        start=start,
+        shown=len(best.rows),
+        total=total,
+        path=f"/games/{rules.key}/scores",
+    )
+    return render("scores.html", visitor, rules=rules, best=best, part=part)
+
+
+def news_items(
+    context: ApiContext, groups: Sequence[NewsGroup], visitor: Visitor
+) -> list[NewsItem]:
+    """Return each group of notices in words."""
+    account, notices = visitor.require_account(), [one.newest for one in groups]
+    app = context.app
+    found = app.lists.rows([one.board for one in notices])
+    rows = rows_of_notices(app, notices, {row.board: row for row in found if row})
+    seats = (seat for row in rows.values() for seat in row.seats)
+    names = names_of(app, [*seats, *senders_of(notices)], visitor.wording)
+    reader = NewsReader(account, visitor.wording, app.unread.counts(account), visitor.now)
+    return named_news(groups, rows, names, reader)

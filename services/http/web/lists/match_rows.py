@@ -1,23 +1,84 @@
-"""Matches as lists show them."""
+"""Pagination of long lists.
+
+Matches as lists show them.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Final, Literal, Self
+from urllib.parse import urlencode
 
 import msgspec
 
 from domain.match.events import AccountId
-from domain.match.robots import robot_level
+from domain.match.state import robot_level
 from domain.rules import rules_by_id
-from domain.translation import Translation
+from domain.sentences import Translation
 from infra.projections.match_lists import MatchListRow
-from infra.projections.rating_changes import RatingChange
-from infra.projections.ratings import Rating
+from infra.projections.ratings import Rating, RatingChange
 from infra.redis.reads import read_all
 from services.app.games import game_keys
 from services.app.names import names_of
 from services.app.waiting import WaitingMatches
 from services.http.context import ApiContext
 from services.words.endings import Verdict, verdict_for
+
+PAGE_SIZE: Final = 50
+"""Rows of a page."""
+
+
+def first_row(page: int, size: int = PAGE_SIZE) -> int:
+    """Return the index of the first row of a page, from its number."""
+    return (page - 1) * size
+
+
+class ListPart(msgspec.Struct, frozen=True):
+    """The part of a list that a page shows, with the addresses of the parts beside it."""
+
+    label: str
+    """The name of the list, for screen readers."""
+    start: int
+    shown: int
+    total: int
+    size: int
+    path: str
+    query: Mapping[str, str] = {}
+
+    @classmethod
+    def of(
+        cls,
+        label: str,
+        *,
+        start: int,
+        shown: int,
+        total: int,
+        path: str,
+        size: int = PAGE_SIZE,
+        query: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Return a part; the total is at least the number of rows up to its end."""
+        total = max(total, start + shown) if shown else total
+        return cls(label, start, shown, total, size, path, query or {})
+
+    @property
+    def needed(self) -> bool:
+        """Whether the list has more rows than this part."""
+        return self.total > self.shown
+
+    @property
+    def before(self) -> str:
+        """Address of the previous page; empty for the first."""
+        return self._url(max(0, self.start - self.size)) if self.start else ""
+
+    @property
+    def after(self) -> str:
+        """Address of the next page; empty for the last."""
+        end = self.start + self.shown
+        return self._url(end) if self.shown and end < self.total else ""
+
+    def _url(self, start: int) -> str:
+        page = start // self.size + 1
+        query = {**self.query, **({"page": str(page)} if page > 1 else {})}
+        return f"{self.path}{'?' + urlencode(query) if query else ''}"
 
 
 class RowPlayer(msgspec.Struct, frozen=True):

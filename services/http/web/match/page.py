@@ -10,24 +10,28 @@ from domain.game.protocol import PuzzleScore
 from domain.match.offers import DEAL
 from domain.match.state import position_of
 from infra.languages.wording import Wording
-from services.app.deals import staff_at_deal, was_sealed
-from services.app.invitations import count_from
+from services.app.challenges import count_from
+from services.app.matches import staff_at_deal, was_sealed
 from services.app.queries import best_scores
 from services.app.rematch import rematch_board
 from services.app.waiting import URGENT_MS, next_match
 from services.http.context import ApiContext
 from services.http.web.boards.board_view import is_turned, legal_moves_json, preview_move
 from services.http.web.declared import Pages
-from services.http.web.match.moves import MoveList, RecordedMark, conditional_lines
-from services.http.web.match.plates import board_plates, rating_change
+from services.http.web.match.moves import (
+    MoveList,
+    RecordedMark,
+    board_plates,
+    conditional_lines,
+    rating_change,
+)
 from services.http.web.match.view import MatchView, MatchWriting, match_writing, own_writing
 from services.http.web.params import BoardNumber, ContextDependency, MoveText, VisitorDependency
 from services.http.web.puzzles.view import Points
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
-from services.words.agreements import agreed_words
+from services.words.agreements import agreed_words, answered, offer_button, offered, own_offer
 from services.words.endings import said_result
-from services.words.offers import answered, offer_button, offered, own_offer
 
 pages = Pages()
 

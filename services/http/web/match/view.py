@@ -6,24 +6,23 @@ from uuid import uuid4
 
 import msgspec
 
-from domain.clocks.calendar import DAY
 from domain.clocks.match_clock import flag_time
+from domain.clocks.time_control import DAY
 from domain.game.protocol import PuzzleScore
 from domain.match.conditional_moves import ConditionalMoves, unpack
 from domain.match.events import AccountId
 from domain.match.imports import describe_source
-from domain.match.robots import robot_level
-from domain.match.state import Invitation, MatchState, deadline
+from domain.match.state import Invitation, MatchState, deadline, robot_level
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
-from domain.translation import ENGLISH, Translation
+from domain.sentences import ENGLISH, Translation
 from infra.people.account_lists import MatchMarks
 from infra.redis.reads import Read, read_all
-from services.app.analyses import may_be_analysed
 from services.app.context import App
 from services.app.matches import (
     MatchPhase,
     check_exists,
     check_ply,
+    may_be_analysed,
     paused_since,
     phase_of,
     read_snapshot,
@@ -238,7 +237,7 @@ class MatchView(msgspec.Struct, frozen=True):
     @property
     def analysable(self) -> bool:
         """Whether the match may be analysed now, and has a move."""
-        return bool(self.state.ply) and may_be_analysed(self.board, self.state)
+        return bool(self.state.ply) and may_be_analysed(self.state)
 
     def check_ply(self, ply: int) -> int:
         """Return the ply; raises `unknown-ply` or `not-started` if the match has no position there."""

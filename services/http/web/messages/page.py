@@ -20,7 +20,7 @@ from services.http.context import ApiContext
 from services.http.streams.page_marks import digest_of
 from services.http.web.declared import Pages
 from services.http.web.forms import Form
-from services.http.web.lists.pagination import PAGE_SIZE, ListPart, first_row
+from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row
 from services.http.web.params import (
     AccountDependency,
     ContextDependency,

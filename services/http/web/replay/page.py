@@ -16,9 +16,8 @@ from services.http.web.boards.board_view import (
     preview_move,
 )
 from services.http.web.declared import Pages
-from services.http.web.match.moves import MoveList, RecordedMark, position_words
+from services.http.web.match.moves import MoveList, RecordedMark, plates_at, position_words
 from services.http.web.match.page import preview_json
-from services.http.web.match.plates import plates_at
 from services.http.web.match.view import MatchView
 from services.http.web.params import (
     BoardNumber,
@@ -182,8 +181,8 @@ def show_board_if(
             last, before, plates=False, turned=is_turned(visitor.display, table.seat)
         ).svg,
         "plates": {
-            "above": rendered_macro(visitor.wording, "_match.html", "plates_inside", around.above),
-            "below": rendered_macro(visitor.wording, "_match.html", "plates_inside", around.below),
+            "above": rendered_macro(visitor.wording, "_board.html", "plates_inside", around.above),
+            "below": rendered_macro(visitor.wording, "_board.html", "plates_inside", around.below),
         },
         "says": says,
         "moves": found.moves,

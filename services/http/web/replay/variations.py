@@ -8,12 +8,11 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, game_by_key
-from domain.sentences import text_in
-from domain.translation import ENGLISH, Translation
+from domain.sentences import ENGLISH, Translation, text_in
 from services.app.move_text import read_move
-from services.app.sentences import SAY
+from services.app.refusal_words import SAY
 from services.http.web.boards.board_view import BoardView, draw_position
-from services.words.boards import player_name
+from services.words.endings import player_name
 
 MAX_CHARACTERS: Final = 6_000
 """Characters of a variation at most, because it is part of the page's address."""

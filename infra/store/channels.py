@@ -1,0 +1,91 @@
+"""The channel on which a match's news is published, on the server of the queue.
+
+| channel | message |
+|---|---|
+| `board:<board>` | the number of the match's last event, in decimal |
+
+A message may be lost, so a listener also looks
+at the store from time to time. A message that is older than another does no harm: the listener keeps
+the highest number.
+
+The channel on which news of the shards' logs is published, on the server of the queue.
+
+| channel | message |
+|---|---|
+| `logs` | the shards whose logs have new leaves, in decimal, separated by blanks |
+
+A message may be lost, so those who follow the logs also look into them each second.
+"""
+
+import logging
+from collections.abc import Iterable
+from typing import Any, Final
+
+import redis
+
+PREFIX: Final = "board:"
+
+
+def channel_of(board: int) -> str:
+    """Return the name of a match's channel."""
+    return f"{PREFIX}{board}"
+
+
+def board_of(channel: bytes) -> int:
+    """Return the match of a channel."""
+    return int(channel.decode().removeprefix(PREFIX))
+
+
+def add_news(pipe: Any, board: int, seq: int) -> None:
+    """Add to a pipeline the message that a match has events up to `seq`.
+
+    `pipe` is a pipeline of redis-py to the server of the queue.
+    """
+    pipe.publish(channel_of(board), str(seq))
+
+
+logger = logging.getLogger(__name__)
+
+CHANNEL: Final = "logs"
+
+
+def add_log_news(pipe: Any, shards: Iterable[int]) -> None:
+    """Add to a pipeline the message that these shards have new leaves.
+
+    `pipe` is a pipeline of redis-py to the server of the queue.
+    """
+    pipe.publish(CHANNEL, " ".join(map(str, shards)))
+
+
+class LogListener:
+    """A subscription to the channel, made by the first `wait`; `client` is one of the queue's server."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+        self._pubsub: Any = None  # redis-py types no part of it
+
+    def wait(self, seconds: float) -> set[int]:
+        """Return the shards with news since the last call; wait at most so long for the first message.
+
+        After a connection was lost the next call subscribes again. Errors of that pass through.
+        """
+        if self._pubsub is None:
+            self._pubsub = self._client.pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call]
+            self._pubsub.subscribe(CHANNEL)
+        shards: set[int] = set()
+        try:
+            message = self._pubsub.get_message(timeout=seconds)
+            while message is not None:
+                shards.update(map(int, message["data"].split()))
+                message = self._pubsub.get_message()
+        except (redis.ConnectionError, redis.TimeoutError) as error:
+            # also where nobody has read for long, because then the server ends the connection
+            logger.info("the news of the logs can't be heard (%s); subscribing again", error)
+            self.close()
+        return shards
+
+    def close(self) -> None:
+        """End the subscription."""
+        if self._pubsub is not None:
+            self._pubsub.close()
+            self._pubsub = None

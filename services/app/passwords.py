@@ -1,0 +1,83 @@
+"""Actions whose effect outlasts a session need a password that was given recently.
+
+A token and a mail address outlast the session or token that made them. So a stranger at an open
+browser, or with a lost token, must not be able to make either.
+
+A forgotten password: a link that is mailed to a proven address, and the new password.
+
+Nobody learns from it which userids and addresses there are: see `infra.people.password_resets`.
+"""
+
+from typing import Final
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.people.password_resets import PasswordResets
+from services.app.accounts import authenticate, own_profile
+from services.app.context import App
+from services.app.refusal_words import SAY
+
+FRESH_MS: Final = 10 * 60_000
+"""How long a password counts as given recently."""
+
+
+def is_fresh(now: int, proven: int) -> bool:
+    """Return whether the password was given recently: `proven` is when, in ms like `now`."""
+    return now - proven < FRESH_MS
+
+
+def check_recent_password(app: App, account: AccountId, password: str, proven: int) -> None:
+    """Check the password, which may be left out soon after it was given at `proven`, in ms.
+
+    `password-needed` without it; a wrong one is refused as in `authenticate`.
+    """
+    if password:
+        authenticate(app, own_profile(app, account).name, password)
+    elif not is_fresh(app.store.now(), proven):
+        raise Refusal(Code.PASSWORD_NEEDED, SAY("password-again"))
+
+
+def can_reset(app: App) -> bool:
+    """Return whether this server mails links: it has a relay, and knows its own address."""
+    return bool(app.settings.relay and app.settings.site)
+
+
+def ask_reset(app: App, text: str) -> None:
+    """Ask for a link to the addresses of a userid, or of the accounts with a proven address."""
+    if not can_reset(app):
+        raise Refusal(Code.UNAVAILABLE, SAY("no-mail-here"))
+    if not text:
+        raise Refusal(Code.BAD_REQUEST, SAY("reset-empty"))
+    _resets(app).request(text)
+
+
+def check_link(app: App, text: str) -> AccountId:
+    """Return the account of a link; `not-found` for one that is not valid."""
+    account = _resets(app).account_of(text)
+    profile = None if account is None else app.accounts.record_of(account)
+    if account is None or profile is None or profile.suspended:
+        raise _outdated()
+    return account
+
+
+def reset_password(app: App, text: str, new: str) -> AccountId:
+    """Replace the password of a link's account, and end all its sessions and tokens.
+
+    `bad-password` leaves the link valid; `not-found` for one that was used, or has expired.
+    """
+    app.ready()
+    hashed = app.accounts.hash_new(check_link(app, text), new)
+    account = _resets(app).use(text)
+    if account is None:
+        raise _outdated()
+    # crash window: the link has ended and the password is the old one; another link can be asked for
+    app.accounts.reset_password(account, hashed)
+    return account
+
+
+def _resets(app: App) -> PasswordResets:
+    return PasswordResets(app.people)
+
+
+def _outdated() -> Refusal:
+    return Refusal(Code.NOT_FOUND, SAY("link-used"))

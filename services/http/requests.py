@@ -1,0 +1,183 @@
+"""The language that a client of the API wants sentences in, by its header Accept-Language.
+
+The network that a request comes from: an IPv4 address, or a /64 of IPv6.
+
+Ids of requests: sent by the client or its proxy, or made here, and returned with the answer.
+
+A log line that was written for a request has its id, so that an operator finds all of them by the id that a player
+reports.
+
+Request limits in the memory of a process: by network, or by the account of a browser.
+"""
+
+import itertools
+import os
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Any, Final
+
+from litestar import Request
+from litestar.connection import ASGIConnection
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from domain.sentences import ENGLISH, Sentence, Text, Translation
+from infra.languages.catalogues import languages
+from infra.people.rate_limits import CommandRateLimit, NetworkRateLimit, RateBudget
+from infra.sentences import SAY
+from infra.settings.settings import Settings
+
+_RANGE: Final = re.compile(
+    r"\s*([a-z]{1,8}|\*)(?:-[a-z0-9-]{1,35})?\s*(?:;\s*q\s*=\s*([01](?:\.[0-9]{0,3})?)\s*)?",
+    re.IGNORECASE,
+)
+_MOST: Final = 20
+"""Languages in a header that are looked at."""
+
+
+def wanted_language(header: str) -> str:
+    """Return the language that is wanted most of those that there are; English without a wish.
+
+    It makes no difference between regions, and skips what can't be read.
+    """
+    wishes: dict[str, float] = {}
+    for part in header.split(",", _MOST)[:_MOST]:
+        if found := _RANGE.fullmatch(part):
+            wishes.setdefault(found[1].lower(), float(found[2] or 1))
+    rest = wishes.get("*", 0.0)
+    best = max(languages(), key=lambda language: wishes.get(language, rest))
+    return best if wishes.get(best, rest) else ENGLISH.code
+
+
+def headers_of_language(text: Text, language: Translation) -> dict[str, str]:
+    """Return the headers of an answer with a text in a language; a plain sentence is English."""
+    spoken = (language if isinstance(text, Sentence) else ENGLISH).code
+    return {"Content-Language": spoken, "Vary": "Accept-Language"}
+
+
+_IPV6_PREFIX: Final = 64
+"""Prefix bits of an IPv6 network, because a client with one of its addresses has all of them."""
+
+_FORWARDED_FOR: Final = b"x-forwarded-for"
+
+
+def network_of_request(scope: Any, *, behind_proxy: bool) -> str:
+    """Return the network of an ASGI scope; X-Forwarded-For counts only behind a trusted proxy."""
+    if behind_proxy and (forwarded := _last_forwarded(scope["headers"])):
+        return network_of(forwarded)
+    client = scope.get("client")
+    return network_of(client[0] if client else "")
+
+
+def _last_forwarded(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """Return the last address, because the client may have written those before it."""
+    found = [value for name, value in headers if name == _FORWARDED_FOR]
+    return found[-1].decode("latin-1").rpartition(",")[2].strip() if found else ""
+
+
+@lru_cache(4_096)
+def network_of(address: str) -> str:
+    """Return an IPv4 address itself, the network of an IPv6 address, or an empty text for neither."""
+    try:
+        read = ip_address(address)
+    except ValueError:
+        return ""
+    if not isinstance(read, IPv6Address):
+        return str(read)
+    if read.ipv4_mapped:
+        return str(read.ipv4_mapped)
+    return str(ip_network((int(read), _IPV6_PREFIX), strict=False))
+
+
+REQUEST_ID_HEADER: Final = b"x-request-id"
+
+_FORM: Final = re.compile(rb"[A-Za-z0-9_-]{1,64}")
+"""The form of an id that is accepted: no address fits it, and no line break."""
+
+_KEY: Final = "request id"
+"""The key in a scope of the request's id, once it is known."""
+
+_numbers: Final = itertools.count(1)
+_prefix: Final = os.urandom(5).hex()  # no process is forked from one that serves requests
+
+
+def request_id_of(scope: Any) -> str:
+    """Return the id of an ASGI scope: that of its header, if it has a usable one, or a new one."""
+    known: str | None = scope.get(_KEY)
+    if known is not None:
+        return known
+    sent = next((value for name, value in scope["headers"] if name == REQUEST_ID_HEADER), b"")
+    id_ = sent.decode() if _FORM.fullmatch(sent) else f"{_prefix}-{next(_numbers):x}"
+    scope[_KEY] = id_
+    return id_
+
+
+AnyConnection = ASGIConnection[Any, Any, Any, Any]
+
+RATE_HEADERS: Final = "rate_headers"
+"""The key in a scope of the headers that say what is left of the caller's rate."""
+
+WEIGHT: Final = "weight"
+"""The `opt` key of a route that counts as several requests."""
+
+
+def note_budget(scope: Any, name: str, budget: RateBudget) -> None:
+    """Note in a scope what is left of a rate, which its answer has in its headers."""
+    scope[RATE_HEADERS] = (
+        (b"ratelimit-policy", b'"%s";q=%d;w=60' % (name.encode(), budget.most)),
+        (b"ratelimit", b'"%s";r=%d;t=%d' % (name.encode(), budget.left, budget.full_in)),
+    )
+
+
+class RequestLimits:
+    """Counts requests within the limits of `settings`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._most = settings.address_rate
+        self._networks = NetworkRateLimit(settings.address_rate, setting="address_rate")
+        self._accounts = CommandRateLimit(
+            settings.address_rate, what=SAY("account-requests"), setting="address_rate"
+        )
+        self._behind_proxy = settings.trusted_proxy == "on"
+
+    def network(self, connection: AnyConnection) -> str:
+        """Return the network of a request."""
+        return network_of_request(connection.scope, behind_proxy=self._behind_proxy)
+
+    def check(self, connection: AnyConnection, weight: int | None = None) -> RateBudget:
+        """Count a request, and return what is left; `too-fast` if its network has sent too many."""
+        counted = request_weight(connection) if weight is None else weight
+        try:
+            return self._networks.check(self.network(connection), counted)
+        except Refusal as reason:
+            seconds = reason.retry_after
+            sentence = SAY("network-requests", most=self._most, seconds=seconds)
+            raise Refusal(Code.TOO_FAST, sentence, seconds) from None
+
+    def count_account_request(
+        self, connection: AnyConnection, account: AccountId, weight: int | None = None
+    ) -> RateBudget:
+        """Count a page of a logged-in browser or a read with a token, whatever its network."""
+        counted = request_weight(connection) if weight is None else weight
+        return self._accounts.check(account, counted)
+
+    def count_more(self, connection: AnyConnection, account: AccountId | None, weight: int) -> None:
+        """Count what a request costs more than its route declares, in matches that it reads."""
+        if account is None:
+            self.check(connection, weight)
+        else:
+            self.count_account_request(connection, account, weight)
+
+
+def context_of(request: Request[Any, Any, Any]) -> Any:
+    """Return the `services.http.context.ApiContext` that all requests of a process share."""
+    return request.app.state.context
+
+
+def request_weight(connection: AnyConnection) -> int:
+    """Return how many requests this one counts for, as its route declares."""
+    handler: Any = connection.scope.get("route_handler")  # an address that is no page has none
+    weight: int = handler.opt.get(WEIGHT, 1) if handler else 1
+    return weight

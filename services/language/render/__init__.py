@@ -1,1 +1,0 @@
-"""Text for people: matches, dates, conditional moves."""
