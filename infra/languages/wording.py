@@ -1,7 +1,4 @@
-"""Messages in a language, by its catalogues, and its dates, spans and numbers, by Babel.
-
-Dates, spans, numbers and lists as a language writes them, by Babel.
-"""
+"""Messages in a language, by its catalogues, and its dates, spans and numbers, by Babel."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

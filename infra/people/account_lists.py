@@ -19,8 +19,8 @@ Private notes of players about matches.
 |---|---|
 | `{a:<hex>}:notes` | hash: board -> text |
 
-A note is personal data. It is in no event, log or hash; the notes of an account are a list as in
-`infra.people.account_lists`, with a text for each item.
+A note is personal data. It is in no event, log or hash; the notes of an account are a list, too,
+with a text for each item.
 
 Durable as `infra.people.messages` is.
 

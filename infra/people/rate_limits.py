@@ -11,7 +11,7 @@ Three counts guard a password, each for its own reason:
 - wrong ones for a userid from all networks, with a much higher limit: so guesses from many networks
   end. It does not apply to a network from which the account has logged in before.
 
-Every front end sets the source of its attempts (`infra.people.rate_limits`). Without it the source is `LOCAL`: a
+Every front end sets the source of its attempts (`attempts_from`). Without it the source is `LOCAL`: a
 terminal with direct access to the data has no limit, because it could read the hashes anyway.
 
 The security log: logins and failed ones, limits that were hit, and changes of accounts.
@@ -22,8 +22,6 @@ nobody can tell which network it is. No line has an address, a password, or the 
 
 `services.serve.logging` decides where the lines go. Anybody can cause some kinds of lines without logging in: of
 these a process writes at most `MOST_A_MINUTE`, and then how many it left out, so that nobody can fill the disk.
-
-The source of password attempts: every front end sets it while it handles a request or a mail.
 """
 
 import hashlib

@@ -10,7 +10,7 @@ of a child that is ready to run only the processor time that it got counts. Nor 
 
 Those that watch a process which `serve` has not started: the service manager, and `matchpost alive`.
 
-Each is a listener to the process's liveness (`infra.process.liveness`).
+Each is a listener to the process's liveness.
 
 A service manager such as systemd is reached by sd_notify(3). For `matchpost alive` a process locks a file
 `alive/ROLE-HOST-PID` in its data directory, and sets the file's time at signs of life: nobody locks the file of a process

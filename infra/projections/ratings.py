@@ -5,7 +5,7 @@
 | `players:<game>` | hash: account -> packed `Rating` |
 | `table:<game>` | sorted set of accounts; score: the skill's ordinal, in millionths |
 | `series:<game>:<account>` | list of packed `RatingPoint`, in the order of the matches |
-| `changes:<game>:<block>` | what each match changed, see `infra.projections.ratings` |
+| `changes:<game>:<block>` | hash: board -> packed `RatingChange` of each seat; a block is 256 boards |
 | `pending` | what waits for its turn, see `infra.projections.reorder` |
 
 All of them are in the bucket of their game.
@@ -18,13 +18,7 @@ Where a ruling takes a result away, the change that the match made to its player
 result is rated after that, both at the time of the ruling. What was rated in between stays as it is: ratings
 of others, and the changes of later matches, were made with the skills of their time.
 
-The changes that rated matches made in the ratings of their players.
-
-| key | what |
-|---|---|
-| `changes:<game>:<block>` | hash: board -> packed `RatingChange` of each seat; a block is 256 boards |
-
-The keys are in the bucket of the game, and the fold of `infra.projections.ratings` writes them. Blocks are small
+Blocks of changes are small
 hashes, which a server stores in a few bytes a match.
 """
 

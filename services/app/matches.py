@@ -7,10 +7,12 @@ and one that was made before an arbiter set the match back is not shown until th
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import msgspec
+import redis
 
 from domain.engine.match_analysis import (
     ANALYSIS_VERSION,
@@ -28,6 +30,7 @@ from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
 from domain.sentences import Text
 from infra.process.failpoints import failpoint
 from infra.store.analyses import Analyses, StoredAnalysis
+from infra.store.watermarks import read_published_sizes
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.drafts import draft_of
@@ -265,3 +268,27 @@ def _has_deal(state: MatchState) -> bool:
 
 def _kind(app: App, board: int) -> DealKind | None:
     return deal_kind(decode_event(data).body for data in app.store.events(board))
+
+
+_SIZES_SECONDS: Final = 1.0
+
+
+class RecentPublishedSizes:
+    """How far the logs are published, as of a second ago, because a page must not cost a read for it; thread-safe."""
+
+    def __init__(self, client: Callable[[], redis.Redis], shards: Callable[[], int]) -> None:
+        self._client = client
+        self._shards = shards
+        self._lock = Lock()
+        self._due = 0.0
+        """When they are read again, by the monotonic clock."""
+        self._sizes: Sequence[int] = ()
+
+    def of(self, shard: int) -> int:
+        """Return how many leaves of a shard's log are published."""
+        with self._lock:
+            if time.monotonic() >= self._due:
+                found = read_published_sizes(self._client(), self._shards())
+                self._sizes = [one.size for one in found]
+                self._due = time.monotonic() + _SIZES_SECONDS
+            return self._sizes[shard]

@@ -19,10 +19,9 @@ from infra.redis.autopipeline import raise_errors
 from infra.store.async_gateway import AsyncCommandGateway, AsyncStore, ThreadGateway
 from services.app.context import App, gateway_on, open_connections
 from services.app.damaged_match import UNREADABLE, damaged_match
-from services.app.matches import check_exists
+from services.app.matches import RecentPublishedSizes, check_exists
 from services.app.play import LoopPlay
 from services.http.health import HealthCheck
-from services.http.middleware import RecentPublishedSizes
 from services.http.requests import RequestLimits
 from services.http.streams.event_stream import MatchWatch
 from services.http.streams.limits import StreamLimits

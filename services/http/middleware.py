@@ -7,8 +7,6 @@ are packed already, and answers with an encoding of their own pass unchanged.
 
 Compressed pages tell their length, and so a little about what is in them (BREACH). Pages have one secret that
 an attacker wants, the token of their forms; `services.http.web.session` masks it for each answer.
-
-How far the logs are published, for pages: as of a second ago, because a page must not cost a read for it.
 """
 
 import asyncio
@@ -16,13 +14,11 @@ import gzip
 import logging
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from threading import Lock
 from typing import Any, Final, Literal, TypeAlias
 
 import brotli
-import redis
 from litestar import Litestar
 from litestar.enums import ScopeType
 from litestar.routes import BaseRoute, HTTPRoute
@@ -32,7 +28,6 @@ from prometheus_client import Counter, Histogram
 from infra.people.rate_limits import AttemptSource, attempts_from
 from infra.process.log_context import LoggedWith
 from infra.process.metrics import REGISTRY
-from infra.store.watermarks import read_published_sizes
 from services.http.requests import (
     RATE_HEADERS,
     REQUEST_ID_HEADER,
@@ -384,27 +379,3 @@ def _has_path(route: BaseRoute, words: Sequence[str]) -> bool:
         part == word if isinstance(part, str) else bool(word)
         for part, word in zip(parts, words, strict=True)
     )
-
-
-AGE_SECONDS: Final = 1.0
-
-
-class RecentPublishedSizes:
-    """The published sizes of all shards; thread-safe. `client` is of the server of the matches."""
-
-    def __init__(self, client: Callable[[], redis.Redis], shards: Callable[[], int]) -> None:
-        self._client = client
-        self._shards = shards
-        self._lock = Lock()
-        self._due = 0.0
-        """When they are read again, by the monotonic clock."""
-        self._sizes: Sequence[int] = ()
-
-    def of(self, shard: int) -> int:
-        """Return how many leaves of a shard's log are published."""
-        with self._lock:
-            if time.monotonic() >= self._due:
-                found = read_published_sizes(self._client(), self._shards())
-                self._sizes = [one.size for one in found]
-                self._due = time.monotonic() + AGE_SECONDS
-            return self._sizes[shard]

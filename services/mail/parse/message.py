@@ -82,7 +82,7 @@ class ParsedMail(msgspec.Struct, frozen=True):
     automatic: bool
     """Whether a program or a list sent it, so that nobody waits for an answer."""
     results: tuple[str, ...] = ()
-    """Verdicts of mail servers on its sender, see `services.mail.parse.message`."""
+    """Verdicts of mail servers on its sender."""
     failed: tuple[Failure, ...] = ()
     """The addresses that the mail, if it is a report, calls permanently unreachable."""
     problem: str = ""
