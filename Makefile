@@ -7,7 +7,7 @@ JOBS ?= 5
 # pytest compiles each module of tests once; meanwhile mypy runs, or all processes would do it at the same time
 COMPILED := test -e $(VENV)/compiled
 
-.PHONY: serve demo test test-long check quick bench format lock sbom clean help
+.PHONY: serve demo test test-long check quick trials bench format lock sbom clean help
 
 serve: $(VENV)/serve.stamp  ## install what is missing and run everything on the embedded server
 	@$(BIN)/matchpost serve
@@ -31,6 +31,15 @@ test-long: $(VENV)/check.stamp  ## the tests that `make test` leaves out, becaus
 
 quick: $(VENV)/check.stamp  ## the tests that take no seconds
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not slow and not long"
+
+# how many inputs and changes each program makes
+TRIES ?= 1000
+
+trials: $(VENV)/check.stamp  ## what chance may find: faults under load, made-up input, tampering; an hour, more with TRIES=100000
+	$(BIN)/python trials/faults/run.py --sample
+	set -e; for kind in notations commands mails logs documents forged; do \
+	    $(BIN)/python trials/fuzz/$$kind.py $(TRIES); done
+	$(BIN)/python trials/tamper/run.py $(TRIES)
 
 bench: $(VENV)/bench.stamp  ## measure, such as `make bench NAME=pipeline ARGS=--json`; without NAME, list what there is
 	@$(BIN)/python -m bench $(or $(NAME),--help) $(ARGS)

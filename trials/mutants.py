@@ -137,7 +137,7 @@ def drawn(seed: int, count: int, under: Sequence[str]) -> list[Mutant]:
         for file in files
         for number, _ in enumerate(places(ast.parse(file.read_text("utf-8"))))
     ]
-    chosen = random.Random(seed).sample(every, count)  # noqa: S311
+    chosen = random.Random(seed).sample(every, count)
     return [Mutant(file, number, *mutated(file, number)[1:]) for file, number in chosen]
 
 
@@ -234,7 +234,7 @@ def judged(mutant: Mutant) -> Verdict:
     """Run the tests of a mutant in a process of their own."""
     words = [sys.executable, __file__, "--one", mutant.file, str(mutant.number)]
     limit = (CPU_SECONDS, CPU_SECONDS)
-    done = subprocess.run(  # noqa: S603 - this program again
+    done = subprocess.run(
         words, cwd=ROOT, capture_output=True, text=True, check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit),
     )  # fmt: skip

@@ -1,12 +1,12 @@
-"""Whatever is given to `matchpost verify` and the referee is answered: a sample of `tests/fuzz/documents.py`."""
+"""Whatever is given to `matchpost verify` and the referee is answered: a sample of `trials/fuzz/documents.py`."""
 
 import random
 from collections import Counter
 
 from infra.audit.check_document import check_document
 from infra.audit.match_document import read_document
-from tests.fuzz.documents import INPUTS, a_forged_document, check
 from tests.helpers.evidence import KINDS, golden_document
+from trials.fuzz.documents import INPUTS, a_forged_document, check
 
 SAMPLE = 300
 

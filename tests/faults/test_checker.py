@@ -40,15 +40,12 @@ from tests.faults.faulty_stores import (
     LosesAPlace,
     LosesRaces,
 )
-from tests.faults.harness import held
-from tests.faults.harness.checker import check
-from tests.faults.harness.elsewhere import elsewhere
-from tests.faults.harness.load import STRANGER, Client, orders
-from tests.faults.harness.projected import projected
-from tests.faults.harness.published import check_acknowledged, check_same
-from tests.faults.harness.record import Record, Result
 from tests.helpers.lanes import LANE
 from tests.helpers.side import catch_up
+from trials.faults.checker import Held, Record, Result, check, read_held
+from trials.faults.elsewhere import elsewhere
+from trials.faults.load import STRANGER, Client, orders
+from trials.faults.published import check_acknowledged, check_same, projected
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider
 from workers.projections import PROJECTIONS
@@ -95,7 +92,7 @@ def negligent(
 
 
 @pytest.fixture
-def run(redis_client: Redis) -> Callable[..., tuple[Record, held.Held]]:
+def run(redis_client: Redis) -> Callable[..., tuple[Record, Held]]:
     """Play one match on a store of a given kind; each command twice, reads between."""
 
     def play(
@@ -103,7 +100,7 @@ def run(redis_client: Redis) -> Callable[..., tuple[Record, held.Held]]:
         decider: Decider = decide,
         reader: type[Honest] = Honest,
         limit: int = 14,
-    ) -> tuple[Record, held.Held]:
+    ) -> tuple[Record, Held]:
         woken: list[Lane] = []
         store = kind(redis_client)
         store.create(Layout(4, 1))
@@ -120,12 +117,12 @@ def run(redis_client: Redis) -> Callable[..., tuple[Record, held.Held]]:
             client.attempt(sent)
             client.attempt(sent)
             client.read(1)
-        return record, held.read(redis_client)
+        return record, read_held(redis_client)
 
     return play
 
 
-def caught(record: Record, found: held.Held) -> set[str]:
+def caught(record: Record, found: Held) -> set[str]:
     return {violation.invariant for violation in check(record, found)}
 
 
@@ -330,6 +327,6 @@ def test_what_is_held_is_read_again_when_a_commit_comes_in_between(run, redis_cl
             return super().xrange(*args, **options)
 
     late = Late(connection_pool=redis_client.connection_pool)
-    found = held.read(late)
+    found = read_held(late)
     assert not late.meddles
-    assert found == held.read(redis_client)
+    assert found == read_held(redis_client)

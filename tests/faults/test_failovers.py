@@ -1,11 +1,12 @@
-"""A sample of the faults of a cluster and of a Sentinel pair; `tests/faults/run.py` does the full figures."""
+"""A sample of the faults of a cluster and of a Sentinel pair; `trials/faults/run.py` does the full figures."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.faults.harness import failovers, lossy_failovers
-from tests.faults.harness.results import Outcome
+from trials.faults import failovers
+from trials.faults import failovers as lossy_failovers
+from trials.faults.results import Outcome
 
 pytestmark = pytest.mark.slow
 

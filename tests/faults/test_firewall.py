@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from tests.faults.harness.firewall import Firewall
+from trials.faults.firewall import Firewall
 
 SOURCE = "127.0.0.77"
 

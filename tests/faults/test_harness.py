@@ -10,12 +10,12 @@ from threading import Thread
 import pytest
 
 from infra.process.failpoints import FAILPOINTS
-from tests.faults.harness import power, results
-from tests.faults.harness.proxy import Break, Proxy
-from tests.faults.harness.results import Outcome
-from tests.faults.harness.runs import ELSEWHERE, RUNS
+from trials.faults import power, results
+from trials.faults.proxy import Break, Proxy
+from trials.faults.results import Outcome
+from trials.faults.runs import ELSEWHERE, RUNS
 
-RUNNER = Path(__file__).with_name("run.py")
+RUNNER = Path(__file__).parents[2] / "trials/faults/run.py"
 
 
 def test_a_result_is_good_when_all_was_done_and_nothing_broke() -> None:

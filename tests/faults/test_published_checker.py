@@ -9,7 +9,7 @@ from infra.log.checkpoint import LogCheckpoint
 from infra.log.log_writer import LogWriter
 from infra.log.names import LogSecret
 from tests.fakes.memory_objects import MemoryObjects
-from tests.faults.harness.published import ObjectWatcher, check_checkpoints, check_objects
+from trials.faults.published import ObjectWatcher, check_checkpoints, check_objects
 
 SIGNER = LogSecret("play.example.org/log", bytes(32)).signer(1)
 LEAVES = [b"leaf %d" % number for number in range(700)]

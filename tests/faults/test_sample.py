@@ -1,4 +1,4 @@
-"""A sample of every fault run; `tests/faults/run.py` does the full figures by hand."""
+"""A sample of every fault run; `trials/faults/run.py` does the full figures by hand."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,20 +6,12 @@ from pathlib import Path
 import pytest
 
 from infra.process.failpoints import FAILPOINTS
-from tests.faults.harness import (
-    chance,
-    copies,
-    kills,
-    log_kills,
-    lost,
-    poison,
-    power,
-    results,
-    room,
-)
-from tests.faults.harness.results import Outcome
-from tests.faults.harness.runs import ELSEWHERE, LOG_POINTS
-from tests.faults.harness.web import WEB_POINTS
+from trials.faults import kills, log_kills, poison, power, proxy, results
+from trials.faults import kills as chance
+from trials.faults import power as room
+from trials.faults.results import Outcome
+from trials.faults.runs import ELSEWHERE, LOG_POINTS
+from trials.faults.web import WEB_POINTS
 
 pytestmark = pytest.mark.slow
 
@@ -119,14 +111,14 @@ def test_the_same_power_loss_loses_acknowledged_commands_under_everysec(tmp_path
 
 @pytest.mark.long
 def test_a_lost_reply_is_asked_for_again_and_given(tmp_path: Path) -> None:
-    expect(lost.replies(10, tmp_path))
+    expect(proxy.replies(10, tmp_path))
 
 
 @pytest.mark.long
 def test_commands_sent_up_to_five_times_by_five_doors_have_one_outcome_each(
     tmp_path: Path,
 ) -> None:
-    expect(copies.copies(300, tmp_path))
+    expect(proxy.copies(300, tmp_path))
 
 
 @pytest.mark.long

@@ -1,11 +1,11 @@
-"""Whatever is in the place of a note, a tile or a page, it is read or refused: a sample of `tests/fuzz/logs.py`."""
+"""Whatever is in the place of a note, a tile or a page, it is read or refused: a sample of `trials/fuzz/logs.py`."""
 
 from itertools import islice
 
 import pytest
 
 from infra.store import locators
-from tests.fuzz import logs
+from trials.fuzz import logs
 
 SAMPLE = 400
 

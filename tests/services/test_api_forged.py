@@ -1,11 +1,11 @@
-"""Commands by those who may not give them; `tests/fuzz/forged.py` has the hundred thousand."""
+"""Commands by those who may not give them; `trials/fuzz/forged.py` has the hundred thousand."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.fuzz.forged import REFUSALS, run
 from tests.helpers.api import Api
+from trials.fuzz.forged import REFUSALS, run
 
 
 @pytest.fixture(scope="module")

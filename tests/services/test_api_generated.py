@@ -1,4 +1,4 @@
-"""Requests with anything in any place; schemathesis makes its own, see `tests/fuzz/schema.py`."""
+"""Requests with anything in any place; schemathesis makes its own, see `trials/fuzz/schema.py`."""
 
 import json
 from collections.abc import Iterator

@@ -1,11 +1,11 @@
-"""A sample of `tests/fuzz/schema.py`, whose full count is in trials/testing.md."""
+"""A sample of `trials/fuzz/schema.py`, whose full count is in trials/testing.md."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.fuzz.schema import run
 from tests.helpers.api import Api
+from trials.fuzz.schema import run
 
 
 @pytest.fixture(scope="module")

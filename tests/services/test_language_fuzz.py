@@ -1,4 +1,4 @@
-"""Whatever is typed is answered; `tests/fuzz/commands.py` has the million."""
+"""Whatever is typed is answered; `trials/fuzz/commands.py` has the million."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from domain.errors import Code
 from services.language import Answer
 from tests.fakes.app import FakeApp, Terminal
-from tests.fuzz.commands import KINDS, check, run
-from tests.fuzz.lines import EXAMPLES, NEW, PASSWORDS
 from tests.helpers.examples import examples
+from trials.fuzz.commands import KINDS, check, run
+from trials.fuzz.lines import EXAMPLES, NEW, PASSWORDS
 
 SECRET = PASSWORDS["alice"]
 

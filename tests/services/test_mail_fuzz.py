@@ -1,10 +1,10 @@
-"""Whatever stands in a mail, it is read or refused, at once: a sample of `tests/fuzz/mails.py`."""
+"""Whatever stands in a mail, it is read or refused, at once: a sample of `trials/fuzz/mails.py`."""
 
 from itertools import islice
 
 import pytest
 
-from tests.fuzz import mails
+from trials.fuzz import mails
 
 SAMPLE = 1_000
 

@@ -1,11 +1,11 @@
-"""A sample of the tamper tests; `tests/tamper/run.py` makes as many as are asked for."""
+"""A sample of the tamper tests; `trials/tamper/run.py` makes as many as are asked for."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.tamper.changes import FILES, RECORDS
-from tests.tamper.run import STOPPED, TamperBench, tamper_bench
+from trials.tamper.changes import FILES, RECORDS
+from trials.tamper.run import STOPPED, TamperBench, tamper_bench
 
 SAMPLE = 104
 """Four of each kind."""

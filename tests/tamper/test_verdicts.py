@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from infra.valkey.server import EmbeddedServer
-from tests.tamper.forged_server import ForgedServer
-from tests.tamper.verdicts import forged_server, forgeries, make
+from trials.tamper.forged_server import ForgedServer
+from trials.tamper.verdicts import forged_server, forgeries, make
 
 SEEN_BY = {
     "match erased": {"verify", "verify --all"},

@@ -1,4 +1,4 @@
-"""What is read of a move's text, whatever the text; `tests/fuzz/notations.py` has the millions."""
+"""What is read of a move's text, whatever the text; `trials/fuzz/notations.py` has the millions."""
 
 from itertools import islice
 
@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from domain.boards.pow2_board import NAMES
 from domain.games.pow2.rules import HAND, Pow2Move
-from tests.fuzz.notations import RULES, check, texts
 from tests.helpers.examples import examples
+from trials.fuzz.notations import RULES, check, texts
 
 PLACES = st.integers(0, len(NAMES) - 1)
 MOVES = st.builds(Pow2Move, PLACES, PLACES, st.integers(0, (1 << len(NAMES)) - 1)) | st.builds(
