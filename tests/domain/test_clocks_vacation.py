@@ -15,7 +15,6 @@ from domain.clocks.vacation import (
     Vacations,
     days_left,
     end_vacation,
-    running_vacation,
     take_vacation,
 )
 from domain.errors import Code, Refusal
@@ -67,15 +66,6 @@ def test_a_tally_is_first_reached_at_its_instant(tallied, weekends):
     assert counted_ms(instant - 1, weekends=weekends) == tallied - 1
 
 
-def test_a_vacation_begins_when_it_is_taken_and_lasts_whole_days():
-    taken = take_vacation((), MAY, 3)
-    assert taken == (Vacation(MAY, 3),)
-    assert taken[0].until == at("2026-05-07T12:00")
-    assert running_vacation(taken, MAY - 1) is None
-    assert running_vacation(taken, MAY) == running_vacation(taken, MAY + 3 * DAY - 1) == taken[0]
-    assert running_vacation(taken, MAY + 3 * DAY) is None
-
-
 def test_a_year_has_thirty_days_of_it():
     taken = take_vacation(take_vacation((), MAY, 12), MAY + 20 * DAY, 14)
     later = MAY + 60 * DAY
@@ -96,48 +86,10 @@ def test_a_vacation_of_no_days_or_too_many_is_refused(days):
     )
 
 
-def test_thirty_one_days_of_one_year_are_refused():
-    code, sentence = refused(lambda: take_vacation((), MAY, 31))
-    assert code is Code.BAD_OPTION
-    assert "31 of these days would begin in 2026, and you have only 30 of 30" in sentence
-
-
-def test_days_belong_to_the_year_in_which_they_begin():
-    taken = take_vacation((), at("2026-12-30T18:00"), 5)
-    assert days_left(taken, 2026) == 28
-    assert days_left(taken, 2027) == 27
-
-
-def test_a_day_that_begins_just_before_midnight_belongs_to_the_old_year():
-    assert days_left(take_vacation((), at("2027-01-01T00:00") - 1, 1), 2026) == 29
-    assert days_left(take_vacation((), at("2027-01-01T00:00"), 1), 2026) == 30
-
-
-def test_the_longest_vacation_is_sixty_days_around_new_year():
-    begin = at("2026-12-02T00:00")
-    taken = take_vacation((), begin, 60)
-    assert (days_left(taken, 2026), days_left(taken, 2027)) == (0, 0)
-    assert refused(lambda: take_vacation((), begin + DAY, 60))[1].startswith("31 of these days")
-
-
 def test_a_vacation_taken_during_one_makes_it_longer():
     taken = take_vacation(take_vacation((), MAY, 3), MAY + DAY + 5, 2)
     assert taken == (Vacation(MAY, 5),)
     assert days_left(taken, 2026) == 25
-
-
-def test_a_new_year_brings_new_days_and_forgets_the_old_ones():
-    taken = take_vacation(take_vacation((), MAY, 20), at("2026-12-25T00:00"), 10)
-    assert take_vacation(taken, at("2027-02-01T00:00"), 2) == (
-        Vacation(at("2026-12-25T00:00"), 10),
-        Vacation(at("2027-02-01T00:00"), 2),
-    )
-    assert take_vacation(taken, at("2028-02-01T00:00"), 1) == (Vacation(at("2028-02-01T00:00"), 1),)
-
-
-def test_a_vacation_that_ends_with_its_year_is_forgotten_in_the_next():
-    taken = take_vacation((), at("2026-12-22T00:00"), 10)
-    assert take_vacation(taken, at("2027-01-01T00:00"), 1) == (Vacation(at("2027-01-01T00:00"), 1),)
 
 
 @pytest.mark.parametrize(

@@ -113,12 +113,6 @@ def test_three_commit_in_any_order_and_reveal_in_any_order() -> None:
     match.holds()
 
 
-def test_a_match_that_all_have_committed_to_is_sealed_as_it_is_called_for() -> None:
-    match = call(to(ALICE), to(BOB))
-    assert kinds(match) == [Called, Sealed]
-    match.holds()
-
-
 def test_what_the_server_keeps_is_revealed_with_the_seal_by_the_server() -> None:
     alice, start = challenge("powerdrain", "--days=3")
     match = Match()
@@ -207,13 +201,6 @@ def test_a_text_of_too_many_bytes_is_not_revealed() -> None:
     assert match.refuses(ALICE, RevealText(text=long)) == Code.WRONG_TEXT
 
 
-def test_a_reveal_after_the_start_is_too_late() -> None:
-    match = sealed()
-    for account in (ALICE, BOB):
-        match.do(account, RevealText(text=TEXTS[account]))
-    assert match.refuses(ALICE, RevealText(text=TEXTS[ALICE])) == Code.TOO_LATE
-
-
 @pytest.mark.parametrize(
     "commitments",
     [(NOBODY,), (NOBODY, NOBODY, NOBODY), (Commitment(b"short"), NOBODY)],
@@ -272,23 +259,6 @@ def test_who_does_not_commit_in_the_time_to_move_has_declined() -> None:
     match.holds()
 
 
-def test_all_who_are_late_have_withheld_their_texts() -> None:
-    match = sealed()
-    events = match.do(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 4 * DAY)
-    assert events[:2] == (Withheld(seat=0), Withheld(seat=1))
-    match.holds()
-
-
-def test_without_a_limit_or_without_clocks_nobody_is_late() -> None:
-    for terms in (("--forfeittime=0",), ()):
-        match = call(to(ALICE), to(BOB), terms=terms)
-        assert (next_due(match.state), deadline(match.state)) == (0, None)
-        assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 999 * DAY) in (
-            Code.TOO_EARLY,
-            Code.MATCH_OVER,
-        )
-
-
 def test_a_vacation_stops_the_time_to_reveal_of_its_player_alone() -> None:
     match = sealed()
     match.do(ALICE, StartVacation(until=BEGIN + 9 * DAY), BEGIN + DAY)
@@ -317,15 +287,6 @@ def test_vacations_are_known_to_a_match_with_its_first_event_and_with_its_start(
     # what the match knew already is not repeated
     assert events[2:] == (Absent(seat=1, until=BEGIN + 5 * DAY),)
     assert decode_event(match.events[-1]).actor == BOB
-    assert deadline(match.state) == BEGIN + 12 * DAY
-    match.holds()
-
-
-def test_a_plain_start_knows_who_is_on_vacation() -> None:
-    match = Match()
-    match.away = {ALICE: BEGIN + 9 * DAY}
-    match.do(*challenge("pow2", "--days=3"), BEGIN)
-    assert kinds(match) == [MatchStarted, Absent]
     assert deadline(match.state) == BEGIN + 12 * DAY
     match.holds()
 

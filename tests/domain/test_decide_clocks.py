@@ -29,7 +29,6 @@ from domain.match.events import (
     MatchStarted,
     Moved,
     Nagged,
-    Resigned,
 )
 from domain.match.history import BrokenHistory
 from domain.match.state import deadline, next_due, position_of, reminder_is_due
@@ -69,25 +68,6 @@ def test_only_the_server_reminds_and_flags(actor: bytes, command: Command) -> No
     assert next_due(match.state) == NAG
 
 
-def test_a_reminder_comes_at_its_instant_and_no_millisecond_before() -> None:
-    match = two()
-    assert next_due(match.state) == NAG
-    assert match.refuses(SERVER_ACCOUNT, RemindPlayer(), NAG - 1) == Code.TOO_EARLY
-    assert match.do(SERVER_ACCOUNT, RemindPlayer(), NAG) == (Nagged(seat=0),)
-    assert next_due(match.state) == FLAG
-    match.holds()
-
-
-def test_a_turn_has_one_reminder_and_the_next_turn_its_own() -> None:
-    match = two()
-    match.do(SERVER_ACCOUNT, RemindPlayer(ply=0), NAG)
-    assert match.refuses(SERVER_ACCOUNT, RemindPlayer(ply=0), NAG + 1) == Code.TOO_EARLY
-    match.play("m13-m9", at=NAG + DAY)
-    assert next_due(match.state) == NAG + 3 * DAY
-    assert match.do(SERVER_ACCOUNT, RemindPlayer(ply=1), NAG + 3 * DAY) == (Nagged(seat=1),)
-    match.holds()
-
-
 def test_a_reminder_that_was_held_up_until_the_flag_falls_is_not_sent() -> None:
     match = two()
     assert reminder_is_due(match.state, FLAG - 1)
@@ -107,23 +87,6 @@ def test_a_reminder_and_a_vacation_leave_a_proposal_standing() -> None:
     assert match.do(ALICE, AnswerOffer(accept=True), NAG)[-1] == Ended(
         winners=(0, 1), reason="agreement"
     )
-    match.holds()
-
-
-@pytest.mark.parametrize("words", ["--nagtime=0 --days=3", "--nagtime=3 --days=3", "--days=3"])
-def test_where_no_reminder_comes_before_the_flag_none_is_sent(words: str) -> None:
-    match = two(*words.split())
-    assert next_due(match.state) == deadline(match.state) == BEGIN + 3 * DAY
-    assert not reminder_is_due(match.state)
-    assert match.refuses(SERVER_ACCOUNT, RemindPlayer(), BEGIN + 3 * DAY - 1) == Code.TOO_EARLY
-
-
-def test_without_a_limit_there_is_a_reminder_and_then_nothing_is_due() -> None:
-    match = two("--forfeittime=0")
-    assert reminder_is_due(match.state, BEGIN + 5000 * DAY)
-    match.do(SERVER_ACCOUNT, RemindPlayer(), BEGIN + 5000 * DAY)
-    assert next_due(match.state) == 0
-    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 9000 * DAY) == Code.TOO_EARLY
     match.holds()
 
 
@@ -175,26 +138,6 @@ def test_no_clock_runs_without_terms_or_after_the_end(command: Command) -> None:
     assert Match().refuses(SERVER_ACCOUNT, command, FLAG) == Code.UNKNOWN_BOARD
 
 
-def test_a_match_without_terms_takes_moves_for_ever() -> None:
-    match = Match(pow2())
-    match.play("m13-m9", at=BEGIN + 9000 * DAY)
-    assert match.state.clock is None
-    assert (next_due(match.state), deadline(match.state)) == (0, None)
-    assert match.refuses(ALICE, MakeOffer(kind="pause")) == Code.UNKNOWN_OFFER
-    assert match.refuses(ALICE, StartVacation(until=BEGIN + 9999 * DAY)) == Code.BAD_OPTION
-    assert match.refuses(ALICE, EndVacation(until=BEGIN + 9999 * DAY)) == Code.BAD_OPTION
-    assert match.refuses(ALICE, ResumeMatch()) == Code.NOT_PAUSED
-    match.holds()
-
-
-def test_a_puzzle_without_terms_has_no_clock() -> None:
-    match = Match(challenge("one", seats=(ALICE,)))
-    match.play("a5", at=BEGIN + 9000 * DAY)
-    assert next_due(match.state) == 0
-    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 9999 * DAY) == Code.MATCH_OVER
-    match.holds()
-
-
 # --- a flag among three
 
 
@@ -244,21 +187,6 @@ def test_who_is_left_after_a_flag_and_a_resignation_wins_by_what_came_last() -> 
     resigned.holds()
 
 
-def test_a_turn_runs_on_when_a_seat_leaves_that_is_not_to_move() -> None:
-    match = three()
-    assert match.do(BOB, ResignMatch(), BEGIN + DAY) == (Resigned(seat=1, next=0),)
-    assert (next_due(match.state), deadline(match.state)) == (NAG, FLAG)
-    assert match.do(ALICE, ResignMatch(), BEGIN + 2 * DAY)[0] == Resigned(seat=0)
-    match.holds()
-
-
-def test_a_turn_begins_when_the_seat_to_move_leaves() -> None:
-    match = three()
-    assert match.do(ALICE, ResignMatch(), BEGIN + DAY) == (Resigned(seat=0, next=1),)
-    assert (next_due(match.state), deadline(match.state)) == (NAG + DAY, FLAG + DAY)
-    match.holds()
-
-
 # --- what comes late
 
 
@@ -272,13 +200,6 @@ def test_a_move_from_the_deadline_on_is_too_late_and_changes_nothing(late: int) 
     )
     assert match.snapshot == before
     assert next_due(match.state) == NAG
-
-
-def test_a_move_a_millisecond_before_the_deadline_is_accepted() -> None:
-    match = two()
-    assert match.play("m13-m9", at=FLAG - 1) == [Moved(ply=1, seat=0, move="m13-m9", next=1)]
-    assert next_due(match.state) == FLAG - 1 + 2 * DAY
-    match.holds()
 
 
 @pytest.mark.parametrize("actor", [ALICE, BOB])

@@ -16,7 +16,6 @@ from domain.match.commands import (
 )
 from domain.match.events import (
     SERVER_ACCOUNT,
-    Absent,
     OfferAnswered,
     OfferMade,
     Paused,
@@ -24,7 +23,7 @@ from domain.match.events import (
     Returned,
     Undone,
 )
-from domain.match.state import deadline, next_due, reminder_is_due
+from domain.match.state import deadline, next_due
 from tests.domain.clocks_given import FLAG, NAG, paused_match, three, two
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL
 
@@ -44,17 +43,6 @@ def test_taking_back_gives_the_time_back_and_begins_a_turn() -> None:
     assert next_due(match.state) == BEGIN + 7 * DAY
     assert deadline(match.state) == BEGIN + 10 * DAY
     assert match.state.ply == 0
-    match.holds()
-
-
-def test_taking_back_gives_back_the_reminder_too() -> None:
-    match = two()
-    match.play("m13-m9", at=BEGIN)
-    match.do(SERVER_ACCOUNT, RemindPlayer(), NAG)
-    match.do(ALICE, MakeOffer(kind="undo"), NAG)
-    match.do(BOB, AnswerOffer(accept=True), NAG)
-    assert reminder_is_due(match.state)
-    assert next_due(match.state) == NAG + 2 * DAY
     match.holds()
 
 
@@ -139,44 +127,7 @@ def test_all_three_have_to_agree_to_a_pause_but_not_those_who_left() -> None:
     match.holds()
 
 
-def test_moves_are_accepted_in_a_paused_match_and_the_next_turn_stands_still() -> None:
-    match = paused_match()
-    match.play("m13-m9", at=FLAG + 9 * DAY)
-    assert next_due(match.state) == 0
-    match.do(BOB, ResumeMatch(), FLAG + 20 * DAY)
-    assert (next_due(match.state), deadline(match.state)) == (FLAG + 22 * DAY, FLAG + 25 * DAY)
-    match.holds()
-
-
 # --- vacations
-
-
-def test_a_vacation_stops_the_clock_of_the_own_seat() -> None:
-    match = two()
-    until = BEGIN + 11 * DAY
-    assert match.do(ALICE, StartVacation(until=until), BEGIN + DAY) == (
-        Absent(seat=0, until=until),
-    )
-    assert (next_due(match.state), deadline(match.state)) == (until + DAY, until + 4 * DAY)
-    match.holds()
-
-
-def test_a_vacation_leaves_the_others_clock_alone() -> None:
-    match = two()
-    assert match.do(BOB, StartVacation(until=FLAG + DAY)) == (Absent(seat=1, until=FLAG + DAY),)
-    assert (next_due(match.state), deadline(match.state)) == (NAG, FLAG)
-    match.play("m13-m9", at=BEGIN + DAY)
-    assert deadline(match.state) == FLAG + 6 * DAY
-    match.holds()
-
-
-def test_who_returns_early_has_a_clock_again_from_then_on() -> None:
-    match = two()
-    match.do(ALICE, StartVacation(until=BEGIN + 11 * DAY), BEGIN + DAY)
-    back = BEGIN + 3 * DAY
-    assert match.do(ALICE, EndVacation(until=back), back - 8) == (Returned(seat=0, until=back),)
-    assert (next_due(match.state), deadline(match.state)) == (back + DAY, back + 4 * DAY)
-    match.holds()
 
 
 def test_a_vacation_is_not_cut_short_in_the_past() -> None:

@@ -17,7 +17,7 @@ from domain.match.commands import (
 from domain.match.events import SERVER_ACCOUNT
 from domain.match.state import deadline, next_due
 from tests.domain.clocks_given import two
-from tests.domain.rulings import LATE, back, by_flag, give, go_on, played, two_moves
+from tests.domain.rulings import give, go_on, played
 from tests.helpers.given import ALICE, BEGIN, BOB, Match, challenge
 
 
@@ -83,23 +83,6 @@ def test_time_is_given_in_a_pause_and_on_vacation() -> None:
     assert deadline(match.state) is None
     match.do(BOB, ResumeMatch(), BEGIN + 6 * DAY)
     assert deadline(match.state) == BEGIN + 15 * DAY
-    match.holds()
-
-
-def test_a_match_is_set_back_and_time_given_by_one_ruling() -> None:
-    match = by_flag()
-    back(match, 2, time=((0, 3 * DAY), (1, DAY)))
-    assert deadline(match.state) == LATE + 8 * DAY
-    go_on(match)
-    assert deadline(match.state) == LATE + 6 * DAY
-    match.holds()
-
-
-def test_what_was_given_stays_when_moves_are_gone() -> None:
-    match = two_moves(two("--bank=5", "--nagtime=0"))
-    give(match, BEGIN + 3 * DAY, (0, DAY))
-    back(match, 0, BEGIN + 4 * DAY)
-    assert deadline(match.state) == BEGIN + 10 * DAY
     match.holds()
 
 

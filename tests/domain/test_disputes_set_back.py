@@ -13,14 +13,12 @@ from domain.match.commands import (
     FlagPlayer,
     MakeOffer,
     PlayMove,
-    RemindPlayer,
     ResignMatch,
     ResumeMatch,
-    StartVacation,
 )
 from domain.match.conditional_moves import ConditionalMove
-from domain.match.events import SERVER_ACCOUNT, Absent, Ended, SetBack
-from domain.match.state import deadline, next_due, position_of, reminder_is_due
+from domain.match.events import SERVER_ACCOUNT, Absent, SetBack
+from domain.match.state import deadline, next_due, position_of
 from tests.domain.clocks_given import three, two
 from tests.domain.rulings import (
     ARBITER,
@@ -106,29 +104,12 @@ def test_a_match_that_is_over_by_its_rules_goes_on_before_its_last_move_at_most(
     match.holds()
 
 
-def test_a_running_match_is_set_back() -> None:
-    match = played()
-    assert back(match, 1, BEGIN + 4 * DAY) == SetBack(ply=1, next=1, back=())
-    match.play("a13-a9", at=BEGIN + 5 * DAY)
-    assert match.state.moves == "m13-m9 a13-a9"
-    match.holds()
-
-
 def test_a_flag_that_was_due_does_not_fall_after_a_match_was_set_back() -> None:
     match = played()
     assert deadline(match.state) == BEGIN + 8 * DAY
     back(match, 2, BEGIN + 9 * DAY)
     assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 9 * DAY) == Code.TOO_EARLY
     assert deadline(match.state) == BEGIN + 14 * DAY
-    match.holds()
-
-
-def test_it_can_be_set_back_again_and_end_again() -> None:
-    match = by_resignation()
-    for n in range(3):
-        back(match, 1, LATE + n)
-        match.do(BOB, ResignMatch(), LATE + n)
-        assert match.state.result == Ended(winners=(0,), reason="resignation")
     match.holds()
 
 
@@ -191,15 +172,6 @@ def time_used_by(match: Match) -> tuple[int, int]:
     return time_used(clock, 0), time_used(clock, 1)
 
 
-def test_a_reminder_may_come_again_after_a_match_was_set_back() -> None:
-    match = two()
-    match.do(SERVER_ACCOUNT, RemindPlayer(), BEGIN + 2 * DAY)
-    assert not reminder_is_due(match.state)
-    back(match, 0, BEGIN + 3 * DAY)
-    assert reminder_is_due(match.state)
-    match.holds()
-
-
 def test_a_pause_goes_on_until_a_player_ends_it() -> None:
     match = played()
     match.do(ALICE, MakeOffer(kind="pause"), BEGIN + 4 * DAY)
@@ -217,15 +189,6 @@ def test_vacations_that_began_after_the_end_stop_the_clock() -> None:
     _, _, absent = match.do(ARBITER, rule(back_to=1), LATE)
     assert absent == Absent(seat=1, until=LATE + 7 * DAY)
     assert deadline(match.state) == LATE + 12 * DAY
-    match.holds()
-
-
-def test_a_running_vacation_goes_on() -> None:
-    match = played()
-    match.do(BOB, StartVacation(until=LATE + 3 * DAY), BEGIN + 4 * DAY)
-    match.away = {BOB: LATE + 3 * DAY}
-    assert len(match.do(ARBITER, rule(back_to=1), BEGIN + 5 * DAY)) == 2, "it is recorded already"
-    assert deadline(match.state) == LATE + 8 * DAY
     match.holds()
 
 

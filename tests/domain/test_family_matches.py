@@ -85,13 +85,6 @@ def test_a_proposed_count_lapses_with_the_next_move():
     assert code == Code.NO_OFFER
 
 
-def test_with_the_option_the_same_match_ends_with_the_separating_move():
-    *earlier, separating = match(SEPARATED, "goliath", "-count")
-    [moved, ended] = when(earlier, *separating)
-    assert moved.next is None
-    assert ended == Ended(winners=(1,), reason="larger-region")
-
-
 def test_a_pass_in_line_shows_in_the_record_as_the_same_player_next():
     """Light finds no room after Dark's h6 and is passed three times; Dark ends the match."""
     given = match(NINETEEN, "line")
@@ -101,11 +94,3 @@ def test_a_pass_in_line_shows_in_the_record_as_the_same_player_next():
         given.append((BOB, PlayMove(text=text)))
     [moved, ended] = when(given, BOB, PlayMove(text="l10"))
     assert (moved.next, ended) == (None, Ended(winners=(1,), reason="more-stones"))
-
-
-def test_who_is_passed_is_told_whose_turn_it_is():
-    given = [*match(NINETEEN, "line"), (BOB, PlayMove(text="h6"))]
-    assert refusal(when(given, ALICE, PlayMove(text="i13"))) == (
-        Code.NOT_YOUR_TURN,
-        "you play Light, and it is Dark's turn",
-    )

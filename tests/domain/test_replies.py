@@ -22,7 +22,6 @@ from domain.match.events import (
     Resigned,
     Undone,
 )
-from domain.match.state import deadline
 from tests.domain.clocks_given import FLAG, three, two
 from tests.domain.replies_given import (
     AND_BACK,
@@ -32,7 +31,6 @@ from tests.domain.replies_given import (
     LIGHT,
     OUT,
     SHUT_IN,
-    WANING,
     envelopes,
     moved,
     queued,
@@ -59,30 +57,6 @@ def test_its_event_bears_the_senders_command_and_time_and_its_own_seats_account(
     assert (first.actor, second.actor) == (ALICE, BOB)
     assert first.command == second.command
     assert first.at == second.at == BEGIN + 77
-
-
-def test_a_reply_waits_for_the_moves_it_was_laid_ready_for() -> None:
-    match = Match(pow2())
-    match.lay(DARK, ConditionalMove(1, ("m13-m9",), "a13-a9"))
-    match.lay(DARK, ConditionalMove(1, (OUT,), FORTH))
-    assert match.do(ALICE, PlayMove(text=OUT))[-1] == queued(2, 1, FORTH, 0)
-    match.holds()
-
-
-def test_a_reply_is_not_played_after_other_moves() -> None:
-    match = Match(pow2())
-    match.lay(DARK, ConditionalMove(1, ("m13-m9",), "a13-a9"))
-    assert match.do(ALICE, PlayMove(text=OUT)) == (moved(1, 0, OUT, 1),)
-    assert waiting(match, DARK) == ()
-
-
-def test_an_unconditional_reply_is_played_whatever_came_before() -> None:
-    match = Match(pow2())
-    match.lay(DARK, ConditionalMove(3, None, AND_BACK))
-    match.play(OUT, FORTH)
-    assert waiting(match, DARK) == (ConditionalMove(3, None, AND_BACK),)
-    assert match.do(ALICE, PlayMove(text=BACK))[-1] == queued(4, 1, AND_BACK, 0)
-    match.holds()
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -124,12 +98,6 @@ def test_a_reply_is_recorded_in_its_canonical_form() -> None:
     match.holds()
 
 
-def test_what_a_seat_has_laid_ready_is_not_played_for_another() -> None:
-    match = Match(pow2())
-    match.lay(LIGHT, ConditionalMove(1, None, FORTH))
-    assert match.do(ALICE, PlayMove(text=OUT)) == (moved(1, 0, OUT, 1),)
-
-
 def test_a_refused_command_plays_nothing() -> None:
     match = two()
     match.lay(DARK, ConditionalMove(1, None, FORTH))
@@ -139,59 +107,7 @@ def test_a_refused_command_plays_nothing() -> None:
     assert waiting(match, DARK) == (ConditionalMove(1, None, FORTH),)
 
 
-def test_a_reply_takes_no_time() -> None:
-    match = two("--bank=5+1", "--nagtime=2")
-    match.lay(DARK, ConditionalMove(1, None, FORTH))
-    match.play(OUT, at=BEGIN + 3 * DAY)
-    assert deadline(match.state) == BEGIN + (3 + 5 - 3 + 1) * DAY
-    match.play(BACK, at=BEGIN + 4 * DAY)
-    assert deadline(match.state) == BEGIN + (4 + 5 + 1) * DAY
-    match.holds()
-
-
 # --- chains
-
-
-def test_replies_of_both_sides_are_played_one_after_another() -> None:
-    match = Match(pow2())
-    match.lay(
-        DARK, ConditionalMove(1, (OUT,), FORTH), ConditionalMove(3, (OUT, FORTH, BACK), AND_BACK)
-    )
-    match.lay(LIGHT, ConditionalMove(2, (OUT, FORTH), BACK), ConditionalMove(4, None, OUT))
-    assert match.do(ALICE, PlayMove(text=OUT)) == (
-        moved(1, 0, OUT, 1),
-        queued(2, 1, FORTH, 0),
-        queued(3, 0, BACK, 1),
-        queued(4, 1, AND_BACK, 0),
-        queued(5, 0, OUT, 1),
-    )
-    assert [one.actor for one in envelopes(match)[1:]] == [ALICE, BOB, ALICE, BOB, ALICE]
-    assert match.replies == {LIGHT: ConditionalMoves(), DARK: ConditionalMoves()}
-    match.holds()
-
-
-def test_a_chain_ends_where_nothing_more_is_laid_ready() -> None:
-    match = Match(pow2())
-    match.lay(
-        DARK, ConditionalMove(1, (OUT,), FORTH), ConditionalMove(3, (OUT, FORTH, BACK), AND_BACK)
-    )
-    match.do(ALICE, PlayMove(text=OUT))
-    assert match.state.next == LIGHT
-    assert waiting(match, DARK) == (ConditionalMove(3, (OUT, FORTH, BACK), AND_BACK),)
-    assert match.do(ALICE, PlayMove(text=BACK))[-1] == queued(4, 1, AND_BACK, 0)
-    match.holds()
-
-
-def test_who_moves_again_since_the_other_is_passed_plays_on_by_replies() -> None:
-    match = Match(challenge("line"))
-    match.play(*SHUT_IN[:16])
-    match.lay(DARK, *(ConditionalMove(ply, None, SHUT_IN[ply]) for ply in (17, 18, 20)))
-    assert match.play(SHUT_IN[16]) == [
-        moved(17, 0, "a5", 1),
-        queued(18, 1, "i3", 1),
-        queued(19, 1, "h8", 1),
-    ]
-    match.holds()
 
 
 def test_a_reply_may_end_the_match_and_then_nothing_is_laid_ready_any_more() -> None:
@@ -211,36 +127,7 @@ def test_a_reply_may_end_the_match_and_then_nothing_is_laid_ready_any_more() -> 
     match.holds()
 
 
-@pytest.mark.parametrize(
-    "end", [(ALICE, ResignMatch()), (BOB, ResignMatch()), (ALICE, PlayMove(text=SHUT_IN[0]))]
-)
-def test_with_the_end_of_a_match_nothing_is_laid_ready_any_more(end: tuple) -> None:
-    match = Match(challenge("line"))
-    match.lay(DARK, ConditionalMove(1, None, SHUT_IN[1]), ConditionalMove(9, None, "a1"))
-    match.do(*end)
-    if not match.state.over:
-        assert waiting(match, DARK) == (ConditionalMove(9, None, "a1"),)
-        match.do(BOB, ResignMatch())
-    assert match.replies == NO_CONDITIONAL_MOVES
-    match.holds()
-
-
 # --- three players
-
-
-def test_replies_of_three_are_played_in_turn() -> None:
-    match = three()
-    match.lay(1, *(ConditionalMove(ply, None, WANING[ply]) for ply in (1, 4, 7)))
-    match.lay(2, *(ConditionalMove(ply, None, WANING[ply]) for ply in (2, 5, 8)))
-    assert [event.seat for event in match.do(ALICE, PlayMove(text="1"))] == [0, 1, 2]
-    match.play(WANING[3])
-    assert match.do(ALICE, PlayMove(text=WANING[6])) == (
-        moved(7, 0, WANING[6], 1),
-        queued(8, 1, WANING[7], 2),
-        queued(9, 2, WANING[8], None),
-        Ended(winners=(2,), reason="no-tile"),
-    )
-    match.holds()
 
 
 def test_a_reply_is_played_when_the_seat_to_move_before_it_leaves() -> None:

@@ -10,7 +10,6 @@ from domain.match.audit import verify
 from domain.match.commands import PlayMove, ResignMatch
 from domain.match.conditional_moves import (
     CONDITIONAL_MOVES_LIMIT,
-    NO_CONDITIONAL_MOVES,
     ConditionalMove,
     ConditionalMoves,
     drop,
@@ -21,7 +20,6 @@ from domain.match.conditional_moves import (
     turn_taken,
     unpack,
 )
-from domain.match.decision import Decision
 from domain.match.history import BrokenHistory
 from domain.sentences import text_in
 from infra.languages.wording import wording
@@ -34,7 +32,6 @@ from tests.domain.replies_given import (
     LIGHT,
     OUT,
     moved,
-    queued,
     waiting,
 )
 from tests.helpers.given import ALICE, BOB, Match, pow2
@@ -53,17 +50,6 @@ def test_an_illegal_reply_is_dropped_with_a_note_and_the_match_stands() -> None:
     assert text_in(note, wording("de")).startswith("a13-b4 bei #1 ist weggefallen: a13-b4: ")
     assert waiting(match, DARK) == (ConditionalMove(3, None, FORTH),)
     assert match.play(FORTH) == [moved(2, 1, FORTH, 0)]
-    match.holds()
-
-
-def test_an_illegal_reply_ends_the_chain_it_stands_in() -> None:
-    match = Match(pow2())
-    match.lay(DARK, ConditionalMove(1, None, FORTH))
-    match.lay(LIGHT, ConditionalMove(2, (FORTH,), "m13-m9"), ConditionalMove(2, None, BACK))
-    assert match.play(OUT) == [moved(1, 0, OUT, 1), queued(2, 1, FORTH, 0)]
-    assert len(match.replies[LIGHT].notes) == 1
-    # nor is the next best one played instead
-    assert waiting(match, LIGHT) == (ConditionalMove(2, None, BACK),)
     match.holds()
 
 
@@ -92,24 +78,6 @@ def test_the_ten_newest_notes_are_kept() -> None:
     for number in range(10):
         replies = drop(replies, DARK, ConditionalMove(1, None, "x"), str(number))
     assert replies[DARK].notes == tuple("0123456789")
-
-
-def test_notes_stay_when_replies_go() -> None:
-    match = Match(pow2())
-    match.lay(DARK, ConditionalMove(1, None, "hello"))
-    match.play(OUT, FORTH, BACK)
-    assert len(match.replies[DARK].notes) == 1
-
-
-def test_a_decision_says_nothing_of_replies_where_they_are_as_they_were() -> None:
-    match = Match(pow2())
-    match.lay(DARK, ConditionalMove(5, None, FORTH))
-    unchanged = match.decided(ALICE, PlayMove(text=OUT))
-    assert isinstance(unchanged, Decision)
-    assert unchanged.conditional_moves is None
-    changed = match.decided(BOB, ResignMatch())
-    assert isinstance(changed, Decision)
-    assert changed.conditional_moves == NO_CONDITIONAL_MOVES
 
 
 MOVES = ["a", "b", "c"]
@@ -238,16 +206,6 @@ def test_replies_come_back_as_they_were_stored_but_for_seats_without_any(laid: d
     assert unpack(pack(laid)) == {
         seat: one for seat, one in laid.items() if one != ConditionalMoves()
     }
-
-
-@given(seats)
-def test_the_stored_bytes_do_not_depend_on_who_laid_ready_first(laid: dict) -> None:
-    assert pack(dict(reversed(laid.items()))) == pack(laid)
-
-
-def test_nothing_laid_ready_takes_no_bytes() -> None:
-    assert pack(NO_CONDITIONAL_MOVES) == pack({LIGHT: ConditionalMoves()}) == b""
-    assert unpack(b"") == unpack(None) == NO_CONDITIONAL_MOVES
 
 
 def test_the_stored_form_of_replies_is_final() -> None:

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.boards.line_puzzle import FINISH, LinePuzzleMove
 from domain.boards.pow2_board import INDEX, NAMES
 from domain.errors import Refusal
 from domain.rules import latest_rules
@@ -181,24 +180,7 @@ def test_only_done_ends_the_match(key):
         assert refused(key, at, text) == f"{text}: the match is over: the puzzle has been submitted"
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_random_play_ends(key):
-    for seed in range(10):
-        at, text = list(random_match(key, (), seed, 3000, until_done=True))[-1]
-        assert text == "done"
-        assert rules(key).outcome(play(key, at, text)) is not None
-
-
 # --- notation
-
-
-@pytest.mark.parametrize(
-    ("text", "canonical"),
-    [("a5", "a5"), ("A5", "a5"), (" - A5 \n", "-a5"), ("-a5", "-a5"), ("DONE", "done")],
-)
-def test_case_and_blanks_are_free(text, canonical):
-    for key in KEYS:
-        assert rules(key).write(rules(key).read(text)) == canonical
 
 
 @pytest.mark.parametrize(
@@ -209,18 +191,6 @@ def test_what_is_no_notation_is_refused_with_the_form(text):
         assert playing.unreadable(rules(key), text) == f"{text[:24]!r} isn't a move; {FORM}"
 
 
-@given(st.text("abcdegm13457- ADdone", max_size=7))
-def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
-    for key in KEYS:
-        playing.reads_alike_or_refuses(rules(key), text)
-
-
-@given(st.integers(0, 63), st.booleans())
-def test_reading_gives_back_every_move_that_was_written(at, back):
-    for move in (LinePuzzleMove(at, back), FINISH):
-        playing.reads_what_it_writes(rules("one"), move)
-
-
 def order(text):
     return text == "done", INDEX.get(text.removeprefix("-"))
 
@@ -229,15 +199,6 @@ def order(text):
 def test_legal_moves_come_sorted_each_once_and_are_counted(drawn):
     key, at = drawn
     playing.sorted_each_once_and_counted(rules(key), at, order)
-
-
-@given(positions(), st.sampled_from([*NAMES, "done"]), st.booleans())
-def test_legal_moves_are_accepted_and_nothing_else_is(drawn, name, back):
-    key, at = drawn
-    text = f"-{name}" if back and name != "done" else name
-    move = rules(key).read(text)
-    assert rules(key).write(move) == text
-    playing.accepts_or_refuses(rules(key), at, move)
 
 
 @given(positions(), st.sampled_from(playing.SYMMETRIES))
@@ -259,13 +220,6 @@ def test_no_ply_makes_the_score_worse(drawn):
 
 
 # --- positions as values
-
-
-@given(positions(), st.booleans())
-def test_positions_are_packed_and_unpacked_unchanged(drawn, done):
-    key, at = drawn
-    at = play(key, at, "done") if done else at
-    playing.passes_unchanged(f"{key}/1", at, 14)
 
 
 @pytest.mark.parametrize("key", KEYS)

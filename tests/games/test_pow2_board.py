@@ -37,14 +37,6 @@ def test_vertices_edges_and_faces_obey_euler():
     assert len(NAMES) - len(pow2_board.EDGES) + len(TRIANGLES) + 2 == 2
 
 
-def test_the_longest_line_has_eight_intersections():
-    assert max(map(len, LINES)) == 8
-
-
-def test_the_short_lines_have_two_intersections_and_stand_last():
-    assert [len(line) for line in LINES[36:]] == [2] * 8
-
-
 def test_the_outer_edges_come_first():
     assert [(NAMES[line[0]], NAMES[line[-1]]) for line in pow2_board.OUTER] == [
         ("a1", "a13"), ("m1", "m13"), ("a1", "m1"), ("a13", "m13"),
@@ -61,12 +53,6 @@ def test_names_are_the_marks_of_figure_1():
     }
     assert marks == set(NAMES)
     assert SMALL.count("*") == 64
-
-
-def test_intersections_are_ordered_by_column_then_row():
-    assert NAMES[:6] == ("a1", "a5", "a7", "a9", "a13", "b4")
-    assert list(NAMES) == reference.order(NAMES)
-    assert [INDEX[name] for name in NAMES] == list(range(64))
 
 
 def test_lines_equal_those_found_by_fractions():
@@ -97,17 +83,6 @@ def test_triangles_are_three_mutually_adjacent_intersections():
     assert {frozenset(NAMES[at] for at in triangle) for triangle in TRIANGLES} == expected
 
 
-def test_no_two_lines_share_more_than_one_intersection():
-    assert all(len(set(one) & set(other)) <= 1 for one, other in combinations(LINES, 2))
-
-
-def test_bits_and_names_of_a_set_come_in_sorting_order():
-    some = board("m13 a13 d10 b4")
-    assert pow2_board.names_of(some) == ["a13", "b4", "d10", "m13"]
-    assert pow2_board.set_of(tuple(pow2_board.bits(some))) == some
-    assert list(pow2_board.bits(0)) == []
-
-
 def reached(slides, origin, occupied):
     return {
         NAMES[target]
@@ -122,14 +97,6 @@ def test_sliding_ends_before_the_first_piece(origin, occupied, slides, noborder)
     blocked = board(occupied)
     expected = reference.slides(set(occupied.split()), origin, noborder=noborder)
     assert reached(slides, origin, blocked) == set(expected)
-
-
-def test_a_corner_reaches_all_of_its_five_lines_on_an_empty_board():
-    down = "a5 a7 a9 a13"
-    across = "e1 g1 i1 m1"
-    inside = "b4 c5 c6 d7 e9 f11 g13 c3 d4 e5 f6 d2 e3 f3 g4 i5 k6 m7"
-    assert reached(SLIDES_INSIDE, "a1", 0) == set(inside.split())
-    assert reached(SLIDES, "a1", 0) == set(f"{down} {across} {inside}".split())
 
 
 def test_the_board_can_always_take_eight_pieces_none_next_to_another():

@@ -49,12 +49,6 @@ def positions(draw):
     return draw(st.sampled_from(match))
 
 
-def test_light_and_dark_are_placed_alternately_light_first():
-    at = play(start(), "a1", "j10", "a9")
-    assert board(at) == {"a1": "o", "a9": "o", "j10": "x"}
-    assert [colour(start()), colour(play(start(), "a1")), colour(at)] == ["light", "dark", "dark"]
-
-
 def test_the_first_stone_goes_anywhere_and_move_paths_are_those_of_line():
     assert legal(start()) == [*NAMES, "done"]
     replies = [RULES.play(start(), move) for move in RULES.moves(start())[:-1]]
@@ -124,26 +118,9 @@ def test_the_score_is_all_stones_placed_with_what_is_proven_beside():
 # --- notation
 
 
-@pytest.mark.parametrize(
-    ("text", "canonical"), [(" C3\n", "c3"), ("m 13", "m13"), ("Done", "done")]
-)
-def test_case_and_blanks_are_free(text, canonical):
-    assert RULES.write(RULES.read(text)) == canonical
-
-
 @pytest.mark.parametrize("text", ["", "c2", "c03", "-c3", "c3,c5", "pass", "\u212a3", "x" * 99])
 def test_what_is_no_notation_is_refused_with_the_form(text):
     assert playing.unreadable(RULES, text) == f"{text[:24]!r} isn't a move; {FORM}"
-
-
-@given(st.integers(0, FINISH))
-def test_reading_gives_back_every_move_that_was_written(move):
-    playing.reads_what_it_writes(RULES, move)
-
-
-@given(st.text("abcdegm13457- ADdone", max_size=6))
-def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
-    playing.reads_alike_or_refuses(RULES, text)
 
 
 # --- against the slow reference
@@ -167,13 +144,6 @@ def test_legal_moves_come_sorted_each_once_and_are_counted(at):
     assert legal(at)[-1] == "done"
 
 
-@given(positions(), st.sampled_from([*NAMES, "done"]))
-def test_legal_moves_are_accepted_and_nothing_else_is(at, text):
-    move = RULES.read(text)
-    assert RULES.write(move) == text
-    playing.accepts_or_refuses(RULES, at, move)
-
-
 @given(positions(), st.sampled_from(playing.SYMMETRIES))
 def test_a_turned_or_mirrored_board_has_the_turned_or_mirrored_moves(at, symmetry):
     other = position(playing.turned_board(board(at), symmetry), colour(at))
@@ -181,19 +151,7 @@ def test_a_turned_or_mirrored_board_has_the_turned_or_mirrored_moves(at, symmetr
     assert set(legal(other)) == expected
 
 
-def test_random_play_ends():
-    for seed in range(40):
-        at, text = list(random_match("duo", (), seed, until_done=seed % 2 == 0))[-1]
-        assert RULES.outcome(play(at, text)) is not None
-
-
 # --- positions as values
-
-
-@given(positions(), st.booleans())
-def test_positions_are_packed_and_unpacked_unchanged(at, done):
-    at = play(at, "done") if done else at
-    playing.passes_unchanged("duo/1", at, 21)
 
 
 def test_duo_is_solved_by_one_without_a_setup_and_without_options():

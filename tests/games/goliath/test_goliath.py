@@ -2,26 +2,21 @@
 
 import pytest
 
-from domain.games.goliath.rules import Ending
 from tests.games import playing
 from tests.games.goliath.given import (
     BESIEGED,
     BOTH_SHUT,
     DAVID,
-    EDGED,
     GOLIATH,
     OPTION_SETS,
     REUSING,
     RULES,
-    board,
     legal,
     options,
     pieces,
     places,
     play,
     position,
-    random_game,
-    refused,
     start,
 )
 
@@ -113,31 +108,6 @@ def test_with_all_stones_used_up_one_off_the_edges_is_picked_up_and_thrown():
     }
 
 
-def test_the_place_of_a_stone_picked_up_is_empty_for_the_throw_but_no_target():
-    crowded = pieces("h8", "h3", "k11 g5 a1 a5 a7 a9 a13 e1 e13 g1 i1 m1 m5 m7 g13")
-    at = position(crowded, DAVID)
-    assert "h8-j10:k11>m13" in legal(at)
-    assert "h8-j10:g5>m13" not in legal(at)
-    assert "h8-j10:k11>k11" not in legal(at)
-    assert refused(at, "h8-j10:g5>m13") == (
-        "h8-j10:g5>m13: a light stone at k11 blocks the way from j10 to m13"
-    )
-
-
-def test_the_turn_is_the_move_alone_when_all_stones_stand_on_the_edges():
-    at = position(EDGED, DAVID)
-    assert legal(at) == [f"e5-{name}" for name in places(at)]
-    assert board(play(at, "e5-f6")) == {
-        **{name: letter for name, letter in EDGED.items() if letter != "D"},
-        "f6": "D",
-    }
-
-
-def test_the_other_players_stones_make_no_difference_to_picking_up():
-    at = position(REUSING, GOLIATH)
-    assert all(">" not in text and ":" in text for text in legal(at))
-
-
 # --- endings
 
 
@@ -151,19 +121,3 @@ def test_the_player_who_cannot_move_loses(flags):
     assert legal(at) == []
     stuck = position(BOTH_SHUT, GOLIATH)
     assert RULES.outcome(stuck).detail == "Goliath can't move"
-
-
-def test_every_ending_is_a_kebab_case_word():
-    assert [str(ending) for ending in Ending] == ["no-move", "larger-region"]
-
-
-@pytest.mark.parametrize("flags", OPTION_SETS, ids=" ".join)
-def test_random_games_come_to_an_end_under_all_options(flags):
-    reasons = set()
-    for seed in range(20):
-        *_, (last, _) = random_game(flags, seed)
-        outcome = RULES.outcome(last)
-        assert len(outcome.winners) == 1
-        assert legal(last) == []
-        reasons.add(outcome.reason)
-    assert reasons <= ({"no-move", "larger-region"} if "-count" in flags else {"no-move"})

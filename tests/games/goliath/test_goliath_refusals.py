@@ -1,13 +1,9 @@
 """David and Goliath: every sentence of a refusal, of moves and of notation."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from domain.games.goliath.notation import GoliathMove
 from tests.games import playing
 from tests.games.goliath.given import (
-    AT,
     BESIEGED,
     DAVID,
     EDGED,
@@ -88,19 +84,6 @@ def test_an_illegal_move_is_refused_by_the_rule_it_breaks(at, text, sentence):
 
 
 @pytest.mark.parametrize(
-    ("text", "canonical"),
-    [
-        ("m13-h8:i9", "m13-h8:i9"),
-        ("M13-H8:I9", "m13-h8:i9"),
-        (" m13 - h8 : c3 > i9\n", "m13-h8:c3>i9"),
-        ("m13-h8", "m13-h8"),
-    ],
-)
-def test_case_and_blanks_are_free(text, canonical):
-    assert RULES.write(RULES.read(text)) == canonical
-
-
-@pytest.mark.parametrize(
     ("text", "problem"),
     [
         ("", "'' isn't a move"),
@@ -125,17 +108,3 @@ def test_case_and_blanks_are_free(text, canonical):
 )
 def test_what_is_no_notation_is_refused_with_the_form(text, problem):
     assert playing.unreadable(RULES, text) == f"{problem}; {FORM}"
-
-
-@given(st.text("abcdm123457890-:> AM", max_size=16))
-def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
-    playing.reads_alike_or_refuses(RULES, text)
-
-
-@given(
-    st.builds(GoliathMove, AT, AT)
-    | st.builds(GoliathMove, AT, AT, AT)
-    | st.builds(GoliathMove, AT, AT, AT, AT)
-)
-def test_reading_gives_back_every_move_that_was_written(move):
-    playing.reads_what_it_writes(RULES, move)

@@ -2,23 +2,19 @@
 
 import random
 
-import msgspec
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.games.halves.position import HalvesPhase
 from tests.games import playing
 from tests.games.halves import reference
 from tests.games.halves.given import (
     RULES,
     A,
-    B,
     legal,
     numbers,
     options,
     parsed,
     play,
-    position,
     start,
 )
 from tests.golden.make_games import RandomChance
@@ -120,47 +116,6 @@ def test_with_manual_start_chance_draws_nothing():
 
 
 # --- placing
-
-
-def test_two_begin_one_above_the_other_and_a_places_beside_b():
-    at = start("-manual_start")
-    assert RULES.to_json(at) == {
-        "phase": "wax",
-        "colours": [0, 1],
-        "tiles": [[0, 0, 0, None], [0, 1, 1, None]],
-        "cells": [[-1, 1, 1], [1, 0, 2], [-1, 2, 3], [1, 1, 4], [0, 2, 5]],
-    }
-    assert RULES.to_move(at) == A
-    assert legal(at) == ["1", "2", "3", "4", "5"]
-
-
-def test_with_touch_any_a_tile_may_touch_only_its_own():
-    assert RULES.count_moves(start("-manual_start", "-touch_any")) == 8
-
-
-def test_with_must_touch_2_a_tile_touches_two():
-    shown = RULES.to_json(start("-manual_start", "-must_touch=2"))
-    assert shown["cells"] == [[-1, 1, 1], [1, 0, 2]]
-
-
-def test_a_tile_is_placed_on_the_cell_of_its_number():
-    after = play(start("-manual_start"), "5")
-    assert RULES.to_json(after)["tiles"][-1] == [0, 2, 0, None]
-    assert RULES.to_move(after) == B
-
-
-ENCLOSED = ["b 0,0", *(f"w {q},{r}" for q, r in reference.STEPS)]
-
-
-def test_who_can_not_touch_an_enemy_may_touch_any_tile():
-    """Six white tiles lie around the only black one, so White has no enemy to touch."""
-    game = reference.Game(2, {"must_touch": 2})
-    game.tiles = {(0, 0): 1} | dict.fromkeys(reference.STEPS, 0)
-    at = position(ENCLOSED, A, "-no_contract")
-    at = msgspec.structs.replace(at, phase=HalvesPhase.GROW, options=options("-must_touch=2"))
-    cells = [[*cell, n] for n, cell in enumerate(game.cells(), 1)]
-    assert RULES.to_json(at)["cells"] == cells
-    assert len(cells) == 12
 
 
 def test_a_cell_that_touches_two_tiles_is_always_found():

@@ -1,10 +1,7 @@
 """Halves: every sentence of a refusal, of moves and of notation."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from domain.games.halves.position import HalvesMove
 from tests.games import playing
 from tests.games.halves.given import RULES, WANING, A, legal, play, position, refused, row, start
 
@@ -64,28 +61,9 @@ def test_where_several_groups_may_survive_a_smaller_one_may_not():
 
 
 @pytest.mark.parametrize(
-    ("text", "canonical"),
-    [("3", "3"), (" 3\n", "3"), ("4,2", "4,2"), ("4 , 2", "4,2"), ("1 2", "12"),
-     ("KEEP", "keep"), ("Swap", "swap"), ("s w a p", "swap")],
-)  # fmt: skip
-def test_case_and_blanks_are_free(text, canonical):
-    assert RULES.write(RULES.read(text)) == canonical
-
-
-@pytest.mark.parametrize(
     "text",
     ["", "0", "03", "3,", ",3", "3,0", "3,04", "4,2,1", "4;2", "4:2", "-3", "keep,3", "resign",
      "12345", "\u0663", "\u212aeep", "a1", "9" * 9000],
 )  # fmt: skip
 def test_what_is_no_notation_is_refused_with_the_form(text):
     assert playing.unreadable(RULES, text) == f"{text[:24]!r} isn't a move; {FORM}"
-
-
-@given(st.text("0123456789, kepswaSW", max_size=8))
-def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
-    playing.reads_alike_or_refuses(RULES, text)
-
-
-@given(st.integers(1, 9999), st.integers(0, 9999))
-def test_reading_gives_back_every_move_that_was_written(number, kept):
-    playing.reads_what_it_writes(RULES, HalvesMove(number, kept))

@@ -4,12 +4,9 @@ import random
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
-from domain.game.protocol import IllegalMove
-from domain.games.halves.position import Ending, KeepRule, TouchRule
+from domain.games.halves.position import Ending
 from domain.rules import pack_position, unpack_position
-from tests.games import playing
 from tests.games.halves import reference
 from tests.games.halves.given import (
     RULES,
@@ -25,7 +22,6 @@ from tests.games.halves.given import (
     positions,
     random_flags,
     random_game,
-    refused,
     start,
 )
 from tests.golden.make_games import RandomChance
@@ -90,26 +86,6 @@ def test_the_largest_matches_start_and_come_to_an_end():
 # --- properties
 
 
-@given(positions(), st.data())
-def test_legal_moves_are_accepted_as_they_are_and_nothing_else_is(drawn, data):
-    _, at = drawn
-    texts = set(legal(at))
-    if texts:
-        playing.accepts_a_legal_move(RULES, at, data)
-    words = st.sampled_from(["keep", "swap"])
-    number = st.integers(1, 26)
-    pair = st.builds(lambda one, other: f"{one},{other}", number, number)
-    text = data.draw(st.one_of(words, number.map(str), pair))
-    try:
-        meant = RULES.write(RULES.check(at, RULES.read(text)))
-    except IllegalMove:
-        assert refused(at, text).startswith(f"{text}: ")
-        assert text not in texts
-    else:
-        assert meant in texts
-        assert meant.partition(",")[0] == text.partition(",")[0]
-
-
 def test_moves_come_sorted_by_number_and_group():
     for seed in range(60):
         _, _, game = random_game(seed)
@@ -149,19 +125,8 @@ def test_a_mirrored_position_has_the_mirrored_moves(drawn):
     assert RULES.outcome(other) == RULES.outcome(at)
 
 
-@given(positions())
-def test_positions_are_packed_and_unpacked_unchanged(drawn):
-    _, at = drawn
-    playing.passes_unchanged("halves/1", at, 60 + 4 * len(at.cells))
-
-
 def test_keys_and_tiles_of_the_json_form_come_in_the_games_own_order():
     shown = RULES.to_json(RULES.remove_seat(play(position(WANING, A), "2"), A))
     assert list(shown) == ["phase", "colours", "tiles", "gone", "out"]
     assert shown["gone"] == [[1, 1, 2], [0, 2, 4]]
     assert numbers(play(position(WANING, A), "2")) == [1, 3, 5]
-
-
-def test_flags_that_name_a_default_are_the_defaults():
-    assert options().touch is TouchRule.ENEMY
-    assert options().keep is KeepRule.LARGEST

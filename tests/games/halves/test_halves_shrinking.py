@@ -13,19 +13,11 @@ from tests.games.halves.given import (
     numbers,
     play,
     position,
-    refused,
     row,
     start,
 )
 
 # --- removing
-
-
-def test_of_two_equal_groups_the_mover_names_one_by_any_tile():
-    at = row("bbwbb")
-    assert legal(at) == ["3,1", "3,4"]
-    assert numbers(play(at, "3,2")) == [1, 2]
-    assert RULES.write(RULES.check(at, RULES.read("3,5"))) == "3,4"
 
 
 def test_the_larger_group_survives_without_a_choice():
@@ -55,30 +47,10 @@ def test_with_keep_most_friendly_the_group_with_most_own_tiles_survives():
     assert numbers(play(row("wbwbb", flags=flags), "3")) == [1, 2]
 
 
-def test_with_keep_most_friendly_equal_groups_are_the_movers_choice_whatever_their_size():
-    assert legal(row("bbwb", flags=["-keep_most_friendly"])) == ["3,1", "3,4"]
-
-
 def test_after_a_swap_the_friendly_tiles_are_those_of_the_new_colour():
     at = row("wwbb", turn=B, flags=["-keep_most_friendly"], colours=(1, 0))
     assert legal(at) == ["1", "2"]
     assert numbers(play(at, "2")) == [1]
-
-
-def test_with_free_edges_inner_tiles_stay():
-    around = [f"b {q},{r}" for q, r in reference.STEPS]
-    at = position(["w 0,0", "w 0,-2", *around], A, "-free_edges=1")
-    assert legal(at) == ["1"]
-    assert refused(at, "5") == "5: tile 5 has 0 free edges, and needs 1 to be removed (-free_edges)"
-
-
-def test_who_can_not_remove_a_tile_is_passed():
-    around = [f"b {q},{r}" for q, r in reference.STEPS]
-    at = position(["w 0,0", *around], B, "-free_edges=1")
-    after = play(at, "1")
-    assert RULES.to_move(after) == A
-    at = position(["w 0,0", "b 0,-2", *around], B, "-free_edges=1")
-    assert RULES.to_move(play(at, "1")) == B
 
 
 # --- three players, one of whom leaves
@@ -107,12 +79,6 @@ def test_one_who_leaves_in_the_own_turn_is_followed_by_the_next():
     assert RULES.to_move(RULES.remove_seat(three("wbdwbd"), C)) == A
 
 
-def test_the_last_to_place_may_leave_instead():
-    at = play(start("-manual_start", "-tiles_each=2", players=3), "1", "1")
-    assert RULES.to_move(at) == C
-    assert RULES.to_json(RULES.remove_seat(at, C))["phase"] == "contract"
-
-
 @pytest.mark.parametrize(("seat", "first"), [(A, B), (B, A)])
 def test_there_is_no_contract_if_one_of_the_first_two_is_out(seat, first):
     at = start("-manual_start", "-tiles_each=2", players=3)
@@ -124,34 +90,15 @@ def test_there_is_no_contract_if_one_of_the_first_two_is_out(seat, first):
     assert RULES.to_move(due) == first
 
 
-def test_the_contract_stands_if_the_third_is_out():
-    at = RULES.remove_seat(start("-tiles_each=3", players=3), C)
-    assert legal(at) == ["keep", "swap"]
-    assert RULES.to_move(play(at, "swap")) == B
-
-
 def test_the_tiles_of_one_who_is_out_count_in_groups_and_can_be_cut_off():
     at = RULES.remove_seat(three("wddbwb"), C)
     assert numbers(play(at, "5")) == [1, 2, 3, 4]
     assert numbers(play(three("wbbwd", out=[C]), "4")) == [1, 2, 3]
 
 
-def test_one_who_is_out_does_not_win_without_tiles():
-    at = three("wwbbd", out=[C], turn=B)
-    after = play(at, "4")
-    assert RULES.outcome(after) is None
-    assert RULES.to_move(after) == A
-
-
 def test_with_invert_win_those_in_are_judged_at_once_when_one_leaves():
     at = play(three("wbdbd", flags=["-invert_win"]), "1")
     assert ending(RULES.remove_seat(at, B)) == ((C,), "last-tiles", "C alone has tiles left")
-
-
-def test_with_invert_win_the_last_two_may_lose_their_tiles_at_once():
-    at = three("bwddd", out=[C], flags=["-invert_win"])
-    after = play(at, "2")
-    assert ending(after) == ((A, B), "last-tiles", "A and B lost their last tiles at once")
 
 
 def test_when_those_in_can_not_remove_a_tile_they_are_judged_among_themselves():

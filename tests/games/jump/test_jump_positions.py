@@ -2,12 +2,11 @@
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX, NAMES
 from domain.errors import Code, Refusal
 from tests.games import playing
-from tests.games.jump.given import RULES, board, play, positions, start
+from tests.games.jump.given import RULES, board, positions, start
 
 
 def test_the_stones_of_solitaire_are_recorded_in_sorting_order():
@@ -36,13 +35,6 @@ def test_a_set_that_does_not_fit_is_refused(flag, sentence):
 def test_jump_is_solved_by_one_without_a_setup():
     sentence = "jump is solved by one, not by 2"
     playing.refuses_players_and_setup(RULES, RULES.read_options([]), 2, sentence)
-
-
-@given(positions(), st.booleans())
-def test_positions_are_packed_and_unpacked_unchanged(drawn, done):
-    _, at = drawn
-    at = play(at, "done") if done else at
-    playing.passes_unchanged("jump/1", at, 16)
 
 
 @given(positions())

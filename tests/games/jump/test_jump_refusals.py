@@ -1,10 +1,7 @@
 """Get a Jump On: every sentence of a refusal, of moves and of notation."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from domain.games.jump.rules import JumpMove
 from tests.games import playing
 from tests.games.jump.given import RULES, play, position, refused, start
 
@@ -74,21 +71,6 @@ def test_an_illegal_jump_is_refused_by_the_rule_it_breaks(text, sentence):
 
 
 @pytest.mark.parametrize(
-    ("text", "canonical"),
-    [
-        ("A1", "a1"),
-        (" c3 : d4 ", "c3:d4"),
-        ("E3:D4-G1", "e3:d4-g1"),
-        ("e3 - d4 - f11", "e3-d4-f11"),
-        ("Done", "done"),
-        (" d o n e\n", "done"),
-    ],
-)
-def test_case_and_blanks_are_free(text, canonical):
-    assert RULES.write(RULES.read(text)) == canonical
-
-
-@pytest.mark.parametrize(
     ("text", "problem"),
     [
         ("", "'' isn't a move"),
@@ -109,13 +91,3 @@ def test_case_and_blanks_are_free(text, canonical):
 )
 def test_what_is_no_notation_is_refused_with_the_form(text, problem):
     assert playing.unreadable(RULES, text) == f"{problem}; {FORM}"
-
-
-@given(st.text("abcdegm13457:-, ADdone", max_size=14))
-def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
-    playing.reads_alike_or_refuses(RULES, text)
-
-
-@given(st.integers(0, 64), st.lists(st.integers(0, 63), min_size=1, max_size=9))
-def test_reading_gives_back_every_move_that_was_written(new, chain):
-    playing.reads_what_it_writes(RULES, JumpMove(new, tuple(chain)))

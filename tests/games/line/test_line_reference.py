@@ -54,19 +54,7 @@ def test_a_turned_or_mirrored_board_has_the_turned_or_mirrored_moves(drawn, symm
     assert set(legal(mirrored)) == {playing.turned(text, symmetry) for text in legal(at)}
 
 
-@given(positions())
-def test_colours_exchanged_have_the_same_moves(drawn):
-    _, at = drawn
-    assert legal(LinePosition(at.dark, at.light, 1 - at.turn, at.limit)) == legal(at)
-
-
 # --- positions as values
-
-
-@given(positions())
-def test_positions_are_packed_and_unpacked_unchanged(drawn):
-    _, at = drawn
-    playing.passes_unchanged("line/1", at, 24)
 
 
 @given(positions())

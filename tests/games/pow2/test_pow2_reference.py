@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.boards.pow2_board import INDEX, NAMES
-from domain.game.protocol import UnreadableMove
-from domain.games.pow2.rules import Pow2Move, Pow2Position
+from domain.boards.pow2_board import INDEX
 from tests.games import playing
 from tests.games.pow2 import reference
 from tests.games.pow2.given import (
@@ -48,34 +46,6 @@ def test_legal_moves_come_sorted_each_once_and_are_counted(drawn):
     assert len(list(RULES.moves(at))) == RULES.count_moves(at)
 
 
-@given(positions(), st.data())
-def test_legal_moves_are_accepted_as_they_are_and_nothing_else_is(drawn, data):
-    _, at = drawn
-    text = playing.accepts_a_legal_move(RULES, at, data)
-    try:
-        move = RULES.read(mutate(text, data.draw))
-    except UnreadableMove:
-        return
-    movement = RULES.write(Pow2Move(move.origin, move.target))
-    playing.accepts_or_refuses(RULES, at, move, movement)
-
-
-def mutate(text, draw):
-    """Replace a name of a move, or drop or add a placement."""
-    movement, _, listed = text.partition(":")
-    names, placed = movement.split("-"), listed.split(",") if listed else []
-    match draw(st.sampled_from(("name", "drop", "add", "swap"))):
-        case "name":
-            (placed or names)[-1] = draw(st.sampled_from(NAMES))
-        case "drop":
-            placed = placed[1:]
-        case "add":
-            placed = [*placed, draw(st.sampled_from(NAMES))]
-        case "swap":
-            names = [draw(st.sampled_from(NAMES)), names[-1]]
-    return "-".join(names) + (":" + ",".join(placed) if placed else "")
-
-
 def turned_move(text, symmetry):
     movement, _, listed = text.partition(":")
     names = [playing.turned(name, symmetry) for name in movement.split("-")]
@@ -93,23 +63,7 @@ def test_a_turned_or_mirrored_board_has_the_turned_or_mirrored_moves(drawn, symm
     assert set(legal(mirrored)) == expected
 
 
-@given(positions())
-def test_colours_exchanged_have_the_same_moves(drawn):
-    flags, at = drawn
-    swapped = Pow2Position(
-        at.dark_fresh, at.dark_aged, at.light_fresh, at.light_aged, 1 - at.turn, at.flags
-    )
-    assert legal(swapped) == legal(at)
-    assert flags in OPTION_SETS
-
-
 # --- positions as values
-
-
-@given(positions())
-def test_positions_are_packed_and_unpacked_unchanged(drawn):
-    _, at = drawn
-    playing.passes_unchanged("pow2/1", at, 45)
 
 
 @given(positions())

@@ -1,10 +1,8 @@
 """The Power of Two: every sentence of a refusal, of moves and of notation."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from domain.games.pow2.rules import Pow2Move, can_move
+from domain.games.pow2.rules import can_move
 from tests.games import playing
 from tests.games.pow2.boards import FIGURE_3, WON, pieces
 from tests.games.pow2.given import DARK, LIGHT, RULES, position, refused, start
@@ -108,13 +106,3 @@ def test_case_blanks_and_order_of_placements_are_free(text, canonical):
 )
 def test_what_is_no_notation_is_refused_with_the_form(text, problem):
     assert playing.unreadable(RULES, text) == f"{problem}; {FORM}"
-
-
-@given(st.text("abcdm123457890-:, AM", max_size=16))
-def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
-    playing.reads_alike_or_refuses(RULES, text)
-
-
-@given(st.integers(0, 63), st.integers(0, 63), st.integers(0, 2**64 - 1))
-def test_reading_gives_back_every_move_that_was_written(origin, target, placed):
-    playing.reads_what_it_writes(RULES, Pow2Move(origin, target, placed))

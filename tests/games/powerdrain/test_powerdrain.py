@@ -2,19 +2,17 @@
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from domain.drawing import draw_text
 from domain.errors import Refusal
 from domain.games.powerdrain.grid import PLUGS, SECTIONS, plug_value, remaining_volts
-from domain.games.powerdrain.rules import Ending, PowerdrainMove
+from domain.games.powerdrain.rules import Ending
 from tests.games import playing
 from tests.games.powerdrain import reference
 from tests.games.powerdrain.given import (
     GOLDEN,
     HANDS,
     NEGATIVE,
-    OPTION_SETS,
     POSITIVE,
     PRINTED,
     RULES,
@@ -136,17 +134,6 @@ def test_what_is_no_notation_is_refused_with_the_form(text):
     assert playing.unreadable(RULES, text) == f"{text[:24]!r} isn't a move; {FORM}"
 
 
-@given(st.text("2468135790- ", max_size=8))
-def test_any_text_is_read_to_a_move_that_writes_and_reads_alike_or_refused(text):
-    playing.reads_alike_or_refuses(RULES, text)
-
-
-def test_reading_gives_back_every_move_that_was_written():
-    for plug in range(16):
-        for section in range(25):
-            playing.reads_what_it_writes(RULES, PowerdrainMove(plug, section))
-
-
 # --- endings
 
 
@@ -182,19 +169,6 @@ def detail(shown, outcome):
             return f"{plugs} each, {sum(more)} volts to {sum(less)}"
         case _:
             return f"{plugs} each, {sum(more)} volts each"
-
-
-def test_every_ending_is_a_kebab_case_word():
-    assert [str(ending) for ending in Ending] == ["more-active", "more-power", "equal-power"]
-
-
-@pytest.mark.parametrize("flags", OPTION_SETS, ids=" ".join)
-def test_every_game_ends_with_the_sixteenth_plug(flags):
-    for seed in range(20):
-        game = random_game(flags, seed)
-        assert len(game) == 17
-        assert RULES.outcome(game[-1]).reason in set(Ending)
-        assert RULES.to_move(game[-1]) is None
 
 
 # --- drawing

@@ -4,10 +4,8 @@ import random
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
-from domain.games.powerdrain.grid import PLUGS, SECTIONS, remaining_volts
-from tests.games import playing
+from domain.games.powerdrain.grid import SECTIONS, remaining_volts
 from tests.games.powerdrain import reference
 from tests.games.powerdrain.given import (
     OPTION_SETS,
@@ -42,17 +40,6 @@ def test_moves_their_effect_and_the_drain_agree_with_the_reference(flags):
         assert RULES.outcome(at).winners == reference.result(RULES.to_json(at))
 
 
-@given(positions(), st.data())
-def test_legal_moves_are_accepted_as_they_are_and_nothing_else_is(drawn, data):
-    _, at = drawn
-    if legal(at):
-        playing.accepts_a_legal_move(RULES, at, data)
-    other = f"{data.draw(st.sampled_from(PLUGS))}-{data.draw(st.sampled_from(SECTIONS))}"
-    move = RULES.read(other)
-    assert RULES.write(move) == other
-    playing.accepts_or_refuses(RULES, at, move)
-
-
 def turned(shown):
     """Return a position with left and top exchanged, so plugs and sections are reversed."""
 
@@ -85,12 +72,3 @@ def test_edges_read_backwards_drain_alike(drawn):
         assert remaining_volts(other.left, other.top, other.grid) == remaining_volts(
             at.left, at.top, at.grid
         )
-
-
-# --- positions as values
-
-
-@given(positions())
-def test_positions_are_packed_and_unpacked_unchanged(drawn):
-    _, at = drawn
-    playing.passes_unchanged("powerdrain/1", at, 48)
