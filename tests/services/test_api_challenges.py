@@ -1,17 +1,16 @@
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+"""Open challenges, and draws: players commit, then reveal, and what is said of it."""
 
-import pytest
+from hashlib import sha256
 
-from tests.helpers.api import Api, Player, code_of, until
+from domain.clocks.time_control import DAY
+from infra.audit.stored_match import check
+from tests.helpers.api import PASSWORD, Api, Player, code_of, until
 
 FAST = {"game": "pow2", "options": ["fast"], "terms": ["--unrated", "--days=3"], "seat": 0}
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api")) as api:
-        yield api
+THREE = {"game": "halves", "options": [], "seats": 3}
+TEXTS = (b"a text of 32 bytes, of the first.", b"a text of 32 bytes, of the other.")
+DIGESTS = tuple(sha256(text).hexdigest() for text in TEXTS)
+SEALED = {"terms": ["--gather"], "commitment": DIGESTS[0]}
 
 
 def opened(player: Player, **more) -> dict:
@@ -28,104 +27,64 @@ def listed(api: Api, query: str = "") -> list[str]:
     return [one["id"] for one in api.http.get(f"/api/challenges{query}").json()["challenges"]]
 
 
-def test_a_challenge_is_listed_until_it_is_taken(api):
+def test_a_challenge_is_listed_until_it_is_taken_and_starts_the_match_then(api):
     one, other = api.players()
     made = opened(one, note="beginners welcome")
     assert made["id"] in listed(api)
     assert made["id"] in listed(api, "?game=pow2")
     assert made["id"] not in listed(api, "?game=line")
-    assert made["options"] == ["-fast"]
-    assert made["terms"] == ["--days=3", "--unrated"]
+    assert (made["options"], made["terms"]) == (["-fast"], ["--days=3", "--unrated"])
     assert (made["note"], made["players"], made["missing"]) == ("beginners welcome", [one.name], 1)
-    assert accept(other, made).is_success
-    assert made["id"] not in listed(api)
-
-
-def test_a_challenge_that_is_not_listed_is_taken_by_its_id(api):
-    one, other, blocked = api.players(3)
-    made = opened(one, listed=False)
-    assert not made["listed"]
-    assert made["id"] not in listed(api) + listed(api, "?game=pow2")
-    assert [own["id"] for own in one.get("/api/account/challenges").json()["challenges"]] == [
-        made["id"]
-    ]
-    assert one.put(f"/api/account/blocks/{blocked.name}", None).is_success
-    assert code_of(accept(blocked, made)) == "not-wanted"
-    assert accept(other, made).json()["state"] == "started"
-
-
-def test_whoever_takes_the_last_seat_starts_the_match(api):
-    one, other = api.players()
-    made = opened(one)
-    taken = accept(other, made).json()
+    with api.stream("/api/account/events", one) as told:
+        taken = accept(other, made).json()
+        assert next(one for one in told if not one.comment).data["board"] == taken["board"]
     assert (taken["state"], taken["players"]) == ("started", [one.name, other.name])
     match = api.http.get(f"/api/matches/{taken['board']}").json()
     assert [player["userid"] for player in match["players"]] == [one.name, other.name]
     assert (match["options"], match["clock"]["rated"]) == (["-fast"], False)
-    assert api.http.get(f"/api/challenges/{made['id']}").json() == taken
+    assert made["id"] not in listed(api)
+    for again in (api.http.get(f"/api/challenges/{made['id']}"), accept(other, made)):
+        assert again.json() == taken
+    late = one.delete(f"/api/challenges/{made['id']}")
+    assert (late.status_code, code_of(late)) == (409, "already-started")
 
 
-def test_whose_challenge_it_is_hears_of_the_match(api):
-    one, other = api.players()
-    with api.stream("/api/account/events", one) as told:
-        board = accept(other, opened(one, seat=1)).json()["board"]
-        assert next(one for one in told if not one.comment).data["board"] == board
-
-
-def test_a_seat_may_be_left_to_chance_until_all_are_there(api):
-    seats = set()
-    for _ in range(40):
-        one, other = api.players()
-        made = opened(one, seat=None)
-        assert made["seat"] is None
-        taken = accept(other, made).json()
-        assert taken["players"][taken["seat"]] == one.name
-        seats.add(taken["seat"])
-        if seats == {0, 1}:
-            return
-    raise AssertionError("chance always decides alike")
-
-
-def test_a_challenge_for_three_waits_for_two(api):
+def test_a_challenge_for_three_waits_for_two_and_seats_are_given_back(api):
     one, other, third = api.players(3)
-    made = opened(one, game="halves", options=[], seats=3, seat=2)
+    made = opened(one, **THREE, seat=2)
+    path = f"/api/challenges/{made['id']}"
     half = accept(other, made).json()
     assert (half["state"], half["missing"], half["board"]) == ("open", 1, None)
+    assert other.delete(path).status_code == 204
+    assert api.http.get(path).json()["players"] == [one.name]
+    assert code_of(third.delete(path)) == "not-a-player"
+    assert accept(other, made).is_success
+    waiting = [
+        other.get("/api/account/challenges").json(),
+        one.get("/api/account/challenges").json(),
+    ]
+    assert [[each["id"] for each in own["challenges"]] for own in waiting] == [[made["id"]]] * 2
     full = accept(third, made).json()
     assert full["players"] == [other.name, third.name, one.name]
-    assert len(api.http.get(f"/api/matches/{full['board']}").json()["players"]) == 3
-
-
-def test_of_many_who_take_the_last_seat_one_gets_it(api):
-    one, *others = api.players(9)
-    made = opened(one)
-    with ThreadPoolExecutor(8) as pool:
-        said = list(pool.map(lambda player: accept(player, made), others))
-    assert sorted(answer.status_code for answer in said) == [200] + [404] * 7
-    (good,) = (answer.json() for answer in said if answer.is_success)
-    refused = [answer for answer in said if not answer.is_success]
-    assert {code_of(answer) for answer in refused} == {"unknown-challenge"}
-    assert api.http.get(f"/api/challenges/{made['id']}").json()["board"] == good["board"]
-
-
-def test_to_take_it_again_is_safe(api):
-    one, other = api.players()
-    made = opened(one)
-    first = accept(other, made)
-    assert accept(other, made).json() == first.json()
-    api.caught_up()
-    mine = api.http.get("/api/matches", params={"player": one.name}).json()["matches"]
-    assert len(mine) == 1
+    withdrawn = opened(one, listed=False)
+    assert withdrawn["id"] not in listed(api) + listed(api, "?game=pow2")
+    assert one.delete(f"/api/challenges/{withdrawn['id']}").status_code == 204
+    assert code_of(accept(third, withdrawn)) == "unknown-challenge"
+    assert api.http.get(f"/api/challenges/{withdrawn['id']}").json()["state"] == "withdrawn"
 
 
 def test_to_open_it_again_with_its_key_is_safe(api):
     one, other = api.players()
-    key = {"Idempotency-Key": "again"}
-    first = one.post("/api/challenges", FAST, headers=key)
-    assert one.post("/api/challenges", FAST, headers=key).json() == first.json()
-    changed = one.post("/api/challenges", {**FAST, "seat": 1}, headers=key)
-    assert (changed.status_code, code_of(changed)) == (409, "id-reused")
-    assert other.post("/api/challenges", FAST, headers=key).json()["id"] != first.json()["id"]
+    key, body = (
+        {"Idempotency-Key": "again"},
+        {**FAST, **SEALED, "game": "powerdrain", "options": []},
+    )
+    first = one.post("/api/challenges", body, headers=key)
+    assert one.post("/api/challenges", body, headers=key).json() == first.json()
+    for change in ({"seat": 1}, {"commitment": DIGESTS[1]}):
+        changed = one.post("/api/challenges", {**body, **change}, headers=key)
+        assert (changed.status_code, code_of(changed)) == (409, "id-reused")
+    assert other.post("/api/challenges", body, headers=key).json()["id"] != first.json()["id"]
 
 
 def test_a_start_without_an_outcome_in_time_is_pending_and_can_be_repeated(api):
@@ -140,95 +99,222 @@ def test_a_start_without_an_outcome_in_time_is_pending_and_can_be_repeated(api):
     assert one.move(board, "i5-g1").is_success
 
 
-def test_a_challenge_can_be_withdrawn_and_a_seat_given_back(api):
-    one, other, third = api.players(3)
-    made = opened(one, game="halves", options=[], seats=3)
-    assert accept(other, made).is_success
-    assert other.delete(f"/api/challenges/{made['id']}").status_code == 204
-    assert api.http.get(f"/api/challenges/{made['id']}").json()["players"] == [one.name]
-    assert code_of(third.delete(f"/api/challenges/{made['id']}")) == "not-a-player"
-    assert one.delete(f"/api/challenges/{made['id']}").status_code == 204
-    assert made["id"] not in listed(api)
-    assert code_of(accept(third, made)) == "unknown-challenge"
-    assert api.http.get(f"/api/challenges/{made['id']}").json()["state"] == "withdrawn"
-
-
-def test_one_that_has_started_is_withdrawn_no_more(api):
-    one, other = api.players()
-    made = opened(one)
-    assert accept(other, made).is_success
-    late = one.delete(f"/api/challenges/{made['id']}")
-    assert (late.status_code, code_of(late)) == (409, "already-started")
-
-
-def test_nobody_takes_the_own_challenge(api):
+def test_challenges_come_in_pages_the_newest_first_and_more_than_twenty_are_too_many(api):
     one = api.player()
-    refused = accept(one, opened(one))
-    assert (refused.status_code, code_of(refused)) == (409, "own-challenge")
-
-
-def test_a_player_sees_the_own_ones_that_wait(api):
-    one, other = api.players()
-    mine, joined = opened(one), opened(other, game="halves", options=[], seats=3)
-    assert accept(one, joined).is_success
-    found = one.get("/api/account/challenges").json()["challenges"]
-    assert {each["id"] for each in found} == {mine["id"], joined["id"]}
-
-
-def test_more_than_twenty_are_too_many(api):
-    one = api.player()
-    for _ in range(20):
-        opened(one)
+    made = [opened(one)["id"] for _ in range(20)]
     refused = one.post("/api/challenges", FAST)
     assert (refused.status_code, code_of(refused)) == (409, "too-many")
-
-
-def test_challenges_come_in_pages_the_newest_first(api):
-    made = [opened(api.player())["id"] for _ in range(3)]
     first = api.http.get("/api/challenges?limit=2").json()
     rest = api.http.get(f"/api/challenges?limit=2&cursor={first['next']}").json()
     found = [one["id"] for page in (first, rest) for one in page["challenges"]]
-    assert found[:3] == made[::-1]
+    assert found == made[:-5:-1]
 
 
-@pytest.mark.parametrize(
-    ("change", "status", "code"),
-    [
+def test_what_can_not_be_played_is_not_offered(api):
+    one = api.player()
+    for change, status, code in (
         ({"game": "chess"}, 404, "unknown-game"),
         ({"options": ["-slow"]}, 422, "unknown-option"),
         ({"options": ["fast", "fast"]}, 422, "bad-option"),
         ({"terms": ["--hurry"]}, 422, "unknown-option"),
-        ({"terms": ["--days=0"]}, 422, "bad-option"),
         ({"terms": ["--entropy=word"]}, 422, "bad-option"),
-        ({"terms": ["--gather"]}, 422, "bad-option"),
+        ({"commitment": DIGESTS[0]}, 422, "bad-option"),
         ({"seats": 3}, 422, "bad-players"),
         ({"seats": 9}, 400, "bad-request"),
-        ({"seats": 1}, 400, "bad-request"),
         ({"seat": 2}, 422, "bad-players"),
         ({"game": "one", "options": [], "terms": []}, 422, "bad-players"),
         ({"note": "x" * 201}, 413, "too-long"),
         ({"note": "two\nlines"}, 400, "bad-request"),
         ({"players": ["bob"]}, 400, "bad-request"),
-    ],
-)
-def test_what_can_not_be_played_is_not_offered(api, change, status, code):
-    refused = api.player().post("/api/challenges", {**FAST, **change})
-    assert (refused.status_code, code_of(refused)) == (status, code)
-
-
-@pytest.mark.parametrize("name", ["aaaaaaaaaa", "a", "AAAA-AAAA", "0123456789", "%00", "ä"])
-def test_what_is_no_challenge_is_unknown(api, name):
-    for answer in (
-        api.http.get(f"/api/challenges/{name}"),
-        api.player().post(f"/api/challenges/{name}/accept"),
-        api.player().delete(f"/api/challenges/{name}"),
     ):
-        assert (answer.status_code, code_of(answer)) == (404, "unknown-challenge")
+        refused = one.post("/api/challenges", {**FAST, **change})
+        assert (refused.status_code, code_of(refused)) == (status, code), change
 
 
-def test_what_an_erased_account_has_offered_is_gone(api):
+def test_what_is_no_challenge_is_unknown(api):
     one = api.player()
-    made = opened(one, note="mine")
-    assert one.post("/api/account/deletion", {"password": "yes-we-can"}).status_code == 204
-    assert code_of(api.http.get(f"/api/challenges/{made['id']}")) == "unknown-challenge"
-    assert made["id"] not in listed(api)
+    for name in ("aaaaaaaaaa", "a", "AAAA-AAAA", "0123456789", "%00", "ä"):
+        path = f"/api/challenges/{name}"
+        for answer in (api.http.get(path), one.post(f"{path}/accept"), one.delete(path)):
+            assert (answer.status_code, code_of(answer)) == (404, "unknown-challenge")
+
+
+# draws
+
+
+def called(one: Player, other: Player, **more) -> int:
+    body = {"game": "powerdrain", "players": [one.name, other.name], "terms": ["--gather"]}
+    made = one.post("/api/matches", {**body, **more})
+    assert made.status_code == 201, made.text
+    return int(made.json()["board"])
+
+
+def sealed(one: Player, other: Player) -> int:
+    board = called(one, other, commitment=DIGESTS[0])
+    assert other.give(board, {"do": "accept", "commitment": DIGESTS[1]}).is_success
+    return board
+
+
+def match(api: Api, board: int) -> dict:
+    return api.http.get(f"/api/matches/{board}").json()
+
+
+def types(api: Api, board: int) -> list[str]:
+    return [event["type"] for event in api.http.get(f"/api/matches/{board}/events").json()]
+
+
+def reveal(api: Api, board: int, text: bytes):
+    return api.http.post(f"/api/matches/{board}/reveal", json={"text": text.hex()})
+
+
+def test_a_match_and_its_stream_tell_the_phases_who_has_come_how_far_and_until_when(api):
+    one, other = api.players()
+    board = called(one, other, commitment=DIGESTS[0])
+    found = match(api, board)
+    assert (found["state"], found["waits_for"]) == ("waiting", [1])
+    assert found["draw"]["phase"] == "commit"
+    assert found["draw"]["commitments"] == [DIGESTS[0], ""]
+    assert found["draw"]["deadline"] - found["updated"] == 14 * DAY
+    with api.stream(f"/api/matches/{board}/events") as told:
+        assert code_of(reveal(api, board, TEXTS[0])) == "too-early"
+        other.give(board, {"do": "accept", "commitment": DIGESTS[1]})
+        found = match(api, board)
+        assert (found["state"], found["waits_for"]) == ("waiting", [0, 1])
+        assert (found["draw"]["phase"], found["draw"]["revealed"]) == ("reveal", [])
+        for body in ({"lines": [["24-57"]]}, {"move": "24-57"}):
+            place = "replies" if "lines" in body else "draft"
+            assert code_of(one.put(f"/api/matches/{board}/{place}", body)) == "not-started"
+        before = api.parts.store.watermark().ends
+        assert code_of(reveal(api, board, bytes(64))) == "wrong-text"
+        assert api.parts.store.watermark().ends == before  # it left no trace
+        for text in ("0", "xx", "00" * 65, ""):
+            answer = api.http.post(f"/api/matches/{board}/reveal", json={"text": text})
+            assert code_of(answer) == "bad-request"
+        assert reveal(api, board, TEXTS[1]).is_success
+        assert match(api, board)["draw"]["revealed"] == [1]
+        assert one.give(board, {"do": "reveal", "text": TEXTS[0].hex()}).is_success
+        events = ["deal-proposed", "committed", "sealed", "revealed", "revealed", "match-started"]
+        assert [next(told).event for _ in events] == types(api, board) == events
+    found = match(api, board)
+    assert (found["state"], found["draw"]) == ("active", None)
+    assert code_of(reveal(api, board, TEXTS[1])) == "too-late"
+    assert "all players had committed" in check(api.parts.store, board)
+
+
+def test_without_a_commitment_the_server_keeps_the_text_and_reveals_it_itself(api):
+    one, other = api.players()
+    board = called(one, other, terms=["--gather", "--entropy=luck"])
+    assert other.give(board, {"do": "accept"}).is_success
+    events = api.http.get(f"/api/matches/{board}/events").json()
+    revealed = [event for event in events if event["type"] == "revealed"]
+    assert {event["actor"] for event in revealed} == {"00" * 8}
+    texts = [bytes.fromhex(event["body"]["text"]) for event in revealed]
+    assert texts[0][32:] == sha256(b"luck").digest()
+    assert events[-1]["type"] == "match-started"
+    assert "kept the texts of all players" in check(api.parts.store, board)
+
+
+def test_a_repetition_with_its_key_is_the_command_it_was(api):
+    one, other = api.players()
+    key = {"headers": {"Idempotency-Key": "k1"}}
+    body = {
+        "game": "powerdrain", "players": [other.name, one.name],
+        "terms": ["--gather", "--entropy=luck"],
+    }  # fmt: skip
+    first = one.post("/api/matches", body, **key)
+    board = first.json()["board"]
+    # the challenger sits second, and it is the other who is waited for
+    assert match(api, board)["waits_for"] == [0]
+    assert one.post("/api/matches", body, **key).json() == first.json()
+    accept = {"do": "accept", "entropy": "mine"}
+    done = other.give(board, accept, **key)
+    assert match(api, board)["state"] == "active"
+    assert other.give(board, accept, **key).json() == done.json()
+    assert one.post("/api/matches", body, **key).json() == first.json()
+
+
+def test_commitments_where_nothing_is_gathered_and_words_beside_them_are_refused(api):
+    one, other = api.players()
+    plain = {"game": "powerdrain", "players": [one.name, other.name], "commitment": DIGESTS[0]}
+    both = {**plain, "terms": ["--gather", "--entropy=x"]}
+    assert code_of(one.post("/api/matches", both)) == "bad-option"
+    board = api.match(one, other)
+    assert code_of(one.give(board, {"do": "accept", "commitment": DIGESTS[0]})) == "bad-option"
+    assert code_of(one.give(board, {"do": "accept", "commitment": "00"})) == "bad-request"
+    made = one.post("/api/challenges", {"game": "pow2"}).json()["id"]
+    path = f"/api/challenges/{made}/accept?commitment={DIGESTS[1]}"
+    assert code_of(other.post(path)) == "bad-option"
+    unasked = one.post("/api/challenges", {"game": "powerdrain"}).json()
+    assert "--gather" not in unasked["terms"]
+
+
+def test_three_take_an_open_challenge_and_two_of_them_keep_their_texts(api):
+    one, two, three = api.players(3)
+    body = {"game": "halves", "seats": 3, "seat": 2, **SEALED}
+    made = one.post("/api/challenges", body).json()["id"]
+    assert two.post(f"/api/challenges/{made}/accept").is_success
+    taken = three.post(f"/api/challenges/{made}/accept?commitment={DIGESTS[1]}").json()
+    board = taken["board"]
+    assert types(api, board) == ["called", "sealed", "revealed"]
+    assert match(api, board)["draw"]["revealed"] == [0]
+    # to take it again is safe, whatever is committed to now
+    again = three.post(f"/api/challenges/{made}/accept?commitment={'00' * 32}")
+    assert again.json()["board"] == board
+    for text in TEXTS:
+        assert reveal(api, board, text).is_success
+    assert match(api, board)["state"] == "active"
+    assert "holds" in check(api.parts.store, board)
+
+
+def test_who_gives_the_seat_back_takes_the_commitment_away(api):
+    one, two, three = api.players(3)
+    body = {"game": "halves", "seats": 3, "seat": 0, **SEALED}
+    made = one.post("/api/challenges", body).json()["id"]
+    two.post(f"/api/challenges/{made}/accept?commitment={DIGESTS[1]}")
+    two.delete(f"/api/challenges/{made}")
+    record = api.parts.challenges.get(made)
+    assert record.commitments == ((one.account, bytes.fromhex(DIGESTS[0])),)
+    three.post(f"/api/challenges/{made}/accept?commitment={DIGESTS[1]}")
+    assert dict(api.parts.challenges.get(made).commitments).keys() == {one.account, three.account}
+
+
+def test_lists_and_notices_tell_who_is_waited_for(api):
+    one, other = api.players()
+    board = called(one, other, commitment=DIGESTS[0])
+    api.caught_up()
+    waits = f"/api/matches?player={other.name}&state=next"
+    assert api.http.get(waits).json()["matches"] == []
+    (asked,) = other.get("/api/account/invitations").json()["matches"]
+    assert (asked["board"], asked["state"], asked["invited"]) == (board, "waiting", [1])
+    other.give(board, {"do": "accept", "commitment": DIGESTS[1]})
+    reveal(api, board, TEXTS[1])
+    api.caught_up()
+    assert api.http.get(waits).json()["matches"] == []
+    mine = api.http.get(f"/api/matches?player={one.name}&state=next").json()["matches"]
+    assert [(m["board"], m["waits_for"]) for m in mine] == [(board, [0])]
+    kinds = [notice["kind"] for notice in one.get("/api/notices").json()["notices"]]
+    assert kinds == ["reveal"]
+    kinds = [notice["kind"] for notice in other.get("/api/notices").json()["notices"]]
+    assert kinds == ["challenged"]
+
+
+def test_an_account_that_is_deleted_while_players_commit_or_reveal_leaves_a_match_that_holds(api):
+    one, other = api.players()
+    boards = [called(one, other, commitment=DIGESTS[0]), sealed(one, other)]
+    assert other.post("/api/account/deletion", {"password": PASSWORD}).is_success
+    for board in boards:
+        assert match(api, board)["players"][1]["userid"] is None
+    # a text that another program of theirs still has starts a match like one left in the middle
+    reveal(api, boards[1], TEXTS[0])
+    assert one.give(boards[0], {"do": "decline"}).is_success
+    for board in boards:
+        assert "holds" in check(api.parts.store, board)
+
+
+def test_who_declines_what_was_dealt_is_counted(api):
+    one, other = api.players()
+    board = api.begun(one, other, game="powerdrain")
+    assert one.give(board, {"do": "decline"}).is_success
+    api.caught_up()
+    shown = [api.http.get(f"/api/players/{player.name}").json() for player in (one, other)]
+    assert [player["refused_draws"] for player in shown] == [1, 0]

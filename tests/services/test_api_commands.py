@@ -1,17 +1,27 @@
-from collections.abc import Iterator
+"""Commands in a match and lines of text: keys, outcomes, conditional moves, and the short path.
+
+Commands of the usual form are answered before the framework, and the same as by it.
+"""
+
+import re
+import socket
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
+import httpx
 import pytest
 
 from infra.durability.durability import Mode
-from tests.helpers.api import Api, Player, code_of, until
+from infra.people.tokens import Scope
+from infra.process.metrics import REGISTRY
+from services.http.api import short_path
+from tests.helpers.api import PASSWORD, Api, Player, code_of, until
 
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api")) as api:
-        yield api
+MOVE = {"do": "move", "move": "m13-j7"}
+LINE = ["m13-j7", "a13-d7", "m1-i3", "a1-a5"]
 
 
 @pytest.fixture
@@ -25,126 +35,36 @@ def key(text: str = "") -> dict[str, str]:
     return {"Idempotency-Key": text or uuid4().hex}
 
 
+def match(api: Api, board: int) -> dict[str, Any]:
+    return api.http.get(f"/api/matches/{board}").json()
+
+
 def seq_of(api: Api, board: int) -> int:
-    return int(api.http.get(f"/api/matches/{board}").json()["seq"])
+    return int(match(api, board)["seq"])
+
+
+# commands
 
 
 def test_a_move_is_answered_with_its_outcome(api, pair):
-    one, _, board = pair
-    said = one.move(board, "M13-J7")
-    assert said.status_code == 200
-    body = said.json()
-    assert (body["board"], body["accepted"], body["code"], body["message"]) == (board, True, "", "")
-    assert body["seq"] == 2
-    now = api.http.get(f"/api/matches/{board}").json()
-    assert now["moves"] == ["m13-j7"]
-    assert now["waits_for"] == [1]
+    said = pair[0].give(pair[2], {"do": "move", "move": "M13-J7", "ply": 0})
+    told = {"board": pair[2], "accepted": True, "code": "", "message": "", "seq": 2}
+    assert (said.status_code, {**said.json(), **told}) == (200, said.json())
+    assert (match(api, pair[2])["moves"], match(api, pair[2])["waits_for"]) == (["m13-j7"], [1])
 
 
-def test_a_move_may_say_at_which_ply_it_is_meant(pair):
+def test_a_key_is_of_one_command_of_one_player_and_answered_alike_though_the_match_moves_on(
+    api, pair
+):
     one, other, board = pair
-    assert one.give(board, {"do": "move", "move": "m13-j7", "ply": 0}).is_success
-    stale = other.give(board, {"do": "move", "move": "a13-d7", "ply": 0})
-    assert (stale.status_code, code_of(stale)) == (409, "stale-ply")
-    assert other.give(board, {"do": "move", "move": "a13-d7", "ply": 1}).is_success
-
-
-def test_everything_a_player_can_do_can_be_done(api, pair):
-    one, other, board = pair
-    for player, body in (
-        (other, {"do": "accept"}),
-        (one, {"do": "offer", "kind": "draw"}),
-        (other, {"do": "reject"}),
-        (other, {"do": "offer", "kind": "pause"}),
-        (one, {"do": "accept"}),
-        (one, {"do": "resume"}),
-        (one, {"do": "move", "move": "m13-j7"}),
-        (one, {"do": "offer", "kind": "undo"}),
-        (other, {"do": "accept"}),
-        (other, {"do": "resign"}),
-    ):
-        said = player.give(board, body)
-        assert said.status_code == 200, said.text
-    result = api.http.get(f"/api/matches/{board}").json()["result"]
-    assert (result["winners"], result["reason"]) == ([0], "resignation")
-
-
-def test_a_match_that_gathers_entropy_starts_when_all_have_accepted(api):
-    one, other = api.players()
-    board = api.match(one, other, game="powerdrain", terms=["--gather", "--entropy=mine"])
-    waiting = api.http.get(f"/api/matches/{board}").json()
-    assert (waiting["state"], waiting["waits_for"]) == ("waiting", [1])
-    assert code_of(api.http.get(f"/api/matches/{board}/board.svg")) == "not-started"
-    assert code_of(one.move(board, "24-57")) == "not-started"
-    assert other.give(board, {"do": "accept", "entropy": "yours"}).is_success
-    assert api.http.get(f"/api/matches/{board}").json()["state"] == "active"
-
-
-def test_a_match_may_be_declined(api, pair):
-    one, other, board = pair
-    other.accept(board)
-    assert one.move(board, "m13-j7").is_success
-    assert code_of(one.give(board, {"do": "decline"})) == "too-late"
-    assert other.give(board, {"do": "decline"}).is_success
-    assert api.http.get(f"/api/matches/{board}").json()["result"]["reason"] == "declined"
-
-
-def test_each_refusal_has_its_code_and_its_status(api, pair):
-    one, other, board = pair
-    stranger = api.player()
-    other.accept(board)
-    refused = [
-        (other.move(board, "a13-d7"), 409, "not-your-turn"),
-        (one.move(board, "m13-a1"), 422, "illegal-move"),
-        (one.move(board, "over there"), 422, "unreadable-move"),
-        (one.give(board, {"do": "offer", "kind": "peace"}), 422, "unknown-offer"),
-        (one.give(board, {"do": "accept"}), 409, "no-offer"),
-        (one.give(board, {"do": "resume"}), 409, "not-paused"),
-        (stranger.move(board, "m13-j7"), 403, "not-a-player"),
-        (one.move(board + 1_000, "m13-j7"), 404, "unknown-board"),
-        (one.give(board, {"do": "dance"}), 400, "bad-request"),
-        (one.give(board, {"do": "move", "move": "m" * 600}), 400, "bad-request"),
-    ]
-    assert [(said.status_code, code_of(said)) for said, _, _ in refused] == [
-        (status, code) for _, status, code in refused
-    ]
+    refused = other.move(board, "a13-d7", headers=key("k2"))
+    done = [one.move(board, "m13-j7", headers=key("same")) for _ in range(3)]
+    assert [(said.status_code, said.text) for said in done] == [(200, done[0].text)] * 3
     assert seq_of(api, board) == 2
-
-
-def test_after_fifty_refusals_at_a_ply_no_more_are_judged(pair):
-    one, _, board = pair
-    codes = [code_of(one.move(board, "m13-a1")) for _ in range(51)]
-    assert codes == ["illegal-move"] * 50 + ["too-many-refusals"]
-
-
-def test_a_command_repeated_with_its_key_is_carried_out_once_and_answered_alike(api, pair):
-    one, _, board = pair
-    again = [one.move(board, "m13-j7", headers=key("k1")) for _ in range(3)]
-    assert [said.status_code for said in again] == [200] * 3
-    assert len({said.text for said in again}) == 1
-    assert seq_of(api, board) == 2
-
-
-def test_a_refusal_repeated_with_its_key_is_answered_alike_though_the_match_has_moved_on(pair):
-    one, other, board = pair
-    first = other.move(board, "a13-d7", headers=key("k2"))
-    assert one.move(board, "m13-j7").is_success
+    changed = one.move(board, "m13-k8", headers=key("same"))
+    assert (changed.status_code, code_of(changed)) == (409, "id-reused")
     again = other.move(board, "a13-d7", headers=key("k2"))
-    assert code_of(first) == code_of(again) == "not-your-turn"
-    assert other.move(board, "a13-d7", headers=key("k3")).is_success
-
-
-def test_a_key_used_for_another_command_is_refused(api, pair):
-    one, _, board = pair
-    assert one.move(board, "m13-j7", headers=key("k4")).is_success
-    other_move = one.move(board, "m13-k8", headers=key("k4"))
-    assert (other_move.status_code, code_of(other_move)) == (409, "id-reused")
-    assert seq_of(api, board) == 2
-
-
-def test_players_do_not_share_their_keys(api, pair):
-    one, other, board = pair
-    assert one.move(board, "m13-j7", headers=key("same")).is_success
+    assert code_of(refused) == code_of(again) == "not-your-turn"
     assert other.move(board, "a13-d7", headers=key("same")).is_success
     assert seq_of(api, board) == 3
 
@@ -177,40 +97,30 @@ def test_the_outcome_of_what_nobody_waited_for_can_be_asked_for(api, pair):
         assert taken.headers["Retry-After"] == "1"
         place = taken.headers["Location"]
         assert code_of(one.get(place)) == "not-found"
-    until(lambda: one.get(place).is_success)
+        refused = other.move(board, "m13-a1", params={"wait": 0}).headers["Location"]
+    until(lambda: one.get(refused).is_success)
     assert one.get(place).json() == other.get(place).json()
     assert one.get(place).json()["accepted"] is True
-    stranger = api.player()
-    assert code_of(stranger.get(place)) == "not-a-player"
-
-
-def test_the_outcome_of_a_refused_command_can_be_asked_for(api, pair):
-    one, _, board = pair
-    with api.asleep():
-        place = one.move(board, "m13-a1", params={"wait": 0}).headers["Location"]
-    until(lambda: one.get(place).is_success)
-    found = one.get(place).json()
+    found = one.get(refused).json()
     assert (found["accepted"], found["code"]) == (False, "illegal-move")
     assert "m13" in found["message"]
+    assert code_of(api.player().get(place)) == "not-a-player"
 
 
-def test_who_waits_hears_as_soon_as_it_is_decided(api, pair):
+@pytest.mark.parametrize("announced", [True, False])
+def test_who_waits_hears_as_soon_as_it_is_decided_also_of_what_nobody_announced(
+    api, pair, announced
+):
+    """A drain that is killed between its commit and its word leaves a stored outcome."""
     one, _, board = pair
     with ThreadPoolExecutor(1) as pool:
         with api.asleep():
             waiting = pool.submit(one.move, board, "m13-j7", params={"wait": 20})
             until(lambda: api.parts.store.inbox_size(range(4)))
             assert not waiting.done()
-        assert waiting.result(timeout=60).status_code == 200
-
-
-def test_an_outcome_that_nobody_announced_is_found(api, pair):
-    """A drain that is killed between its commit and its word leaves a stored outcome."""
-    one, _, board = pair
-    with ThreadPoolExecutor(1) as pool, api.asleep():
-        waiting = pool.submit(one.move, board, "m13-j7", params={"wait": 20})
-        until(lambda: api.parts.store.inbox_size(range(4)))
-        api.drain_silently()
+            if not announced:
+                api.drain_silently()
+                assert waiting.result(timeout=60).status_code == 200
         assert waiting.result(timeout=60).status_code == 200
 
 
@@ -254,3 +164,332 @@ def test_a_command_passes_the_fault_points_in_order(api, pair, monkeypatch):
     passed.clear()
     assert one.move(board, "m13-j7", headers=key).is_success
     assert passed == ["submit.ready"], "it was answered from its outcome"
+
+
+# the short path
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The boards of the requests that took the short path."""
+    boards: list[int] = []
+    carry_out = short_path._carry_out
+
+    async def watched(context: Any, usual: Any, *asked: Any) -> Any:
+        boards.append(usual.board)
+        return await carry_out(context, usual, *asked)
+
+    monkeypatch.setattr(short_path, "_carry_out", watched)
+    return boards
+
+
+def both(api: Api, board: int | str, **sent: Any) -> list[httpx.Response]:
+    """The answers to a request as it is, and with a query, which no usual one has."""
+    path = f"/api/matches/{board}/commands"
+    return [api.http.post(f"{path}{query}", **sent) for query in ("", "?wait=10")]
+
+
+OWN = ("date", "x-request-id", "ratelimit")
+
+
+def same(answers: list[httpx.Response]) -> httpx.Response:
+    """The answer, if both are equal."""
+    parts = [
+        (one.status_code, one.content, {k: v for k, v in one.headers.items() if k not in OWN})
+        for one in answers
+    ]
+    assert parts[0] == parts[1]
+    return answers[0]
+
+
+def test_an_accepted_command_and_its_repetition_are_answered_alike(api, pair, taken):
+    one, _, board = pair
+    sent = {"json": MOVE, "headers": one.headers | {"Idempotency-Key": uuid4().hex}}
+    said = same(both(api, board, **sent))
+    assert (said.status_code, said.json()["accepted"]) == (200, True)
+    assert re.fullmatch(r'"commands";q=\d+;w=60', said.headers["RateLimit-Policy"])
+    assert re.fullmatch(r'"commands";r=\d+;t=\d+', said.headers["RateLimit"])
+    assert said.headers["Access-Control-Allow-Origin"] == "*"
+    assert taken == [board]
+
+
+def test_a_refusal_is_the_same(api, pair):
+    one, _, board = pair
+    reads = api.parts.tokens.issue(one.account, "reads", [Scope.READ]).text
+    for headers, body, code in (
+        (one.headers, {"do": "move", "move": "m13-a1"}, "illegal-move"),
+        (one.headers, {"do": "move", "move": "m13-j7", "ply": 7}, "stale-ply"),
+        (one.headers, {"do": "offer", "kind": "money"}, "unknown-offer"),
+        (one.headers, {"do": "dance"}, "bad-request"),
+        (one.headers, {"do": "move", "move": "m13-j7", "more": 1}, "bad-request"),
+        (one.headers, {"do": "move", "move": 13}, "bad-request"),
+        (api.player().headers, MOVE, "not-a-player"),
+        ({"Authorization": f"Bearer {reads}"}, MOVE, "missing-scope"),
+        ({"Authorization": "Bearer mp_short"}, MOVE, "unknown-token"),
+        ({"Authorization": f"Bearer {reads[:-1]}x"}, MOVE, "unknown-token"),
+        ({"Authorization": "Basic eA=="}, MOVE, "unauthorized"),
+        ({}, MOVE, "unauthorized"),
+    ):
+        said = both(api, board, json=body, headers=headers | key())
+        assert code_of(same(said)) == code, body
+    nowhere = both(api, 10**9, json=MOVE, headers=one.headers)
+    assert code_of(same(nowhere)) == "unknown-board"
+
+
+def test_a_request_that_is_not_usual_is_answered_by_the_framework(api, pair, taken):
+    one, _, board = pair
+    for board_text, more in (
+        (board, {"content": b""}),
+        (board, {"content": b"{"}),
+        (board, {"content": b'{"do":"move","move":"\xff"}'}),
+        (board, {"content": b" " * 70_000}),
+        (board, {"content": b"{}", "headers": {"Content-Type": "text/plain"}}),
+        (board, {"json": MOVE, "headers": {"Idempotency-Key": "k" * 201}}),
+        (board, {"json": MOVE, "headers": {"Idempotency-Key": ""}}),
+        (board, {"json": MOVE, "headers": {"Host": "a b"}}),
+        (f"0{board}", {"json": MOVE}),
+        ("1" * 17, {"json": MOVE}),
+    ):
+        headers = {"Content-Type": "application/json"} | one.headers | more.pop("headers", {})
+        said = same(both(api, board_text, headers=headers, **more))
+        assert 400 <= said.status_code < 500, (more, said.text)
+    assert taken == []
+
+
+def test_a_body_in_pieces_is_put_together(api, pair, taken):
+    one, _, board = pair
+    head = (
+        f"POST /api/matches/{board}/commands HTTP/1.1\r\nHost: x\r\n"
+        f"Authorization: {one.headers['Authorization']}\r\nContent-Type: application/json\r\n"
+        "Content-Length: 30\r\n\r\n"
+    )
+    with closing(connected(api)) as connection:
+        connection.sendall(head.encode() + b'{"do":"move",')
+        connection.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            connection.recv(1)
+        connection.settimeout(20)
+        connection.sendall(b'"move":"m13-j7" }')
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
+    assert taken == []
+
+
+def connected(api: Api) -> socket.socket:
+    url = httpx.URL(api.url)
+    return socket.create_connection((url.host, url.port), timeout=20)
+
+
+def test_both_are_counted_as_one_route(api, pair):
+    both(api, pair[2], json=MOVE, headers=pair[0].headers)
+    samples = [one for metric in REGISTRY.collect() for one in metric.samples]
+    names = {route for one in samples if "commands" in (route := one.labels.get("route", ""))}
+    assert short_path.PATH_TEMPLATE in names
+    assert not [name for name in names if name.startswith("/api/matches/{board:")]
+
+
+def test_a_request_counts_once_within_the_limits(tmp_path: Path):
+    with Api(tmp_path, command_rate=4, address_rate=6) as api:
+        one, other = api.players()
+        board = api.match(one, other)
+        path = f"/api/matches/{board}/commands"
+        refused = {"do": "move", "move": "nonsense"}
+        codes = [code_of(api.http.post(path, json=refused, headers=one.headers)) for _ in range(4)]
+        # one request of the four has started the match
+        assert codes == ["unreadable-move"] * 3 + ["too-fast"]
+        unknown = {"Authorization": "Bearer mp_short"}
+        codes = [code_of(api.http.post(path, json=refused, headers=unknown)) for _ in range(7)]
+        # one of the six has read the document
+        assert codes == ["unknown-token"] * 5 + ["too-fast"] * 2
+
+
+def test_a_server_that_fails_is_said_by_the_route(api, pair, monkeypatch):
+    async def broken(*_: Any) -> Any:
+        raise ConnectionError("gone")
+
+    monkeypatch.setattr(short_path, "_carry_out", broken)
+    said = api.http.post(f"/api/matches/{pair[2]}/commands", json=MOVE, headers=pair[0].headers)
+    assert (said.status_code, code_of(said)) == (500, "internal")
+
+
+def test_requests_sent_together_and_the_last_of_a_connection_are_answered_as_usual(
+    api, pair, taken
+):
+    one, _, board = pair
+    body = b'{"do":"move","move":"m13-j7"}'
+    head = (
+        f"POST /api/matches/{board}/commands HTTP/1.1\r\nHost: x\r\nIdempotency-Key: same\r\n"
+        f"Authorization: {one.headers['Authorization']}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n"
+    ).encode()
+    with closing(connected(api)) as connection:
+        connection.sendall(2 * (head + b"\r\n" + body) + head + b"Connection: close\r\n\r\n" + body)
+        said = b"".join(iter(lambda: connection.recv(65_536), b""))
+    answers = said.split(b"HTTP/1.1 200 OK\r\n")[1:]
+    assert taken == [board] * 3
+    assert len({answer.partition(b"\r\n\r\n")[2] for answer in answers}) == 1
+    assert [b"connection: close" in answer for answer in answers] == [False, False, True]
+    assert all(answer.lower().count(b"date: ") == 1 for answer in answers)
+
+
+# lines of text
+
+
+def do(api: Api, line: str | bytes, **options):
+    headers = {"Content-Type": "text/plain", **options.pop("headers", {})}
+    return api.http.post("/api/do", content=line, headers=headers, **options)
+
+
+def test_a_line_has_its_answer_and_a_refusal_its_code_and_the_status_of_the_code(api, pair):
+    one, other, board = pair
+    for line, status, code, start in (
+        (f"pow2 challenge {one.name} {other.name}", 200, "", "match "),
+        (f"pow2 move {board} {other.name} {PASSWORD} a13-d7", 409, "not-your-turn", ""),
+        (f"pow2 move {board} {one.name} {PASSWORD} m13-a1", 422, "illegal-move", ""),
+        ("pow2 show 99999", 404, "unknown-board", ""),
+        ("", 400, "usage", ""),
+        ("x" * 3_000, 413, "too-long", ""),
+    ):
+        said = do(api, line, headers=one.headers)
+        assert (said.status_code, said.headers.get("Matchpost-Code", "")) == (status, code), line
+        assert said.text.startswith(start or f"{code}: ")
+        assert said.headers["content-type"] == "text/plain; charset=utf-8"
+    several = do(api, "multiple\nhelp signup\ndance\n")
+    assert (several.status_code, several.headers["Matchpost-Code"]) == (404, "unknown-command")
+    assert "1: signup userid password" in several.text
+    assert "2: unknown-command" in several.text
+
+
+def test_a_line_and_a_command_are_of_one_door_and_share_their_keys(api, pair):
+    one, _, board = pair
+    assert one.move(board, "m13-j7", headers=key("shared")).is_success
+    line = f"pow2 move {board} {one.name} {PASSWORD} m13-j7"
+    said = [do(api, line, headers=key("shared")) for _ in range(2)]
+    assert [answer.status_code for answer in said] == [200] * 2
+    assert match(api, board)["ply"] == 1
+
+
+def test_a_line_whose_outcome_is_not_awaited_is_pending(api, pair):
+    one, _, board = pair
+    line = f"pow2 move {board} {one.name} {PASSWORD} m13-j7"
+    with api.asleep():
+        said = do(api, line, params={"wait": 0}, headers=key("later"))
+        assert (said.status_code, said.headers["Matchpost-Code"]) == (202, "pending")
+        assert said.headers["Retry-After"] == "1"
+    again = do(api, line, headers=key("later"))
+    assert (again.status_code, "played m13-j7" in again.text) == (200, True)
+
+
+def test_lines_that_wait_keep_nobody_else_waiting(api):
+    one, other = api.players()
+    boards = [api.match(one, other) for _ in range(40)]
+    with ThreadPoolExecutor(40) as pool:
+        with api.asleep():
+            waiting = [
+                pool.submit(do, api, f"pow2 move {board} {one.name} {PASSWORD} m13-j7")
+                for board in boards
+            ]
+            until(lambda: api.parts.store.inbox_size(range(4)) >= 20)
+            assert api.http.get("/api/help").is_success  # answered in a thread, too
+            assert not any(each.done() for each in waiting)
+        assert {each.result(30).status_code for each in waiting} == {200}
+
+
+def test_what_is_no_text_is_refused(api):
+    for content in (b"\xff\xfe", b"pow2 show \xe4"):
+        refused = do(api, content)
+        assert (refused.status_code, code_of(refused)) == (400, "bad-request")
+    refused = api.http.post("/api/do", json="help")
+    assert (refused.status_code, code_of(refused)) == (415, "bad-request")
+
+
+def test_help_is_given_in_both_languages_and_carries_out_no_other_line(api):
+    english, german = api.http.get("/api/help"), api.http.get("/api/help?lang=de")
+    assert english.text != german.text
+    assert api.http.get("/api/help?topic=change%20password").text.startswith("change password")
+    for query, code in (("topic=chess", "unknown-game"), ("lang=tlh", "bad-option")):
+        assert api.http.get(f"/api/help?{query}").headers["Matchpost-Code"] == code
+    for topic in ("\nsignup eve mad-hatter", "x\r\nmultiple\nsignup eve mad-hatter"):
+        shown = api.http.get("/api/help", params={"topic": topic}).text
+        assert "no game and no command 'eve'" in shown
+        assert "welcome" not in shown
+    assert code_of(api.http.get("/api/players/eve")) == "unknown-user"
+
+
+# conditional moves
+
+
+@pytest.fixture
+def replies(pair) -> str:
+    """Where the conditional moves of the match are."""
+    return f"/api/matches/{pair[2]}/replies"
+
+
+def test_conditional_moves_are_shown_and_played_at_once(api, pair, replies):
+    one, other, board = pair
+    laid = other.put(replies, {"lines": [LINE, ["A13-D7#9"]]})
+    rows = [
+        {"ply": 1, "after": LINE[:1], "move": "a13-d7", "next_turn": False},
+        {"ply": 3, "after": LINE[:3], "move": "a1-a5", "next_turn": False},
+        {"ply": 9, "after": None, "move": "a13-d7", "next_turn": False},
+    ]
+    assert laid.json()["replies"] == rows
+    assert other.get(replies).json() == laid.json()
+    assert one.move(board, "m13-j7").is_success
+    assert match(api, board)["moves"] == LINE[:2]
+    assert other.get(replies).json()["replies"] == rows[1:]
+    # what could not be played is told to who laid it ready
+    assert other.put(replies, {"lines": [["m1-a1#3"]]}).is_success
+    assert one.move(board, "m1-i3").is_success
+    told = other.get(replies).json()
+    assert told["replies"] == []
+    assert "m1-a1" in told["notes"][0]
+
+
+def test_what_is_laid_takes_the_place_of_all_there_is_and_is_dropped_whole_or_by_branch(
+    pair, replies
+):
+    _, other, _ = pair
+
+    def after() -> list[list[str]]:
+        return [reply["after"] for reply in other.get(replies).json()["replies"]]
+
+    assert other.put(replies, {"lines": [LINE, ["a13-d7#9"]]}).is_success
+    both = {"lines": [LINE[:2], ["m13-k8", "a13-d7"]]}
+    assert [other.put(replies, both).status_code for _ in range(2)] == [200] * 2
+    assert sorted(after()) == [["m13-j7"], ["m13-k8"]]
+    assert other.delete(f"{replies}?line=m13-j7+a13-d7").status_code == 204
+    assert after() == [["m13-k8"]]
+    assert code_of(other.delete(f"{replies}?line=nonsense")) == "unreadable-move"
+    assert [other.delete(replies).status_code for _ in range(2)] == [204] * 2
+    assert after() == []
+
+
+def test_what_can_not_be_laid_ready_is_refused_and_changes_nothing(pair, replies):
+    _, other, _ = pair
+    before = other.put(replies, {"lines": [LINE]}).json()
+    for lines, status, code in (
+        ([], 400, "bad-request"),
+        ([["m13-j7#0"]], 400, "usage"),
+        ([["m13-j7", "nonsense"]], 422, "unreadable-move"),
+        ([["m13-j7", "a13-d7#4"]], 409, "stale-ply"),
+        ([LINE] * 51, 413, "too-long"),
+        ([["a13-d7#3"]] * 101, 400, "bad-request"),
+        ([[f"a13-d7#{n}" for n in range(1, 101)], ["a13-d7#101"]], 413, "too-long"),
+    ):
+        refused = other.put(replies, {"lines": lines})
+        assert (refused.status_code, code_of(refused)) == (status, code), lines
+    assert other.get(replies).json() == before
+
+
+def test_nobody_else_ever_sees_what_is_laid_ready(api, pair, replies):
+    one, other, board = pair
+    secret = "a13-d7"
+    assert other.put(replies, {"lines": [["m13-j7", secret]]}).is_success
+    assert one.get(replies).json()["replies"] == []
+    assert code_of(api.player().get(replies)) == "not-a-player"
+    for place in (
+        f"matches/{board}?legal=false", f"matches/{board}/events", f"matches/{board}/board.txt",
+        f"matches/{board}/board.svg", f"players/{other.name}", f"matches?player={other.name}",
+    ):  # fmt: skip
+        for player in (one, api.player()):
+            assert secret not in player.get(f"/api/{place}").text, place

@@ -19,6 +19,8 @@ from tests.helpers.metrics import value
 HURRIED = ConnectionLimits(
     head_seconds=0.4, body_seconds=0.4, head_bytes=8_192, connections=12, by_address=6
 )
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+POST = b"POST /api/do HTTP/1.1\r\nHost: x\r\n"
 
 
 @pytest.fixture(scope="module")
@@ -61,60 +63,55 @@ def healthy(api: Api, source: str = "127.0.0.9") -> bool:
         return http.get(f"{api.url}/healthz").status_code == 200
 
 
-def test_a_connection_that_says_nothing_is_put_out(api):
-    with closing(connected(api)) as silent:
-        assert all_of(silent) == b""
-
-
-def test_a_head_that_never_ends_is_answered_and_put_out(api):
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (b"", b""),
+        (HEALTH + b"X-Slow: ", b"HTTP/1.1 408 "),
+        (POST + b"Content-Length: 10\r\n\r\nhelp", b"HTTP/1.1 408 "),
+    ],
+    ids=["nothing", "a head without end", "a body that never comes"],
+)
+def test_a_connection_on_which_nothing_more_comes_is_answered_and_put_out(api, sent, said):
     with closing(connected(api)) as slow:
-        slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ")
-        assert all_of(slow).startswith(b"HTTP/1.1 408 ")
+        slow.sendall(sent)
+        assert all_of(slow)[: len(said) or None] == said
 
 
-def test_drops_of_a_head_do_not_put_its_deadline_off(api):
+def test_drops_put_no_deadline_off(api):
     with closing(connected(api)) as slow:
-        slow.sendall(b"GET /healthz HTTP/1.1\r\n")
+        slow.sendall(HEALTH)
         assert is_put_out(slow, b"X-A: b\r\n")
-
-
-def test_blank_lines_between_requests_do_not_keep_a_connection(api):
     with closing(connected(api)) as idle:
-        idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        idle.sendall(HEALTH + b"\r\n")
         assert idle.recv(65_536).startswith(b"HTTP/1.1 200 ")
         assert is_put_out(idle, b"\r\n")
 
 
-def test_a_body_that_never_comes_is_put_out(api):
-    with closing(connected(api)) as slow:
-        slow.sendall(b"POST /api/do HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhelp")
-        assert all_of(slow).startswith(b"HTTP/1.1 408 ")
-
-
 def test_a_request_that_waits_for_its_answer_is_not_put_out(api):
-    player = api.player()
-    other = api.player()
+    player, other = api.players()
     with api.client() as http:
         body = {"game": "pow2", "players": [player.name, other.name]}
         board = http.post("/api/matches", json=body, headers=player.headers).json()["board"]
+        path, move = f"/api/matches/{board}/commands?wait=1", {"do": "move", "move": "m13-j7"}
         with api.asleep():
-            late = http.post(
-                f"/api/matches/{board}/commands?wait=1",
-                json={"do": "move", "move": "m13-j7"},
-                headers=player.headers,
-            )
+            late = http.post(path, json=move, headers=player.headers)
     assert late.status_code == 202
 
 
 @pytest.mark.parametrize(
-    "lines",
-    [b"X-Long: " + b"a" * 4_000_000, b"X-Line: aaaaaaaaaaaaaaaaaaaa\r\n" * 100_000],
-    ids=["one line without end", "lines without end"],
+    "sent",
+    [
+        HEALTH + b"X-Long: " + b"a" * 4_000_000,
+        HEALTH + b"X-Line: aaaaaaaaaaaaaaaaaaaa\r\n" * 100_000,
+        POST + b"Transfer-Encoding: chunked\r\n\r\n0\r\n" + b"X-Line: aaaaaaaaaaaa\r\n" * 100_000,
+    ],
+    ids=["one line without end", "lines without end", "trailers without end"],
 )
-def test_a_head_too_large_is_refused_and_not_read_on(api, lines):
+def test_a_head_too_large_is_refused_and_not_read_on(api, sent):
     with closing(connected(api)) as endless:
         try:
-            endless.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + lines)
+            endless.sendall(sent)
         except ConnectionError:
             return  # it was put out while it still sent
         assert all_of(endless)[:13] in (b"HTTP/1.1 431 ", b"")
@@ -122,20 +119,10 @@ def test_a_head_too_large_is_refused_and_not_read_on(api, lines):
 
 def test_a_head_a_little_too_large_is_told_so(api):
     with closing(connected(api)) as large:
-        large.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: " + b"a" * 8_300 + b"\r\n\r\n")
+        large.sendall(HEALTH + b"X-A: " + b"a" * 8_300 + b"\r\n\r\n")
         said = all_of(large)
     assert said.startswith(b"HTTP/1.1 431 ")
     assert b'"code": "too-long"' in said
-
-
-def test_trailers_without_end_are_put_out(api):
-    with closing(connected(api)) as endless:
-        head = b"POST /api/do HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
-        try:
-            endless.sendall(head + b"X-Line: aaaaaaaaaaaaaaaaaaaa\r\n" * 100_000)
-        except ConnectionError:
-            return
-        assert all_of(endless)[:13] in (b"HTTP/1.1 431 ", b"")
 
 
 class Written:

@@ -1,3 +1,5 @@
+"""The document of the API and its page, and the declaration of routes that they are made of."""
+
 import ast
 import importlib.util
 import json
@@ -10,12 +12,23 @@ import jsonschema_rs
 import pytest
 
 from domain.errors import Code
+from infra.people.tokens import Scope
 from services.app.error_codes import CODE_INFO
+from services.http.api.auth import Own
+from services.http.api.bodies import Sender
+from services.http.api.declared import ANY_TOKEN, ANYBODY, ERROR_CODES, ApiRoutes, refuses
 from services.http.api.openapi import schemas
 from services.http.api.routes.analyses import AnalysedPly, AnalysisUnderWay, MatchAnalysis
 from tests.helpers.api import Api, code_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "make_api.py"
+
+
+def load_make_api() -> Any:
+    spec = importlib.util.spec_from_file_location("make_api", GOLDEN)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
@@ -37,15 +50,6 @@ def operations(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
-def load_make_api() -> Any:
-    spec = importlib.util.spec_from_file_location("make_api", GOLDEN)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def shape(value: Any) -> Any:
     """What a value is made of, whatever its words and numbers are."""
     if isinstance(value, dict):
@@ -53,18 +57,6 @@ def shape(value: Any) -> Any:
     if isinstance(value, list):
         return [shape(one) for one in value[:1]]
     return type(value).__name__
-
-
-def test_the_fixed_paths_are_there(document):
-    assert {
-        "/api/matches/{board}",
-        "/api/matches/{board}/plies/{ply}",
-        "/api/matches/{board}/board.svg",
-        "/api/matches/{board}/events",
-        "/api/matches/{board}/commands",
-        "/healthz",
-        "/readyz",
-    } <= document["paths"].keys()
 
 
 def test_the_methods_of_a_path_come_in_the_same_order_in_every_process(document):
@@ -96,30 +88,19 @@ def test_every_example_fits_its_schema(document):
                     assert error is None, f"{name}: {error}"
 
 
-def test_every_body_and_every_answer_with_content_has_an_example(document):
-    for name, operation in operations(document).items():
-        body = operation.get("requestBody", {"content": {}})
-        success = next(operation["responses"][status] for status in ("200", "201", "204", "202")
-                       if status in operation["responses"])  # fmt: skip
-        for told in (body, success):
-            contents = list(told.get("content", {}).values())
-            assert not contents or any("example" in content for content in contents), name
-
-
-def test_every_operation_says_what_it_does_and_who_may(document):
+def test_every_operation_says_what_it_does_and_who_may_and_has_examples(document):
     tags = {tag["name"] for tag in document["tags"]}
+    scopes = [[], [{"token": []}], *([{"token": [scope]}] for scope in Scope)]
     for name, operation in operations(document).items():
         assert operation["summary"], name
         assert operation["description"], name
         assert "anyio" not in operation["description"], name
         assert set(operation["tags"]) <= tags, name
-        assert operation["security"] in (
-            [],
-            [{"token": []}],
-            [{"token": ["read"]}],
-            [{"token": ["play"]}],
-            [{"token": ["account"]}],
-        ), name
+        assert operation["security"] in scopes, name
+        good = next(told for status, told in operation["responses"].items() if status[0] == "2")
+        for told in (operation.get("requestBody", {}), good):
+            contents = list(told.get("content", {}).values())
+            assert not contents or any("example" in content for content in contents), name
     assert set(document["components"]["securitySchemes"]) == {"token"}
 
 
@@ -216,3 +197,71 @@ def test_every_code_is_explained_where_problem_documents_say(api):
         said = api.http.get(f"/api/errors/{code}").json()
         assert said == {"code": code, "status": known.status, "meaning": known.meaning}
     assert code_of(api.http.get("/api/errors/no-such-code")) == "not-found"
+
+
+# the declaration of routes
+
+
+def test_a_route_has_what_is_declared_and_the_function_stays_as_it_is():
+    api = ApiRoutes("things")
+
+    @api.put("/api/things/{board:int}", "Change a thing", Scope.PLAY, weight=3, tagged=True)
+    @refuses(Code.UNKNOWN_BOARD, Code.BUSY)
+    def change(board: int) -> int:
+        return board + 1
+
+    (route,) = api.all
+    assert route.paths == {"/api/things/{board:int}"}
+    assert route.http_methods == {"PUT"}
+    assert (route.summary, route.tags) == ("Change a thing", ["things"])
+    assert route.security == [{"token": ["play"]}]
+    assert route.status_code == 200
+    assert route.opt[ERROR_CODES] == (Code.UNKNOWN_BOARD, Code.BUSY)
+    assert (route.opt["weight"], route.opt["tagged"]) == (3, True)
+    assert change(1) == 2
+
+
+def test_a_function_that_blocks_runs_in_a_thread_and_one_that_returns_nothing_answers_204():
+    api = ApiRoutes("things")
+
+    @api.post("/api/things", "Make a thing", ANY_TOKEN, status_code=201, tag="others")
+    def make() -> int:
+        return 1
+
+    @api.delete("/api/things", "Drop all things", ANYBODY)
+    async def drop() -> None:
+        pass
+
+    made, dropped = api.all
+    assert (made.sync_to_thread, dropped.sync_to_thread) == (True, None)
+    assert (made.status_code, dropped.status_code) == (201, 204)
+    assert (made.security, dropped.security) == ([{"token": []}], None)
+    assert (made.tags, dropped.tags) == (["others"], ["things"])
+    assert made.opt[ERROR_CODES] == dropped.opt[ERROR_CODES] == ()
+
+
+@pytest.mark.parametrize("needs", [ANYBODY, ANY_TOKEN, Scope.READ, Scope.ACCOUNT])
+def test_a_route_that_lacks_the_scope_it_acts_by_is_refused_at_its_declaration(needs):
+    api = ApiRoutes("things")
+
+    def show(own: Own) -> None:
+        pass
+
+    def play(sender: Sender) -> None:
+        pass
+
+    with pytest.raises(TypeError, match="play sends commands, and needs no scope for it"):
+        api.get("/api/things", "Things", needs)(play)
+    assert api.all == []
+    if needs is ANYBODY:
+        with pytest.raises(TypeError, match="show acts for an account, and needs no token"):
+            api.get("/api/things", "Things", needs)(show)
+
+
+def test_error_codes_that_would_be_lost_are_refused_at_their_declaration():
+    def show() -> None:
+        pass
+
+    ApiRoutes("things").get("/api/things", "Things", ANYBODY)(show)
+    with pytest.raises(TypeError, match="too late"):
+        refuses(Code.BUSY)(show)

@@ -1,24 +1,43 @@
+"""Streams and lists of events of a match, and of what an account is told."""
+
+import asyncio
 import hashlib
 import json
 from base64 import b64decode
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from domain.match.audit import verify
 from domain.match.history import decode_event
+from infra.projections.notices import (
+    MOST_NOTICES,
+    NoticeKind,
+    NoticePosition,
+    NoticesAfter,
+    PlayerNotice,
+    position_of,
+)
+from infra.store.port import Watermark
 from services.http.context import TaskIntervals
+from services.http.streams.notice_stream import (
+    MAX_LAG_SECONDS,
+    NoticeGap,
+    NoticeStream,
+    NoticeWatermark,
+)
 from tests.helpers.api import Api, Player, Told, code_of, until
 
-HEARTBEAT = 0.3
-
 MOVES = ["m13-j7", "a13-d7", "m1-i3"]
+LIVE = {"Accept": "text/event-stream"}
+START: NoticePosition = (0, 0, 0, "")
 
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api"), intervals=TaskIntervals(heartbeat=HEARTBEAT)) as api:
+    with Api(tmp_path_factory.mktemp("api"), intervals=TaskIntervals(heartbeat=0.3)) as api:
         yield api
 
 
@@ -43,59 +62,45 @@ def news(told: Iterator[Told]) -> Told:
     return next(one for one in told if not one.comment)
 
 
-def test_events_are_the_stored_bytes_with_what_they_say(api, pair):
-    one, _, board = pair
+# the events of a match
+
+
+def test_events_are_the_stored_bytes_with_what_they_say_and_enough_to_verify_a_match(api, pair):
     play(pair)
-    shown = events_of(api, board).json()
-    stored = api.parts.store.events(board)
+    board = pair[2]
+    shown, stored = events_of(api, board).json(), api.parts.store.events(board)
     assert [b64decode(event["data"]) for event in shown] == stored
     assert [event["type"] for event in shown] == ["match-proposed", *["moved"] * 3]
     assert [event["seq"] for event in shown] == [1, 2, 3, 4]
     assert [event["body"]["move"] for event in shown[1:]] == MOVES
-    assert shown[1]["actor"] == one.account.hex()
+    assert shown[1]["actor"] == pair[0].account.hex()
     assert shown[1]["at"] == decode_event(stored[1]).at
-
-
-def test_the_bytes_hash_to_the_hash_and_the_hashes_are_a_chain(api, pair):
-    play(pair)
-    board = pair[2]
     head = "0" * 64
-    for event in events_of(api, board).json():
+    for event in shown:
         leaf = hashlib.sha256(b"\0" + b64decode(event["data"])).hexdigest()
         assert (event["hash"], event["prev"]) == (leaf, head)
         head = event["hash"]
     assert api.http.get(f"/api/matches/{board}").json()["head"] == head
+    assert verify(board, stored).head.hex() == head
 
 
-def test_what_is_shown_is_enough_to_verify_a_match(api, pair):
-    play(pair)
-    board = pair[2]
-    data = [b64decode(event["data"]) for event in events_of(api, board).json()]
-    verdict = verify(board, data)
-    assert verdict.head.hex() == api.http.get(f"/api/matches/{board}").json()["head"]
-
-
-def test_lines_say_the_same_as_the_list(api, pair):
-    play(pair)
-    board = pair[2]
-    lines = events_of(api, board, Accept="application/x-ndjson")
-    assert lines.headers["content-type"] == "application/x-ndjson"
-    assert lines.text.endswith("\n")
-    assert [json.loads(line) for line in lines.text.splitlines()] == events_of(api, board).json()
-
-
-def test_events_can_be_read_in_pages(api, pair):
+def test_events_can_be_read_in_pages_and_as_lines(api, pair):
     play(pair)
     board = pair[2]
     whole = events_of(api, board).json()
     first = events_of(api, board, "?limit=3")
-    assert first.json() == whole[:3]
     rest = api.http.get(first.links["next"]["url"])
-    assert rest.json() == whole[3:]
+    assert (first.json(), rest.json()) == (whole[:3], whole[3:])
     assert "next" not in rest.links
     assert events_of(api, board, "?from=99").json() == []
-    assert code_of(events_of(api, board, "?from=0")) == "bad-request"
-    assert code_of(events_of(api, board, "?limit=1001")) == "bad-request"
+    for query in ("?from=0", "?limit=1001"):
+        assert code_of(events_of(api, board, query)) == "bad-request"
+    lines = events_of(api, board, Accept="application/x-ndjson")
+    assert lines.headers["content-type"] == "application/x-ndjson"
+    assert lines.text.endswith("\n")
+    assert [json.loads(line) for line in lines.text.splitlines()] == whole
+    refused = events_of(api, board, Accept="text/html")
+    assert (refused.status_code, code_of(refused)) == (406, "not-acceptable")
 
 
 @pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson", "*/*"])
@@ -107,12 +112,6 @@ def test_events_that_are_known_are_not_sent_again_until_there_are_more(api, pair
     assert (again.status_code, again.content) == (304, b"")
     assert one.move(board, MOVES[0]).is_success
     assert events_of(api, board, Accept=accept, **{"If-None-Match": tag}).status_code == 200
-
-
-def test_a_form_that_is_not_there_is_refused(api, pair):
-    refused = events_of(api, pair[2], Accept="text/html")
-    assert (refused.status_code, code_of(refused)) == (406, "not-acceptable")
-    assert code_of(events_of(api, 10**9)) == "unknown-board"
 
 
 def test_events_come_in_their_order_as_they_happen_until_the_match_ends(api, pair):
@@ -145,27 +144,38 @@ def test_a_stream_goes_on_after_the_last_event_without_gap_or_repetition(api, pa
     assert [one.data for one in seen] == events_of(api, board).json()
 
 
-def test_who_comes_back_when_all_is_over_is_told_not_to_come_again(api, pair):
-    board = pair[2]
-    assert pair[0].give(board, {"do": "resign"}).is_success
-    last = str(api.http.get(f"/api/matches/{board}").json()["seq"])
-    accept = {"Accept": "text/event-stream"}
-    assert events_of(api, board, **accept, **{"Last-Event-ID": last}).status_code == 204
-    with api.stream(f"/api/matches/{board}/events", Last_Event_ID=str(int(last) - 1)) as told:
+def test_a_match_that_is_over_says_so_only_to_who_heard_its_end(api, pair):
+    one, _, board = pair
+    assert one.give(board, {"do": "resign"}).is_success
+    with api.stream(f"/api/matches/{board}/events", Last_Event_ID="2") as told:
         assert [one.event for one in told] == ["ended"]
+    for last, status in (("3", 204), ("4", 409)):
+        assert events_of(api, board, **LIVE, **{"Last-Event-ID": last}).status_code == status
 
 
-@pytest.mark.parametrize("last", ["x", "-1", "1.5", "9" * 10, "1-2"])
-def test_an_id_that_is_none_is_refused(api, pair, last):
-    accept = {"Accept": "text/event-stream"}
-    refused = events_of(api, pair[2], **accept, **{"Last-Event-ID": last})
-    assert code_of(refused) == "bad-request"
+@pytest.mark.parametrize("asked", [{"Last-Event-ID": "5"}, {"Last-Event-ID": "99"}, "?from=6"])
+def test_a_stream_that_is_to_go_on_after_what_never_was_is_refused(api, pair, asked):
+    play(pair)
+    board = pair[2]
+    headers = LIVE | (asked if isinstance(asked, dict) else {})
+    answer = events_of(api, board, asked if isinstance(asked, str) else "", **headers)
+    assert (answer.status_code, code_of(answer)) == (409, "beyond-end")
+    assert f"match {board} has 4 events" in answer.json()["detail"]
 
 
-def test_a_silent_stream_says_that_it_is_still_there(api, pair):
-    with api.stream(f"/api/matches/{pair[2]}/events") as told:
-        news(told)
-        assert [next(told).comment for _ in range(2)] == ["still here"] * 2
+def test_an_id_that_is_none_is_refused(api, pair):
+    for last in ("x", "-1", "1.5", "9" * 10, "1-2"):
+        answer = events_of(api, pair[2], **LIVE, **{"Last-Event-ID": last})
+        assert code_of(answer) == "bad-request", last
+    for last in ("1", "1-2-3", "1-2-3-", "a-b-c-d", "1-2-3-UP", "-1-2-3-x"):
+        answer = pair[0].get("/api/account/events", headers={"Last-Event-ID": last})
+        assert code_of(answer) == "bad-request", last
+
+
+def test_silent_streams_say_that_they_are_still_there(api, pair):
+    for path in (f"/api/matches/{pair[2]}/events", "/api/account/events"):
+        with api.stream(path, pair[0]) as told:
+            assert [next(told).comment for _ in range(3)][1:] == ["still here"] * 2
 
 
 def test_many_watchers_share_one_subscription(api, pair):
@@ -201,34 +211,265 @@ def test_a_watcher_of_a_match_is_not_told_of_another(api):
         assert news(told).data == events_of(api, boards[0], "?from=2").json()[0]
 
 
-@pytest.mark.parametrize(
-    ("path", "words"),
-    [
-        ("/api/matches/1/events?from=0", "from: "),
-        ("/api/matches?player=alice&state=over", "state: "),
-    ],
-)
-def test_a_parameter_is_refused_by_the_name_that_it_was_sent_under(api, path, words):
-    refused = api.http.get(path)
-    assert refused.status_code == 400
-    assert refused.json()["detail"].startswith(words)
+# what an account is told, and when
 
 
-@pytest.mark.parametrize("asked", [{"Last-Event-ID": "5"}, {"Last-Event-ID": "99"}, "?from=6"])
-def test_a_stream_that_is_to_go_on_after_what_never_was_is_refused(api, pair, asked):
-    play(pair)
-    board = pair[2]
-    headers = {"Accept": "text/event-stream"} | (asked if isinstance(asked, dict) else {})
-    query = asked if isinstance(asked, str) else ""
-    answer = events_of(api, board, query, **headers)
-    assert (answer.status_code, code_of(answer)) == (409, "beyond-end")
-    assert f"match {board} has 4 events" in answer.json()["detail"]
+class Logs:
+    """Logs whose watermark the test sets, and a list that has read so far."""
+
+    def __init__(self) -> None:
+        self.mark = Watermark(100, (5, 5))
+        self.counts = [5, 5]
+        self.now = 0.0
+        self.horizon = NoticeWatermark(self, lambda: self.counts, lambda: self.now)
+
+    def watermark(self, beyond: int = 0) -> Watermark:
+        del beyond
+        return self.mark
 
 
-def test_a_match_that_is_over_says_so_only_to_who_heard_its_end(api, pair):
-    one, _, board = pair
-    assert one.give(board, {"do": "resign"}).is_success
-    heard = {"Accept": "text/event-stream", "Last-Event-ID": "3"}
-    assert events_of(api, board, **heard).status_code == 204
-    beyond = events_of(api, board, **{**heard, "Last-Event-ID": "4"})
-    assert (beyond.status_code, code_of(beyond)) == (409, "beyond-end")
+def test_the_horizon_is_the_watermark_that_the_list_has_read_up_to():
+    logs = Logs()
+    assert logs.horizon.poll() == 100
+    logs.mark = Watermark(200, (6, 5))
+    assert logs.horizon.poll() is None
+    logs.mark = Watermark(300, (9, 9))  # a later one is not waited for: it might never be reached
+    logs.counts = [6, 5]
+    assert logs.horizon.poll() == 200
+    assert logs.horizon.poll() is None
+
+
+def test_a_list_that_knows_of_no_logs_yet_has_read_nothing():
+    logs = Logs()
+    logs.counts = []
+    assert logs.horizon.poll() is None
+    logs.mark = Watermark(100, (0, 0))
+    fresh = NoticeWatermark(logs, list, lambda: 0.0)
+    assert fresh.poll() == 100
+
+
+def test_a_list_that_lags_for_ever_is_told_all_the_same(caplog):
+    logs = Logs()
+    logs.counts = [5, 4]
+    assert logs.horizon.poll() is None
+    logs.now = MAX_LAG_SECONDS
+    assert logs.horizon.poll() == 100
+    assert "lags" in caplog.text
+
+
+class Boxes:
+    """Notices of one account."""
+
+    def __init__(self, *notices: PlayerNotice) -> None:
+        self.notices = list(notices)
+        self.oldest: NoticePosition | None = None
+        self.asked: dict[bytes, int] = defaultdict(int)
+
+    def since(self, wanted: Mapping[bytes, NoticePosition]) -> dict[bytes, NoticesAfter]:
+        for account in wanted:
+            self.asked[account] += 1
+        return {
+            account: NoticesAfter([one for one in self.notices if one.at >= after[0]], self.oldest)
+            for account, after in wanted.items()
+        }
+
+
+def notice(at: int, board: int, kind: NoticeKind = NoticeKind.YOUR_TURN) -> PlayerNotice:
+    return PlayerNotice(at, board, 1, kind)
+
+
+def take(
+    boxes: Boxes, logs: Logs, count: int, after: NoticePosition = START, quiet: float = 0.1
+) -> list[PlayerNotice | NoticeGap]:
+    async def taking() -> list[PlayerNotice | NoticeGap]:
+        found = []
+        async with NoticeStream(boxes, logs.horizon, look_seconds=0.005) as bulletins:
+            async for one in bulletins.notices(b"account.", after, quiet):
+                if one is None:
+                    break
+                found.append(one)
+                if len(found) == count:
+                    break
+        return found
+
+    return asyncio.run(asyncio.wait_for(taking(), 10))
+
+
+def test_notices_are_told_in_their_order_whatever_order_they_came_in():
+    boxes = Boxes(notice(30, 1), notice(20, 9), notice(20, 2), notice(20, 2, NoticeKind.OVER))
+    found = take(boxes, Logs(), 4)
+    assert [position_of(one) for one in found] == sorted(map(position_of, boxes.notices))
+
+
+def test_what_is_younger_than_the_horizon_waits_for_what_may_come_before_it():
+    logs, boxes = Logs(), Boxes(notice(150, 1), notice(90, 1))
+    assert take(boxes, logs, 2) == [notice(90, 1)]
+    logs.mark = Watermark(151, (5, 5))
+    assert take(boxes, logs, 2, position_of(notice(90, 1))) == [notice(150, 1)]
+
+
+def test_all_who_watch_an_account_are_told_by_one_look():
+    boxes, logs = Boxes(), Logs()
+
+    async def watching() -> list[list[PlayerNotice | None]]:
+        async with NoticeStream(boxes, logs.horizon, look_seconds=0.01) as bulletins:
+
+            async def watch() -> list[PlayerNotice | None]:
+                notices = bulletins.notices(b"account.", START, 30)
+                return [await anext(notices), await anext(notices)]
+
+            tasks = [asyncio.create_task(watch()) for _ in range(50)]
+            await asyncio.sleep(0)
+            boxes.notices = [notice(1, 1), notice(2, 1)]
+            return await asyncio.gather(*tasks)
+
+    found = asyncio.run(asyncio.wait_for(watching(), 10))
+    assert found == [[notice(1, 1), notice(2, 1)]] * 50
+    assert boxes.asked[b"account."] < 10
+
+
+def test_a_look_that_fails_is_taken_again(caplog):
+    class Broken(Logs):
+        failures = 2
+
+        def watermark(self, beyond: int = 0) -> Watermark:
+            del beyond
+            if self.failures:
+                self.failures -= 1
+                raise OSError("the line is down")
+            return super().watermark()
+
+    assert take(Boxes(notice(1, 1)), Broken(), 1, quiet=5) == [notice(1, 1)]
+    assert caplog.text.count("trying again") == 2
+
+
+def test_a_gap_is_told_before_the_oldest_that_is_kept_once_the_horizon_has_come_there():
+    boxes = Boxes(notice(50, 1), notice(60, 1))
+    boxes.oldest = position_of(notice(50, 1))
+    before = position_of(notice(40, 1))
+    assert take(boxes, Logs(), 3, before) == [NoticeGap(before, 50), *boxes.notices]
+    # who has the oldest that is kept has missed nothing
+    assert take(boxes, Logs(), 3, boxes.oldest) == [notice(60, 1)]
+    boxes = Boxes(notice(100, 1))
+    boxes.oldest = position_of(notice(100, 1))
+    assert take(boxes, Logs(), 1, START) == []
+
+
+# what is written
+
+
+def follow(api: Api, player: Player, **headers: str):
+    return api.stream("/api/account/events", player, **headers)
+
+
+def test_a_player_is_told_what_happens_in_the_own_matches_from_now_on_and_nothing_else(api):
+    one, other, third = api.players(3)
+    api.match(one, other)
+    with follow(api, other) as told:
+        api.match(one, third)
+        board = api.match(one, other)
+        assert one.move(board, "m13-j7").is_success
+        found = [news(told) for _ in range(2)]
+    assert [(each.event, each.data["board"]) for each in found] == [
+        ("challenged", board), ("your-turn", board),
+    ]  # fmt: skip
+    at = found[1].data["at"]
+    assert found[1].data == {"board": board, "seq": 2, "at": at, "kind": "your-turn"}
+    assert found[1].id == f"{at}-{board}-2-your-turn"
+
+
+def test_a_stream_goes_on_after_any_of_its_ids_without_gap_or_repetition(api):
+    one, other = api.players()
+    with follow(api, other) as told:
+        for _ in range(4):
+            board = api.match(one, other)
+            assert one.move(board, "m13-j7").is_success
+        whole = [news(told) for _ in range(8)]
+    for number, last in enumerate(whole[:-1], 1):
+        with follow(api, other, Last_Event_ID=last.id) as told:
+            assert [news(told) for _ in whole[number:]] == whole[number:]
+
+
+def test_two_notices_of_one_event_have_ids_of_their_own(api):
+    one, other = api.players()
+    begun = one.post("/api/challenges", {"game": "pow2", "seat": 0}).json()["id"]
+    with follow(api, one) as told:
+        assert other.post(f"/api/challenges/{begun}/accept").is_success
+        both = [news(told) for _ in range(2)]
+    assert sorted(each.data["kind"] for each in both) == ["started", "your-turn"]
+    assert both[0].data["seq"] == both[1].data["seq"]
+    with follow(api, one, Last_Event_ID=both[0].id) as told:
+        assert news(told) == both[1]
+
+
+def test_a_list_says_the_same_the_newest_first_and_in_pages(api):
+    one, other = api.players()
+    with follow(api, other) as told:
+        board = api.match(one, other)
+        assert one.move(board, "m13-j7").is_success
+        streamed = [news(told).data for _ in range(2)]
+    listed = other.get("/api/notices").json()
+    nothing = {"messages": 0, "boards": {}}
+    assert listed == {"notices": streamed[::-1], "next": None, "unread": nothing}
+    first = other.get("/api/notices?limit=1").json()
+    rest = other.get(f"/api/notices?limit=1&cursor={first['next']}").json()
+    assert first["notices"] + rest["notices"] == listed["notices"]
+    assert rest["next"] is None
+
+
+def test_the_others_are_told_of_chat_and_messages_and_count_them_until_they_are_read(api):
+    one, other = api.players()
+    board = api.match(one, other)
+    chat = f"/api/matches/{board}/chat"
+    with follow(api, other) as told, follow(api, one) as own:
+        assert one.post(chat, {"text": "hello - you"}).status_code == 204
+        assert one.post("/api/messages", {"to": [other.name], "text": "hi"}).status_code == 204
+        found = [news(told), news(told)]
+        # nobody is told what they said themselves
+        assert [next(own).comment for _ in range(2)] == ["still here"] * 2
+    at = [each.data["at"] for each in found]
+    assert [each.data for each in found] == [
+        {"board": board, "seq": 0, "at": at[0], "kind": "chat"},
+        {"board": 0, "seq": 0, "at": at[1], "kind": "message"},
+    ]
+    with follow(api, other, Last_Event_ID=found[0].id) as told:
+        assert news(told) == found[1]
+    counts = {"messages": 1, "boards": {str(board): 1}}
+    listed = other.get("/api/notices?limit=2").json()
+    assert (listed["notices"], listed["unread"]) == ([found[1].data, found[0].data], counts)
+    nothing = {"messages": 0, "boards": {}}
+    assert one.get("/api/notices").json()["unread"] == nothing
+    at = other.get("/api/messages").json()["messages"][0]["at"]
+    assert other.post("/api/messages/read", {"until": at}).is_success
+    assert other.get(chat).is_success
+    assert other.get("/api/notices").json()["unread"] == nothing
+
+
+def test_the_first_event_has_an_id_to_go_on_after_and_data_like_any_other(api):
+    one, other = api.players()
+    with follow(api, other) as told:
+        first = next(told)
+    at = int(first.id.partition("-")[0])
+    assert first.event == "hello"
+    assert first.data == {"board": 0, "seq": 0, "at": at, "kind": "hello"}
+    board = api.match(one, other)  # while nobody listens
+    with follow(api, other, Last_Event_ID=first.id) as told:
+        assert next(told).id == first.id
+        assert news(told).data["board"] == board
+
+
+def test_a_stream_that_goes_on_past_more_than_is_kept_says_so_first(api):
+    one, other = api.players()
+    board = api.match(one, other)
+    with follow(api, other) as told:
+        first = next(told)
+    letters = api.parts.messages
+    seats = api.parts.accounts.id_of(one.name), api.parts.accounts.id_of(other.name)
+    for number in range(MOST_NOTICES + 1):
+        letters.chat(board, seats[0], f"line {number}", number.to_bytes(16), seats)
+    with follow(api, other, Last_Event_ID=first.id) as told:
+        gap, oldest = news(told), news(told)
+    assert (gap.event, gap.id) == ("gap", first.id)
+    assert gap.data == {"since": oldest.data["at"]}
+    with follow(api, other, Last_Event_ID=oldest.id) as told:
+        assert news(told).event == "chat"

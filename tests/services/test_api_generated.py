@@ -1,7 +1,6 @@
-"""Requests with anything in any place; schemathesis makes its own, see `trials/fuzz/schema.py`."""
+"""Requests with anything in any place, and samples of what `tests/fuzz` asks: schema and forgeries."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,13 +12,15 @@ from hypothesis import strategies as st
 import services.http.api
 from tests.helpers.api import Api, Player, code_of
 from tests.helpers.examples import examples
+from trials.fuzz import forged, schema
 
 EXAMPLES = json.loads((Path(services.http.api.__file__).parent / "examples.json").read_text())
 
+
 SETTINGS = settings(examples(100, 400), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
+
 TELLING = frozenset({"delete_account", "change_password", "log_out_everywhere", "revoke_token"})
-"""What would end the account or the token that all others are asked with, if it came to it."""
 
 
 class Routes:
@@ -61,12 +62,12 @@ class Routes:
 
 
 @pytest.fixture(scope="module")
-def routes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Routes]:
-    with Api(tmp_path_factory.mktemp("api")) as api:
-        yield Routes(api)
+def routes(api: Api) -> Routes:
+    return Routes(api)
 
 
 NAMES = st.sampled_from(sorted(EXAMPLES.keys() - TELLING))
+
 
 ODD = (
     "", " ", "0", "-1", "1", "01", "1.0", "1e3", "99999999999999999999", "null", "true", "NaN",
@@ -74,9 +75,9 @@ ODD = (
     "a" * 3_000, "alice", "pow2", "POW2", "-fast", "--days=3",
 )  # fmt: skip
 
+
 TEXTS = st.one_of(st.sampled_from(ODD), st.text(max_size=40))
 
-HEADER_TEXTS = st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=250)
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
@@ -84,45 +85,17 @@ JSON_VALUES = st.recursive(
     max_leaves=10,
 )
 
-HEADERS = st.dictionaries(
-    st.sampled_from(
-        ("Idempotency-Key", "If-None-Match", "Last-Event-ID", "Accept", "Content-Type",
-         "X-Forwarded-For", "Accept-Encoding", "Range", "Cookie", "Origin")
-    ),
-    HEADER_TEXTS,
-    max_size=3,
-)  # fmt: skip
-
 
 def encoded(value: Any) -> bytes:
     # halves of surrogate pairs as JSON writes them
     return json.dumps(value).encode()
 
 
-@pytest.mark.long
 @SETTINGS
-@given(name=NAMES, given_=st.dictionaries(st.sampled_from(
-    ("board", "ply", "command", "challenge", "userid", "opponent", "game", "code", "legal", "wait",
-     "cursor", "limit", "state", "player", "from", "display", "options", "topic", "lang")
-), TEXTS, max_size=6), headers=HEADERS)  # fmt: skip
-def test_whatever_stands_in_a_parameter_or_a_header_is_answered(routes, name, given_, headers):
-    given_ = {key: value.encode(errors="replace").decode() for key, value in given_.items()}
-    request = EXAMPLES[name].get("request")
-    content = None if request is None else encoded(request)
-    assert routes.ask(name, given_, headers, content) < 500
-
-
-@SETTINGS
-@given(name=NAMES, value=JSON_VALUES)
-def test_whatever_json_stands_in_a_body_is_answered(routes, name, value):
-    content = encoded(value)
-    assert routes.ask(name, {}, {"Content-Type": "application/json"}, content) < 500
-
-
-@SETTINGS
-@given(name=NAMES, content=st.binary(max_size=200))
-def test_whatever_bytes_stand_in_a_body_are_answered(routes, name, content):
-    assert routes.ask(name, {}, {}, content) < 500
+@given(name=NAMES, content=JSON_VALUES.map(encoded) | st.binary(max_size=200))
+def test_whatever_stands_in_a_body_is_answered(routes, name, content):
+    for headers in ({"Content-Type": "application/json"}, {}):
+        assert routes.ask(name, {}, headers, content) < 500
 
 
 BODIES = st.sampled_from(
@@ -170,3 +143,24 @@ def test_whatever_is_shown_as_a_token_is_refused(routes, text):
         (401, "unknown-token"),
         (401, "unauthorized"),
     )
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)  # some 2,000 requests one after the other, 40 s on a quiet machine
+def test_what_schemathesis_asks_is_answered_as_the_document_promises(tmp_path):
+    with Api(tmp_path) as api:
+        report = schema.run(api, examples=2, seed=3)
+    assert not report.failed, report.text
+    assert report.statuses.total() > 1_500
+    assert report.statuses["200"] > 200
+    assert not [status for status in report.statuses if status >= "500"], report.text
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_two_thousand_forged_commands_leave_no_event(tmp_path):
+    with Api(tmp_path) as api:
+        told = forged.run(api, 2_000, seed=7)
+    assert told.total() == 2_000
+    assert {code for _, code in told} == forged.REFUSALS
+    assert len({kind for kind, _ in told}) == 12

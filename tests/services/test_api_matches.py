@@ -1,15 +1,15 @@
+"""Matches, their boards and analyses, lists of players, robots and rematches."""
+
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
 
 import pytest
 
-from tests.helpers.api import Api, Player, code_of, until
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api")) as api:
-        yield api
+from infra.people.account_macs import AccountMacs
+from infra.people.accounts import create_robot_accounts
+from infra.redis.rq_jobs import ANALYSIS
+from services.app.matches import analyse
+from tests.helpers.analysing import do_jobs, listening
+from tests.helpers.api import Api, Player, code_of
 
 
 @pytest.fixture
@@ -22,6 +22,13 @@ def play(pair: tuple[Player, Player, int], *moves: str) -> None:
     one, other, board = pair
     for number, move in enumerate(moves):
         assert (one, other)[number % 2].move(board, move).is_success
+
+
+def shown(api: Api, board: int) -> dict:
+    return api.http.get(f"/api/matches/{board}").json()
+
+
+# a match
 
 
 def test_a_match_is_shown_with_all_it_takes_to_play_on(api, pair):
@@ -39,21 +46,12 @@ def test_a_match_is_shown_with_all_it_takes_to_play_on(api, pair):
     assert (match["offer"], match["result"], match["seq"]) == (None, None, 3)
 
 
-def test_legal_moves_may_be_left_out(api, pair):
-    match = api.http.get(f"/api/matches/{pair[2]}?legal=false").json()
-    assert match["at"]["legal"] is None
-
-
 def test_an_offer_and_a_result_are_shown(api, pair):
     one, other, board = pair
     assert one.give(board, {"do": "offer", "kind": "draw"}).is_success
-    match = api.http.get(f"/api/matches/{board}").json()
-    assert (
-        match["offer"] == {"kind": "draw", "seat": 0, "accepted": [0]}
-        or match["offer"]["kind"] == "draw"
-    )
+    assert shown(api, board)["offer"]["kind"] == "draw"
     assert other.give(board, {"do": "accept"}).is_success
-    match = api.http.get(f"/api/matches/{board}").json()
+    match = shown(api, board)
     assert (match["state"], match["waits_for"], match["offer"]) == ("over", [], None)
     assert match["result"]["winners"] == [0, 1]
     assert "draw" in match["result"]["text"]
@@ -62,22 +60,19 @@ def test_an_offer_and_a_result_are_shown(api, pair):
 
 def test_any_ply_can_be_seen(api, pair):
     play(pair, "m13-j7", "a13-d7")
-    board = pair[2]
-    plies = [api.http.get(f"/api/matches/{board}/plies/{n}").json() for n in range(3)]
+    path = f"/api/matches/{pair[2]}"
+    plies = [api.http.get(f"{path}/plies/{n}").json() for n in range(3)]
     assert [ply["last_move"] for ply in plies] == [None, "m13-j7", "a13-d7"]
     assert [ply["to_move"] for ply in plies] == [0, 1, 0]
-    assert plies[2] == api.http.get(f"/api/matches/{board}").json()["at"]
+    assert plies[2] == shown(api, pair[2])["at"]
     assert "m13" in plies[0]["position"]["board"]
+    assert api.http.get(f"{path}?legal=false").json()["at"]["legal"] is None
     for number, code in ((3, "unknown-ply"), (10**6 + 1, "bad-request")):
-        assert code_of(api.http.get(f"/api/matches/{board}/plies/{number}")) == code
-
-
-def test_the_last_ply_of_a_match_that_is_over_is_nobodys_turn(api, pair):
-    play(pair, "m13-j7")
+        assert code_of(api.http.get(f"{path}/plies/{number}")) == code
     assert pair[1].give(pair[2], {"do": "resign"}).is_success
-    last = api.http.get(f"/api/matches/{pair[2]}/plies/1").json()
+    last = api.http.get(f"{path}/plies/2").json()
     assert (last["to_move"], last["legal"]) == (None, [])
-    assert api.http.get(f"/api/matches/{pair[2]}/plies/0").json()["to_move"] == 0
+    assert api.http.get(f"{path}/plies/0").json()["to_move"] == 0
 
 
 def test_a_board_is_drawn_at_any_ply(api, pair):
@@ -86,38 +81,24 @@ def test_a_board_is_drawn_at_any_ply(api, pair):
     drawings = [api.http.get(f"{path}?ply={n}") for n in range(3)]
     assert {one.headers["content-type"] for one in drawings} == {"image/svg+xml"}
     assert "default-src 'none'" in drawings[0].headers["content-security-policy"]
-    for drawing in drawings:
-        assert ET.fromstring(drawing.text).tag.endswith("svg")
+    assert all(ET.fromstring(drawing.text).tag.endswith("svg") for drawing in drawings)
     assert len({one.text for one in drawings}) == 3
     assert api.http.get(path).text == drawings[2].text
     assert "The last move was m13-j7" in drawings[1].text
-    assert code_of(api.http.get(f"{path}?ply=3")) == "unknown-ply"
-    assert code_of(api.http.get(f"{path}?ply=-1")) == "bad-request"
-
-
-def test_a_drawing_says_how_the_match_has_ended(api, pair):
+    for ply, code in ((3, "unknown-ply"), (-1, "bad-request")):
+        assert code_of(api.http.get(f"{path}?ply={ply}")) == code
     assert pair[0].give(pair[2], {"do": "resign"}).is_success
-    assert "by resignation" in api.http.get(f"/api/matches/{pair[2]}/board.svg").text
+    assert "by resignation" in api.http.get(path).text
 
 
-def test_a_board_is_written_in_any_display(api, pair):
+def test_a_board_is_written_in_any_display_and_says_where_its_places_are(api, pair):
     play(pair, "m13-j7")
-    path = f"/api/matches/{pair[2]}/board.txt"
-    large, small = api.http.get(path), api.http.get(f"{path}?display=small&ply=0")
-    assert large.headers["content-type"] == "text/plain; charset=utf-8"
-    assert large.text.startswith("Remaining Pieces")
-    assert len(large.text) > len(small.text)
-    refused = api.http.get(f"{path}?display=huge")
-    assert (refused.status_code, code_of(refused)) == (422, "bad-option")
-
-
-def test_a_board_says_where_its_places_are(api, pair):
-    play(pair, "m13-j7")
-    path = f"/api/matches/{pair[2]}/board.json"
-    for display, text in (("large", ""), ("small", "?display=small")):
-        board = api.http.get(f"{path}{text}").json()
-        drawn = api.http.get(f"/api/matches/{pair[2]}/board.txt{text}").text
-        assert (board["text"], board["display"]) == (drawn.rstrip("\n"), display)
+    path = f"/api/matches/{pair[2]}/board"
+    for display, query in (("large", ""), ("small", "?display=small")):
+        board = api.http.get(f"{path}.json{query}").json()
+        drawn = api.http.get(f"{path}.txt{query}")
+        assert drawn.headers["content-type"] == "text/plain; charset=utf-8"
+        assert (board["text"], board["display"]) == (drawn.text.rstrip("\n"), display)
         assert (board["ply"], board["move"], board["next"]) == (1, "m13-j7", "")
         assert board["displays"] == ["large", "small"]
         places = {place.pop("name"): place for place in board["places"]}
@@ -125,38 +106,29 @@ def test_a_board_says_where_its_places_are(api, pair):
         letters = {name: lines[at["line"]][at["column"]] for name, at in places.items()}
         assert (letters["j7"], letters["m13"], letters["a13"]) == ("O", "*", "X")
         assert {(at["width"], at["height"]) for at in places.values()} == {(1, 1)}
+    assert api.http.get(f"{path}.txt?ply=0").text != api.http.get(f"{path}.txt").text
+    refused = api.http.get(f"{path}.txt?display=huge")
+    assert (refused.status_code, code_of(refused)) == (422, "bad-option")
 
 
 def test_a_move_is_previewed_and_nothing_is_played(api, pair):
     _, other, board = pair
     path = f"/api/matches/{board}/board.json"
-    shown = api.http.get(path, params={"move": " M13-J7 ", "display": "small"}).json()
-    assert (shown["ply"], shown["move"]) == (1, "m13-j7")
-    assert shown["next"] == f"it will be {other.name}'s turn"
+    preview = api.http.get(path, params={"move": " M13-J7 ", "display": "small"}).json()
+    assert (preview["ply"], preview["move"]) == (1, "m13-j7")
+    assert preview["next"] == f"it will be {other.name}'s turn"
     assert api.http.get(path).json()["ply"] == 0
     play(pair, "m13-j7")
-    assert api.http.get(f"{path}?display=small").json()["text"] == shown["text"]
+    assert api.http.get(f"{path}?display=small").json()["text"] == preview["text"]
     earlier = api.http.get(path, params={"ply": 0, "move": "m13-k8"}).json()
     assert (earlier["ply"], earlier["move"]) == (1, "m13-k8")
-    for move, status, code in (
-        ("m13-j7", 422, "illegal-move"),
-        ("over there", 422, "unreadable-move"),
-    ):
-        refused = api.http.get(path, params={"move": move})
-        assert (refused.status_code, code_of(refused)) == (status, code)
+    for move, code in (("m13-j7", "illegal-move"), ("over there", "unreadable-move")):
+        assert code_of(api.http.get(path, params={"move": move})) == code
 
 
 @pytest.mark.parametrize(
     "place",
-    [
-        "",
-        "?legal=false",
-        "/plies/1",
-        "/board.svg",
-        "/board.svg?ply=1",
-        "/board.txt",
-        "/board.json",
-    ],
+    ["", "?legal=false", "/plies/1", "/board.svg", "/board.svg?ply=1", "/board.txt", "/board.json"],
 )
 def test_what_is_known_is_not_sent_again_until_it_changes(api, pair, place):
     play(pair, "m13-j7")
@@ -200,51 +172,49 @@ def test_a_name_that_was_erased_is_told_no_more(api, pair):
         assert f'"{other.name}"' not in api.http.get(f"/api/matches/{board}{place}").text
 
 
-@pytest.mark.parametrize(
-    "place", ["", "/plies/0", "/board.svg", "/board.txt", "/board.json", "/events"]
-)
-def test_what_is_no_match_is_unknown(api, place):
-    refused = api.http.get(f"/api/matches/987654{place}")
-    assert (refused.status_code, code_of(refused)) == (404, "unknown-board")
+def test_what_is_no_match_is_unknown(api):
+    for place in (
+        "",
+        "/plies/0",
+        "/board.svg",
+        "/board.txt",
+        "/board.json",
+        "/events",
+        "/analysis",
+    ):
+        refused = api.http.get(f"/api/matches/987654{place}")
+        assert (refused.status_code, code_of(refused)) == (404, "unknown-board"), place
 
 
-def test_what_chance_drew_is_shown(api):
-    one, other = api.players()
-    board = api.begun(one, other, game="powerdrain")
-    match = api.http.get(f"/api/matches/{board}").json()
-    assert sorted(match["setup"]) == ["hands", "left", "top"]
+# starts
 
 
-def test_three_players_may_play(api):
-    players = api.players(3)
-    board = api.match(*players, game="halves", options=["-tiles_each=6"])
-    match = api.http.get(f"/api/matches/{board}").json()
-    assert [one["userid"] for one in match["players"]] == [player.name for player in players]
+def test_a_match_is_started_with_its_players_in_their_seats_and_what_chance_drew(api):
+    one, *others = api.players(3)
+    names = [others[0].name, one.name, others[1].name]
+    body = {"game": "halves", "players": names, "options": ["-tiles_each=6"]}
+    begun = one.post("/api/matches", body)
+    board = begun.json()["board"]
+    assert begun.headers["Location"] == f"/api/matches/{board}"
+    match = shown(api, board)
+    assert [player["userid"] for player in match["players"]] == names
+    assert match["options"] == ["-tiles_each=6"]
+    dealt = api.begun(one, others[0], game="powerdrain")
+    assert sorted(shown(api, dealt)["setup"]) == ["hands", "left", "top"]
 
 
-@pytest.mark.parametrize(
-    ("change", "status", "code"),
-    [
+def test_what_can_not_be_played_does_not_start(api):
+    me, other, third = api.players(3)
+    for change, status, code in (
         ({"game": "chess"}, 404, "unknown-game"),
-        ({"players": ["nobody-there", "ME"]}, 404, "unknown-user"),
-        ({"players": ["ME"]}, 422, "bad-players"),
-        ({"players": ["ME", "ME"]}, 422, "bad-players"),
-        ({"players": ["OTHER", "THIRD"]}, 422, "bad-players"),
+        ({"players": [other.name, third.name]}, 422, "bad-players"),
         ({"players": []}, 400, "bad-request"),
         ({"options": ["-slow"]}, 422, "unknown-option"),
-        ({"options": ["-fast", "-middle"]}, 422, "bad-option"),
-        ({"terms": ["--days=many"]}, 422, "bad-option"),
-        ({"terms": ["--gather"]}, 422, "bad-option"),
         ({"rated": True}, 400, "bad-request"),
-    ],
-)
-def test_what_can_not_be_played_does_not_start(api, change, status, code):
-    me, other, third = api.players(3)
-    names = {"ME": me.name, "OTHER": other.name, "THIRD": third.name}
-    body = {"game": "pow2", "players": ["ME", "OTHER"], **change}
-    body["players"] = [names.get(name, name) for name in body["players"]]
-    refused = me.post("/api/matches", body)
-    assert (refused.status_code, code_of(refused)) == (status, code)
+    ):
+        body = {"game": "pow2", "players": [me.name, other.name], **change}
+        refused = me.post("/api/matches", body)
+        assert (refused.status_code, code_of(refused)) == (status, code), change
 
 
 def test_a_match_started_again_with_its_key_is_one_match(api):
@@ -257,19 +227,290 @@ def test_a_match_started_again_with_its_key_is_one_match(api):
     assert code_of(one.post("/api/matches", changed, headers=headers)) == "id-reused"
 
 
-def test_who_challenges_need_not_sit_first(api):
-    one, other = api.players()
-    begun = one.post("/api/matches", {"game": "pow2", "players": [other.name, one.name]})
-    assert begun.headers["Location"] == f"/api/matches/{begun.json()['board']}"
-    match = api.http.get(f"/api/matches/{begun.json()['board']}").json()
-    assert match["players"][0]["userid"] == other.name
+# lists of players
 
 
-def test_a_match_that_begins_during_a_vacation_knows_of_it(api):
+def won(api: Api, winner: Player, loser: Player, **more) -> int:
+    """Have a match won at its second move."""
+    board = api.match(winner, loser, **more)
+    assert winner.move(board, "m13-j7").is_success
+    assert loser.move(board, "a13-d7").is_success
+    assert loser.give(board, {"do": "resign"}).is_success
+    return board
+
+
+@pytest.fixture(scope="module")
+def played(api: Api) -> tuple[Player, Player, list[int]]:
+    """Two players, and the boards of what they have finished: 2 to 1."""
     one, other = api.players()
-    line = f"vacation {other.name} yes-we-can 7"
-    assert api.http.post("/api/do", content=line).is_success
-    board = api.match(one, other)
-    path = f"/api/matches/{board}/events"
-    until(lambda: len(api.http.get(path).json()) == 2)
-    assert [event["type"] for event in api.http.get(path).json()] == ["match-proposed", "absent"]
+    boards = [won(api, *pair) for pair in ((one, other), (other, one), (one, other))]
+    api.caught_up()
+    return one, other, boards
+
+
+def test_a_player_has_a_public_record(api, played):
+    one, other, _ = played
+    shown = api.http.get(f"/api/players/{one.name.upper()}").json()
+    assert (shown["userid"], shown["active"], shown["finished"]) == (one.name, 0, 3)
+    assert shown["ratings"]["pow2"] > api.http.get(f"/api/players/{other.name}").json()[
+        "ratings"]["pow2"]  # fmt: skip
+    assert code_of(api.http.get("/api/players/nobody-there")) == "unknown-user"
+
+
+def test_matches_are_listed_by_player_and_state(api, played):
+    one, other, boards = played
+    third = api.player()
+    waiting = api.begun(one, third)
+    proposed = [api.match(one, third), api.match(one, third, game="powerdrain")]
+    api.caught_up()
+
+    def found(query: str) -> list[int]:
+        answer = api.http.get(f"/api/matches?{query}")
+        return sorted(match["board"] for match in answer.json()["matches"])
+
+    assert found(f"player={one.name}") == [waiting]
+    assert found(f"player={one.name}&state=next") == [waiting]
+    assert found(f"player={third.name}&state=next") == []
+    for player in (one, third):
+        page = player.get("/api/account/invitations?limit=1").json()
+        rest = player.get(f"/api/account/invitations?cursor={page['next']}").json()
+        rows = page["matches"] + rest["matches"]
+        assert [(row["board"], row["invited"]) for row in rows] == [
+            (b, [1]) for b in proposed[::-1]
+        ]
+        assert rest["next"] is None
+    assert other.get("/api/account/invitations").json()["matches"] == []
+    assert found(f"player={one.name}&state=inactive") == sorted(boards)
+    assert found(f"player={one.name}&state=all&game=pow2") == sorted([*boards, waiting])
+    assert found(f"player={other.name}") == []
+    assert waiting in found("game=pow2")
+    assert not {*proposed} & {*found("game=pow2"), *found("game=powerdrain")}
+
+
+def test_a_listed_match_says_how_it_stands(api, played):
+    one, other, boards = played
+    answer = api.http.get(f"/api/matches?player={one.name}&state=inactive")
+    shown = {match["board"]: match for match in answer.json()["matches"]}[boards[0]]
+    assert (shown["game"], shown["state"], shown["ply"]) == ("pow2", "over", 2)
+    assert shown["players"] == [one.name, other.name]
+    assert (shown["winners"], shown["reason"], shown["waits_for"]) == ([0], "resignation", [])
+
+
+def test_what_can_not_be_listed_is_refused(api, played):
+    for query in (
+        "", "state=all", "game=pow2&state=all", "player=x&state=sleeping", "game=pow2&limit=0",
+        "game=pow2&limit=101", "game=pow2&cursor=-1", "game=pow2&cursor=x", "game=pow2&page=2",
+    ):  # fmt: skip
+        refused = api.http.get(f"/api/matches?{query}")
+        assert (refused.status_code, code_of(refused)) == (400, "bad-request"), query
+    for path, status, code in (
+        ("matches?game=chess", 404, "unknown-game"),
+        ("matches?player=nobody-there", 404, "unknown-user"),
+        ("ratings/chess", 404, "unknown-game"),
+        ("ratings/one", 400, "usage"),
+        ("standings/two", 400, "usage"),
+        ("history/chess", 404, "unknown-game"),
+        ("history/pow2?player=nobody-there", 404, "unknown-user"),
+        ("head-to-head/pow2/ME/ME", 422, "bad-players"),
+        ("puzzles/pow2/scores", 400, "usage"),
+        ("puzzles/chess/scores", 404, "unknown-game"),
+        ("puzzles/jump/scores?options=-slow", 422, "unknown-option"),
+        ("games/chess", 404, "unknown-game"),
+    ):
+        refused = api.http.get(f"/api/{path.replace('ME', played[0].name)}")
+        assert (refused.status_code, code_of(refused)) == (status, code), path
+
+
+def test_lists_come_in_pages_that_have_each_row_once(api, played):
+    one, _, boards = played
+    rows, cursor = [], 0
+    while cursor is not None:
+        query = {"player": one.name, "state": "inactive", "limit": 2, "cursor": cursor}
+        page = api.http.get("/api/matches", params=query).json()
+        assert len(page["matches"]) <= 2
+        rows += [match["board"] for match in page["matches"]]
+        cursor = page["next"]
+    assert sorted(rows) == sorted(boards)
+    beyond = api.http.get(f"/api/matches?player={one.name}&cursor=1000000000").json()
+    assert beyond == {"matches": [], "next": None}
+
+
+def test_ratings_are_listed_and_each_can_be_followed(api, played):
+    one, other, boards = played
+    rows = api.http.get("/api/ratings/pow2").json()["players"]
+    table = {row["userid"]: row["rating"] for row in rows}
+    assert table[one.name] > table[other.name]
+    assert list(table.values()) == sorted(table.values(), reverse=True)
+    series = api.http.get(f"/api/ratings/pow2/{one.name}").json()
+    assert [point["board"] for point in series["points"]] == boards
+    assert series["rating"] == series["points"][-1]["rating"] == table[one.name]
+    assert series["place"] == 1 + sum(rating > table[one.name] for rating in table.values())
+    fresh = api.http.get(f"/api/ratings/pow2/{api.player().name}").json()
+    assert (fresh["place"], fresh["points"]) == (None, [])
+
+
+def test_standings_history_and_head_to_head_agree(api, played):
+    one, other, boards = played
+    table = {row["userid"]: row for row in api.http.get("/api/standings/POW2").json()["players"]}
+    assert (table[one.name]["won"], table[one.name]["lost"]) == (2, 1)
+    history = api.http.get(f"/api/history/pow2?player={one.name}&opponent={other.name}").json()
+    assert [match["board"] for match in history["matches"]] == boards[::-1]
+    assert history["matches"][0]["winners"] == [0]
+    pair = api.http.get(f"/api/head-to-head/pow2/{one.name}/{other.name}").json()
+    assert (pair["played"], pair["won"], pair["shared"], pair["lost"]) == (3, 2, 0, 1)
+    turned = api.http.get(f"/api/head-to-head/pow2/{other.name}/{one.name}").json()
+    assert (turned["userid"], turned["won"], turned["lost"]) == (other.name, 1, 2)
+
+
+def test_the_best_scores_of_a_puzzle_are_listed(api):
+    one, other = api.players()
+    for player, moves in ((one, ("a5", "done")), (other, ("a5", "c3", "done"))):
+        board = api.match(player, game="one")
+        for move in moves:
+            assert player.move(board, move).is_success
+    api.caught_up()
+    rows = api.http.get("/api/puzzles/one/scores").json()
+    # the best position of a match counts, and of equal ones the earlier
+    assert [row["userid"] for row in rows] == [one.name, other.name]
+    assert rows[0]["rank"] == rows[1]["rank"]
+
+
+def test_the_games_are_listed(api):
+    found = api.http.get("/api/games").json()
+    keys = [game["key"] for game in found]
+    assert keys == sorted(keys)
+    assert {"pow2", "halves", "one"} <= set(keys)
+    assert api.http.get("/api/games/HALVES").json() == found[keys.index("halves")]
+    assert found[keys.index("halves")]["players"] == [2, 3]
+
+
+# robots
+
+
+@pytest.fixture
+def robots(api: Api) -> None:
+    create_robot_accounts(api.parts.data, AccountMacs())
+
+
+@pytest.mark.usefixtures("robots")
+def test_a_robot_is_marked_wherever_it_is_named_alone_and_unrated(api):
+    player = api.player()
+    assert api.http.get("/api/players/robot-hard").json()["robot"] == "hard"
+    assert api.http.get(f"/api/players/{player.name}").json()["robot"] is None
+    body = {"game": "pow2", "players": [player.name, "robot-easy"], "terms": ["--days=3"]}
+    match = shown(api, player.post("/api/matches", body).json()["board"])
+    assert [seat["robot"] for seat in match["players"]] == [None, "easy"]
+    assert (match["state"], match["clock"]["rated"]) == ("active", False)
+    assert match["clock"]["terms"] == ["--days=3", "--unrated"]
+
+
+@pytest.mark.usefixtures("robots")
+def test_nobody_logs_in_as_a_robot(api):
+    wanted = {"userid": "robot-easy", "password": "robot-easy", "label": "x", "scopes": ["play"]}
+    assert code_of(api.http.post("/api/tokens", json=wanted)) == "wrong-password"
+
+
+# analyses
+
+
+@pytest.fixture
+def parts(api):
+    api.parts.queue.delete(f"rq:queue:{ANALYSIS}")
+    with listening(api.parts):
+        yield api.parts
+
+
+@pytest.fixture
+def over(api):
+    """A player and the board of a match of theirs that is over."""
+    two = api.players()
+    board = api.match(*two)
+    for at, move in enumerate(MOVES):
+        assert two[at % 2].move(board, move).is_success
+    assert two[0].give(board, {"do": "resign"}).is_success
+    return two[0], board
+
+
+def test_an_analysis_is_asked_for_with_a_token_and_read_by_anybody(api, parts, over):
+    player, board = over
+    path = f"/api/matches/{board}/analysis"
+    assert code_of(api.http.get(path)) == "not-found"
+    assert code_of(api.http.post(path)) == "unauthorized"
+    asked = player.post(path)
+    none = {"interrupted": False, "seconds_left": None}
+    assert (asked.status_code, asked.json()) == (
+        202,
+        {"board": board, "done": 0, "total": 4, **none},
+    )
+    waiting = api.http.get(path)
+    assert (waiting.status_code, waiting.json()) == (202, asked.json())
+    assert waiting.headers["Retry-After"] == "1"
+    do_jobs(parts)
+    answer = api.http.get(path)
+    assert answer.status_code == 200
+    found = answer.json()
+    assert [one["move"] for one in found["plies"]] == [*MOVES, None]
+    assert [one["ply"] for one in found["plies"]] == [0, 1, 2, 3]
+    assert all(sum(one["values"]) == pytest.approx(1, abs=0.002) for one in found["plies"])
+    assert found["bound"] is None
+    assert {one["reached"] for one in found["plies"]} == {None}
+    tagged = {"If-None-Match": answer.headers["ETag"]}
+    assert api.http.get(path, headers=tagged).status_code == 304
+    again = player.post(path)
+    assert (again.status_code, again.json()["done"], again.json()["total"]) == (202, 4, 4)
+
+
+def test_a_puzzle_has_its_score_and_its_bound(api, parts):
+    one = api.player()
+    board = api.match(one, game="one")
+    for move in ("a1", "done"):
+        assert one.move(board, move).is_success
+    assert analyse(parts, board)
+    found = api.http.get(f"/api/matches/{board}/analysis").json()
+    assert "44" in found["bound"]
+    assert [len(ply["values"]) for ply in found["plies"]] == [1, 1, 1]
+    assert "by 1 stone" in found["plies"][-1]["score"]
+    assert found["plies"][-1]["to_move"] is None
+    so_far = [ply["reached"] for ply in found["plies"]]
+    assert so_far[0] == 0 < so_far[1] == so_far[2] <= found["plies"][0]["values"][0] <= 1
+
+
+def test_the_command_asks_with_a_password_or_a_token_and_shows_without(api, parts, over):
+    player, board = over
+    code, text = do(api, f"pow2 analyse {board}")
+    assert code == "not-found"
+    assert f"`pow2 analyse {board} userid password` asks for it" in text
+    code, text = do(api, f"pow2 analyse {board} {player.name} yes-we-can")
+    assert code == ""
+    assert "0 of 4 positions are done" in text
+    assert "0 of 4 positions are done" in do(api, f"pow2 ANALYZE {board}", player)[1]
+    assert do(api, f"pow2 analyse {board} {player.name} wrong-one")[0] == "wrong-password"
+    assert do(api, f"torere analyse {board}")[0] == "wrong-game"
+    do_jobs(parts)
+    code, text = do(api, f"pow2 analyse {board}")
+    assert code == ""
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    assert rows[1] == ["Light", "Dark"]
+    assert rows[2][:3] == ["0", "the", "start"]
+    assert [row[1] for row in rows[3:]] == ["Light", "Dark", "Light"]
+    assert [row[2].rstrip("?") for row in rows[3:]] == list(MOVES)
+
+
+def test_the_command_in_a_puzzle_shows_the_score(api, parts):
+    one = api.player()
+    board = api.match(one, game="one")
+    assert one.move(board, "c3").is_success
+    assert analyse(parts, board)
+    text = do(api, f"one analyse {board}")[1]
+    assert "100 is the proven maximum" in text
+    assert "lines with exactly one stone" in text.splitlines()[-1]
+
+
+def do(api, line, player=None):
+    """Carry a line out; return the code and the text."""
+    headers = {"Content-Type": "text/plain", **(player.headers if player else {})}
+    answer = api.http.post("/api/do", content=line, headers=headers)
+    return answer.headers.get("Matchpost-Code", ""), answer.text
+
+
+MOVES = ("m13-j7", "a13-d7", "m1-i3")

@@ -1,4 +1,4 @@
-"""Receipts and proofs over HTTP."""
+"""Receipts and proofs over HTTP, and match documents: what anybody has, and what a sender alone."""
 
 from base64 import b64decode
 from collections.abc import Iterator
@@ -7,17 +7,23 @@ from uuid import uuid4
 
 import pytest
 
-from domain.match.history import NO_HASH, decode_event, leaf_hash
-from infra.durability.durability import Mode
+from domain.match.history import NO_HASH, decode_event, decode_refusal, is_event, leaf_hash
+from infra.audit.check_document import LEFT_OUT, check_document
+from infra.audit.match_document import MatchDocument, read_document
 from infra.durability.durability_watch import DurabilityWatch
 from infra.log.checkpoint import InclusionProof
 from infra.log.key_files import generate_keys
 from infra.log.receipts import Receipt, open_receipt
+from infra.log.signed_note import VerifierKey
+from infra.people.tokens import Scope
 from infra.redis import keys
+from infra.store.outcomes import parse
+from services.app.exports import OPERATOR, match_document
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.publishing import log_keys, publish, receipts_keys
 
 HOST = "play.example.org"
+ILLEGAL = "a13-a1"
 
 
 @pytest.fixture(scope="module")
@@ -41,28 +47,19 @@ def events(api: Api, board: int) -> list[bytes]:
     return api.parts.store.events(board)
 
 
-def test_an_accepted_move_has_the_receipt_of_its_first_event(api: Api, two: list[Player]):
-    board = api.match(*two)
-    made = two[0].move(board, "m13-j7").json()
-    found = opened(api, made["receipt"])
-    event = events(api, board)[1]
+def test_an_accepted_command_has_the_receipt_of_its_first_event_by_every_way(api, two):
+    names = [player.name for player in two]
+    started = two[0].post("/api/matches", {"game": "pow2", "players": names}).json()
+    board, key = started["board"], {"headers": {"Idempotency-Key": uuid4().hex}}
+    first = opened(api, started["receipt"])
+    assert (first.seq, first.prev) == (1, NO_HASH)
+    first.check_leaf(events(api, board)[0])
+    made = two[0].move(board, "m13-j7", **key).json()
+    found, event = opened(api, made["receipt"]), events(api, board)[1]
     found.check_leaf(event)
     assert found.origin == f"{HOST}/log/s{board % 4:02}"
     assert (found.board, found.seq, found.prev) == (board, 2, leaf_hash(events(api, board)[0]))
     assert found.at == decode_event(event).at
-
-
-def test_a_start_has_a_receipt_too(api: Api, two: list[Player]):
-    names = [player.name for player in two]
-    made = two[0].post("/api/matches", {"game": "pow2", "players": names}).json()
-    found = opened(api, made["receipt"])
-    assert (found.seq, found.prev) == (1, NO_HASH)
-    found.check_leaf(events(api, made["board"])[0])
-
-
-def test_every_way_to_a_receipt_gives_the_same_bytes(api: Api, two: list[Player]):
-    board, key = api.match(*two), {"headers": {"Idempotency-Key": uuid4().hex}}
-    made = two[0].move(board, "m13-j7", **key).json()
     path = f"/api/matches/{board}/commands/{made['id']}"
     again = two[0].give(board, {"do": "move", "move": "m13-j7"}, params={"wait": 9}, **key)
     texts = [
@@ -73,6 +70,9 @@ def test_every_way_to_a_receipt_gives_the_same_bytes(api: Api, two: list[Player]
     ]
     assert texts == [made["receipt"]] * 4
     assert two[1].get(f"{path}/receipt").headers["content-type"] == "text/plain; charset=utf-8"
+    two[1].put(f"/api/matches/{board}/draft", {"move": "a13-d7"})
+    confirmed = two[1].post(f"/api/matches/{board}/draft/confirm").json()
+    assert opened(api, confirmed["receipt"]).seq == 3
 
 
 def test_a_refused_command_has_a_receipt_with_the_event_before_it(api: Api, two: list[Player]):
@@ -144,13 +144,6 @@ def test_a_command_with_several_events_has_one_receipt_and_each_event_its_own(
         assert receipt.seq == seq
 
 
-def test_a_draft_that_is_confirmed_has_a_receipt(api: Api, two: list[Player]):
-    board = api.match(*two)
-    two[0].put(f"/api/matches/{board}/draft", {"move": "m13-j7"})
-    made = two[0].post(f"/api/matches/{board}/draft/confirm").json()
-    assert opened(api, made["receipt"]).seq == 2
-
-
 def test_what_is_not_there_has_no_receipt_and_no_proof(api: Api, two: list[Player]):
     board = api.match(*two)
     for what in ("receipt", "proof"):
@@ -160,46 +153,45 @@ def test_what_is_not_there_has_no_receipt_and_no_proof(api: Api, two: list[Playe
         assert code_of(two[0].get(path)) == "not-found"
 
 
-def test_a_leaf_that_left_redis_keeps_its_receipt_and_its_proof(api: Api, two: list[Player]):
-    board = api.match(*two)
+@pytest.fixture
+def lone(tmp_path: Path) -> Iterator[Api]:
+    """A server of a test that breaks its log."""
+    with Api(tmp_path) as made:
+        generate_keys(made.settings.data / "keys", HOST)
+        yield made
+
+
+def test_a_leaf_that_left_redis_keeps_its_receipt_and_its_proof(lone):
+    two = lone.players()
+    board = lone.match(*two)
     made = two[0].move(board, "m13-j7").json()
-    path = f"/api/matches/{board}/commands/{made['id']}"
-    id_ = refused(api, board, two[1])
-    of_refusal = two[1].get(f"/api/matches/{board}/commands/{id_}/receipt").text
-    publish(api)
-    api.parts.data.delete(keys.log(board % 4))
-    assert two[0].get(path).json()["receipt"] == made["receipt"]
-    assert two[0].get(f"{path}/receipt").text == made["receipt"]
-    assert two[1].get(f"/api/matches/{board}/commands/{id_}/receipt").text == of_refusal
-    proof = InclusionProof.parse(two[0].get(f"{path}/proof").text)
-    opened(api, made["receipt"]).check_leaf(proof.extra)
+    paths = [f"/api/matches/{board}/commands/{made['id']}"]
+    paths += [f"/api/matches/{board}/commands/{refused(lone, board, two[1])}"]
+    receipts = [two[1].get(f"{path}/receipt").text for path in paths]
+    assert receipts[0] == made["receipt"]
+    publish(lone)
+    lone.parts.data.delete(keys.log(board % 4))
+    assert two[0].get(paths[0]).json()["receipt"] == made["receipt"]
+    assert [two[1].get(f"{path}/receipt").text for path in paths] == receipts
+    proof = InclusionProof.parse(two[0].get(f"{paths[0]}/proof").text)
+    opened(lone, made["receipt"]).check_leaf(proof.extra)
 
 
-def test_another_leaf_in_the_place_of_a_lost_one_has_not_its_receipt(api: Api, two: list[Player]):
+def test_another_leaf_in_the_place_of_a_lost_one_has_not_its_receipt(lone):
+    api, two = lone, lone.players()
     boards = [api.match(*two) for _ in range(5)]
     board, other = boards[0], boards[4]
     assert board % 4 == other % 4
     one = two[0].move(board, "m13-j7").json()
     two[0].move(other, "m13-j7")
-    stored = api.parts.store.outcome(
-        other,
-        (
-            other_id := next(
-                iter(
-                    set(api.parts.store.outcomes(other))
-                    - {decode_event(events(api, other)[0]).command}
-                )
-            )
-        ),
-    )
-    assert stored is not None
-    name, field = keys.outcomes(board % 4, board), bytes.fromhex(one["id"])
-    api.parts.data.hset(name, field, stored)  # type: ignore[arg-type]
-    assert other_id != field
+    begun = decode_event(events(api, other)[0]).command
+    (other_id,) = set(api.parts.store.outcomes(other)) - {begun}
+    stored = api.parts.store.outcome(other, other_id)
+    api.parts.data.hset(keys.outcomes(board % 4, board), bytes.fromhex(one["id"]), stored)
     path = f"/api/matches/{board}/commands/{one['id']}"
     assert two[0].get(path).json()["receipt"] is None
-    assert code_of(two[0].get(f"{path}/receipt")) == "not-found"
-    assert code_of(two[0].get(f"{path}/proof")) == "not-found"
+    for what in ("receipt", "proof"):
+        assert code_of(two[0].get(f"{path}/{what}")) == "not-found"
 
 
 def test_without_a_key_moves_are_played_and_have_no_receipt(tmp_path: Path):
@@ -267,13 +259,113 @@ def test_a_command_line_has_the_receipt_of_its_one_command(api: Api, two: list[P
     assert opened(api, receipt(f"multiple\nhelp\npow2 resign {board} {other}")).seq == 5
 
 
-def test_with_durability_none_nothing_is_promised(tmp_path: Path):
-    with Api(tmp_path, durability=Mode.NONE) as api:
-        one, other = api.players()
-        generate_keys(api.settings.data / "keys", HOST)
-        names = [one.name, other.name]
-        waiting = one.post("/api/matches", {"game": "pow2", "players": names})
-        assert code_of(waiting) == "pending"
-        assert "receipt" not in waiting.json()
-        path = f"{waiting.headers['Location'].rpartition('/commands/')[0]}/events/1/receipt"
-        assert code_of(api.http.get(path)) == "not-found"
+# match documents
+
+
+def trusted(api: Api) -> list[VerifierKey]:
+    return [*log_keys(api), *receipts_keys(api)]
+
+
+def exported(api: Api, board: int, player: Player | None = None) -> MatchDocument:
+    headers = player.headers if player else {}
+    answer = api.http.get(f"/api/matches/{board}/export", headers=headers)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.text.count("\n") == 1
+    return read_document(answer.content)
+
+
+def refusals_with_outcome(document: MatchDocument) -> list[bytes]:
+    """The actors of refusals whose outcome is in a document."""
+    return [
+        decode_refusal(one.leaf).actor
+        for one in document.leaves
+        if not is_event(one.leaf) and isinstance(one.outcome, bytes)
+    ]
+
+
+def test_a_running_match_is_proved_by_checkpoint_and_receipts(api, two):
+    board = api.match(*two)
+    two[0].move(board, "m13-j7")
+    publish(api)
+    two[1].move(board, "a13-d7")
+    document = exported(api, board)
+    assert document.moves == ("m13-j7", "a13-d7")
+    assert [seat.userid for seat in document.seats] == [player.name for player in two]
+    assert (document.server, len(document.log.proofs), len(document.receipts)) == (HOST, 2, 1)
+    verdict = check_document(document, trusted(api))
+    assert verdict.fault == ""
+    assert "covers the first 2 of its 3 leaves" in verdict.holds[-2]
+    assert verdict.holds[-1] == "a receipt promises each of the 1 leaf after it"
+    assert verdict.limits == ["nothing proves that the accounts belong to these userids", LEFT_OUT]
+    publish(api)
+    whole = exported(api, board)
+    assert (whole.receipts, len(whole.log.proofs)) == ((), 3)
+    assert check_document(whole, trusted(api)).fault == ""
+
+
+def test_the_outcome_of_a_refusal_is_for_its_sender_and_a_token_that_may_read(api):
+    two = [api.player([Scope.PLAY, Scope.READ]), api.player([Scope.PLAY])]
+    board = api.match(*two)
+    assert two[1].move(board, "a13-d7").status_code == 409
+    assert two[0].move(board, ILLEGAL).status_code == 422
+    leaves = [one.leaf for one in exported(api, board).leaves]
+    assert [is_event(leaf) for leaf in leaves] == [True, False, False]
+    accounts = [one.account for one in two]
+    for player, seen in ((None, []), (two[0], accounts[:1]), (two[1], [])):
+        document = exported(api, board, player)
+        assert refusals_with_outcome(document) == seen
+        assert [one.leaf for one in document.leaves] == leaves
+        assert check_document(document, trusted(api)).fault == ""
+    assert ILLEGAL in parse(exported(api, board, two[0]).leaves[2].outcome).sentence
+    operator = match_document(api.parts, board, OPERATOR)
+    assert refusals_with_outcome(operator) == accounts[::-1]
+    (again,) = [one for one in check_document(operator, trusted(api)).holds if "refusal" in one]
+    assert "decided again" in again
+
+
+def test_a_page_offers_the_document_with_no_name_of_an_erased_player(api, two):
+    board = api.match(*two)
+    two[0].move(board, "m13-j7")
+    assert f'href="/m/{board}/document.json"' in api.http.get(f"/m/{board}/1").text
+    answer = api.http.get(f"/m/{board}/document.json")
+    assert (answer.status_code, answer.headers["content-disposition"]) == (
+        200, f'attachment; filename="match-{board}-document.json"',
+    )  # fmt: skip
+    assert check_document(read_document(answer.content), trusted(api)).fault == ""
+    api.parts.accounts.delete(two[1].name, PASSWORD, lambda _: None)
+    assert [seat.userid for seat in exported(api, board).seats] == [two[0].name, None]
+    assert api.http.get("/m/999999/document.json").status_code == 404
+    assert code_of(api.http.get("/api/matches/999999/export")) == "unknown-board"
+
+
+def test_an_object_store_that_is_away_is_said_and_harms_no_match(api, two):
+    board = api.match(*two)
+    publish(api)
+    log = api.settings.data / "log"
+    checkpoint = next(log.glob(f"s{board % 4:02}/checkpoint"))
+    kept = checkpoint.read_bytes()
+    checkpoint.write_bytes(kept[:-20] + b"\n")
+    try:
+        assert code_of(api.http.get(f"/api/matches/{board}/export")) == "unavailable"
+    finally:
+        checkpoint.write_bytes(kept)
+    assert exported(api, board).log.proofs
+    assert not api.parts.damage.all()
+
+
+def test_texts_of_claims_are_for_players_arbiters_and_the_operator(api, two):
+    board = api.match(*two)
+    two[0].move(board, "m13-j7")
+    claim = {"ply": 1, "text": "The server was away."}
+    assert two[1].post(f"/api/matches/{board}/claim", claim).is_success
+    publish(api)
+    for player, seen in ((None, []), (api.player(), []), *((one, [claim["text"]]) for one in two)):
+        document = exported(api, board, player)
+        assert [one.text for one in document.statements] == seen
+        assert {one.account for one in document.statements} <= {two[1].account.hex()}
+        verdict = check_document(document, trusted(api))
+        assert verdict.fault == ""
+        assert ("1 statement with the digests in the events" in verdict.holds) is bool(seen)
+    operator = match_document(api.parts, board, OPERATOR)
+    assert [one.text for one in operator.statements] == [claim["text"]]

@@ -12,7 +12,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from services.client import Client, ProblemError
 from tests.helpers.served import Served
 
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
@@ -62,29 +61,6 @@ def settled(text: str) -> str:
     """Leave out what another run has otherwise: hashes, time and signature of a receipt, too."""
     text = re.sub(r'(/receipt\\n\d+\\n\d+\\n)[^"]*"', r'\1..."', text)
     return re.sub(r'"[0-9a-f]{32}"', '"ID"', re.sub(r"\b\d{13}\b", "TIME", text))
-
-
-def test_the_python_client_plays_on_it(url):
-    http = httpx.Client(base_url=url, trust_env=False, timeout=60)
-    for name in ("carol", "dave"):
-        body = {"userid": name, "password": "sing-along"}
-        assert http.post("/api/accounts", json=body).status_code == 201
-    body = {"userid": "carol", "password": "sing-along", "label": "client", "scopes": ["play"]}
-    token = http.post("/api/tokens", json=body).json()["token"]
-    with Client(url, token) as client:
-        board = client.post("/api/matches", {"game": "pow2", "players": ["carol", "dave"]})["board"]
-        moved = client.move(board, "m13-j7", ply=0, key="first")
-        assert moved.accepted
-        assert client.move(board, "m13-j7", ply=0, key="first") == moved
-        with pytest.raises(ProblemError) as refused:
-            client.move(board, "m1-i3")
-        assert (refused.value.status, refused.value.code) == (409, "not-your-turn")
-        assert client.match(board)["moves"] == ["m13-j7"]
-        assert client.do(f"pow2 move {board} dave sing-along accept").code == ""
-        assert client.do(f"pow2 move {board} dave sing-along resign").code == ""
-        types = [event["type"] for event in client.events(board)]
-        assert types == ["match-proposed", "moved", "accepted", "resigned", "ended"]
-    http.close()
 
 
 def test_health_metrics_and_the_document_are_there(url, metrics):
