@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import httpx
 
-from tests.helpers.api import PASSWORD, SHORT_LIVED, Api
+from tests.helpers.api import PASSWORD, SHORT_LIVED, Api, Player
 
 _PROOF = re.compile(r'name="csrf" value="([0-9a-f]{128})"')
 _KEY = re.compile(r'name="key" value="([0-9a-f]{32})"')
@@ -109,9 +109,16 @@ class Guest:
 
 @contextmanager
 def door(api: Api) -> Iterator[Callable[..., Guest]]:
-    """Give what lets guests in, each with headers of their own; they leave at the end."""
+    """Give what lets guests in, logged in if they are named, each with headers of their own; they leave at the end."""
     with ExitStack() as stack:
-        yield lambda **headers: stack.enter_context(Guest(api, **headers))
+
+        def come(who: Player | str = "", **headers: str) -> Guest:
+            guest = stack.enter_context(Guest(api, **headers))
+            name = who if isinstance(who, str) else who.name
+            assert not name or guest.log_in(name).status_code == 303
+            return guest
+
+        yield come
 
 
 class Read(HTMLParser):

@@ -1,24 +1,26 @@
-"""The account by the web: preferences, vacations, and news."""
+"""The account by the web: preferences, vacations, addresses; messages and blocks between players."""
 
 import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+import pytest
+
+from infra.durability.durability import Mode
 from infra.log.key_files import keys_folder
 from infra.mail.unsubscribe_links import UnsubscribeLinks
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.account_macs import make_mac_key
-from infra.people.account_notices import UnreadCounts
 from services.app import vacations
-from services.app.matches import load_state
+from services.app.messages import inbox
 from tests.fakes.tokens import check, check_one
-from tests.helpers.api import Api, until
-from tests.helpers.web import door
-from tests.services.matches_by_form import start
+from tests.helpers.api import PASSWORD, Api
+from tests.helpers.web import Guest, Read, door
+from tests.services.matches_by_form import challenge, turn
 
 
 def test_preferences_addresses_and_tokens_are_kept(api, come):
-    guest = come()
-    guest.log_in(api.player().name)
+    guest = come(api.player())
     fields = {"language": "de", "notify": "daily", "display-pow2": "small", "receipts": "on"}
     assert guest.send("/account/preferences", fields).status_code == 303
     answer = guest.send("/account/addresses", {"addresses": "a@example.org, b@example.org"})
@@ -40,8 +42,7 @@ def test_preferences_addresses_and_tokens_are_kept(api, come):
 
 
 def test_english_is_kept_when_it_is_chosen_and_a_choice_can_be_taken_back(api, come):
-    guest = come()
-    guest.log_in(api.player().name)
+    guest = come(api.player())
     asks = {"accept-language": "de"}
     for choice, shown in (("", "de"), ("en", "en"), ("de", "de"), ("", "de")):
         guest.send("/account/preferences", {"language": choice})
@@ -52,58 +53,32 @@ def test_english_is_kept_when_it_is_chosen_and_a_choice_can_be_taken_back(api, c
     assert '<html lang="en"' in guest.get("/account", headers={"accept-language": "fr"}).text
 
 
-def test_a_vacation_is_taken_without_the_password_because_who_takes_it_is_logged_in(api, pair):
-    one, two = pair
-    board = start(one, two)
-    api.caught_up()
-    answer = one.send("/account/vacation", {"days": "3"})
-    said = one.page(answer.headers["location"])
+def test_a_vacation_is_taken_without_the_password_because_who_takes_it_is_logged_in(api, come):
+    guest = come(api.player())
+    answer = guest.send("/account/vacation", {"days": "3"})
+    said = guest.page(answer.headers["location"])
     assert "You are on vacation until <time" in said
     assert "You have 27 days left" in said
     assert "Saved. Your clocks follow." in said
-    until(lambda: load_state(api.parts, board).clock.stops)
-    assert one.send("/account/vacation", {"days": "31"}).status_code == 422
-    assert one.send("/account/vacation", {"days": "a b"}).status_code == 422
-    assert one.send("/account/vacation", {"days": "back"}).status_code == 303
-
-
-def test_what_others_write_is_news_until_the_match_is_looked_at(api, pair):
-    one, two = pair
-    board = start(one, two)
-    account = api.parts.accounts.id_of(two.name)
-    said = one.send(f"/m/{board}/chat", {"text": "hello - you"}, on=f"/m/{board}")
-    assert said.status_code == 303
-    api.parts.messages.send(api.parts.accounts.id_of(one.name), [account], "hi", bytes(16))
-    assert api.parts.unread.counts(account) == UnreadCounts({board: 1}, 1)
-    home = two.page("/")
-    assert f"{one.name} sent a message in" in home
-    assert f"{one.name} wrote to you" in home
-    assert "/m/0" not in home
-    assert "hello - you" in two.page(f"/m/{board}")
-    assert api.parts.unread.counts(account) == UnreadCounts({}, 1)
-
-
-def test_a_vacation_may_be_taken_to_a_day_and_be_made_longer(api, come):
-    guest = come()
-    guest.log_in(api.player().name)
+    assert "I’m back" in said
     now = datetime.now(UTC)
-    for days in (2, 5):
-        until = f"{now + timedelta(days=days):%Y-%m-%d}"
-        assert guest.send("/account/vacation", {"until": until}).status_code == 303
-        account = api.parts.accounts.id_of(guest.name)
-        ends = vacations.status(api.parts, account).until
-        # whole days from the moment of its beginning on
-        assert 0 <= ends / 1000 - (now.timestamp() // 86_400 + days + 1) * 86_400 < 86_400
-    for bad in (f"{now:%Y-%m-%d}", "2020-01-01", "tomorrow"):
-        answer = guest.send("/account/vacation", {"until": bad})
-        assert answer.status_code == 422
-        assert 'role="alert" id="wrong-vacation"' in answer.text
-    assert "I’m back" in guest.page("/account")
+    until = f"{now + timedelta(days=5):%Y-%m-%d}"
+    assert guest.send("/account/vacation", {"until": until}).status_code == 303
+    ends = vacations.status(api.parts, api.parts.accounts.id_of(guest.name)).until
+    # whole days from the moment of its beginning on
+    assert 0 <= ends / 1000 - (now.timestamp() // 86_400 + 6) * 86_400 < 86_400
+    for bad in (
+        *({"days": days} for days in ("31", "a b")),
+        *({"until": day} for day in (f"{now:%Y-%m-%d}", "2020-01-01", "tomorrow")),
+    ):
+        refused = guest.send("/account/vacation", bad)
+        assert refused.status_code == 422, bad
+        assert 'role="alert" id="wrong-vacation"' in refused.text, bad
+    assert guest.send("/account/vacation", {"days": "back"}).status_code == 303
 
 
 def test_a_change_is_said_beside_its_button_and_a_mistake_at_its_field(api, come):
-    guest = come()
-    guest.log_in(api.player().name)
+    guest = come(api.player())
     for fields in ({"at": "playing", "challenges": "none"}, {"at": "notify", "notify": "daily"}):
         where = guest.send("/account/preferences", fields).headers["location"]
         assert where == f"/account?saved={fields['at']}#{fields['at']}"
@@ -111,6 +86,7 @@ def test_a_change_is_said_beside_its_button_and_a_mistake_at_its_field(api, come
     assert 'class="saved"' not in guest.page("/account")
     profile = api.parts.accounts.record_of(api.parts.accounts.id_of(guest.name))
     assert (profile.challenges, profile.notify) == ("none", "daily")
+    assert '<option value="none" selected>nobody' in guest.page("/account")
     wrong = guest.send("/account/addresses", {"addresses": "nowhere"})
     assert wrong.status_code == 422
     assert 'value="nowhere" autofocus aria-invalid="true"' in wrong.text
@@ -119,8 +95,7 @@ def test_a_change_is_said_beside_its_button_and_a_mistake_at_its_field(api, come
 
 
 def test_an_address_is_verified_by_the_code_of_its_mail(api, come):
-    guest = come()
-    guest.log_in(api.player().name)
+    guest = come(api.player())
     guest.send("/account/addresses", {"addresses": "code@example.org"})
     account = api.parts.accounts.id_of(guest.name)
     codes = VerificationCodes(api.parts.data, api.parts.store.now)
@@ -134,29 +109,13 @@ def test_a_sign_up_for_whose_mailbox_no_code_is_sent_leads_to_a_page_that_says_s
     with Api(tmp_path, relay="smtp://127.0.0.1:1") as api, door(api) as come:
         for n in range(6):
             guest = come()
-            fields = {
-                "userid": f"fan{n}",
-                "password": "tern-5-lamps",
-                "address": f"v+{n}@example.net",
-            }
+            fields = {"userid": f"fan{n}", "password": PASSWORD, "address": f"v+{n}@example.net"}
             sent = guest.send("/signup", fields, on="/signup")
             assert sent.headers["location"] == ("/account#mail" if n == 5 else "/")
             page = guest.page("/account")
-            said = (
-                "No code was sent to your address, because too many were requested today;" in page
-            )
-            assert said is (n == 5)
+            said = "No code was sent to your address, because too many were requested today;"
+            assert (said in page) is (n == 5)
             assert ("not verified yet: reply to our e-mail" in page) is (n < 5)
-        page = guest.page("/account", headers={"Accept-Language": "de"})
-        assert "An die Adresse ging kein Code, weil heute schon zu viele verlangt wurden;" in page
-
-
-def test_a_name_that_is_too_long_is_refused_and_not_cut(come):
-    answer = come().send("/signup", {"userid": "x" * 50, "password": "yes-we-can"}, on="/signup")
-    assert answer.status_code == 422
-    assert "isn&#39;t a userid: a letter, then 1 to 19" in answer.text
-    assert f'value="{"x" * 50}"' in answer.text
-    assert 'id="wrong-userid"' in answer.text
 
 
 def test_one_click_ends_all_mail_and_looking_at_the_link_does_not(api, come):
@@ -181,3 +140,101 @@ def test_one_click_ends_all_mail_and_looking_at_the_link_does_not(api, come):
     assert (done.status_code, signed_off()) == (200, True)
     assert "won’t get any more mail," in done.text
     assert api.http.post(path).status_code == 200
+
+
+def texts(api: Api, name: str) -> list[str]:
+    return [one.text for one in inbox(api.parts, api.parts.accounts.id_of(name))]
+
+
+def test_a_message_goes_from_a_players_page_and_is_answered_and_marked(api, come):
+    ann, ben = come().sign_up("ann"), come().sign_up("ben")
+    assert 'href="/messages?to=ben"' in ann.page("/players/ben")
+    assert 'name="to" value="ben"' in ann.page("/messages?to=ben")
+    sent = ann.send("/messages", {"to": "ben", "text": "A game?\r\nTonight"}, on="/messages?to=ben")
+    assert (sent.status_code, sent.headers["location"]) == (303, "/messages?sent=ben")
+    assert "Your message to ben has been sent." in ann.page("/messages?sent=ben")
+    assert texts(api, "ben") == ["A game?\nTonight"]
+    assert "1 new message" in ben.page("/")
+    page = ben.page("/messages")
+    assert page.count('class="letter new"') == 1
+    assert 'href="/messages?to=ann"' in page
+    assert "/players/ann/block" in Read(page).forms
+    assert "new message" not in ben.page("/")
+    unread = re.search(r'action="(/messages/\d+/unread)"', page)
+    assert unread is not None
+    again = ben.send(unread[1], on="/messages")
+    assert (again.status_code, again.headers["location"]) == (303, "/")
+    assert "1 new message" in ben.page("/")
+    assert ben.send("/messages/17/unread", on="/").status_code == 404
+
+
+def test_the_same_form_sent_twice_is_one_message_and_goes_to_several(api, come):
+    cleo, _, _ = come().sign_up("cleo"), come().sign_up("dan"), come().sign_up("eve")
+    fields = {"to": "dan, Eve", "text": "hello both", "key": "once"}
+    for _ in range(2):
+        assert cleo.send("/messages", fields, on="/messages").status_code == 303
+    assert texts(api, "dan") == texts(api, "eve") == ["hello both"]
+
+
+@pytest.mark.parametrize(
+    ("to", "text", "status", "at"),
+    [
+        ("nobody-here", "hello", 404, "to"),
+        ("gus", "hello", 403, "to"),
+        ("hal", "x" * 2001, 413, "text"),
+        ("hal", " ", 400, "text"),
+        ("", "hello", 400, "text"),
+    ],
+)
+def test_a_form_with_a_mistake_comes_back_with_what_was_typed(api, come, to, text, status, at):
+    guests = {name: come() for name in ("fay", "gus", "hal")}
+    for name, guest in guests.items():
+        if guest.log_in(name).status_code != 303:
+            guest.sign_up(name)
+    guests["gus"].send("/players/fay/block", on="/players/fay")
+    sent = guests["fay"].send("/messages", {"to": to, "text": text}, on="/messages")
+    assert sent.status_code == status
+    assert f'id="wrong-{at}"' in sent.text
+    assert f'name="to" value="{to}"' in sent.text
+    assert text.strip() in sent.text
+    assert texts(api, "hal") == []
+
+
+def test_a_player_is_blocked_on_their_page_and_unblocked_in_the_account(api, come):
+    hal, ida = come().sign_up("hal-b"), come().sign_up("ida-b")
+    page = ida.page("/players/hal-b")
+    assert ">Block</button>" in page
+    assert "/players/hal-b/unblock" not in Read(page).forms
+    assert "/players/hal-b/block" in Read(page).forms
+    boards = [challenge(hal, ida), challenge(hal, ida, game="halves")]
+    api.caught_up()
+    shown = ida.send("/players/hal-b/block", on="/players/hal-b").headers["location"]
+    assert shown == "/account?saved=blocks&declined=2#blocks"
+    page = ida.page(shown.partition("#")[0])
+    assert "2 matches with this player were declined." in page
+    assert "/players/hal-b/unblock" in Read(page).forms
+    assert all("Declined" in turn(hal, board) for board in boards)
+    page = ida.page("/players/hal-b")
+    assert ">Unblock</button>" in page
+    assert "/players/hal-b/unblock" in Read(page).forms
+    assert ida.send("/players/hal-b/unblock", on="/account").status_code == 303
+    assert "/players/hal-b/unblock" not in Read(ida.page("/account")).forms
+    assert api.parts.blocks.of(api.parts.accounts.id_of("ida-b")) == []
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}], ids=["page", "part"])
+def test_a_page_says_that_a_move_is_pending_where_nothing_is_promised(
+    tmp_path: Path, headers: dict[str, str]
+) -> None:
+    with Api(tmp_path, durability=Mode.NONE) as api, Guest(api) as guest:
+        one, other = api.players()
+        begun = one.post("/api/matches", {"game": "pow2", "players": [one.name, other.name]})
+        board = int(begun.headers["Location"].split("/")[3])
+        guest.log_in(one.name)
+        move = {"do": "move", "move": "m13-j7"}
+        answer = guest.send(f"/m/{board}/act", move, on=f"/m/{board}", headers=headers)
+        assert answer.status_code == 202
+        assert "durability none this is never more than pending" in answer.text
+        assert "That did not work" not in answer.text
+        assert answer.headers["Retry-After"] == "1"
+        assert api.http.get(f"/api/matches/{board}").json()["ply"] == 1

@@ -1,28 +1,18 @@
-"""Lists on pages: what waits is complete and in order, and no list ends without a word."""
+"""Lists on pages: what waits, what goes on, and news, complete, in order, and true when they are read."""
 
+import html
 import re
-from collections.abc import Callable, Iterator
 from hashlib import sha256
 
 import pytest
 
+from services.app.messages import inbox
+from services.http.streams.page_marks import WaitingTopic, page_marks
 from services.http.web.lists.match_rows import ListPart
 from tests.helpers.api import Api, Player, until
-from tests.helpers.web import Guest, door
+from tests.helpers.web import Guest
 
 MANY = 56
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("web")) as api:
-        yield api
-
-
-@pytest.fixture
-def come(api: Api) -> Iterator[Callable[..., Guest]]:
-    with door(api) as come:
-        yield come
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +44,7 @@ def all_pages(guest: Guest, path: str, pattern: str) -> list[str]:
     """What is found on a page and on all those that its links to the next lead to."""
     found = []
     while path:
-        page = guest.page(path)
-        main = page.partition("<main")[2]
+        main = guest.page(path).partition("<main")[2]
         found += re.findall(pattern, main)
         after = re.search(r'href="([^"]*)" rel="next"', main)
         path = after[1].replace("&amp;", "&") if after else ""
@@ -64,8 +53,7 @@ def all_pages(guest: Guest, path: str, pattern: str) -> list[str]:
 
 @pytest.mark.usefixtures("busy")
 def test_all_that_waits_is_counted_and_the_most_urgent_comes_first(come):
-    erin = come()
-    erin.log_in("erin")
+    erin = come("erin")
     page = erin.page("/")
     assert f"<title>({MANY + 1}) matchpost</title>" in page
     mine = section(page, "to-move")
@@ -81,9 +69,7 @@ def test_all_that_waits_is_counted_and_the_most_urgent_comes_first(come):
 
 @pytest.mark.usefixtures("busy")
 def test_what_waits_for_me_is_not_among_the_others(come):
-    erin, ida = come(), come()
-    erin.log_in("erin")
-    ida.log_in("ida")
+    erin, ida = come("erin"), come("ida")
     assert boards(section(erin.page("/"), "others")) == []
     others = section(ida.page("/"), "others")
     assert f"All {MANY + 1}" in others
@@ -99,8 +85,7 @@ def test_an_offer_comes_before_all_else_and_is_counted(api, come):
     first, last = api.begun(one, two, terms=["--days=1"]), api.begun(one, two)
     one.move(last, "m13-j7")
     api.caught_up()
-    guest = come()
-    guest.log_in(one.name)
+    guest = come(one)
     assert boards(section(guest.page("/"), "to-move")) == [first]
     two.give(last, {"do": "offer", "kind": "draw"})
     api.caught_up()
@@ -115,22 +100,10 @@ def test_an_offer_comes_before_all_else_and_is_counted(api, come):
     assert done.headers["location"] == "/"
     api.caught_up()
     page = guest.page("/")
-    maker = come()
-    maker.log_in(two.name)
+    maker = come(two)
     assert f"{one.name} declined the draw" in section(maker.page("/"), "news-title")
     assert boards(section(page, "to-move")) == [first]
     assert boards(section(page, "others")) == [last]
-
-
-def test_a_match_that_waits_for_my_consent_waits_for_me(api, come):
-    one, two = api.player(), api.player()
-    board = api.match(one, two, game="powerdrain", terms=["--gather"])
-    api.caught_up()
-    guest, maker = come(), come()
-    guest.log_in(two.name)
-    maker.log_in(one.name)
-    assert {*boards(section(guest.page("/"), "asked-title"))} == {board}
-    assert f"waiting for {two.name} to accept" in section(maker.page("/"), "others")
 
 
 @pytest.mark.parametrize(
@@ -141,15 +114,20 @@ def test_a_match_that_waits_for_my_consent_waits_for_me(api, come):
         ("/games/pow2/matches", r'href="/m/(\d+)"', None),
         ("/games/torere/matches?state=finished", r'href="/m/(\d+)"', MANY),
         ("/challenges", r"“(offer \d+)”", MANY),
+        ("/players", r'href="/players/([^"]+)"', None),
+        ("/notices", r'<li class="[^"]*"><a href="/m/(\d+)"', None),
     ],
 )
 @pytest.mark.usefixtures("busy")
-def test_every_list_is_gone_through_page_by_page(come, path, pattern, count):
-    guest = come()
+def test_every_list_is_gone_through_page_by_page(api, come, path, pattern, count):
+    while path == "/players" and api.parts.accounts.count() < 102:
+        api.player()
+    guest = come("erin")
     found = all_pages(guest, path, pattern)
-    assert len(found) == len({*found})
     total = int(re.search(r"1 to 50 of (\d+)", guest.page(path))[1])
     assert len(found) == total == (count or total)
+    assert path == "/notices" or len(found) == len({*found})
+    assert path != "/players" or total == api.parts.accounts.count()
     later = f"{path}{'&' if '?' in path else '?'}page=2"
     before = re.search(r'href="([^"]*)" rel="prev"', guest.page(later))
     assert before[1].replace("&amp;", "&").startswith(path.split("?")[0])
@@ -162,51 +140,15 @@ def test_the_page_of_a_player_and_of_a_game_lead_to_all(come):
     assert f"All {MANY + 1}" in section(page, "active")
     assert f"All {MANY}" in section(page, "finished")
     assert len(boards(section(page, "finished"))) == 10
+    guest.log_in("ida")
+    assert f"1 to 24 of {MANY}" in section(guest.page("/"), "open-title")
     game = guest.page("/games/torere")
     assert f'All finished matches</a> <span class="quiet">{MANY}<' in game
 
 
-@pytest.mark.usefixtures("busy")
-def test_home_shows_how_many_challenges_there_are(come):
-    guest = come()
-    guest.log_in("ida")
-    assert f"1 to 24 of {MANY}" in section(guest.page("/"), "open-title")
-
-
-@pytest.mark.usefixtures("busy")
-def test_players_are_counted_and_each_is_on_some_page(api, come):
-    while api.parts.accounts.count() < 102:
-        api.player()
-    guest = come()
-    names = all_pages(guest, "/players", r'href="/players/([^"]+)"')
-    assert len(names) == len({*names}) == api.parts.accounts.count()
-    assert f"1 to 50 of {len(names)}" in guest.page("/players")
-
-
-@pytest.mark.usefixtures("busy")
-def test_notices_are_all_there(come):
-    guest = come()
-    guest.log_in("erin")
-    assert "1 to 50 of" in guest.page("/notices")
-    found = all_pages(guest, "/notices", r'<li class="[^"]*"><a href="/m/(\d+)"')
-    assert len(found) == int(re.search(r"1 to 50 of (\d+)", guest.page("/notices"))[1])
-
-
-def test_scores_of_a_puzzle_are_all_there(api, come):
-    for _ in range(3):
-        solver = api.player()
-        board = api.begun(solver, game="one")
-        for move in ("c3", "done"):
-            solver.move(board, move)
-    api.caught_up()
-    guest = come()
-    assert guest.page("/games/one/scores").count("by 1 stone") >= 3
-
-
 def test_messages_are_read_once_and_counted(api, come):
     one, two = api.player(), api.player()
-    guest = come()
-    guest.log_in(two.name)
+    guest = come(two)
     assert two.post("/api/messages", {"to": [one.name], "text": "tell me all"}).status_code == 204
     for number in range(52):
         sent = one.post("/api/messages", {"to": [two.name], "text": f"letter {number} <b>"})
@@ -222,19 +164,10 @@ def test_messages_are_read_once_and_counted(api, come):
     assert "new message" not in guest.page("/")
 
 
-def test_a_list_without_own_matches_leads_to_a_new_one(api, come):
-    guest = come()
-    guest.log_in(api.player().name)
-    for path in ("/matches", "/matches?state=others"):
-        assert '<a class="button quiet-button" href="/new">New match</a>' in guest.page(path)
-    assert 'href="/new">New match</a>' not in guest.page("/matches?state=finished")
-
-
 def test_chat_that_was_not_read_is_marked_at_home_until_the_match_is_looked_at(api, come):
     one, two = api.player(), api.player()
     board = api.begun(one, two)
-    guest = come()
-    guest.log_in(two.name)
+    guest = come(two)
     one.post(f"/api/matches/{board}/chat", {"text": "hello"})
     one.post(f"/api/matches/{board}/chat", {"text": "are you there?"})
     api.caught_up()
@@ -258,6 +191,7 @@ def test_a_part_leads_to_those_beside_it():
     assert (last.before, last.after) == ("/x?page=5", "")
     assert ListPart.of("x", start=50, shown=2, total=52, path="/x").before == "/x"
     assert not ListPart.of("x", start=0, shown=5, total=5, path="/x").needed
+    assert ListPart.of("x", start=0, shown=50, total=51, path="/x").after == "/x?page=2"
 
 
 def test_lists_say_who_is_to_reveal_a_text_and_until_when(api, come):
@@ -268,9 +202,7 @@ def test_lists_say_who_is_to_reveal_a_text_and_until_when(api, come):
     board = api.match(one, two, game="powerdrain", terms=terms, commitment=own)
     two.give(board, {"do": "accept", "commitment": others})
     api.caught_up()
-    guest, maker = come(), come()
-    guest.log_in(two.name)
-    maker.log_in(one.name)
+    guest, maker = come(two), come(one)
     mine = re.sub(r"\s+", " ", section(maker.page("/"), "to-move"))
     assert "the deal is waiting for you" in mine
     assert "2 d 23 h" in mine
@@ -351,3 +283,188 @@ def test_matches_are_found_by_words_of_ones_own_notes(api, come):
     assert 'name="note"' not in mia.page("/players/lena/matches")
     ignored = mia.page("/players/lena/matches?note=corner").partition("<main")[2]
     assert boards(ignored.partition("<footer")[0]) == [over]
+
+
+def test_a_guest_sees_what_goes_on_the_newest_move_first(tmp_path):
+    with Api(tmp_path) as api, Guest(api) as guest:
+        one, other, third = api.players(3)
+        give_up(api, other, one)
+        api.caught_up()
+        first, second = api.begun(one, other), api.begun(third, one)
+        another = api.begun(third, other, game="torere")
+        assert one.move(first, "m13-j7").is_success
+        api.caught_up()
+        page = guest.page("/playing")
+        assert boards(page) == [first, another, second]
+        assert f"{first}:" in page.partition('data-boards="')[2].partition('"')[0]
+        assert boards(guest.page("/playing?game=torere")) == [another]
+        assert boards(guest.page("/playing?rating=1501")) == [first], "only the winner has so much"
+        assert boards(guest.page("/playing?rating=1501&game=torere")) == []
+        assert "No matches found." in guest.page("/playing?rating=9999")
+        assert "none of 3 from here on" in guest.page("/playing?page=2")
+        assert guest.get("/playing?game=one").status_code >= 400
+        assert 'href="/playing"' in guest.page("/")
+
+
+def pill(page: str) -> str:
+    """Return the mark of what waits, as HTML; empty where there is none."""
+    found = re.search(r'<a id="waiting".*?</a>', page)
+    return found[0] if found else ""
+
+
+def test_every_page_says_how_many_matches_wait_and_none_says_nothing(api, come):
+    one, two = api.players()
+    boards = [api.begun(one, two) for _ in range(3)]
+    api.caught_up()
+    guest, other = come(one), come(two)
+    for path in ("/", "/games", "/ratings/pow2", f"/players/{two.name}", f"/m/{boards[0]}"):
+        page = guest.page(path)
+        assert ">3</span>" in pill(page), path
+        assert "3 matches are waiting for you" in pill(page)
+        assert 'icon-waiting.svg" data-calm' in page
+    assert "<title>(3) Games" in guest.page("/games")
+    assert "hidden" in pill(other.page("/games"))
+    assert "<title>Games" in other.page("/games")
+    assert pill(come().page("/games")) == ""
+    german = guest.page("/games", headers={"Accept-Language": "de"})
+    assert "3 Partien warten auf dich" in pill(german)
+
+
+def test_the_way_leads_from_one_match_to_the_next_and_home_at_last(api, come):
+    one, two = api.players()
+    slow = api.begun(one, two, terms=["--days=7"])
+    fast = api.begun(one, two, terms=["--days=1"])
+    api.caught_up()
+    guest, other = come(one), come(two)
+    assert guest.get("/next").headers["location"] == f"/m/{fast}"
+    link = re.search(r'href="([^"]+)"', pill(guest.page(f"/m/{fast}")))
+    assert link is not None
+    assert guest.get(link[1]).headers["location"] == f"/m/{slow}"
+    assert other.get("/next").headers["location"] == "/"
+    assert come().get("/next").headers["location"].startswith("/login")
+
+
+def test_a_stream_tells_an_account_how_many_wait(api):
+    one, two = api.players()
+    topics = [WaitingTopic(one.account), WaitingTopic(two.account)]
+    board = api.begun(one, two)
+    api.caught_up()
+    assert list(page_marks(api.parts, topics).values()) == ["1", "0"]
+    one.move(board, "m13-j7")
+    api.caught_up()
+    assert list(page_marks(api.parts, topics).values()) == ["0", "1"]
+
+
+def test_news_of_a_match_whose_row_has_left_redis_name_the_opponent(api, come):
+    one, two = api.player(name="news1"), api.player(name="news2")
+    board = api.begun(one, two)
+    two.give(board, {"do": "resign"})
+    api.caught_up()
+    (rows,) = api.parts.data.keys("{p:history:b0}:*:rows")
+    assert api.parts.data.hdel(rows, board) == 1
+    guest = come(one)
+    for path in ("/", "/notices"):
+        assert "You won The Power of Two against news2" in guest.page(path)
+
+
+def test_news_tell_what_is_true_now(api, come):
+    one, two = api.player(), api.player()
+    board = api.begun(one, two)
+    one.move(board, "m13-j7")
+    api.caught_up()
+    guest = come(two)
+    turn = f"our turn in The Power of Two against {one.name}"
+    assert f"Y{turn}" in section(guest.page("/"), "news-title")
+    two.move(board, "a13-d7")
+    api.caught_up()
+    assert turn not in section(guest.page("/"), "news-title")
+    assert f"It was y{turn}" in guest.page("/notices")
+    one.give(board, {"do": "resign"})
+    api.caught_up()
+    news = section(guest.page("/"), "news-title")
+    assert f"You won The Power of Two against {one.name}</a>" in news
+    assert "by resignation" in news
+    german = guest.page("/notices", headers={"Accept-Language": "de"})
+    assert f"Du hast The Power of Two gegen {one.name} gewonnen" in german
+
+
+def test_news_are_new_until_their_page_was_visited(api, come):
+    one, two = api.player(), api.player()
+    board, other = api.begun(one, two), api.begun(one, two)
+    one.give(other, {"do": "resign"})
+    one.move(board, "m13-j7")
+    api.caught_up()
+    guest = come(two)
+    new = re.compile(r'<li class="[^"]*\bnew\b')
+    home = guest.page("/")
+    assert "1 new" in section(home, "news-title"), "a turn is in the count of waiting matches"
+    assert '<span class="bell-number" aria-hidden="true">1</span>' in home
+    # a page that fetches itself again has not been visited
+    for headers in ({"HX-Request": "true"}, {}):
+        assert len(new.findall(guest.page("/notices", headers=headers))) == 1
+    later = guest.page("/notices")
+    assert f'href="/m/{board}"' in later
+    assert not new.search(later)
+    home = guest.page("/")
+    assert not new.search(section(home, "news-title"))
+    assert "bell-number" not in home
+    two.move(board, "a13-d7")
+    one.give(board, {"do": "resign"})
+    api.caught_up()
+    assert len(new.findall(guest.page("/notices"))) == 1
+    assert later.count('class="day-of-news"') == 1
+
+
+def test_news_have_one_row_for_each_match_and_kind_and_what_was_read_elsewhere_is_not_new(
+    api, come
+):
+    one, two = api.player(), api.player()
+    board = api.begun(one, two)
+    for mover, move in ((one, "m13-j7"), (two, "a13-d7"), (one, "m1-m5")):
+        assert mover.move(board, move).status_code == 200
+    writer, guest = come(one), come(two)
+    for text in ("a", "b", "c"):
+        writer.send(f"/m/{board}/chat", {"text": text}, on=f"/m/{board}")
+        writer.send("/messages", {"to": two.name, "text": text}, on="/messages")
+    api.caught_up()
+
+    def rows(**options) -> list[str]:
+        page = guest.page("/notices", **options).partition('id="notices"')[2]
+        return [
+            f"{html.unescape(text)}{' (new)' if ' new' in kind else ''}"
+            for kind, text in re.findall(r'<li class="([^"]*)"><a href="[^"]+">([^<]*)</a>', page)
+        ]
+
+    watched = {"headers": {"HX-Request": "true"}}  # it marks nothing as read
+    match = f"The Power of Two against {one.name}"
+    assert rows(**watched)[:3] == [
+        f"3 messages from {one.name} (new)",
+        f"3 new chat messages in {match} (new)",
+        f"Your turn in {match}",
+    ]
+    assert ">2</span>" in re.search(r'class="bell".*?</a>', guest.page("/games"), re.DOTALL)[0]
+    assert [row for row in rows(**watched) if "turn" in row] == [f"Your turn in {match}"]
+    guest.page(f"/m/{board}")
+    guest.page("/messages")
+    two.move(board, "a1-e3")
+    api.caught_up()
+    assert rows(**watched)[:3] == [
+        f"3 messages from {one.name}",
+        f"{one.name} sent a message in The Power of Two",
+        f"It was your turn in {match}",
+    ]
+    assert "bell-number" not in guest.page("/games")
+
+
+def test_who_signs_up_later_sees_no_announcement_from_before(api, come):
+    arbiter, old, new = api.player(name="marek-a"), api.player(), come()
+    api.parts.messages.broadcast(arbiter.account, "We rest on Sunday.", bytes(16))
+    guest = come(old)
+    assert "Announcement from marek-a (arbiter)" in section(guest.page("/"), "news-title")
+    assert "Announcement from marek-a (arbiter)" in guest.page("/messages")
+    new.sign_up("later-born")
+    home = new.page("/")
+    assert "1 new message" not in home
+    assert "bell-number" not in home
+    assert "Announcement" not in home + new.page("/notices") + new.page("/messages")
+    assert inbox(api.parts, api.parts.accounts.id_of("later-born")) == []

@@ -1,21 +1,22 @@
-"""Matches by the web: what is played, and what is shown to whom."""
+"""Matches by the web: what is played by forms, what stands around the board, and what is shown to whom."""
 
 import re
 
 import pytest
 from markupsafe import Markup
+from msgspec.structs import force_setattr
 
 from domain.rules import game_by_key
 from infra.people.account_lists import Notes
+from infra.projections.ratings import RatingChange
 from services.app.matches import load_state
 from services.http.web.boards.board_view import BoardView, draw_position
+from services.http.web.messages.chat_text import linked
 from tests.helpers.api import PASSWORD, until
-from tests.services.matches_by_form import challenge, start, turn, whole_match
+from tests.services.matches_by_form import challenge, start, turn
 
 
-def test_a_match_is_started_and_played_with_forms_alone(pair):
-    one, two = pair
-    board = start(one, two)
+def test_a_match_is_started_and_played_with_forms_alone(one, two, board):
     assert turn(one, board) == "Your turn"
     assert turn(two, board) == f"{one.name}\N{RIGHT SINGLE QUOTATION MARK}s turn"
     one.move(board, "m13-m5:l4")
@@ -24,9 +25,7 @@ def test_a_match_is_started_and_played_with_forms_alone(pair):
     assert ">a13-c11</a>" in one.page(f"/m/{board}")
 
 
-def test_a_form_sent_twice_is_one_move(api, pair):
-    one, two = pair
-    board = start(one, two)
+def test_a_form_sent_twice_is_one_move(api, one, board):
     page = one.page(f"/m/{board}")
     fields = dict(re.findall(r'name="(csrf|key)" value="([^"]*)"', page))
     fields |= {"do": "move", "move": "m13-j7", "ply": "0"}
@@ -35,9 +34,7 @@ def test_a_form_sent_twice_is_one_move(api, pair):
     assert load_state(api.parts, board).ply == 1
 
 
-def test_after_a_move_that_was_refused_another_can_be_sent_from_the_same_page(api, pair):
-    one, two = pair
-    board = start(one, two)
+def test_after_a_move_that_was_refused_another_can_be_sent_from_the_same_page(api, one, board):
     page = one.page(f"/m/{board}")
     fields = dict(re.findall(r'name="(csrf|key)" value="([^"]*)"', page))
     refused = one.http.post(f"/m/{board}/act", data={**fields, "do": "move", "move": "m13-k5"})
@@ -47,19 +44,7 @@ def test_after_a_move_that_was_refused_another_can_be_sent_from_the_same_page(ap
     assert load_state(api.parts, board).moves == "m13-j7"
 
 
-def test_htmx_gets_a_refusal_as_a_sentence_for_the_place_where_messages_stand(pair):
-    one, two = pair
-    board = start(one, two)
-    fields = {"do": "move", "move": "m13-k5"}
-    answer = one.send(f"/m/{board}/act", fields, headers={"HX-Request": "true"})
-    assert answer.status_code == 422
-    assert answer.headers["hx-retarget"] == "#message"
-    assert answer.text.startswith('<p class="message">')
-
-
-def test_a_move_meant_for_another_ply_is_refused(pair):
-    one, two = pair
-    board = start(one, two)
+def test_a_move_meant_for_another_ply_is_refused(one, two, board):
     answer = one.act(board, "move", move="m13-j7", ply="4")
     assert answer.status_code == 409
     assert "stale-ply" in answer.text
@@ -77,46 +62,27 @@ def test_a_move_meant_for_another_ply_is_refused(pair):
     [
         ({"do": "fly"}, "bad-request"),
         ({}, "bad-request"),
-        ({"do": "offer", "kind": "cake"}, "unknown-offer"),
         ({"do": "accept"}, "no-offer"),
         ({"do": "move", "move": "m13-j7", "ply": "99999999999999999999"}, ""),
-        ({"do": "resume"}, "not-paused"),
     ],
 )
-def test_what_can_t_be_done_is_told(pair, fields, code):
-    one, two = pair
-    board = start(one, two)
+def test_what_can_t_be_done_is_told(one, board, fields, code):
     answer = one.send(f"/m/{board}/act", fields, on=f"/m/{board}")
     assert f"<code>{code}</code>" in answer.text if code else answer.status_code == 303
 
 
-def test_a_mistyped_move_comes_back_in_a_form(pair):
-    one, two = pair
-    board = start(one, two)
+def test_a_mistyped_move_comes_back_in_a_form(one, board):
     answer = one.act(board, "move", move="zz top")
-    assert (answer.status_code, answer.headers["location"]) == (
-        303,
-        f"/m/{board}/check?move=zz+top",
-    )
+    assert answer.headers["location"] == f"/m/{board}/check?move=zz+top"
     assert 'value="zz top"' in one.page(answer.headers["location"])
     # the page's script shows a message, and the form is still there
-    htmx = {"headers": {"HX-Request": "true"}}
-    answer = one.send(f"/m/{board}/act", {"do": "move", "move": "zz"}, on=f"/m/{board}", **htmx)
-    assert answer.headers["HX-Retarget"] == "#message"
+    fields = {"do": "move", "move": "m13-k5"}
+    answer = one.send(f"/m/{board}/act", fields, headers={"HX-Request": "true"})
+    assert (answer.status_code, answer.headers["hx-retarget"]) == (422, "#message")
+    assert answer.text.startswith('<p class="message">')
 
 
-def test_an_offer_is_made_answered_and_ends_the_match(pair):
-    one, two = pair
-    board = start(one, two)
-    assert one.act(board, "offer", kind="draw").status_code == 303
-    assert "offers a draw" in two.page(f"/m/{board}")
-    assert two.act(board, "accept").status_code == 303
-    assert "Draw by agreement" in turn(one, board)
-    assert f'action="/m/{board}/rematch"' in one.page(f"/m/{board}")
-
-
-def test_a_rematch_is_offered_on_the_page_of_the_match_that_is_over(pair, come):
-    one, two = pair
+def test_a_rematch_is_offered_on_the_page_of_the_match_that_is_over(one, two, come):
     for answer in ("accept", "decline"):
         board = start(one, two)
         two.act(board, "resign")
@@ -134,19 +100,7 @@ def test_a_rematch_is_offered_on_the_page_of_the_match_that_is_over(pair, come):
         assert re.search(f"The rematch (has|was) {said}", one.page(f"/m/{board}"))
 
 
-def test_who_declines_is_out_of_it_and_who_resigns_has_lost(pair):
-    one, two = pair
-    board = start(one, two)
-    assert two.act(board, "decline").status_code == 303
-    assert "Declined" in turn(one, board)
-    board = start(one, two)
-    assert one.act(board, "resign").status_code == 303
-    assert "by resignation" in turn(two, board)
-
-
-def test_strangers_and_who_has_not_logged_in_can_do_nothing(api, come, pair):
-    one, two = pair
-    board = start(one, two)
+def test_strangers_and_who_has_not_logged_in_can_do_nothing(api, come, board):
     stranger, guest = come(), come()
     stranger.log_in(api.player().name)
     for path, fields in (("act", {"do": "resign"}), ("chat", {"text": "hello"}), ("replies", {})):
@@ -158,9 +112,9 @@ def test_strangers_and_who_has_not_logged_in_can_do_nothing(api, come, pair):
     assert not load_state(api.parts, board).over
 
 
-def test_who_looks_on_sees_the_board_and_neither_chat_nor_replies_nor_forms(api, come, pair):
-    one, two = pair
-    board = start(one, two)
+def test_who_looks_on_sees_the_board_and_neither_chat_nor_replies_nor_forms(
+    api, come, one, two, board
+):
     two.send(f"/m/{board}/chat", {"text": "a secret of ours"}, on=f"/m/{board}")
     two.send(f"/m/{board}/replies", {"line": "m13-j7 a13-d7"})
     mine, theirs = two.page(f"/m/{board}"), one.page(f"/m/{board}")
@@ -168,8 +122,7 @@ def test_who_looks_on_sees_the_board_and_neither_chat_nor_replies_nor_forms(api,
     assert "a secret of ours" in theirs
     assert "a13-d7" in mine
     assert "a13-d7" not in theirs
-    stranger = come()
-    stranger.log_in(api.player().name)
+    stranger = come(api.player())
     for who in (stranger, come()):
         page = who.page(f"/m/{board}")
         assert 'data-game="pow2"' in page
@@ -178,9 +131,7 @@ def test_who_looks_on_sees_the_board_and_neither_chat_nor_replies_nor_forms(api,
         assert f"/m/{board}/act" not in page
 
 
-def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair):
-    one, two = pair
-    board = start(one, two)
+def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, one, two, board):
     assert "Plan a reply" in two.page(f"/m/{board}")
     assert "Plan a reply" not in one.page(f"/m/{board}")
     where = f"/m/{board}/0/if?plan=true"
@@ -191,28 +142,20 @@ def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair)
         ("m13-j7 a13-d7", "Save it."),
     ):
         page = two.page(f"{where}&line={line}")
-        assert re.search(
-            rf'Conditional moves</strong> \d. {step}.*<h1[^>]*>Conditional moves .*<li class="now"[^>]*>{step}',
-            page,
-            re.DOTALL,
-        )
+        head = rf"Conditional moves</strong> \d. {step}.*<h1[^>]*>Conditional moves "
+        assert re.search(rf'{head}.*<li class="now"[^>]*>{step}', page, re.DOTALL)
         assert ("Save as conditional move" in page) == (step == "Save it.")
     assert two.get(f"{where}&move=m13-j7").headers["location"] == f"{where}&line=m13-j7"
     assert "Save it." not in one.page(where)
     assert "Save as conditional move" in two.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
     assert "Save as conditional move" not in one.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
     assert two.send(f"/m/{board}/replies", {"line": "m13-j7 a13-d7"}).status_code == 303
-    one.move(board, "m13-j7")
-    assert load_state(api.parts, board).moves == "m13-j7 a13-d7"
-    board = start(one, two)
-    two.send(f"/m/{board}/replies", {"line": "m13-j7 a13-d7"})
     assert two.send(f"/m/{board}/replies", {"line": ""}).status_code == 303
     one.move(board, "m13-j7")
     assert load_state(api.parts, board).moves == "m13-j7"
 
 
-def test_a_match_of_chance_is_accepted_before_its_board_is_dealt(api, pair):
-    one, two = pair
+def test_a_match_of_chance_is_accepted_before_its_board_is_dealt(api, one, two):
     board = challenge(one, two, game="powerdrain")
     assert turn(two, board) == f"{one.name} challenges you to Powerdrain"
     assert turn(one, board) == f"Waiting for {two.name} to accept"
@@ -223,7 +166,7 @@ def test_a_match_of_chance_is_accepted_before_its_board_is_dealt(api, pair):
     assert "<title>● Your answer" in page
     assert 'class="turn asked yours"' in page
     for said in (
-        "<li>7 days a move</li>",
+        "7 days a move</li>",
         "<li>rated</li>",
         "The rules of Powerdrain",
         "the challenge lapses",
@@ -241,8 +184,7 @@ def test_a_match_of_chance_is_accepted_before_its_board_is_dealt(api, pair):
     assert turn(one, board) == "Your turn"
 
 
-def test_a_provably_fair_deal_is_accepted_with_a_word(pair):
-    one, two = pair
+def test_a_provably_fair_deal_is_accepted_with_a_word(one, two):
     board = challenge(one, two, game="powerdrain", gather="yes")
     page = two.page(f"/m/{board}")
     assert "<li>provably fair deal</li>" in page
@@ -251,8 +193,7 @@ def test_a_provably_fair_deal_is_accepted_with_a_word(pair):
     assert turn(one, board) == "Your turn"
 
 
-def test_a_challenger_moves_first_and_the_answer_of_the_other_is_accepting(pair, come):
-    one, two = pair
+def test_a_challenger_moves_first_and_the_answer_of_the_other_is_accepting(one, two, come):
     board = challenge(one, two)
     assert turn(one, board) == "Your turn"
     assert turn(two, board) == f"{one.name} challenges you to The Power of Two"
@@ -266,19 +207,8 @@ def test_a_challenger_moves_first_and_the_answer_of_the_other_is_accepting(pair,
     assert 'class="clock' in one.page(f"/m/{board}")
 
 
-def test_a_challenge_is_taken_back(pair):
-    one, two = pair
-    board = challenge(one, two, game="halves")
-    assert "Withdraw" in one.page(f"/m/{board}")
-    assert one.act(board, "decline").status_code == 303
-    assert "Declined" in turn(two, board)
-    assert "Its board was never dealt." in two.page(f"/m/{board}")
-
-
-def test_all_challenges_of_one_player_are_declined_with_one_button(api, pair, come):
-    one, two = pair
-    third = come()
-    third.log_in(api.player().name)
+def test_all_challenges_of_one_player_are_declined_with_one_button(api, one, two, come):
+    third = come(api.player())
     mine = [challenge(one, two, game=game) for game in ("pow2", "halves")]
     others = [challenge(third, two), challenge(third, two, one, game="halves")]
     api.caught_up()
@@ -290,8 +220,7 @@ def test_all_challenges_of_one_player_are_declined_with_one_button(api, pair, co
     assert not any(load_state(api.parts, board).over for board in others)
 
 
-def test_home_shows_a_challenge_to_accept_and_to_whom_ones_own_went(api, pair, come):
-    one, two = pair
+def test_home_shows_a_challenge_to_accept_and_to_whom_ones_own_went(api, one, two, come):
     board = challenge(one, two, game="halves")
     api.caught_up()
     asked = two.page("/").partition('id="to-move"')[0]
@@ -306,8 +235,9 @@ def test_home_shows_a_challenge_to_accept_and_to_whom_ones_own_went(api, pair, c
     assert f"/m/{board}" in come().page("/games/halves/matches")
 
 
-def test_the_page_says_that_staff_could_choose_the_deal_and_not_of_a_sealed_one(api, pair, come):
-    one, two = pair
+def test_the_page_says_that_staff_could_choose_the_deal_and_not_of_a_sealed_one(
+    api, one, two, come
+):
     api.parts.accounts.set_arbiter(one.name, True)
     said = f"{one.name} helps run this server, and could choose this deal."
     board = challenge(two, one, game="halves")
@@ -326,8 +256,7 @@ def test_the_page_says_that_staff_could_choose_the_deal_and_not_of_a_sealed_one(
     assert "belongs to the staff" not in two.page(f"/m/{board}")
 
 
-def test_an_open_challenge_is_taken_and_withdrawn(api, pair):
-    one, two = pair
+def test_an_open_challenge_is_taken_and_withdrawn(api, one, two):
     one.send("/new", {"game": "goliath", "note": "a first try", "seat": "first"}, on="/new")
     one.send("/new", {"game": "torere"}, on="/new")
     page = two.page("/")
@@ -340,16 +269,11 @@ def test_an_open_challenge_is_taken_and_withdrawn(api, pair):
     board = int(answer.headers["location"].rpartition("/")[2])
     seats = load_state(api.parts, board).seats
     assert {*api.parts.accounts.name_of(seats)} == {one.name, two.name}
-
-
-def test_an_open_challenge_for_three_says_so(pair):
-    one, two = pair
     one.send("/new", {"game": "halves", "seats": "3", "note": "a round of three"}, on="/new")
     assert "<li>3 players</li>" in two.page("/").partition("a round of three")[0][-400:]
 
 
-def test_whose_tiles_are_whose_is_shown_after_they_were_swapped(pair):
-    one, two = pair
+def test_whose_tiles_are_whose_is_shown_after_they_were_swapped(one, two):
     board = start(one, two, game="halves")
     looks = re.compile(r'class="icon (light|dark)')
     assert looks.findall(one.page(f"/m/{board}")) == ["dark", "light"]  # the own plate is below
@@ -369,51 +293,20 @@ def test_beside_a_name_stands_the_look_of_the_pieces_even_where_dark_ones_begin(
     assert [each.looks for each in shown] == [(0, 1), (1, 0)]
 
 
-def test_what_the_rules_call_an_ending_is_no_sentence_in_a_list(api, pair):
-    board = whole_match(pair, "powerdrain")
-    api.caught_up()
-    reason = load_state(api.parts, board).result.reason
-    page = pair[0].page(f"/players/{pair[0].name}")
-    assert f"by {reason}" not in page
-    assert re.search(r'class="verdict (won|lost|drawn)">(Won|Lost|Draw)<', page)
-
-
-def test_options_and_times_of_the_form_are_those_of_the_match(api, pair):
-    one, two = pair
-    fields = {
-        "pick-0": "-fast",
-        "pick-1": "-exact",
-        "time": "own",
-        "own-bank": "14",
-        "own-more": "1",
-        "weekends": "off",
-        "unrated": "1",
-    }
-    state = load_state(api.parts, start(one, two, **fields))
+def test_options_and_times_of_the_form_are_those_of_the_match_and_its_page_has_them_in_words(
+    api, one, two
+):
+    times = {"time": "own", "own-bank": "14", "own-more": "1", "weekends": "off", "unrated": "1"}
+    state = load_state(
+        api.parts, start(one, two, **times, **{"pick-0": "-fast", "pick-1": "-exact"})
+    )
     assert state.options == ("-exact", "-fast")
     terms = state.clock.terms
     assert (terms.bank, terms.increment, terms.weekends, terms.rated) == (14, 1, False, False)
-    fields = {"number-0": "5", "pick-1": "-keep_chosen", "pick-4": ""}
-    state = load_state(api.parts, start(one, two, game="halves", **fields))
-    assert state.options == ("-keep_chosen", "-tiles_each=5")
-
-
-def test_the_page_of_a_match_says_in_words_what_was_agreed(pair):
-    one, two = pair
-    fields = {
-        "number-0": "5",
-        "pick-1": "-keep_chosen",
-        "pick-4": "",
-        "time": "own",
-        "own-bank": "14",
-        "own-more": "1",
-        "weekends": "off",
-        "unrated": "1",
-    }
-    facts = re.search(
-        r'<ul class="facts">(.*?)</ul>',
-        one.page(f"/m/{start(one, two, game='halves', **fields)}"),
-    )
+    picked = {"number-0": "5", "pick-1": "-keep_chosen", "pick-4": ""}
+    board = start(one, two, game="halves", **times, **picked)
+    assert load_state(api.parts, board).options == ("-keep_chosen", "-tiles_each=5")
+    facts = re.search(r'<ul class="facts">(.*?)</ul>', one.page(f"/m/{board}"))
     assert facts
     assert re.findall("<li>([^<]*)</li>", facts[1]) == [
         "14 days in total, plus 1 per move, clock stops at weekends",
@@ -423,33 +316,8 @@ def test_the_page_of_a_match_says_in_words_what_was_agreed(pair):
     ]
 
 
-def test_home_shows_what_waits_for_whom(api, pair):
-    one, two = pair
-    board = start(one, two)
-    api.caught_up()
-    assert f'href="/m/{board}"' in one.page("/")
-    assert re.search(r"Time left: </span><time [^>]*>6 d 23 h</time>", one.page("/"))
-    assert f"<span>{one.name} to move</span>" in two.page("/")
-    until(lambda: f"Your turn in The Power of Two against {two.name}" in one.page("/"))
-
-
-def test_a_match_in_which_much_happens_does_not_hide_the_others(api, pair):
-    one, two = pair
-    quiet, busy = start(one, two), start(one, two, game="torere")
-    for _ in range(22):  # so that it is the first one's turn, and news
-        match = one.get(f"/api/matches/{busy}").json()
-        userid = match["players"][match["at"]["to_move"]]["userid"]
-        mover = one if one.name == userid else two
-        mover.move(busy, match["at"]["legal"][0])
-    api.caught_up()
-    told = one.page("/").partition(">News<")[2]
-    assert f'href="/m/{quiet}"' in told
-    assert told.count(f'href="/m/{busy}"') == 1
-
-
 def test_a_puzzle_is_played_with_its_score_and_bound(api, come):
-    guest = come()
-    guest.log_in(api.player().name)
+    guest = come(api.player())
     board = start(guest, game="one")
     guest.move(board, "c3")
     page = guest.page(f"/m/{board}")
@@ -461,14 +329,13 @@ def test_a_puzzle_is_played_with_its_score_and_bound(api, come):
     api.caught_up()
     assert guest.name in guest.page("/puzzles")
     assert guest.name in guest.page("/games/one")
+    assert "by 1 stone" in guest.page("/games/one/scores")
     given_up = start(guest, game="one")
     guest.act(given_up, "resign")
     assert "The puzzle was given up." in guest.page(f"/m/{given_up}")
 
 
-def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, pair):
-    one, two = pair
-    board = start(one, two)
+def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, one, two, board):
     fields = {"note": "watch m5,\r\nthen <i>e9</i>"}
     assert one.send(f"/m/{board}/note", fields, on=f"/m/{board}").status_code == 303
     assert ">watch m5,\nthen &lt;i&gt;e9&lt;/i&gt;</textarea>" in one.page(f"/m/{board}")
@@ -478,15 +345,137 @@ def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, pair):
     assert Notes(api.parts.data).get(account, board) == ""
 
 
-def test_the_chat_that_is_asked_for_alone_is_that_of_the_page(pair):
-    one, two = pair
-    board = start(one, two)
+def test_the_chat_that_is_asked_for_alone_is_that_of_the_page(one, board):
     one.send(f"/m/{board}/chat", {"text": "hello"}, on=f"/m/{board}")
-    page, part = (
-        one.page(f"/m/{board}"),
-        one.page(f"/m/{board}/chat", headers={"HX-Request": "true"}),
-    )
+    part = one.page(f"/m/{board}/chat", headers={"HX-Request": "true"})
+    page = one.page(f"/m/{board}")
     assert "<html" not in part
     page, part = (re.sub("[0-9a-f]{32}", "KEY", text) for text in (page, part))
     assert part.strip() in page
     assert ">hello</p>" in part
+
+
+PLATE = re.compile(r'<div class="plate([^"]*)" data-seat="(\d)">(.*?)</div>', re.DOTALL)
+
+
+def plates(page: str) -> list[tuple[str, str]]:
+    """Return the classes and the seats of the plates, from above to below."""
+    return [(classes.strip(), seat) for classes, seat, _ in PLATE.findall(page)]
+
+
+def test_the_own_plate_is_below_the_board_and_who_is_to_move_has_a_running_clock(
+    one, two, board, come
+):
+    assert plates(one.page(f"/m/{board}")) == [("", "1"), ("to-move", "0")]
+    assert plates(two.page(f"/m/{board}")) == [("to-move", "0"), ("", "1")]
+    assert plates(come().page(f"/m/{board}")) == [("", "1"), ("to-move", "0")]
+    mover = next(text for _, seat, text in PLATE.findall(one.page(f"/m/{board}")) if seat == "0")
+    left = re.search(r'data-deadline="(\d+)">([^<]*)<', mover)
+    assert left
+    assert 6 * 86_400_000 < int(left[1]) <= 7 * 86_400_000
+    assert left[2] == "6 d 23 h"
+    two.http.cookies.set("display", "below-first")
+    assert plates(two.page(f"/m/{board}")) == [("", "1"), ("to-move", "0")]
+    assert "14 left to place" in mover
+
+
+def test_a_vacation_is_told_beside_the_name(api, one, two, board):
+    line = f"vacation {one.name} {PASSWORD} 9"
+    assert api.http.post("/api/do", content=line).is_success
+    until(lambda: "on vacation until" in two.page(f"/m/{board}"))
+    assert two.page(f"/m/{board}").count("on vacation until") == 1
+
+
+def test_a_result_is_said_to_who_reads_it(api, one, two, board, come):
+    one.move(board, "m13-j7")
+    two.move(board, "a13-c11")
+    one.act(board, "resign")
+    assert turn(two, board).startswith("You won by resignation.")
+    assert turn(one, board).startswith("You resigned.")
+    assert turn(come(), board) == f"{two.name} won by resignation."
+    assert 'class="turn ended won"' in two.page(f"/m/{board}")
+    assert 'class="turn ended lost"' in one.page(f"/m/{board}")
+    assert 'class="turn ended seen"' in come().page(f"/m/{board}")
+    api.caught_up()
+    (changes,) = api.parts.ratings.changes([("pow2", board)])
+    gained = changes[1]
+    assert isinstance(gained, RatingChange)
+    rating = f"Rating {gained.before} \N{RIGHTWARDS ARROW} {gained.after} (+{gained.difference})"
+    until(lambda: rating in re.sub("<[^>]*>", "", turn(two, board)))
+    assert "(\N{MINUS SIGN}" in turn(one, board)
+    assert "?</abbr>" in PLATE.findall(one.page(f"/m/{board}"))[0][2]  # after one match
+
+
+def test_a_proposal_stands_beside_the_turn_and_can_be_taken_back(one, two, board, come):
+    one.act(board, "offer", kind="draw")
+    assert "You offered a draw." in one.page(f"/m/{board}")
+    assert "Withdraw" in one.page(f"/m/{board}")
+    once = "One offer at a time"
+    assert once in one.page(f"/m/{board}")
+    asked = two.page(f"/m/{board}")
+    assert once in asked
+    assert ">Decline</button>" in asked
+    assert f"{one.name} offers a draw." in asked
+    assert "<title>\N{BLACK CIRCLE} Your answer" in asked
+    watched = come().page(f"/m/{board}")
+    assert "The others haven’t answered yet." in watched
+    assert 'value="reject"' not in watched
+    assert one.act(board, "reject").status_code == 303
+    assert "offers a draw" not in two.page(f"/m/{board}")
+    assert two.act(board, "accept").status_code == 409
+    assert once not in one.page(f"/m/{board}")
+
+
+def test_another_server_is_offered_where_the_operator_names_one_and_says_what_that_means(
+    api, one, two
+):
+    board, button, ends = start(one, two), "Suggest moving it", "The match then ends here"
+    assert button not in one.page(f"/m/{board}")
+    one.act(board, "offer", kind="transfer")
+    asked = f"{one.name} wants to move the match to another server."
+    where = f"{ends} and doesn’t count. It can continue on a"
+    assert asked in two.page(f"/m/{board}")
+    assert f"{where} server whose operator" in two.page(f"/m/{board}")
+    force_setattr(api.settings, "transfer_to", "b.example.org c.example.org")
+    try:
+        assert f"{where}nother server (b.example.org, c.example.org)" in two.page(f"/m/{board}")
+        two.act(board, "reject")
+        box = one.page(f"/m/{board}").partition("Move to another server")[2]
+    finally:
+        force_setattr(api.settings, "transfer_to", None)
+    assert box.index(ends) < box.index(button)
+
+
+def test_after_a_move_the_next_match_is_one_click_away(api, one, two):
+    first, second = start(one, two), start(one, two, game="torere", time="1")
+    api.caught_up()
+    assert 'id="next-match"' not in one.page(f"/m/{first}")
+    one.move(first, "m13-j7")
+    api.caught_up()
+    link = re.search(
+        r'<a id="next-match"[^>]*href="([^"]*)"[^>]*>(.*?)</a>', one.page(f"/m/{first}")
+    )
+    assert link
+    assert link[1] == f"/m/{second}"
+    assert f"Next: Mū tōrere against {two.name}" in link[2]
+    assert "left" in link[2]  # less than a day
+
+
+def test_chat_has_the_own_lines_on_their_side_and_links(one, two, board):
+    text = "see https://example.org/a?b=1&c=2."
+    one.send(f"/m/{board}/chat", {"text": text}, on=f"/m/{board}")
+    mine, theirs = one.page(f"/m/{board}"), two.page(f"/m/{board}")
+    assert 'class="line own"' in mine
+    assert 'class="line new"' in theirs
+    assert 'href="https://example.org/a?b=1&amp;c=2" rel="nofollow noopener noreferrer"' in theirs
+    assert theirs.count('<li class="day">') == 1
+    assert 'dir="auto"' in theirs
+
+
+def test_addresses_are_links_and_nothing_else_is():
+    said = str(linked('<b> (http://x.org/a_(b)) "javascript:alert(1)" https://y.org!'))
+    assert said.count("<a ") == 2
+    assert 'href="http://x.org/a_(b)"' in said
+    assert 'href="https://y.org"' in said
+    assert said.startswith("&lt;b&gt; (")
+    assert isinstance(linked(""), Markup)

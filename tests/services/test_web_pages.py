@@ -1,11 +1,14 @@
-"""Every page: what a browser is allowed, that words stay words, that links lead somewhere."""
+"""Every page: what a browser is allowed, that words stay words, that links lead somewhere, and what surrounds pages."""
 
 import gzip
+import html
 import re
 import statistics
+import struct
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
+from html.parser import HTMLParser
 
 import brotli
 import pytest
@@ -13,33 +16,25 @@ import pytest
 from infra.languages.wording import wording
 from services.app.games import game_keys
 from services.http.web.assets import ASSETS, VERSION, asset_url
+from services.http.web.boards.board_view import CARD, draw_guide_picture
 from services.http.web.games.page import help_blocks
 from services.http.web.players.page import ChartSeries, draw_chart
 from services.http.web.render import HEADERS
+from services.http.web.site_files import preview_png, with_plain_style
 from tests.helpers.api import Api, code_of
-from tests.helpers.web import Guest, Read, door
+from tests.helpers.web import Guest, Read
 
 EVIL = "<script>alert(1)</script>\"'&amp;{{7*7}}"
 MASKED = re.compile("[0-9a-f]{128}")
 """The token of forms, which differs in each answer."""
+
 ICONS = ("/favicon.ico", "/apple-touch-icon.png", "/manifest.webmanifest")
 """Files that are named on a page, and loaded for a home screen, or in place of the other icon."""
+
 SLOW = 0.05
 """Seconds at the median."""
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("web")) as api:
-        yield api
-
-
-@pytest.fixture
-def come(api: Api) -> Iterator[Callable[..., Guest]]:
-    with door(api) as come:
-        yield come
 
 
 @pytest.fixture(scope="module")
@@ -62,60 +57,26 @@ def played(api: Api) -> int:
 
 def pages(board: int) -> list[str]:
     return [
-        "/",
-        "/login",
-        "/signup",
-        "/help",
-        "/games",
-        *(f"/games/{key}" for key in game_keys()),
-        *(f"/games/{key}/try" for key in game_keys()),
-        "/puzzles",
-        "/puzzles/one?line=a9+c3&undone=a5",
-        "/puzzles/jump",
-        "/challenges?game=halves",
-        "/log",
-        "/ratings/line",
-        "/players",
-        "/players/anna",
-        "/players/anna/matches",
-        "/players/anna/matches?state=finished",
-        "/games/line/matches?state=finished",
-        "/games/pow2/matches",
-        "/games/one/scores",
-        "/challenges",
-        f"/m/{board}",
-        f"/m/{board + 1}",
-        f"/m/{board + 2}",
-        f"/m/{board + 3}",
-        f"/m/{board}/0",
-        f"/m/{board}/2",
-        f"/m/{board}/1/if",
-        f"/m/{board}/1/if?line=a13-d7",
-        f"/m/{board}/compare",
-        f"/m/{board}/check?move=m1-m7",
-    ]
+        "/", "/login", "/signup", "/help", "/games", "/log", "/ratings/line", "/players", "/challenges",
+        *(f"/games/{key}{rest}" for key in game_keys() for rest in ("", "/try")),
+        "/puzzles", "/puzzles/one?line=a9+c3&undone=a5", "/puzzles/jump", "/challenges?game=halves",
+        "/players/anna", "/players/anna/matches", "/players/anna/matches?state=finished",
+        "/games/line/matches?state=finished", "/games/pow2/matches", "/games/one/scores",
+        *(f"/m/{board + at}" for at in range(4)),
+        *(f"/m/{board}/{rest}" for rest in ("0", "2", "1/if", "1/if?line=a13-d7", "compare", "check?move=m1-m7")),
+    ]  # fmt: skip
 
 
 def own_pages() -> list[str]:
     return [
-        "/",
-        "/new",
-        "/new?game=halves",
-        "/new/offer?game=halves&halves-pick-1=-keep_chosen",
-        "/new?opponent=berta",
-        "/account",
-        "/players/berta",
-        "/matches",
-        "/matches?state=others",
-        "/matches?state=finished",
-        "/notices",
-        "/messages",
-    ]
+        "/", "/new", "/new?game=halves", "/new/offer?game=halves&halves-pick-1=-keep_chosen",
+        "/new?opponent=berta", "/account", "/players/berta", "/matches", "/matches?state=others",
+        "/matches?state=finished", "/notices", "/messages",
+    ]  # fmt: skip
 
 
 def test_no_page_has_anything_inline_or_from_elsewhere(come, played):
-    guest, anna = come(), come()
-    anna.log_in("anna")
+    guest, anna = come(), come("anna")
     for who, paths in ((guest, pages(played)), (anna, [*pages(played), *own_pages()])):
         for path in paths:
             answer = who.get(path)
@@ -144,8 +105,7 @@ def test_every_answer_tells_the_browser_what_it_may_do(come, played):
 
 
 def test_every_link_of_every_page_leads_to_a_page(come, played):
-    anna = come()
-    anna.log_in("anna")
+    anna = come("anna")
     wanted, seen = [*pages(played), *own_pages()], set()
     while wanted:
         path = wanted.pop().partition("#")[0]
@@ -196,6 +156,8 @@ def test_a_list_that_is_empty_says_what_to_do_next(come):
         ("/ratings/torere", 'href="/new?game=torere"'),
         ("/players/newcomer", "a rated match"),
         ("/puzzles", "Start the puzzle"),
+        ("/matches", '<a class="button quiet-button" href="/new">New match</a>'),
+        ("/matches?state=others", '<a class="button quiet-button" href="/new">New match</a>'),
     ):
         page = new.page(path)
         assert re.search('class="(empty|fresh)"', page), path
@@ -203,8 +165,7 @@ def test_a_list_that_is_empty_says_what_to_do_next(come):
 
 
 def test_pages_take_50_ms_of_the_processor_at_the_median(come, played):
-    anna, took = come(), {}
-    anna.log_in("anna")
+    anna, took = come("anna"), {}
     for path in [*own_pages(), *pages(played)]:
         if anna.get(path).status_code == 200:  # who is logged in needs no form to log in
             took[path] = statistics.median(seconds(anna, path) for _ in range(5))
@@ -226,8 +187,7 @@ def tell(lines: Iterable[str]) -> None:
 
 
 def test_the_page_of_a_match_weighs_less_than_60_kb_in_all_as_it_is_sent(come, played):
-    anna = come()
-    anna.log_in("anna")
+    anna = come("anna")
     path = f"/m/{played}"
     loaded = {one for one in Read(anna.page(path)).loaded if one not in ICONS}
     wanted = [path, *loaded, f"{path}/moves", asset_url("worker.js")]
@@ -236,6 +196,7 @@ def test_the_page_of_a_match_weighs_less_than_60_kb_in_all_as_it_is_sent(come, p
     tell(f"{weights[one]:7,} bytes  {one}" for one in sorted(weights, key=weights.__getitem__))
     tell([f"{total:7,} bytes  in all"])
     assert asset_url("scripts.js") in weights
+    assert len(wanted) <= 10
     assert total < 60_000
 
 
@@ -246,9 +207,6 @@ def sent(guest: Guest, path: str, encoding: str) -> tuple[str, int]:
     packed = {"br": brotli.decompress, "gzip": gzip.decompress}
     unpack = packed.get(answer.headers.get("content-encoding", ""), bytes)
     return unpack(raw).decode(errors="replace"), len(raw)
-
-
-# what pages refer to
 
 
 def test_assets_are_kept_for_good_under_their_version_and_not_under_another(come):
@@ -307,9 +265,6 @@ def test_no_asset_names_anything_elsewhere():
             assert found <= {"http://www.w3.org/2000/svg"}, name
 
 
-# help and plots
-
-
 def test_help_is_read_as_headings_sentences_and_what_is_drawn():
     page = "THE GAME\n\nFirst line\nand second.\n\n  a - b\n\n  c - d\n\n1. One\n   goes on\n2. Two"
     assert [(one.kind, one.text) for one in help_blocks(page)] == [
@@ -319,15 +274,6 @@ def test_help_is_read_as_headings_sentences_and_what_is_drawn():
         ("item", "1. One goes on"),
         ("item", "2. Two"),
     ]
-
-
-def test_nothing_of_a_game_s_help_is_lost(api, come):
-    guest = come()
-    for key in game_keys():
-        page = guest.page(f"/games/{key}")
-        words = re.sub(r"<[^>]*>", " ", page)
-        for word in re.findall(r"[A-Za-z]{4,}", api.http.get(f"/api/help?topic={key}").text):
-            assert word.lower() in words.lower(), (key, word)
 
 
 def test_a_plot_has_a_line_for_each_player_within_the_picture():
@@ -342,16 +288,13 @@ def test_a_plot_has_a_line_for_each_player_within_the_picture():
     assert ">1 match</text>" in draw_chart(
         "Ratings", [ChartSeries("bob", (1500, 1400))], wording("en")
     )
+    for series in ([ChartSeries("bob", (1500,))], []):
+        assert draw_chart("Ratings", series, wording("en")) == ""
     for points in re.findall(r'points="([^"]*)"', drawn):
         for point in points.split():
             x, y = map(float, point.split(","))
             assert 0 <= x <= 640
             assert 0 <= y <= 240
-
-
-def test_what_has_no_two_points_has_no_plot():
-    assert draw_chart("Ratings", [ChartSeries("bob", (1500,))], wording("en")) == ""
-    assert draw_chart("Ratings", [], wording("en")) == ""
 
 
 @pytest.mark.parametrize(("path", "status"), [("/nowhere", 404), ("/apia", 404), ("/logout", 405)])
@@ -378,3 +321,193 @@ def test_a_style_is_sent_without_comments_and_loses_nothing_else():
     style = ASSETS["style.css"].data.decode()
     assert "/*" not in style
     assert style.count("{") == style.count("}") > 300
+
+
+class Head(HTMLParser):
+    """What a page says of itself to others."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.said: dict[str, str] = {}
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        name = given.get("property") or given.get("name")
+        if tag == "meta" and name:
+            self.said[name] = given["content"]
+        if tag == "link" and given["rel"] == "canonical":
+            self.said["canonical"] = given["href"]
+
+
+def size(png: bytes) -> tuple[int, int]:
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">2I", png[16:24])
+    return width, height
+
+
+def test_icons_have_the_size_that_their_names_promise(come):
+    for path, wanted in (
+        ("/apple-touch-icon.png", 180),
+        ("/icon-192.png", 192),
+        ("/icon-512.png", 512),
+    ):
+        answer = come().get(path)
+        assert answer.headers["content-type"] == "image/png"
+        assert size(answer.content) == (wanted, wanted)
+    data = come().get("/favicon.ico").content
+    assert struct.unpack("<3H", data[:6]) == (0, 1, 1)
+    length, offset = struct.unpack("<2I", data[14:22])
+    assert len(data) == offset + length
+    assert size(data[offset:]) == (data[6], data[7]) == (32, 32)
+
+
+def test_the_manifest_names_icons_that_there_are(come):
+    guest = come()
+    manifest = guest.get("/manifest.webmanifest").json()
+    assert manifest["start_url"] == "/"
+    for icon in manifest["icons"]:
+        assert "x".join(map(str, size(guest.get(icon["src"]).content))) == icon["sizes"]
+    assert {icon["purpose"] for icon in manifest["icons"]} == {"any", "maskable"}
+    assert 'rel="manifest" href="/manifest.webmanifest"' in guest.page("/")
+
+
+def test_search_engines_are_kept_from_pages_of_one_person_and_from_lines_without_end(come):
+    rules = come().get("/robots.txt")
+    assert rules.headers["content-type"].startswith("text/plain")
+    lines = rules.text.splitlines()
+    assert lines[0] == "User-agent: *"
+    assert {"Disallow: /account", "Disallow: /games/*/try"} <= {*lines}
+    assert "Disallow: /" not in lines
+
+
+def test_a_link_to_a_match_shows_its_board(api, one, board, come):
+    guest = come()
+    said = Head(guest.page(f"/m/{board}?move=m13-j7")).said
+    assert said["canonical"] == said["og:url"] == f"{api.url}/m/{board}"
+    assert one.name in said["og:title"]
+    assert said["description"] == said["og:description"]
+    assert said["twitter:card"] == "summary_large_image"
+    picture = guest.get(said["og:image"].removeprefix(api.url))
+    assert size(picture.content) == (1200, 630)
+    assert picture.headers["cache-control"] == "public, max-age=300"
+
+
+def test_each_page_describes_itself(come):
+    for path in ("/", "/games", "/players", "/games/halves", "/login"):
+        said = Head(come().page(path)).said
+        assert len(said["description"]) > 20
+        assert said["og:title"]
+        assert said["canonical"].endswith(path)
+        assert ("preview.png" in said["og:image"]) == (path == "/games/halves")
+
+
+def test_a_strange_host_is_not_repeated(come):
+    for host in ('evil"><script>', "evil/nothing", "evil@else"):
+        assert "evil" not in come().get("/", headers={"Host": host}).text
+
+
+@pytest.mark.parametrize("key", game_keys())
+def test_each_game_has_a_preview_in_plain_colours(key):
+    svg = draw_guide_picture(key, CARD).svg
+    plain = with_plain_style(svg)
+    assert not re.search(r"var\(|light-dark\(|color-mix\(|@media", plain)
+    assert plain.count("<g ") == svg.count("<g ")
+    png = preview_png(svg)
+    assert size(png) == (1200, 630)
+    assert len(png) > 10_000
+
+
+def test_values_that_refer_to_each_other_come_to_an_end():
+    style = ".b{--a:var(--b);--b:var(--a)}.c{fill:var(--a);stroke:light-dark(#fff,var(--b))}"
+    plain = with_plain_style(f'<svg viewBox="0 0 9 9"><style>{style}</style></svg>')
+    assert "stroke:#fff" in plain
+    mixed = with_plain_style("<style>.c{fill:color-mix(in srgb,var(--x,#123456) 40%,red)}</style>")
+    assert mixed == "<style>.c{fill:#123456}</style>"
+
+
+def test_any_site_may_frame_a_match_and_no_other_page(one, board, come):
+    one.move(board, "m13-j7")
+    for guest in (come(), one):
+        answer = guest.get(f"/m/{board}/embed")
+        policy = answer.headers["content-security-policy"]
+        assert "frame-ancestors *" in policy
+        assert "form-action 'none'" in policy
+        assert "set-cookie" not in answer.headers
+        read = Read(answer.text)
+        assert read.forms == read.inline == []
+        assert "csrf" not in answer.text.lower()
+        assert "m13-j7" in answer.text
+        assert "embed.js" in answer.text
+    assert "frame-ancestors 'none'" in one.get(f"/m/{board}").headers["content-security-policy"]
+    before = come().page(f"/m/{board}/embed?ply=0")
+    assert "m13-j7" not in before
+    assert "embed.js" not in before
+    assert come().get(f"/m/{board}/embed?ply=9").status_code == 404
+
+
+def test_what_went_wrong_is_said_with_a_way_on(come, pair):
+    page = come().get("/m/999999", headers={"Accept": "text/html"})
+    assert page.status_code == 404
+    assert "Page not found" in page.text
+    assert '<a href="/games">' in page.text
+    assert re.search(r"<details[^>]*><summary>Details</summary>.*unknown-board", page.text)
+    assert pair[0].name in pair[0].get("/m/999999").text
+    german = come(**{"Accept-Language": "de"}).get("/m/999999").text
+    assert "Seite nicht gefunden" in german
+    assert '<html lang="de"' in german
+
+
+def test_the_switches_of_each_page_are_kept_in_the_browser(come):
+    guest = come()
+    answer = guest.send("/display", {"theme": "dark", "back": "/games"}, on="/games")
+    assert answer.headers["location"] == "/games"
+    assert 'data-theme="dark"' in guest.page("/games")
+    guest.send("/display", {"language": "de"}, on="/games")
+    page = guest.page("/games")
+    assert '<html lang="de" data-theme="dark"' in page
+    assert "Spiele</a>" in page
+    guest.send("/display", {"sound": "true"}, on="/games")
+    assert 'data-sound="on"' in guest.page("/games")
+    assert 'data-sound="on"' not in come().page("/games")
+    by_script = guest.send("/display", {"theme": "light"}, on="/", headers={"HX-Request": "true"})
+    assert by_script.status_code == 204
+    assert 'data-theme="light"' in guest.page("/")
+
+
+_BACK = re.compile(r'id="display-form".*?name="back" value="([^"]*)"', re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "page"),
+    [
+        ("/new", {"game": "pow2", "against": "name", "opponent": "nobody-here"}, "/new"),
+        ("/account/password", {"old": "wrong", "new": "x"}, "/account"),
+        ("/account/tokens", {"label": "one", "scope": "read", "days": "30"}, "/account"),
+        ("/account/tokens/none/revoke", {}, "/account"),
+        ("/players/nobody-here/block", {}, "/players/nobody-here"),
+        ("/puzzles/one", {"line": "z99"}, "/puzzles/one"),
+        ("/challenges/none/take", {}, "/challenges"),
+    ],
+)
+def test_the_switches_below_an_answered_form_lead_to_a_page(api, come, path, fields, page):
+    guest = come(api.player())
+    assert _BACK.search(guest.page("/new?game=pow2"))[1] == "/new?game=pow2"
+    answer = guest.send(path, fields)
+    assert answer.status_code != 303, answer.headers
+    found = _BACK.search(answer.text)
+    assert found, answer.text
+    assert found[1] == page
+    sent = guest.send("/display", {"theme": "dark", "back": found[1]})
+    assert sent.headers["location"] == page
+    assert guest.get(page).status_code != 405
+
+
+@pytest.mark.parametrize("page", ["/login", "/signup"])
+def test_the_switches_below_a_refused_login_keep_the_wanted_page(come, page):
+    guest = come()
+    fields = {"userid": "nobody-here", "password": "wrong", "next": "/m/7?move=a b"}
+    found = _BACK.search(guest.send(page, fields, on=page).text)
+    assert found
+    sent = guest.send("/display", {"theme": "dark", "back": html.unescape(found[1])})
+    assert 'name="next" value="/m/7?move=a b"' in guest.page(sent.headers["location"])

@@ -18,7 +18,6 @@ from tests.helpers.api import Api, Player
 from tests.helpers.browser import Person, chromium
 
 SLOWNESS = float(os.environ.get("BROWSER_SLOWNESS", "1"))
-
 PATIENCE = 30_000
 """Milliseconds that a condition is waited for: a busy machine is no fault of the pages."""
 

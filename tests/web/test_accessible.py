@@ -1,16 +1,32 @@
-"""Pages for everybody: by keyboard, for screen readers, on a phone, light and dark."""
+"""Pages for everybody: by keyboard, for screen readers, on a phone, light and dark, in German."""
 
+import json
 import re
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
+import tests.games
+from domain.match.state import position_of
+from domain.rules import latest_rules, rules_id
+from services.app.games import game_keys
 from services.app.matches import load_state
 from tests.helpers.api import PASSWORD, Player
 from tests.helpers.browser import PHONE, faults_of
-from tests.helpers.keyboard import tab_to, walk_to
+from tests.helpers.english_words import english_in
+from tests.helpers.keyboard import play_by_keys, tab_to, walk_to
+from tests.helpers.page_texts import texts_of
+from tests.helpers.web import Guest
 
 pytestmark = pytest.mark.slow
+
+
+LAST = 7
+"""The last match has this number after the first."""
 
 SMALLEST = 24
 """Pixels that what is touched has at least, as WCAG 2.2 asks; links within sentences apart."""
@@ -41,12 +57,15 @@ def board(api, pair) -> int:
     for number in range(12):
         hugo.post(f"/api/matches/{board}/chat", {"text": f"line {number}"})
     hugo.post("/api/messages", {"to": ["gerd"], "text": "shall we play?"})
-    hugo.give(api.begun(gerd, hugo, game="torere"), {"do": "resign"})
-    disputed = api.begun(hugo, api.player(), terms=["--days=3"])
-    assert disputed == board + 5
-    hugo.move(disputed, "m13-m13")
-    hugo.move(disputed, "m13-m5:l4")
-    hugo.post(f"/api/matches/{disputed}/claim", {"ply": 1, "text": "look at this"})
+    for game in ("pow2", "halves"):
+        api.match(hugo, gerd, game=game)
+    own, other = (sha256(player.name.encode()).hexdigest() for player in pair)
+    fair: dict[str, Any] = {"game": "halves", "terms": ["--gather"]}
+    api.match(hugo, gerd, commitment=other, **fair)
+    sealed = api.match(gerd, hugo, commitment=own, **fair)
+    assert hugo.give(sealed, {"do": "accept", "commitment": other}).is_success
+    assert sealed == board + LAST
+    hugo.move(board, "m13-m13")
     hugo.post(f"/api/matches/{board}/claim", {"ply": 1, "text": "look at that"})
     api.parts.accounts.set_arbiter("gerd", True)
     api.caught_up()
@@ -66,15 +85,6 @@ def every_page(board: int) -> list[str]:
     ]  # fmt: skip
 
 
-def pages_alike(board: int) -> list[str]:
-    """Pages of the same kinds, with other contents."""
-    return [
-        "/new?game=halves", "/games/one", "/players/gerd", f"/m/{board + 2}", f"/m/{board}/1",
-        "/matches?state=others", "/games/line/matches?state=finished", "/messages",
-        "/watching?state=played", f"/m/{board + 5}/case",
-    ]  # fmt: skip
-
-
 def shown(one, path: str):
     """Open a page, and wait until its script has done all it does by itself."""
     page = one.goes_to(path)
@@ -83,16 +93,10 @@ def shown(one, path: str):
     return page
 
 
-@pytest.mark.parametrize(
-    ("pages", "part"),
-    [
-        *((every_page, part) for part in range(4)),
-        *(pytest.param(pages_alike, part, marks=pytest.mark.long) for part in range(4)),
-    ],
-)
-def test_axe_finds_nothing_on_any_page_be_it_light_or_dark(person, pair, board, pages, part):
+@pytest.mark.parametrize("part", range(4))
+def test_axe_finds_nothing_on_any_page_be_it_light_or_dark(person, pair, board, part):
     gerd, guest = person(pair[0]), person()
-    wanted = [*((gerd, path) for path in pages(board)),
+    wanted = [*((gerd, path) for path in every_page(board)),
               *((guest, path) for path in ("/", "/login", "/signup"))]  # fmt: skip
     faults = {}
     for one, path in wanted[part::4]:
@@ -102,19 +106,6 @@ def test_axe_finds_nothing_on_any_page_be_it_light_or_dark(person, pair, board, 
         faults[f"{path} in the dark"] = contrasts_of(page)
         page.emulate_media(color_scheme="light")
     assert {path: found for path, found in faults.items() if found} == {}
-
-
-@pytest.mark.long
-def test_axe_finds_nothing_on_a_list_of_several_pages(api, person, pair):
-    gerd, hugo = pair
-    for _ in range(51):
-        hugo.give(api.begun(gerd, hugo, game="torere"), {"do": "resign"})
-    api.caught_up()
-    for options in ({}, PHONE):
-        page = shown(person(gerd, **options), "/players/hugo/matches?state=finished")
-        expect(page.get_by_role("link", name="Next", exact=True).first).to_be_visible()
-        assert faults_of(page) == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def contrasts_of(page) -> list[str]:
@@ -176,10 +167,9 @@ def test_a_screen_reader_hears_whose_turn_it_is_and_what_can_be_chosen(person, p
     expect(page.locator("#says")).to_contain_text("m5 selected.")
 
 
-@pytest.mark.parametrize("pages", [every_page, pytest.param(pages_alike, marks=pytest.mark.long)])
-def test_on_a_phone_nothing_sticks_out_and_all_can_be_touched(person, pair, board, pages):
+def test_on_a_phone_nothing_sticks_out_and_all_can_be_touched(person, pair, board):
     one = person(pair[0], **PHONE)
-    for path in pages(board):
+    for path in every_page(board):
         page = shown(one, path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
         small = page.evaluate(
@@ -193,19 +183,6 @@ def test_on_a_phone_nothing_sticks_out_and_all_can_be_touched(person, pair, boar
         )
         small = [one for one in small if 'type="checkbox"' not in one and 'type="radio"' not in one]
         assert not small, (path, small)
-
-
-@pytest.mark.long
-def test_a_phone_shows_other_pictures_by_day_than_in_the_dark(person, pair, board, tmp_path):
-    one = person(pair[0], **PHONE)
-    for name, path in (("home", "/"), ("match", f"/m/{board}"), ("halves", f"/m/{board + 1}")):
-        page = shown(one, path)
-        shots = []
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            shots.append(page.screenshot(path=tmp_path / f"{name}-{scheme}.png", full_page=True))
-        assert len(set(shots)) == 2
-        assert min(map(len, shots)) > 20_000, name
 
 
 def test_on_a_phone_the_board_is_as_wide_as_the_screen_and_its_places_can_be_touched(
@@ -234,3 +211,85 @@ def test_whose_turn_it_is_can_be_read_from_afar(person, pair, board):
     assert size >= 20
     assert weight >= 600
     expect(turn).to_be_in_viewport()
+
+
+def texts_in(api, language: str, name: str, paths: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each path with the texts of the page there, which are all in its language."""
+    with Guest(api, **{"accept-language": language}) as guest:
+        if name:
+            guest.log_in(name)
+        for path in paths:
+            found, texts = texts_of(guest.get(path, headers={"accept": "text/html"}).text)
+            assert found == language, path
+            yield path, texts
+
+
+def test_no_page_has_english_in_it_when_german_is_asked_for(api, pair, board):
+    guests = ["/verify", "/", "/login", "/signup", "/games", "/games/pow2", "/help", "/puzzles"]
+    more = [f"/games/{key}{rest}" for key in game_keys() for rest in ("", "/try?seed=00")]
+    more += [f"/m/{board + at}{rest}" for at in range(LAST + 1) for rest in ("", "/1", "/analysis")]
+    more += ["/new?game=halves", "/matches?state=others", "/matches?state=finished", "/nowhere"]
+    paths = [*every_page(board), *more, "/games/line/matches?state=finished"]
+    seen = [*texts_in(api, "de", pair[0].name, paths), *texts_in(api, "de", "", guests)]
+    left = [f"{path}: {text}" for path, texts in seen for text in texts if english_in(text)]
+    assert not left, "\n".join(left)
+    for path, texts in texts_in(api, "en", "", guests):  # it would be found
+        assert sum(map(english_in, texts)) > 4, path
+
+
+def test_what_scripts_write_is_german_too(person, pair, board):
+    page = person(pair[0], locale="de-DE").goes_to(f"/m/{board}")
+    page.locator("#board-area.choosing").wait_for()
+    for place in ("m5", "m9"):
+        page.locator(f'#board-area [data-place="{place}"] .hit').click()
+    expect(page.locator("#says")).to_contain_text("m5-m9")
+    expect(page.locator("html")).to_have_attribute("lang", "de")
+    language, texts = texts_of(page.content())
+    assert language == "de"
+    assert [text for text in texts if english_in(text)] == []
+
+
+FEWEST = 3
+"""Moves of a match at least: a puzzle can be handed in with its first."""
+
+LONGEST = 64
+"""Characters of an option that the API takes."""
+
+SHORT = {"halves": ["-tiles_each=2"]}
+"""Options by which a game whose start is drawn by chance ends soon."""
+
+
+def recorded(key: str) -> tuple[list[str], list[str]]:
+    """Return the options and moves of the shortest recorded game without chance; no moves if none is."""
+    games = json.loads(Path(tests.games.__path__[0], key, "games.json").read_text("utf-8"))
+    fits = [
+        (game["options"], game["moves"].split())
+        for game in games
+        if game["rules"] == rules_id(latest_rules(key))
+        and game["setup"] is None
+        and not any(sign in game["moves"] for sign in ("=", "!"))
+        and len(game["moves"].split()) >= FEWEST
+        and all(len(option) <= LONGEST for option in game["options"])
+    ]
+    return min(fits, key=lambda one: len(one[1]), default=(SHORT.get(key, []), []))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("key", game_keys())
+def test_a_game_is_played_to_its_end_with_the_keyboard_alone(api, person, key):
+    rules = latest_rules(key)
+    seats = [api.player() for _ in range(rules.players[0])]
+    options, moves = recorded(key)
+    board = api.begun(*seats, game=key, options=options)
+    pages = [person(one).goes_to(f"/m/{board}") for one in seats]
+    for number in range(500):
+        state = load_state(api.parts, board)
+        if state.over:
+            break
+        move = moves[number] if moves else next(iter(rules.legal_moves(position_of(state))))
+        assert state.next is not None
+        # each player is at one page all the time, the second one at its list of choices
+        play_by_keys(pages[state.next], move, listed=len(seats) == 1 or state.next == 1)
+    assert load_state(api.parts, board).over
+    for page in pages:
+        expect(page.locator("#builder")).to_have_count(0)

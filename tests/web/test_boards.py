@@ -1,14 +1,17 @@
-"""Boards in a browser: turned, in other looks, with pieces that glide, and with a legend."""
-
-from base64 import b64encode
+"""Boards in a browser: turned, in other looks, on every screen; they stay where they are while somebody plays."""
 
 import pytest
 from playwright.sync_api import expect
 
+from domain.rules import latest_rules
+from services.app.games import game_keys
+from services.http.web.assets import ASSETS, asset_url
+from tests.helpers.browser import pick_any
+
 pytestmark = pytest.mark.slow
 
-TRY = "/games/goliath/try"
 
+TRY = "/games/goliath/try"
 WATCH = """
   window.glides = [];
   const animate = Element.prototype.animate;
@@ -118,40 +121,171 @@ def test_a_look_takes_effect_at_once_and_stays(person):
     expect(page.locator("#board-area .label").first).to_be_hidden()
 
 
-@pytest.mark.long
-def test_boards_in_pictures_follow_the_theme_of_the_page_and_of_boards(person, api):
-    one = person(api.player(name="painter"))
-    page = one.page
-    page.emulate_media(color_scheme="light")
-    one.goes_to("/")
-    blank = page.context.new_page()  # whose policy lets it read pictures
+LONG = "bartholomew-the-tall"
+TOP = "document.querySelector('#board-box').getBoundingClientRect().top + scrollY"
+FIRST_MOVE = """async () => {
+  const answer = await fetch(document.querySelector("#board-area").dataset.moves);
+  return (await answer.json()).moves[0];
+}"""
 
-    def colour(path):
-        one.goes_to(path)
-        picture = page.locator("main img[src*='.svg']").first
-        picture.scroll_into_view_if_needed()
-        page.wait_for_function("[...document.images].every((one) => one.complete)")
-        return mean(picture.screenshot())
 
-    def mean(png):
-        drawn = blank.evaluate(
-            """async (png) => {
-              const image = await createImageBitmap(await (await fetch(png)).blob());
-              const canvas = new OffscreenCanvas(1, 1).getContext("2d");
-              canvas.imageSmoothingQuality = "high";
-              canvas.drawImage(image, 0, 0, 1, 1);
-              return [...canvas.getImageData(0, 0, 1, 1).data];
-            }""",
-            "data:image/png;base64," + b64encode(png).decode(),
-        )
-        return tuple(drawn[:3])
+def test_the_board_stays_where_it_is_whatever_is_said_above_it(api, person):
+    one = person("still")
+    players = api.player_of("still"), api.player(name=LONG)
+    board = api.begun(*players, game="powerdrain")
+    api.begun(*players, game="halves")
+    api.caught_up()
+    page = one.goes_to(f"/m/{board}")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.locator("#board-area.choosing").wait_for()
+    top = page.evaluate(TOP)
+    plug, place = page.evaluate(FIRST_MOVE).split("-")
+    one.chooses(plug, plug=True)
+    expect(page.locator("#says")).to_contain_text(f"{plug} selected.")
+    assert page.evaluate(TOP) == top
+    one.chooses(place)
+    expect(page.locator("#says")).to_contain_text(f"It will be {LONG}'s turn.")
+    assert page.evaluate(TOP) == top
+    page.locator("#confirm").click()
+    expect(page.locator("#next-match")).to_be_visible()
+    expect(page.locator("#turn")).to_contain_text(LONG)
+    assert page.evaluate(TOP) == top
 
-    found = {}
-    for theme in ("light", "dark"):
-        for board in ("paper", "wood"):
-            page.context.add_cookies([
-                {"name": "display", "value": f"theme-{theme}.board-{board}", "url": page.url}
-            ])  # fmt: skip
-            found[theme, board] = colour("/games")
-    assert len(set(found.values())) == 4, found
-    assert sum(found["light", "paper"]) > sum(found["dark", "paper"])
+
+def test_a_written_move_keeps_its_field(api, person):
+    one = person("writer-of-moves")
+    page = one.goes_to(f"/m/{api.begun(api.player_of(one.name), api.player())}")
+    field = page.locator("#move")
+    page.locator("#board-area.choosing").wait_for()
+    field.press_sequentially("m13-j7")
+    expect(page.locator("#says")).to_contain_text("Play m13-j7?")
+    expect(field).to_be_focused()
+    page.get_by_role("button", name="Back").click()
+    one.picks("m13-j7")
+    expect(field).to_be_hidden()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
+def test_a_step_back_can_be_pressed_twice_at_the_same_point(api, person, width, height):
+    one, two = api.players()
+    board = api.begun(one, two)
+    for player, move in ((one, "m13-j7"), (two, "a13-d7"), (one, "m1-j4"), (two, "a1-d4")):
+        assert player.move(board, move).status_code == 200
+    page = person(one, viewport={"width": width, "height": height}).goes_to(f"/m/{board}")
+    page.locator("#board-area.choosing").wait_for()
+    back = page.locator('[data-step="back"]')
+    back.evaluate("button => button.scrollIntoView({ block: 'center' })")
+    box = back.bounding_box()
+    at = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.click(*at)
+    expect(page.locator("#study-turn")).to_have_attribute("data-ply", "3")
+    page.mouse.click(*at)
+    expect(page.locator("#study-turn")).to_have_attribute("data-ply", "2")
+
+
+def test_the_next_match_has_the_whole_width_of_a_tablet(api, person):
+    one, two = api.players()
+    board, _ = api.begun(one, two), api.begun(one, two, game="halves")
+    api.caught_up()
+    one.move(board, "m13-j7")
+    page = person(one, viewport={"width": 768, "height": 1024}).goes_to(f"/m/{board}")
+    assert page.locator(".next").bounding_box()["width"] == 768
+
+
+def test_three_names_and_the_own_clock_can_be_read_on_the_smallest_phones(api, person):
+    one = api.player(name="emmeline")
+    others = api.player(name="ottilie"), api.player(name="wilhelmine")
+    board = api.begun(one, *others, game="halves")
+    page = person(one, viewport={"width": 320, "height": 568}).goes_to(f"/m/{board}")
+    page.locator("#board-area.choosing").wait_for()
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll(".plate .name a")]
+          .filter((name) => name.scrollWidth > name.clientWidth).map((name) => name.textContent)"""
+    )
+    assert cut == []
+    page.goto(f"/m/{api.begun(one, others[0])}")
+    page.locator("#board-area.choosing").wait_for()
+    plate = page.locator("#plates-below .clock").bounding_box()
+    assert plate["y"] + plate["height"] <= page.locator(".bar").bounding_box()["y"]
+
+
+SIZES = [(844, 390), (768, 1024), (375, 553), (390, 844), (1280, 900)]
+BOXES = """() => {
+  const box = (selector) => {
+    const { left, top, right, bottom } = document.querySelector(selector).getBoundingClientRect();
+    return { left, top, right, bottom };
+  };
+  return {
+    board: box("#board-area svg.board"), play: box("#confirm"), bar: box(".bar"),
+    fixed: getComputedStyle(document.querySelector(".bar")).position === "fixed",
+    wide: document.documentElement.scrollWidth - innerWidth, scrolled: scrollY,
+  };
+}"""
+
+
+@pytest.fixture(scope="package")
+def pair(api):
+    return api.player(name="sieglinde"), api.player(name="siegfried")
+
+
+@pytest.mark.parametrize(
+    "game",
+    # one with many tiles beside its board; the others are long
+    [pytest.param(one, marks=[] if one == "halves" else pytest.mark.long) for one in game_keys()],
+)
+def test_the_whole_board_and_play_are_in_sight_at_every_size(api, person, pair, game):
+    alone = latest_rules(game).players == (1,)
+    board = api.begun(*pair[: 1 if alone else 2], game=game)
+    one = person(pair[0])
+    for width, height in SIZES:
+        one.page.set_viewport_size({"width": width, "height": height})
+        one.goes_to(f"/m/{board}")
+        one.page.locator("#board-area.choosing").wait_for()
+        pick_any(one)
+        expect(one.page.locator("#confirm")).to_be_enabled()
+        found = one.page.evaluate(BOXES)
+        size = f"{game} at {width}x{height}: {found}"
+        assert found["scrolled"] == 0, size
+        assert found["wide"] <= 0, size
+        for part in ("board", "play"):
+            inside = found[part]
+            assert inside["left"] >= 0, size
+            assert inside["top"] >= 0, size
+            assert inside["right"] <= width + 0.5, size
+            assert inside["bottom"] <= height + 0.5, size
+        if found["fixed"]:
+            assert found["board"]["bottom"] <= found["bar"]["top"] + 0.5, size
+        else:
+            above = found["bar"]["bottom"] <= found["board"]["top"] + 0.5
+            assert above or found["board"]["right"] <= found["bar"]["left"] + 0.5, size
+        # it is as high as it can be; one whose tiles were dealt in a long row is as wide
+        high = found["board"]["bottom"] - found["board"]["top"]
+        wide = found["board"]["right"] - found["board"]["left"]
+        assert high >= min(width, height) * 0.55 or wide >= width * 0.9, size
+
+
+def test_a_match_that_waits_is_no_narrow_column_on_a_phone_that_lies(api, person, pair):
+    board = api.match(*pair, game="powerdrain", terms=["--gather"])
+    page = person(pair[1]).goes_to("/")
+    page.set_viewport_size({"width": 844, "height": 390})
+    page.goto(f"/m/{board}")
+    wide = page.evaluate("document.querySelector('.side').getBoundingClientRect().width")
+    assert wide >= 844 * 0.4
+
+
+def test_a_module_that_fails_is_named_and_keeps_no_other_from_running(person, api):
+    one = person("breaker")
+    board = api.begun(api.player_of(one.name), api.player())
+    text = ASSETS["scripts.js"].data.decode().replace("\nwatchSending();\n", "\ngone();\n")
+    answer = {"body": text, "content_type": "text/javascript"}
+    one.page.route(f"**{asset_url('scripts.js')}", lambda route: route.fulfill(**answer))
+    errors = []
+    one.page.on("pageerror", lambda error: errors.append(error.stack))
+    one.goes_to(f"/m/{board}")
+    # by `page.js` and `steps.js`, of which one runs before it, and one after it
+    one.page.locator(".moves[data-shown]").wait_for(state="attached")
+    one.page.locator(".trial").wait_for(state="attached")
+    assert len(errors) == 1
+    assert "gone is not defined" in errors[0]
+    assert "match_js" in errors[0]
+    one.complaints.clear()

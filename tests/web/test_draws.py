@@ -6,9 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from domain.match.audit import verify
-from domain.match.events import Called, Declined, MatchStarted, Revealed, Sealed, Withheld
+from domain.match.deals import DealKind, deal_kind
+from domain.match.events import Called, MatchStarted, Revealed, Withheld
 from domain.match.history import decode_event
 from services.app.matches import load_state
+from tests.helpers.browser import PHONE
 
 pytestmark = pytest.mark.slow
 
@@ -79,39 +81,6 @@ def test_two_browsers_commit_and_reveal_and_the_match_starts_while_both_look_on(
 
 
 @pytest.mark.long
-def test_an_open_match_of_chance_is_revealed_from_whatever_page_its_maker_opens_next(api, person):
-    lena, dora = person("lena-o"), person("dora-o")
-    offers(lena, "Powerdrain")
-    assert kept(lena) == 1
-    lena.goes_to("/help")  # the list of matches would reveal at once
-    dora.goes_to("/")
-    row = dora.page.locator("li", has_text="lena-o")
-    row.get_by_role("button", name="Play").click()
-    dora.page.wait_for_url("**/m/*")
-    board = int(dora.page.url.rpartition("/")[2])
-    expect(dora.page.locator("#turn")).to_have_text("The deal is waiting for lena-o")
-    assert isinstance(bodies(api, board)[1], Sealed)
-    api.caught_up()
-    lena.goes_to("/ratings/pow2")
-    dora.page.locator("#board-area svg").wait_for()
-    forgets(lena)
-    forgets(dora)
-
-
-@pytest.mark.long
-def test_a_game_without_chance_commits_to_nothing(person):
-    lena = person("lena-p")
-    offers(lena, "The Power of Two", fair=False)
-    assert kept(lena) == 0
-
-
-def test_a_game_of_chance_commits_to_nothing_unless_that_is_chosen(person):
-    lena = person("lena-u")
-    offers(lena, "Powerdrain", fair=False)
-    assert kept(lena) == 0
-
-
-@pytest.mark.long
 def test_without_a_secure_page_the_server_keeps_the_text_and_the_page_says_so(api, person):
     lena, dora = person("lena-i"), person("dora-i")
     for one in (lena, dora):
@@ -119,7 +88,7 @@ def test_without_a_secure_page_the_server_keeps_the_text_and_the_page_says_so(ap
     board = calls(lena, dora)
     dora.goes_to(f"/m/{board}")
     expect(dora.page.locator("[data-keeper]")).to_contain_text("The server keeps your secret text")
-    dora.page.get_by_label("A secret word of yours for the deal").fill("swordfish")
+    dora.page.get_by_label("Add a secret word to the shuffle").fill("swordfish")
     dora.page.get_by_role("button", name="Accept").click()
     dora.page.locator("#board-area svg").wait_for()
     revealed = [body for body in bodies(api, board) if isinstance(body, Revealed)]
@@ -176,12 +145,42 @@ def test_the_list_of_matches_reveals_while_it_is_looked_at_though_the_server_is_
     forgets(dora)
 
 
-def test_looking_at_the_forms_of_other_games_keeps_no_text(person):
-    page = (lena := person("lena-t")).goes_to("/new?game=powerdrain")
+def test_a_deal_that_is_not_chosen_and_forms_that_are_looked_at_keep_no_text(person):
+    lena = person("lena-t")
+    offers(lena, "Powerdrain", fair=False)
+    assert kept(lena) == 0
+    page = lena.goes_to("/new?game=powerdrain")
     for game in ("Halves", "Powerdrain", "The Power of Two"):
         page.get_by_label(game, exact=True).check()
         expect(page.get_by_role("link", name=f"The rules of {game}")).to_be_visible()
     assert kept(lena) == 0
+
+
+@pytest.mark.long
+def test_a_deal_waits_for_the_browser_in_which_its_challenger_accepted(api, person):
+    nora, oleg = api.player(name="nora-open"), person("oleg-open")
+    desktop, phone = person(nora), person(nora, **PHONE)
+    offers(desktop, "Halves")
+    desktop.page.goto("about:blank")
+    api.caught_up()
+    oleg.goes_to("/challenges")
+    facts = oleg.page.locator(".open-offer", has_text=nora.name)
+    expect(facts.get_by_text("provably fair deal")).to_have_count(1)
+    facts.get_by_role("button", name="Play").click()
+    oleg.page.wait_for_url("**/m/*")
+    board = int(oleg.page.url.rpartition("/")[2])
+    expect(oleg.page.locator("#board-area")).to_contain_text(
+        f"The board is dealt as soon as {nora.name} opens matchpost in the browser"
+    )
+    phone.goes_to(f"/m/{board}")
+    expect(phone.page.locator("[data-elsewhere]")).to_contain_text("It isn’t in this browser")
+    api.caught_up()
+    desktop.goes_to("/help")  # any page reveals
+    for one in (oleg, phone):
+        expect(one.page.locator("#board-area svg")).to_be_visible()
+    events = api.parts.store.events(board)
+    verify(board, events)
+    assert deal_kind(decode_event(data).body for data in events) is DealKind.SEALED
 
 
 def seal(api, person, name: str):
@@ -213,20 +212,6 @@ def declines(one, board: int) -> str:
     return asked
 
 
-@pytest.mark.long
-def test_who_declines_where_no_browser_with_the_text_was_seen_is_not_blamed(api, person):
-    board, nora, _, second = seal(api, person, "w")
-    assert declines(second, board) == "Decline this match?"
-    assert any(isinstance(body, Declined) for body in bodies(api, board))
-    assert not any(isinstance(body, Withheld) for body in bodies(api, board))
-    api.caught_up()
-    assert api.parts.standings.refused(nora.account) == 0
-    page = second.goes_to(f"/players/{nora.name}")
-    expect(page.locator("h1")).to_contain_text(nora.name)
-    expect(page.locator("main")).not_to_contain_text("could be known")
-    verify(board, api.parts.store.events(board))
-
-
 def test_who_declines_after_a_browser_with_the_text_was_seen_withholds_it(api, person):
     board, nora, first, second = seal(api, person, "s")
     first.page.route("**/reveal", lambda route: route.fulfill(status=503, json={}))
@@ -238,18 +223,4 @@ def test_who_declines_after_a_browser_with_the_text_was_seen_withholds_it(api, p
     assert api.parts.standings.refused(nora.account) == 1
     page = second.goes_to(f"/players/{nora.name}")
     expect(page.locator("main")).to_contain_text("declined 1 match after the board could be known")
-    verify(board, api.parts.store.events(board))
-
-
-@pytest.mark.long
-def test_the_server_deals_on_two_devices_when_both_agree(api, person):
-    board, nora, _, second = seal(api, person, "d")
-    other = person(api.player_of("oleg-d"))
-    other.goes_to(f"/m/{board}")
-    second.goes_to(f"/m/{board}")
-    second.page.get_by_role("button", name="Let the server deal").click()
-    expect(other.page.locator("#action")).to_contain_text(f"{nora.name} wants the server to deal")
-    other.page.get_by_role("button", name="Accept").click()
-    for one in (second, other):
-        one.page.locator("#board-area svg").wait_for()
     verify(board, api.parts.store.events(board))

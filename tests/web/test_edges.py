@@ -1,11 +1,14 @@
-"""The edges of the pages in a browser: switches, sound, paper, and a frame of another site."""
+"""The edges of the pages in a browser: switches, sound, paper, notifications, messages, other sites."""
 
+import re
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
 from playwright.sync_api import expect
+
+from tests.helpers.browser import faults_of
 
 pytestmark = pytest.mark.slow
 
@@ -29,30 +32,16 @@ def test_the_theme_changes_at_once_and_stays(person):
     assert page.url.endswith("/puzzles")
 
 
-def test_the_switches_work_without_scripts(person):
-    page = person("", java_script_enabled=False, color_scheme="light").goes_to("/games")
-    page.locator("#display-form").get_by_role("button", name="Dark").click()
-    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    assert page.url.endswith("/games")
-
-
 LINKS_IN_SIGHT = """() => {
   const bottom = document.querySelector("header.top").getBoundingClientRect().bottom;
   const seen = [...document.querySelectorAll("header.top a")].map((link) => link.getBoundingClientRect());
   return seen.filter((box) => box.width && box.bottom <= bottom && box.right <= innerWidth).length;
 }"""
+
 ONE_LINE = 54  # pixels
 
 
-@pytest.mark.parametrize(
-    ("who", "language"),
-    [
-        ("edge-of-a-long-name", "de"),
-        ("", "en"),
-        pytest.param("edge-of-a-long-name", "en", marks=pytest.mark.long),
-        pytest.param("", "de", marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.parametrize(("who", "language"), [("edge-of-a-long-name", "de"), ("", "en")])
 def test_the_header_is_one_line_and_the_foot_has_what_finds_no_room_there(person, who, language):
     page = person(f"{who}{language[0]}" if who else "", locale=language).goes_to("/challenges")
     for width in (844, 768, 600, 521, 390, 360, 320):
@@ -180,3 +169,61 @@ def test_a_page_of_another_site_plays_by_the_api_with_a_token(browser, api, else
     page.close()
     assert (found["move"], found["status"], found["code"]) == ("m13-j7", 200, "cross-site")
     assert found["rate"].startswith('"commands";r=')
+
+
+def test_a_new_message_appears_while_another_is_typed(api, person):
+    one, other = api.players()
+    page = person(one).goes_to("/messages")
+    page.get_by_text("Write a message").click()
+    page.get_by_label("To", exact=True).fill(other.name)
+    page.get_by_label("Text").fill("half a sentence")
+    assert other.post("/api/messages", {"to": [one.name], "text": "are you there?"}).is_success
+    letter = page.locator(".letter")
+    expect(letter).to_contain_text("are you there?")
+    expect(page.get_by_label("Text")).to_have_value("half a sentence")
+    assert faults_of(page) == []
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("status").filter(has_text=other.name)).to_be_visible()
+    page.get_by_role("link", name="Answer").click()
+    expect(page.get_by_label("To", exact=True)).to_have_value(other.name)
+    expect(page.get_by_label("Text")).to_be_focused()
+    page.get_by_role("button", name="Mark as unread").click()
+    expect(page.get_by_role("link", name="1 new message")).to_be_visible()
+
+
+def test_the_star_keeps_a_match_and_home_shows_how_it_goes_on(api, person):
+    one, other = api.players()
+    board = api.begun(one, other)
+    fan = person("fan")
+    star = fan.goes_to(f"/m/{board}").get_by_role("button", name="Watch")
+    expect(star).to_have_attribute("aria-pressed", "false")
+    star.press("Enter")
+    expect(star).to_have_attribute("aria-pressed", "true")
+    expect(star).to_be_focused()
+    api.caught_up()
+    row = fan.goes_to("/").locator("#watching .row-item")
+    expect(row).to_contain_text(f"{one.name} to move")
+    assert faults_of(fan.page) == []
+    assert one.move(board, "m13-j7").is_success
+    expect(row).to_contain_text(f"{other.name} to move")
+    assert other.give(board, {"do": "resign"}).is_success
+    expect(row).to_contain_text(f"{one.name} won")
+    page = fan.goes_to("/watching")
+    assert faults_of(page) == []
+    page.get_by_role("button", name=re.compile("Remove")).click()
+    empty = page.get_by_text("You aren’t watching any matches. To watch one, use the")
+    expect(empty).to_be_visible()
+
+
+def test_a_muted_chat_makes_no_mark_on_the_page(api, person):
+    one, other = api.players()
+    board = api.begun(one, other)
+    page = person(one).goes_to(f"/m/{board}")
+    mute = page.get_by_role("button", name="Mute this chat")
+    mute.click()
+    expect(mute).to_have_attribute("aria-pressed", "true")
+    assert other.post(f"/api/matches/{board}/chat", {"text": "psst"}).is_success
+    expect(page.locator("#chat")).to_contain_text("psst")
+    page.goto("/")
+    expect(page.locator("#matches")).to_be_visible()
+    assert "new chat" not in page.locator("#matches").inner_text()

@@ -1,17 +1,16 @@
-"""Replays, lines that nobody plays, puzzles, and pages without scripts."""
+"""Replays, lines that nobody plays, an analysis, puzzles, boards to try, and pages without scripts."""
 
 import re
 
 import pytest
 from playwright.sync_api import expect
 
-from services.app.matches import load_state
-from tests.fakes.tokens import check_one
-from tests.helpers.api import until
+from services.app.matches import analyse, load_state
+from tests.helpers.analysing import listening
 from tests.helpers.browser import choices, faults_of
-from tests.helpers.publishing import publish
 
 pytestmark = pytest.mark.slow
+
 
 MOVES = ("m13-m5:l4", "a13-c11", "l4-k3:j2", "a1-a7")
 
@@ -48,38 +47,6 @@ def test_a_replay_is_gone_through_with_keys_links_and_the_slider(person, board):
     expect(page.locator(".moves a.now")).to_have_text("a13-c11")
 
 
-@pytest.mark.long
-def test_receipt_and_proof_are_files_behind_the_mark(api, person):
-    two = api.players()
-    board = api.begun(*two)
-    for at, move in enumerate(MOVES):
-        assert two[at % 2].move(board, move).is_success
-    one = person(two[0])
-    page = one.goes_to(f"/m/{board}")
-    expect(page.locator("#recorded")).to_have_text("Saved · being added to the public log")
-    publish(api)
-
-    def published() -> bool:
-        page.reload()
-        return "proof" in page.locator("#recorded").inner_text()
-
-    until(published)
-    expect(page.locator(".moves .kept")).to_have_count(4)
-    page.get_by_text("Share and export").click()
-    for name in ("Receipt", "proof"):
-        with page.expect_download() as download:
-            page.get_by_role("link", name=name, exact=True).click()
-        assert download.value.suggested_filename == f"{name.lower()}-{board}-6.txt"
-    one.goes_to(f"/m/{board}/2")
-    page.keyboard.press("ArrowRight")
-    page.wait_for_url(f"**/m/{board}/3")
-    page.get_by_text("Share and export").click()
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Proof", exact=True).click()
-    assert download.value.suggested_filename == f"proof-{board}-5.txt"
-    assert faults_of(page) == []
-
-
 def test_a_replay_runs_by_itself_and_stops_at_the_end(person, board):
     page = person().page
     page.clock.install()
@@ -94,15 +61,6 @@ def test_a_replay_runs_by_itself_and_stops_at_the_end(person, board):
     expect(run).to_have_text("Stop")
     page.clock.run_for(1_200)
     expect(run).to_have_text("Play ▶")
-
-
-def test_each_ply_has_an_address_that_shows_it(person, board):
-    one, other = person(), person()
-    one.goes_to(f"/m/{board}/0")
-    one.page.keyboard.press("End")
-    one.page.wait_for_url(f"**/m/{board}/4")
-    other.goes_to(one.page.url)
-    expect(other.page.locator("#at .says")).to_contain_text("After move 4 of 4: a1-a7")
 
 
 def test_what_if_is_played_for_everybody_and_touches_nothing(api, person, board):
@@ -121,47 +79,6 @@ def test_what_if_is_played_for_everybody_and_touches_nothing(api, person, board)
     one.page.go_back()
     expect(one.page.locator(".moves a.now")).to_have_text("m5-m9")
     assert load_state(api.parts, board).moves.split() == list(MOVES)
-
-
-@pytest.mark.long
-def test_replies_are_laid_ready_on_the_board(api, person):
-    light, dark = person("rita"), person("rosa")
-    light.goes_to("/new?opponent=rosa")
-    light.page.locator('[name="pow2-seat"][value="0"]').check()
-    light.starts()
-    light.page.wait_for_url("**/m/*")
-    board = int(light.page.url.rpartition("/")[2])
-    dark.accepts(board)
-    dark.page.get_by_role("link", name="Add a conditional move").click()
-    for move in ("m13-j7", "a13-d7"):
-        dark.picks(move)
-        dark.page.locator("#confirm").click()
-        dark.page.locator(".moves a.now", has_text=move).wait_for()
-    dark.page.get_by_role("button", name="Save as conditional move").click()
-    dark.page.wait_for_url(f"**/m/{board}")
-    expect(dark.page.locator(".conditional li")).to_have_text(re.compile(r"m13-j7 a13-d7"))
-    light.picks("m13-j7")
-    light.page.locator("#confirm").click()
-    light.page.locator(".moves a.now", has_text="a13-d7").wait_for()
-    light.waits_for_turn()
-    assert load_state(api.parts, board).ply == 2
-
-
-@pytest.mark.long
-def test_a_puzzle_that_a_program_started_is_solved_step_by_step(api, person):
-    solver = api.player(name="solveig")
-    one = person(solver)
-    one.goes_to(f"/m/{api.begun(solver, game='one')}")
-    one.plays("c3")
-    score = one.page.locator(".score")
-    expect(score).to_contain_text("lines with exactly one stone, by 1 stone")
-    one.plays("m13")
-    expect(score).to_contain_text("by 2 stones")
-    one.plays("-m13")
-    one.plays("done")
-    expect(one.page.locator("#turn")).to_have_class(re.compile("ended"))
-    expect(one.page.locator("#turn")).to_contain_text("Finished: ")
-    expect(one.page.locator("body")).to_contain_text("Proven maximum: 40")
 
 
 def test_a_jump_may_go_on_where_it_could_end(person):
@@ -221,31 +138,6 @@ def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person
     assert load_state(api.parts, board).ply == 1
 
 
-@pytest.mark.long
-def test_the_account_is_looked_after_in_the_browser(api, person):
-    one = person("olga")
-    page = one.goes_to("/account")
-    for language, goal in (("de", "Wer als Erster am Ende"), ("en", "The first to end a turn")):
-        form = page.locator("form", has=page.locator('select[name="language"]'))
-        form.locator('select[name="language"]').select_option(language)
-        with page.expect_navigation():
-            form.get_by_role("button").click()
-        page.goto("/games/pow2")
-        expect(page.locator("html")).to_have_attribute("lang", language)
-        expect(page.locator("main")).to_contain_text(goal)
-        page.goto("/account")
-    page.get_by_text("Tokens for programs").click()
-    page.get_by_label("What it is for").fill("my bot")
-    page.get_by_role("button", name="Create token").click()
-    token = page.get_by_label("The token", exact=True).input_value()
-    assert check_one(api.parts.tokens, token).label == "my bot"
-    page.get_by_role("button", name="Log out", exact=True).click()
-    page.wait_for_url("/")
-    expect(page.locator("header")).to_contain_text("Log in")
-    page.goto("/account")
-    page.wait_for_url("**/login?next=/account")
-
-
 def test_the_board_of_the_first_page_is_live(api, person):
     players = api.players()
     board = api.begun(*players)
@@ -258,15 +150,89 @@ def test_the_board_of_the_first_page_is_live(api, person):
     expect(page.locator('#live-board [data-place="j7"] .piece')).to_have_count(1)
 
 
-def test_the_list_of_matches_is_made_anew_when_somebody_looks_at_it_again(api, person):
-    one = person("hanna")
-    one.goes_to("/")
-    expect(one.page.locator("#matches")).to_contain_text("You have no games in progress")
-    account = api.parts.accounts.id_of("hanna")
-    other = api.player()
-    board = api.match(other, api.player_of("hanna"))
-    api.caught_up()
-    assert [row.board for row in api.parts.lists.proposed(account)] == [board]
-    one.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    expect(one.page.locator(f'#matches a[href="/m/{board}"]').last).to_be_visible()
-    expect(one.page).to_have_title("(1) matchpost")
+def test_an_analysis_is_asked_for_and_comes_by_itself(api, person):
+    anna = person("anna")
+    board = api.begun(api.player_of("anna"), api.player(), game="pow2")
+    for move in ({"do": "move", "move": "m13-j7"}, {"do": "resign"}):
+        assert api.player_of("anna").give(board, move).is_success
+    page = anna.goes_to(f"/m/{board}")
+    anna.expected.append("htmx:")
+    page.get_by_role("link", name="Analysis").click()
+    with listening(api.parts):
+        page.get_by_role("button", name="Analyse").click()
+        page.locator("#progress").wait_for()
+    expect(page.get_by_role("status")).to_contain_text("0 of 2 positions done")
+    assert faults_of(page) == []
+    # too many requests: the page stays, and looks again by itself
+    page.route("**/analysis", lambda route: route.fulfill(status=429, body="<p>wait</p>"))
+    expect(page.locator("#offline")).to_contain_text("Too many requests. Trying again")
+    expect(page.locator("#progress")).to_contain_text("0 of 2 positions done")
+    page.unroute("**/analysis")
+    expect(page.locator("#offline")).to_be_hidden()
+    assert analyse(api.parts, board)
+    expect(page.locator("svg.plot polyline")).to_have_count(1)
+    expect(page.get_by_role("heading", name="Turning points")).to_be_visible()
+
+
+def sets(page, place: str, moves: int) -> None:
+    page.locator("#board-area.choosing").wait_for()
+    page.locator(f'#board-area [data-place="{place}"] .hit').click()
+    page.locator(f'#board-area.choosing[data-ply="{moves}"]').wait_for()
+
+
+def test_a_puzzle_is_solved_by_clicks_undone_redone_and_handed_in(api, person):
+    page = (one := person("solva")).goes_to("/puzzles")
+    assert faults_of(page) == []
+    page.get_by_role("link", name="One by One").first.click()
+    page.wait_for_url("**/puzzles/one")
+    expect(page.get_by_role("button", name="Submit")).to_be_disabled()
+    sets(page, "a9", 1)
+    expect(page.locator("#turn")).to_have_text("3 lines with exactly one stone, by 1 stone.")
+    sets(page, "c3", 2)
+    sets(page, "a9", 3)  # takes it back
+    page.get_by_role("link", name="Undo").click()
+    page.locator('#board-area.choosing[data-ply="2"]').wait_for()
+    page.keyboard.press("Control+z")
+    page.locator('#board-area.choosing[data-ply="1"]').wait_for()
+    page.get_by_role("link", name="Redo").click()
+    page.locator('#board-area.choosing[data-ply="2"]').wait_for()
+    assert faults_of(page) == []
+    # nothing is lost by closing the page, and nothing was started
+    page.reload()
+    page.locator('#board-area[data-ply="2"]').wait_for()
+    one.goes_to("/puzzles").get_by_role("link", name="Continue").click()
+    page.locator('#board-area[data-ply="2"]').wait_for()
+    page.get_by_role("button", name="Submit").click()
+    page.wait_for_url("**/m/*")
+    state = load_state(api.parts, int(page.url.rpartition("/")[2]))
+    assert state.over
+    assert state.moves.split() == ["a9", "c3", "done"]
+    expect(page.locator("main")).to_contain_text("below the proven maximum.")
+    expect(page.locator("main")).not_to_contain_text("won.")
+    page.get_by_role("link", name="Try again").click()
+    page.wait_for_url("**/puzzles/one")
+    expect(one.goes_to("/puzzles").locator("[data-goes-on]:visible")).to_have_count(0)
+
+
+def test_a_guest_plays_on_the_first_page_and_the_address_stays(person):
+    one = person()
+    page = one.goes_to("/")
+    expect(page.locator("#turn")).to_contain_text("You’re playing Light")
+    expect(page.locator("#confirm")).to_be_disabled()
+    heading = page.locator("h1").bounding_box()
+    one.picks("4-0")
+    page.locator("#confirm").click()
+    expect(page.locator("#turn")).to_have_text("The robot played 5-4. Your turn.")
+    expect(page.locator('#board-area [data-place="4"] .piece')).to_have_attribute("data-seat", "1")
+    assert page.locator("h1").bounding_box() == heading
+    # the next one by the keyboard alone
+    page.locator("#board-area.choosing .choice").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#move")).to_have_value("0-5")
+    page.locator("#confirm").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#turn")).to_contain_text("Your turn")
+    expect(page.locator('#play [name="line"]')).to_have_value("4-0 5-4 0-5 4-0")
+    assert page.url.endswith("/")
+    page.get_by_role("link", name="Start again").click()
+    expect(page.locator("#turn")).to_contain_text("You’re playing Light")

@@ -1,15 +1,20 @@
-"""The form for a new match, links for friends, and the list of open challenges, in a browser."""
+"""The form for a new match, and links for friends, in a browser; matches that were imported."""
 
 import re
 
 import pytest
 from playwright.sync_api import expect
 
+from domain.match.events import MatchSource
+from domain.match.history import is_event
+from infra.log.checkpoint import InclusionProof
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
+from services.app.imports import CheckedImport, check_import, plan_import, seats_of
 from services.app.matches import load_state
-from tests.helpers.api import PASSWORD
+from tests.helpers.api import PASSWORD, Api
 from tests.helpers.browser import PHONE, faults_of
+from tests.helpers.publishing import publish
 
 
 def board_of(page) -> int:
@@ -123,16 +128,8 @@ def test_each_mistake_stands_at_its_field_on_a_small_screen(person):
     assert faults_of(page) == []
 
 
-@pytest.mark.parametrize(
-    ("width", "height"),
-    [
-        (844, 390),
-        pytest.param(390, 664, marks=pytest.mark.long),
-        pytest.param(800, 700, marks=pytest.mark.long),
-    ],
-)
-def test_a_mistake_is_never_behind_the_bar_that_starts_the_match(person, width, height):
-    one = person(f"hidden{width}", viewport={"width": width, "height": height})
+def test_a_mistake_is_never_behind_the_bar_that_starts_the_match(person):
+    one = person("hidden", viewport={"width": 844, "height": 390})
     page = one.goes_to("/new")
     page.get_by_label("A specific player").check()
     page.get_by_label("Name of your opponent").fill("nobody-at-all")
@@ -148,7 +145,7 @@ def test_a_link_for_a_friend_leads_through_signing_up_into_the_match(api, person
     one, friend = person("linka"), person()
     page = one.goes_to("/new?game=torere")
     page.get_by_label("A friend (send a link)").check()
-    page.get_by_label("A note for those").fill("as we said")
+    page.get_by_label("A note for potential opponents").fill("as we said")
     one.starts()
     page.wait_for_url("**/c/*")
     link = page.get_by_label("The link for your friend").input_value()
@@ -176,34 +173,69 @@ def test_a_link_for_a_friend_leads_through_signing_up_into_the_match(api, person
     expect(page.get_by_role("link", name="View")).to_have_attribute("href", f"/m/{board_of(there)}")
 
 
-@pytest.mark.long
-def test_the_list_of_open_challenges_is_live_and_of_one_game_if_wanted(person):
-    one, guest = person("lista"), person()
-    there = guest.goes_to("/challenges?game=line")
-    expect(there.locator("#challenges")).to_contain_text("There are no open challenges right now.")
-    page = one.goes_to("/new?game=line")
-    one.starts()
-    page.wait_for_url("**/#open")
-    offered = there.locator(".open-offer", has_text="lista")
-    expect(offered).to_contain_text("7 days a move")
-    assert faults_of(there) == []
-    offered.get_by_role("link", name="Play").click()
-    there.wait_for_url("**/signup?next=/c/*")
-    guest.goes_to("/challenges?game=line")
-    page.goto("/challenges?game=pow2")
-    expect(page.locator("#challenges")).not_to_contain_text("lista")
-    page.goto("/challenges?game=line")
-    page.get_by_role("button", name="Withdraw").click()
-    expect(there.locator("#challenges")).to_contain_text("There are no open challenges right now.")
+RECORD = b"""pow2 challenge -fast dora emil
+pow2 move 9 dora * i5-g4:g5
+pow2 move 9 emil * a13-c11
+"""
 
 
-@pytest.mark.long
-def test_without_scripts_a_match_is_put_together_as_well(api, person):
-    one = person("forma-nos", java_script_enabled=False)
-    other = api.player()
-    page = one.goes_to("/new")
-    fill_halves(page)
-    one.names(other.name)
-    one.starts()
-    page.wait_for_url("**/m/*")
-    assert load_state(api.parts, board_of(page)).options == ("-tiles_each=7", "-touch_any")
+def imported(api: Api, *names: str, **source) -> int:
+    """Propose a match of these players, as the operator's command does; return its board."""
+    checked = check_import(RECORD, ())
+    if source:
+        checked = CheckedImport(MatchSource(**source), checked.state, checked.data)
+    players = dict(zip(("Light", "Dark"), names, strict=True))
+    planned = plan_import(api.parts, checked, seats_of(api.parts, checked, players))
+    assert api.parts.gateway.send(planned.sent, 0, 30).accepted
+    return planned.sent.match
+
+
+def test_players_see_where_it_comes_from_and_accept_it(api: Api, person):
+    one, two = person("dora"), person("emil")
+    board = imported(api, one.name, two.name)
+    one.page.goto(f"/m/{board}")
+    expect(one.page.get_by_text("Imported from a record: unproven.")).to_be_visible()
+    expect(one.page.get_by_text("Continue this match here?")).to_be_visible()
+    expect(one.page.get_by_text("Your word for the draw")).to_have_count(0)
+    expect(one.page.locator("#board-area svg").first).to_be_visible()
+    expect(one.page.locator("ol.moves li")).to_have_count(2)
+    one.page.get_by_role("button", name="Accept").click()
+    expect(one.page.get_by_text(f"Waiting for {two.name} to accept", exact=True)).to_be_visible()
+    two.page.goto(f"/m/{board}")
+    two.page.get_by_role("button", name="Accept").click()
+    expect(two.page.locator("#turn")).to_contain_text(one.name)
+    expect(two.page.get_by_text("Imported from a record: unproven.")).to_be_visible()
+    one.page.reload()
+    expect(one.page.locator("#turn")).to_contain_text("Your turn")
+    one.page.get_by_text("Offer a draw, resign").click()
+    expect(one.page.get_by_role("button", name="Offer a draw")).to_be_visible()
+
+
+def test_one_with_a_log_says_its_server_and_can_be_declined(api: Api, person):
+    one, two = person("fred"), person("gina")
+    source = {
+        "kind": "document",
+        "origin": "play.example.net/log/s07",
+        "board": 17,
+        "head": bytes(32),
+        "events": 5,
+        "digest": bytes(32),
+    }
+    board = imported(api, one.name, two.name, **source)
+    said = api.http.get(f"/api/matches/{board}").json()
+    assert (said["state"], said["ply"], said["waits_for"]) == ("waiting", 2, [0, 1])
+    text = "imported from play.example.net, board 17; proven by its log"
+    named = {**source, "head": "00" * 32, "digest": "00" * 32}
+    assert said["imported"] == {**named, "ply": 2, "text": text}
+    publish(api)
+    stranger = person().goes_to(f"/m/{board}")
+    # the log here has none of these moves, but that they were brought
+    expect(stranger.locator("ol.moves li")).to_have_count(2)
+    expect(stranger.locator("li.kept")).to_have_count(0)
+    proof = stranger.request.get(f"/m/{board}/1/proof.txt")
+    assert is_event(InclusionProof.parse(proof.text()).extra)
+    two.page.goto(f"/m/{board}")
+    text = "Imported from play.example.net, board 17; proven by its log."
+    expect(two.page.get_by_text(text)).to_be_visible()
+    two.page.get_by_role("button", name="Decline").click()
+    expect(two.page.locator("#turn")).to_contain_text("Declined; the match doesn’t count.")

@@ -1,19 +1,23 @@
-"""Whole games in browsers, by clicks."""
+"""Games in browsers, by clicks: a whole one, place by place, and a newcomer's first."""
 
 import random
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from domain.fairness import DrawStream
 from domain.match.state import position_of
-from domain.rules import latest_rules
+from domain.rules import latest_rules, rules_by_id
+from infra.people.account_macs import AccountMacs
+from infra.people.accounts import create_robot_accounts
 from services.app.games import game_keys
 from services.app.matches import load_state
-from tests.helpers.browser import choices, notation_of
+from tests.helpers.api import PASSWORD
+from tests.helpers.browser import notation_of
 
 pytestmark = pytest.mark.slow
+
 
 WHOLE_GAME = [
     "m1-e1:d2",
@@ -32,26 +36,13 @@ WHOLE_GAME = [
 ]
 """A whole game of pow2: Light brings all 16 pieces in."""
 
+
 MOVED_DIFFERENTLY = ("halves", "pow2", "powerdrain", "torere")
 """Games whose moves are written in different ways."""
 
 
 def board_of(one) -> int:
     return int(one.page.url.rpartition("/")[2])
-
-
-def challenge(one, *others, game="pow2", **numbers: str) -> int:
-    "Start a match by the form, as who moves first."
-    one.goes_to(f"/new?game={game}")
-    one.names(*(other.name for other in others), seat=0)
-    for label, value in numbers.items():
-        one.page.locator("summary:visible", has_text="Variants").click()
-        one.page.get_by_label(label).fill(value)
-    one.starts()
-    one.page.wait_for_url("**/m/*")
-    for other in others:
-        other.accepts(board_of(one))
-    return board_of(one)
 
 
 def table(api, person, name: str):
@@ -63,14 +54,18 @@ def table(api, person, name: str):
     return light
 
 
-@pytest.mark.parametrize("elsewhere", [9, pytest.param(0, marks=pytest.mark.long)])
-def test_two_sign_up_and_play_a_whole_game_of_pow2(api, person, elsewhere):
-    light, dark = (person().signs_up(f"{name}-plays-{elsewhere}") for name in ("lena", "dora"))
-    board = challenge(light, dark)
+def test_two_sign_up_and_play_the_end_of_a_game_of_pow2(api, person):
+    light, dark = (person().signs_up(f"{name}-plays") for name in ("lena", "dora"))
+    light.goes_to("/new?game=pow2")
+    light.names(dark.name, seat=0)
+    light.starts()
+    light.page.wait_for_url("**/m/*")
+    board = board_of(light)
+    dark.accepts(board)
     seats = [api.player_of(one.name) for one in (light, dark)]
-    for at, move in enumerate(WHOLE_GAME[:elsewhere]):
+    for at, move in enumerate(WHOLE_GAME[:9]):
         assert seats[at % 2].move(board, move).is_success
-    for at, move in enumerate(WHOLE_GAME[elsewhere:], elsewhere):
+    for at, move in enumerate(WHOLE_GAME[9:], 9):
         mover = (light, dark)[at % 2]
         mover.waits_for_turn()
         mover.plays(move)
@@ -97,41 +92,7 @@ def test_what_can_t_be_chosen_says_why(api, person):
     light.chooses("m13")
     light.chooses("k5")
     expect(says).to_contain_text("No line connects m13 and k5")
-    assert state_has_not_changed(light)
-
-
-def state_has_not_changed(one) -> bool:
-    return load_state(one.api.parts, board_of(one)).ply == 0
-
-
-def test_a_step_is_taken_back_and_another_piece_is_chosen_instead(api, person):
-    light = table(api, person, "lara")
-    assert sorted(choices(light.page)) == ["m1", "m13"]
-    light.chooses("m13")
-    expect(light.page.locator("#says")).to_contain_text("m13 selected.")
-    light.chooses("m1")
-    expect(light.page.locator("#says")).to_contain_text("m1 selected.")
-    light.page.get_by_role("button", name="Back").click()
-    expect(light.page.locator("#says")).to_contain_text("Choose a piece to move")
-    assert sorted(choices(light.page)) == ["m1", "m13"]
-
-
-@pytest.mark.long
-def test_what_others_do_is_seen_without_loading_the_page(person):
-    light, dark = person("lily"), person("dott")
-    challenge(light, dark)
-    watcher = person()
-    watcher.goes_to(f"/m/{board_of(light)}")
-    dark.page.locator("summary", has_text="Offer a draw").click()  # and it stays open
-    light.plays("m13-j7")
-    for one in (dark, watcher):
-        one.page.locator(".moves a.now", has_text="m13-j7").wait_for()
-    expect(dark.page).to_have_title(re.compile(f"^● Your turn .*, match {board_of(light)}$"))
-    dark.page.get_by_role("button", name="Offer a draw").click()
-    light.page.get_by_role("button", name="Accept").click()
-    for one in (light, dark, watcher):
-        expect(one.page.locator("#turn")).to_contain_text("Draw by agreement")
-    expect(watcher.page.locator("#builder, .chat-form")).to_have_count(0)
+    assert load_state(api.parts, board_of(light)).ply == 0
 
 
 def drawn_anew(one) -> None:
@@ -161,11 +122,7 @@ def test_what_was_chosen_stays_and_no_click_is_lost_when_the_board_is_drawn_anew
 def test_moves_that_come_late_are_those_of_the_board_drawn_anew(api, person):
     light = table(api, person, "liza")
     board, held = board_of(light), []
-
-    def hold(route) -> None:
-        held.append(route)
-
-    light.page.route("**/moves", hold)
+    light.page.route("**/moves", lambda route: held.append(route))  # noqa: PLW0108 - needs a function
     with light.page.expect_request("**/moves"):
         light.goes_to(f"/m/{board}")
     drawn_anew(light)
@@ -177,66 +134,19 @@ def test_moves_that_come_late_are_those_of_the_board_drawn_anew(api, person):
     expect(light.page.locator("#says")).to_contain_text("Play m13-j7")
 
 
-@pytest.mark.long
-def test_what_is_said_is_read_by_the_other_and_typing_is_not_disturbed(person):
-    light, dark = person("lois"), person("duda")
-    challenge(light, dark)
+def test_the_same_words_are_said_twice_and_typing_is_not_disturbed(api, person):
+    light = table(api, person, "lois")
+    other = api.player_of(light.name)
     words = light.page.get_by_label("Say something")
-    words.fill("Good luck!")
-    light.page.get_by_role("button", name="Send").click()
-    light.page.locator("#chat", has_text="Good luck!").wait_for()
-    expect(words).to_have_value("")
-    words.fill("Good luck!")  # the same words again are another line
-    light.page.get_by_role("button", name="Send").click()
-    expect(light.page.locator("#chat .line")).to_have_count(2)
-    dark.goes_to(f"/m/{board_of(light)}")
-    expect(dark.page.locator("#chat .line").first).to_contain_text("lois")
-    dark.page.get_by_label("Say something").fill("half a sent")
-    light.plays("m13-j7")
-    dark.waits_for_turn()
-    expect(dark.page.get_by_label("Say something")).to_have_value("half a sent")
-
-
-@pytest.mark.long
-def test_a_whole_game_of_powerdrain(api, person):
-    plus, minus = person("pia"), person("mia")
-    board = challenge(plus, minus, game="powerdrain")
-    chance = random.Random(1)
-    for at in range(16):
-        mover = (plus, minus)[at % 2]
-        mover.waits_for_turn()
-        position = position_of(load_state(api.parts, board))
-        mover.plays(chance.choice(list(latest_rules("powerdrain").legal_moves(position))))
-    for one in (plus, minus):
-        expect(one.page.locator("#turn.ended")).to_contain_text("active plug")
-    assert load_state(api.parts, board).over
-
-
-@pytest.mark.long
-def test_three_play_halves(api, person):
-    people = [person(name) for name in ("una", "due", "tre")]
-    board = challenge(*people, game="halves", **{"Tiles each": "4"})
-    chance = random.Random(2)
-    while not (state := load_state(api.parts, board)).over:
-        mover = people[state.next]
-        mover.waits_for_turn()
-        moves = list(latest_rules("halves").legal_moves(position_of(state)))
-        mover.plays(chance.choice(moves))
-    for one in people:
-        one.page.locator("#turn.ended").wait_for()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("game", ["goliath", "line", "torere"])
-def test_some_moves_of_every_other_game(api, person, game):
-    one, two = person(f"{game}-1"), person(f"{game}-2")
-    board = challenge(one, two, game=game)
-    chance = random.Random(game)
-    for _ in range(6):
-        state = load_state(api.parts, board)
-        mover = (one, two)[state.next]
-        mover.waits_for_turn()
-        mover.plays(chance.choice(list(latest_rules(game).legal_moves(position_of(state)))))
+    for count in (1, 2):
+        words.fill("Good luck!")
+        light.page.get_by_role("button", name="Send").click()
+        expect(light.page.locator("#chat .line")).to_have_count(count)
+        expect(words).to_have_value("")
+    words.fill("half a sent")
+    assert other.move(board_of(light), "m13-j7").is_success
+    light.page.locator(".moves a.now", has_text="m13-j7").wait_for()
+    expect(words).to_have_value("half a sent")
 
 
 @pytest.mark.parametrize(
@@ -259,3 +169,42 @@ def test_place_by_place_all_legal_moves_can_be_chosen_and_no_others(person, game
             break
         more = [move for move in moves if move != "done"] or moves
         position = rules.play(position, rules.check(position, rules.read(chance.choice(more))))
+
+
+def test_from_the_first_page_to_a_move_against_a_robot_in_nine_clicks_and_two_fields(api, person):
+    create_robot_accounts(api.parts.data, AccountMacs())
+    page, clicks = person().goes_to("/"), 0
+
+    def click(target: Locator) -> None:
+        nonlocal clicks
+        target.click()
+        clicks += 1
+
+    def move() -> None:
+        """Choose the first move place by place, and play it."""
+        area = page.locator("#board-area.choosing")
+        area.wait_for()
+        ply, confirm = area.get_attribute("data-ply"), page.locator("#confirm")
+        for _ in range(4):
+            if confirm.is_enabled():
+                break
+            click(area.locator(".choice .hit").first)
+        click(confirm)
+        page.locator(f'#board-area:not([data-ply="{ply}"])').wait_for()
+
+    move()
+    expect(page.locator("#turn")).to_contain_text("The robot played")
+    click(page.locator("header").get_by_role("link", name="Sign up"))
+    page.locator('main [name="userid"]').fill("newcomer")
+    page.locator('main [name="password"]').fill(PASSWORD)
+    click(page.locator('main form[action="/signup"] button').last)
+    page.wait_for_url("/")
+    click(page.locator('form[action="/robots"] button').first)
+    page.wait_for_url("**/m/*")
+    board = int(page.url.rpartition("/")[2])
+    state = load_state(api.parts, board)
+    if page.locator("#builder").count() == 0:  # chance let the robot begin, and no robot runs here
+        rules = rules_by_id(state.rules)
+        api.player_of("robot-easy").move(board, next(rules.legal_moves(position_of(state))))
+    move()
+    assert clicks <= 9

@@ -1,4 +1,4 @@
-"""Many pages in one browser, lines that break, and lists that are looked at."""
+"""Many pages in one browser, lines that break, lists that are looked at, and what is pushed to a browser."""
 
 import re
 
@@ -10,12 +10,12 @@ from services.app.matches import load_state
 
 pytestmark = pytest.mark.slow
 
+
 NO_WORKER = "delete window.SharedWorker"
 HIDDEN = """
   window.away = false;
   Object.defineProperty(document, "hidden", { get: () => window.away });
 """
-
 
 COVERED = """() => [...document.querySelectorAll("#action :is(button, input)")]
   .filter((one) => one.checkVisibility())
@@ -95,8 +95,12 @@ def test_a_page_heals_after_its_line_was_down(api, person):
     one.page.locator("#move").fill("a13-d7")
     one.page.locator("#confirm").click()
     expect(one.page.locator("#message")).to_contain_text("Please try again.")
+    expect(one.page.locator("#move")).to_have_value("a13-d7")
     one.context.set_offline(False)
     expect(one.page.locator("#message")).to_be_empty()
+    one.page.locator("#confirm").click()
+    one.page.locator(".moves a.now", has_text="a13-d7").wait_for()
+    assert load_state(api.parts, board).moves == "m13-j7 a13-d7"
 
 
 def test_what_could_not_be_fetched_is_tried_again_by_itself(api, person):
@@ -218,19 +222,6 @@ def test_what_is_said_comes_at_once_and_is_marked_until_it_is_looked_at(api, per
     expect(home).to_have_title("matchpost")
 
 
-def test_messages_come_while_home_is_looked_at(api, person):
-    one, other = person("paula"), api.player()
-    page = one.goes_to("/")
-    expect(page.locator("#matches")).to_be_visible()
-    other.post("/api/messages", {"to": [one.name], "text": "shall we play?"})
-    page.get_by_role("link", name="1 new message").click()
-    page.wait_for_url("**/messages")
-    expect(page.locator("main")).to_contain_text("shall we play?")
-    expect(page.locator(".letter .note-chip")).to_have_text("new")
-    page.reload()
-    expect(page.locator(".letter .note-chip")).to_have_count(0)
-
-
 def test_a_move_that_is_sent_after_the_session_is_over_is_there_after_the_login(api, person):
     one, other = person("ulrike"), api.player()
     board = api.begun(api.player_of(one.name), other)
@@ -251,16 +242,3 @@ def test_a_move_that_is_sent_after_the_session_is_over_is_there_after_the_login(
     one.page.locator("#confirm").click()
     one.page.locator(".moves a.now", has_text="m13-m5:l4").wait_for()
     assert load_state(api.parts, board).ply == 1
-
-
-def test_a_form_that_is_sent_after_the_session_is_over_says_that_nothing_was_taken(api, person):
-    one = person("ulla")
-    page = one.goes_to("/new?game=pow2")
-    Sessions(api.parts.data).forget(api.parts.accounts.id_of(one.name))
-    page.locator("#new").get_by_role("button", name="Start").click()
-    page.wait_for_url("**/login?**")
-    expect(page.get_by_role("alert").filter(has_text="logged out")).to_have_text(
-        "You’ve been logged out, so your form wasn’t sent. Log in and send it again."
-    )
-    one.logs_in()
-    page.wait_for_url("**/new?game=pow2")

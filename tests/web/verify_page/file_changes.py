@@ -6,16 +6,20 @@ from typing import Any
 from infra.log.names import LogSecret
 from tests.helpers.checked_files import flip64
 
+Change = Callable[[Any], object]
+Table = dict[str, tuple[Change, str]]
+"""Changes by their names, with the first step that fails."""
 
-def of_log(**fields: Any) -> Callable[[Any], object]:
+
+def of_log(**fields: Any) -> Change:
     return lambda found: found["log"].update(fields)
 
 
-def of(**fields: Any) -> Callable[[Any], object]:
+def of(**fields: Any) -> Change:
     return lambda found: found.update(fields)
 
 
-def note_with(line: int, text: str) -> Callable[[Any], object]:
+def note_with(line: int, text: str) -> Change:
     """Change a line of the checkpoint."""
 
     def tamper(found: Any) -> None:
@@ -26,7 +30,7 @@ def note_with(line: int, text: str) -> Callable[[Any], object]:
     return tamper
 
 
-def signature_with(change: Callable[[str], str]) -> Callable[[Any], object]:
+def signature_with(change: Callable[[str], str]) -> Change:
     def tamper(found: Any) -> None:
         note = found["log"]["checkpoint"]
         head, _, signed = note.removesuffix("\n").rpartition(" ")
@@ -35,7 +39,7 @@ def signature_with(change: Callable[[str], str]) -> Callable[[Any], object]:
     return tamper
 
 
-def receipt_with(line: int, text: str) -> Callable[[Any], object]:
+def receipt_with(line: int, text: str) -> Change:
     """Change a line of the first receipt."""
 
     def tamper(found: Any) -> None:
@@ -46,7 +50,7 @@ def receipt_with(line: int, text: str) -> Callable[[Any], object]:
     return tamper
 
 
-def signed_by(secret: LogSecret) -> Callable[[Any], object]:
+def signed_by(secret: LogSecret) -> Change:
     """Sign the checkpoint with another key, and put that key into the file."""
 
     def tamper(found: Any) -> None:
@@ -63,15 +67,7 @@ def swap(found: Any) -> None:
     leaves[3], leaves[4] = leaves[4], leaves[3]
 
 
-def both(*changes: Callable[[Any], object]) -> Callable[[Any], object]:
-    def tamper(found: Any) -> None:
-        for change in changes:
-            change(found)
-
-    return tamper
-
-
-def drop_leaf(place: int) -> Callable[[Any], object]:
+def drop_leaf(place: int) -> Change:
     def tamper(found: Any) -> None:
         index = found["leaves"].pop(place)["index"]
         proofs = found["log"]["proofs"]
@@ -80,15 +76,15 @@ def drop_leaf(place: int) -> Callable[[Any], object]:
     return tamper
 
 
-def of_proof(change: Callable[[list[str]], object]) -> Callable[[Any], object]:
+def of_proof(change: Callable[[list[str]], object]) -> Change:
     return lambda found: change(found["log"]["proofs"][4]["hashes"])
 
 
-def of_leaf(place: int, **fields: Any) -> Callable[[Any], object]:
+def of_leaf(place: int, **fields: Any) -> Change:
     return lambda found: found["leaves"][place].update(fields)
 
 
-def of_anchor(**fields: Any) -> Callable[[Any], object]:
+def of_anchor(**fields: Any) -> Change:
     return lambda found: found["anchor"].update(fields)
 
 

@@ -1,24 +1,22 @@
-"""What costs much is counted for as much, and no answer is much larger than what asks for it."""
+"""What costs much is counted for as much, no answer is much larger than what asks for it, and few commands are sent."""
 
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable
+from typing import Any
 
 import httpx
 import pytest
+from redis.connection import AbstractConnection
 
+from domain.errors import Code
 from services.http.web.match import records as exports
 from services.http.web.replay.variations import MAX_LINKS
-from tests.helpers.api import Api
-from tests.helpers.web import door
+from tests.helpers.api import Api, until
+from tests.helpers.web import Guest, door, refusal
 
 ENDLESS = " ".join(("a5", "-a5") * 850)
 """A puzzle's stone set and taken off, as long as a line may be."""
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("web")) as api:
-        yield api
 
 
 def taken(http: httpx.Client, path: str, count: int) -> int:
@@ -123,3 +121,94 @@ def test_no_match_grows_without_end_by_any_way_in(api, monkeypatch):
     line = f"pow2 move {board} {other.name} yes-we-can a13-d7"
     assert api.http.post("/api/do", content=line).headers["Matchpost-Code"] == "too-long"
     assert other.give(board, {"do": "resign"}).is_success
+
+
+def test_each_move_of_a_puzzle_that_is_handed_in_is_a_command(tmp_path):
+    with Api(tmp_path, command_rate=3) as api, door(api) as come:
+        guest = come().sign_up("solver")
+        assert guest.send("/puzzles/one", {"line": "a9 c3"}).status_code == 303
+        answer = guest.send("/puzzles/one", {"line": "c3 a9"})
+        assert answer.status_code == 429
+        assert refusal(answer.text)[0] == Code.TOO_FAST
+
+
+ROWS = 24
+
+
+@pytest.fixture
+def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list that gets an entry for each round trip of this thread, and of those that make pages."""
+    made: list[str] = []
+    send = AbstractConnection.send_packed_command
+
+    def counted(self: AbstractConnection, command: Any, *options: Any, **named: Any) -> None:
+        thread = threading.current_thread()
+        if thread is threading.main_thread() or thread.name.startswith("api"):
+            made.append(str(command)[:200])
+        send(self, command, *options, **named)
+
+    monkeypatch.setattr(AbstractConnection, "send_packed_command", counted)
+    return made
+
+
+def fewest(api, round_trips: list[str], load: Callable[[], object]) -> tuple[dict[str, int], int]:
+    """The commands of the data's server, by name, and the round trips that loading a page takes.
+
+    The fewest of several times: what a process reads again each second or each ten seconds (which tables
+    are live, the layout, the time) is in the first of them only. Commands inside scripts are counted.
+    """
+
+    def count() -> tuple[dict[str, int], int]:
+        api.parts.data.config_resetstat()
+        round_trips.clear()
+        load()
+        trips = len(round_trips)
+        stats = api.parts.data.info("commandstats")
+        names = {name.removeprefix("cmdstat_"): one["calls"] for name, one in stats.items()}
+        return {name: n for name, n in names.items() if name != "config|resetstat"}, trips
+
+    with api.asleep():
+        return min((count() for _ in range(5)), key=lambda one: sum(one[0].values()))
+
+
+def test_a_home_page_with_24_matches_takes_few_commands(api, round_trips):
+    one, other = api.players()
+    boards = [api.begun(one, other) for _ in range(ROWS)]
+    other.post("/api/challenges", {"game": "pow2"})
+    with Guest(api) as opponent, Guest(api) as guest:
+        opponent.log_in(other.name)
+        opponent.send(f"/m/{boards[0]}/chat", {"text": "hello"}, on=f"/m/{boards[0]}")
+        guest.log_in(one.name)
+        api.caught_up()
+        assert all(f"/m/{board}" in guest.page("/") for board in boards)
+        assert "1 new chat message: " in guest.page("/")
+        made, trips = fewest(api, round_trips, lambda: guest.page("/"))
+    assert sum(made.values()) < 20, made
+    assert trips <= 5, made
+
+
+def test_a_match_page_takes_few_commands(api, round_trips):
+    one, other = api.players()
+    board = api.begun(one, other)
+    with Guest(api) as opponent, Guest(api) as guest:
+        opponent.log_in(other.name)
+        opponent.send(f"/m/{board}/chat", {"text": "hello"}, on=f"/m/{board}")
+        guest.log_in(one.name)
+        assert "hello" in guest.page(f"/m/{board}")
+        made, trips = fewest(api, round_trips, lambda: guest.page(f"/m/{board}"))
+    assert sum(made.values()) < 15, made
+    assert trips <= 4, made
+
+
+def test_the_notices_of_all_watched_accounts_are_read_in_one_round_trip(api, round_trips):
+    players = api.players(6)
+    for one, other in zip(players[::2], players[1::2], strict=True):
+        api.begun(one, other)
+    wanted = {player.account: (0, 0, 0, "") for player in players}
+
+    def found() -> list[int]:
+        round_trips.clear()
+        return [len(one.notices) for one in api.parts.notices.since(wanted).values()]
+
+    until(lambda: all(found()))
+    assert len(round_trips) <= 2, round_trips  # and one for which tables are read

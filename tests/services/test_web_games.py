@@ -1,0 +1,458 @@
+"""The pages of games for people: guides, pictures, boards to try, options of a new match, help; and words in German."""
+
+import html
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from domain.game.options import OptionField, OptionKind
+from domain.game.protocol import GamePart, game_text
+from domain.match.start import read_start_options
+from domain.rules import all_games, all_rules, game_by_key
+from domain.sentences import ENGLISH
+from infra.languages.wording import wording
+from infra.people.account_macs import AccountMacs
+from infra.people.accounts import create_robot_accounts
+from services.app.games import game_keys
+from services.http.web.boards.board_view import draw_guide_picture, guide_of
+from services.http.web.challenges.match_draft import (
+    TIME_CHOICES,
+    chosen_options,
+    featured_games,
+    showcase_games,
+    suggested_game,
+)
+from services.http.web.forms import Form
+from tests.helpers.api import MANY, Api
+from tests.helpers.web import Guest
+from tests.services.matches_by_form import start
+
+GERMAN = {"Accept-Language": "de"}
+
+
+def words_of(page: str) -> str:
+    """Return what a page says, without what is folded away in the text for terminals."""
+    shown = re.sub(r'<details id="terminal">.*?</details>', "", page, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]*>", " ", shown).split())
+
+
+@pytest.mark.parametrize("key", game_keys())
+def test_a_game_s_page_explains_it_in_both_languages_without_boards_of_letters(api, come, key):
+    guest, guide = come(), guide_of(key)
+    assert guide
+    english, german = guest.page(f"/games/{key}"), guest.page(f"/games/{key}", headers=GERMAN)
+    for page, language in ((english, ENGLISH), (german, wording("de"))):
+        said = words_of(page).replace("&#39;", "'")
+        for text in (guide.about, guide.goal, *(one.caption for one in guide.pictures)):
+            assert game_text(key, GamePart.GUIDE, text, language) in said
+        goal = game_text(key, GamePart.GUIDE, guide.goal, language)
+        assert f"<strong>{goal}</strong>".replace("'", "&#39;") in page
+        assert " - - - " not in said
+        assert "challenge userid" not in said
+        assert page.count("<figure>") == len(guide.pictures)
+        assert page.count('loading="lazy"') == len(guide.pictures)
+        assert 'alt=""' not in page
+    assert 'lang="de"' in german
+    words = re.sub(r"<[^>]*>", " ", english).lower()
+    helped = api.http.get(f"/api/help?topic={key}").text
+    assert [word for word in re.findall(r"[A-Za-z]{4,}", helped) if word.lower() not in words] == []
+
+
+def test_pictures_are_kept_by_browsers_under_an_address_that_changes_with_them(come):
+    guest = come()
+    address = re.search(
+        r'src="(/games/pow2/pictures/meet\.svg\?v=[0-9a-f]+)"', guest.page("/games/pow2")
+    )
+    assert address
+    kept = guest.get(address[1])
+    assert kept.headers["content-type"] == "image/svg+xml"
+    assert "immutable" in kept.headers["cache-control"]
+    assert kept.text == draw_guide_picture("pow2", "meet").svg
+    other = guest.get("/games/pow2/pictures/meet.svg?v=old")
+    assert "immutable" not in other.headers["cache-control"]
+    assert other.text == kept.text
+    assert guest.get("/games/pow2/pictures/nothing.svg").status_code == 404
+    assert guest.get("/games/nothing/pictures/card.svg").status_code == 404
+    assert guest.page("/games/pow2/board.svg") == guest.page("/games/pow2/pictures/card.svg")
+
+
+def test_pictures_have_the_colours_of_the_board_that_a_browser_has_chosen(come):
+    guest = come()
+    found = {}
+    for theme in ("paper", "wood", "slate"):
+        guest.http.cookies.set("display", f"board-{theme}")
+        address = re.search(r'src="(/games/pow2/pictures/card[^"]+)"', guest.page("/games"))
+        assert address
+        picture = guest.get(html.unescape(address[1]))
+        assert "immutable" in picture.headers["cache-control"]
+        found[theme] = picture.text
+    assert len(set(found.values())) == 3
+    assert "#dcb57c" in found["wood"]
+    assert guest.get("/games/pow2/pictures/card.svg?board=pink").status_code == 400
+
+
+def test_the_cards_of_all_games_show_different_pictures(come):
+    page = come().page("/games")
+    for key in game_keys():
+        assert f'href="/games/{key}"' in page
+        assert f"/games/{key}/pictures/card.svg" in page
+    assert len({draw_guide_picture(key, "card").svg for key in game_keys()}) == len(game_keys())
+    assert "about 23 moves" in page
+    assert "2 or 3 players" in page
+
+
+def test_a_guest_moves_on_the_first_page_and_a_robot_answers(come):
+    guest = come()
+    page = guest.page("/")
+    form = re.search(r'<form id="play" method="get" action="([^"]+)" hx-get="([^"]+)">', page)
+    assert form
+    assert form[2] == f"{form[1]}/live"
+    sent = {"against": "robot", "live": "1", "line": "", "move": "4-0"}
+    part = guest.page(form[2], params=sent)
+    assert "The robot played 5-4. Your turn." in part
+    assert 'name="line" value="4-0 5-4"' in part
+    assert "<html" not in part
+    assert guest.page(form[2], params=sent) == part, "an address has one answer"
+    # without scripts the same form leads to the whole page of the board
+    moved = guest.get(form[1], params=sent)
+    assert moved.status_code == 303
+    query = parse_qs(urlsplit(moved.headers["location"]).query)
+    assert query == {"against": ["robot"], "live": ["1"], "line": ["4-0 5-4"]}
+    assert "<html" in guest.page(moved.headers["location"])
+    assert guest.get(form[2], params={**sent, "move": "2-0"}).status_code == 422
+    assert guest.get(form[2], params={**sent, "against": "bob"}).status_code == 400
+
+
+def test_a_robot_answers_until_the_game_is_over_and_then_says_who_has_won(come):
+    guest, line = come(), ""
+    where = "/games/line/try"
+    for _ in range(40):
+        sent = {"against": "robot", "live": "1", "line": line}
+        part = guest.page(f"{where}/live", params=sent)
+        if "<form" not in part:
+            break
+        listed = guest.get(f"{where}/moves", params=sent).json()["moves"]
+        part = guest.page(f"{where}/live", params={**sent, "move": listed[0]})
+        found = re.search(r'name="line" value="([^"]*)"', part)
+        if found is None:
+            break
+        line = found[1]
+    assert "You won." in part or "The robot won." in part
+    assert "Sign up to play a robot" in part
+
+
+def test_a_preview_on_a_part_of_a_page_has_no_plates_either(come):
+    guest = come()
+    checked = guest.get("/games/pow2/try/check", params={"live": "1", "move": "m13-j7"}).json()
+    whole = guest.get("/games/pow2/try/check", params={"move": "m13-j7"}).json()
+    assert 'class="plate"' not in checked["svg"]
+    assert 'class="plate"' in whole["svg"]
+
+
+def test_the_options_of_a_board_to_try_are_chosen_by_controls(come):
+    guest = come()
+    page = guest.page("/games/halves/try")
+    assert "-manual_start" not in words_of(page)
+    chosen = {"pick-5": "-manual_start", "number-0": "8", "players": "3", "against": ""}
+    moved = guest.get("/games/halves/try/options", params=chosen)
+    query = parse_qs(urlsplit(moved.headers["location"]).query)
+    assert query == {"options": ["-manual_start -tiles_each=8"], "players": ["3"]}
+    tried = guest.page(moved.headers["location"])
+    assert re.search(r'value="-manual_start" checked', tried)
+    assert re.search(r'name="number-0"[^>]* value="8"', tried)
+    assert '<option value="3" selected>' in tried
+    wrong = guest.get("/games/halves/try/options", params={"number-0": "999"})
+    assert wrong.status_code == 422
+    plain = guest.get("/games/torere/try/options", params={"against": "robot"})
+    assert plain.headers["location"] == "/games/torere/try?against=robot"
+
+
+def test_help_is_by_topics_and_the_manual_is_a_page_of_its_own(come):
+    guest = come()
+    for headers, word in ((None, "Getting started"), (GERMAN, "So fängst du an")):
+        page = guest.page("/help", headers=headers)
+        assert word in page
+        assert "userid" not in page
+        contents = re.findall(r'<li><a href="#([a-z]+)">', page)
+        assert len(contents) >= 12
+        assert all(f'<section id="{name}"' in page for name in contents)
+    assert "/help/commands" in page
+    manual = guest.page("/help/commands")
+    assert "challenge" in manual
+    assert manual != guest.page("/help/commands", headers=GERMAN)
+
+
+def test_every_option_that_can_be_chosen_is_one_of_the_game():
+    for rules in all_rules():
+        for at, field in enumerate(game_by_key(rules.key).options_form):
+            for name, value in values_of(field, at):
+                flags = chosen_options(rules.key, Form({name: (value,)}))
+                assert len(rules.write_options(rules.read_options(flags))) == 1, (name, value)
+
+
+def values_of(field: OptionField, at: int) -> list[tuple[str, str]]:
+    """Return what a form may send for an option, but for what is usual."""
+    match field.kind:
+        case OptionKind.NUMBER:
+            numbers = {field.low, field.high} - {field.usual}
+            return [(f"number-{at}", str(number)) for number in numbers]
+        case OptionKind.NAMES:
+            listed = field.names[: field.low]
+            return [(f"names-{at}", ",".join(listed)), (f"names-{at}", ", ".join(listed))]
+    return [(f"pick-{at}", pick.flag) for pick in field.picks if pick.flag]
+
+
+def test_what_is_usual_is_no_option():
+    for rules in all_rules():
+        fields = list(enumerate(game_by_key(rules.key).options_form))
+        form = Form(
+            {f"number-{at}": (str(field.usual),) for at, field in fields}
+            | {f"pick-{at}": ("",) for at, field in fields if field.kind is OptionKind.ONE_OF}
+            | {f"names-{at}": ("",) for at, field in fields}
+        )
+        assert chosen_options(rules.key, form) == ()
+
+
+def test_every_option_of_every_game_is_in_the_form(guest):
+    page = html.unescape(guest.page("/new"))
+    for rules in showcase_games():
+        for at, field in enumerate(game_by_key(rules.key).options_form):
+            assert field.title in page, (rules.key, field.field)
+            for pick in field.picks:
+                assert f'name="{rules.key}-pick-{at}" value="{pick.flag}"' in page
+            if not field.picks:
+                assert f'name="{rules.key}-{field.kind}-{at}"' in page
+
+
+def test_the_games_that_are_offered_are_those_that_say_so(guest):
+    featured = {game.key for game in all_games() if game.featured}
+    assert {rules.key for rules in featured_games()} == featured
+    assert suggested_game() == featured_games()[0]
+    shown = showcase_games()
+    assert shown[: len(featured_games())] == featured_games()
+    several = {rules.key for rules in all_rules() if rules.players != (1,)}
+    assert {rules.key for rules in shown} == several
+    assert f"The rules of {suggested_game().title}" in guest.page("/new")
+
+
+def test_every_time_that_can_be_chosen_is_one():
+    for _, words in TIME_CHOICES.values():
+        assert read_start_options(words, 2).terms is not None
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def message(answer) -> str:
+    found = re.search(r'<p class="lead"([^>]*)>(.*?)</p>', answer.text, re.DOTALL)
+    assert found, answer.text
+    assert "lang=" not in found[1]  # the page's own language
+    return html.unescape(found[2])
+
+
+def test_a_refused_move_is_explained_in_german(come):
+    one, two = come(**GERMAN).sign_up("hanna-de"), come(**GERMAN).sign_up("heinz-de")
+    board = start(one, two)
+    assert "m13-k5: keine Linie verbindet m13 und k5." in one.page(
+        one.act(board, "move", move="m13-k5").headers["location"]
+    )
+    assert message(two.act(board, "move", move="a1-a5")) == "Am Zug ist Hell, nicht Dunkel."
+    said = one.get(
+        f"/m/{board}/check", params={"move": "m13-m9"}, headers={"accept": "application/json"}
+    )
+    assert said.json()["said"] == "Dann ist heinz-de am Zug."
+    one.act(board, "resign")
+    shown = one.page(f"/m/{board}")
+    assert "<desc>Dunkel (heinz-de) hat durch Aufgabe gewonnen. Hell: noch 14 zu setzen." in shown
+
+
+def test_german_says_du_everywhere():
+    parts = [ROOT / "services", ROOT / "domain"]
+    kinds = ("*.de.txt", "*.po", "guide.toml")
+    found = list(chain.from_iterable(part.rglob(kind) for part in parts for kind in kinds))
+    assert len(found) > 20
+    for path in found:
+        text = " ".join(path.read_text("utf-8").split())
+        assert not re.search(r"[a-zäöüß,] (?:Sie|Ihnen|Ihre[mnrs]?)\b", text), path
+
+
+def test_an_unknown_player_and_an_unknown_match_are_explained_in_german(come):
+    guest = come(**GERMAN)
+    said = html.unescape(guest.get("/players/nobody-here").text)
+    assert re.search("[Ee]s gibt keinen Spieler", said)
+    assert "Es gibt keine Partie 99999." in guest.get("/m/99999").text
+
+
+def test_what_has_no_words_in_german_says_so(come):
+    guest = come(**GERMAN)
+    answer = guest.http.post("/login", content="x", headers={"content-type": "text/plain"})
+    assert answer.status_code >= 400
+    assert '<p class="lead" lang="en">' in answer.text
+    answer = guest.get("/players", params={"page": "x"})
+    assert answer.status_code == 400
+    assert "Die Adresse dieser Seite hat einen Wert, der hier nicht passt" in answer.text
+    assert "Eine solche Datei gibt es nicht" in guest.get("/static/1/nothing.js").text
+    answer = guest.get("/games/pow2/try", params={"players": "7"})
+    assert answer.status_code == 422
+    assert "The Power of Two wird nicht zu 7 gespielt" in answer.text
+
+
+def test_a_short_month_ends_no_sentence_because_it_has_a_full_stop_of_its_own(api, come):
+    made = api.player().post("/api/challenges", {"game": "torere"}).json()
+    shown = come(**GERMAN).page(f"/c/{made['id']}")
+    found = re.search(r"Sie ist bis (.*?) offen\.", re.sub(r"<[^>]*>", "", shown))
+    assert found, shown
+    assert ".." not in found[0]
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("api")) as api:
+        create_robot_accounts(api.parts.data, AccountMacs())
+        yield api
+
+
+@pytest.fixture
+def guest(api: Api) -> Iterator[Guest]:
+    """Somebody who has logged in."""
+    with Guest(api) as guest:
+        guest.log_in(api.player().name)
+        yield guest
+
+
+def board_of(answer) -> int:
+    assert answer.status_code == 303, answer.text
+    found = re.fullmatch(r"/m/(\d+)", answer.headers["location"])
+    assert found, answer.headers["location"]
+    return int(found[1])
+
+
+def shown(api: Api, board: int) -> dict:
+    return api.http.get(f"/api/matches/{board}").json()
+
+
+def test_one_click_on_the_home_page_starts_a_match_with_a_robot(api, guest):
+    home = guest.page("/")
+    assert 'name="play" value="pow2 easy"' in home
+    assert 'name="play" value="halves hard"' in home
+    assert 'value="one ' not in home
+    board = board_of(guest.send("/robots", {"play": "pow2 medium"}, on="/"))
+    match = shown(api, board)
+    assert {seat["robot"] for seat in match["players"]} == {None, "medium"}
+    assert match["clock"]["rated"] is False
+    page = guest.page(f"/m/{board}")
+    assert '<span class="tag">robot</span>' in page
+    assert 'id="chat-form"' not in page
+
+
+def test_a_form_that_is_sent_twice_starts_one_match(guest):
+    fields = {"play": "line hard", "key": "a" * 32}
+    one, other = (guest.send("/robots", fields) for _ in range(2))
+    assert board_of(one) == board_of(other)
+    assert board_of(guest.send("/robots", {**fields, "play": "line easy"})) != board_of(one)
+    for play, status in (("pow2", 400), ("chess easy", 404)):
+        assert guest.send("/robots", {"play": play}).status_code == status
+    assert guest.get("/new?game=pow2&options=-colour").status_code in (400, 422)
+
+
+def test_each_seat_is_a_robots_now_and_then(api, guest):
+    seats = set()
+    for _ in range(15):
+        board = board_of(guest.send("/robots", {"play": "pow2 easy"}))
+        seats |= {one["seat"] for one in shown(api, board)["players"] if one["robot"]}
+    assert seats == {0, 1}
+
+
+def test_a_match_with_a_robot_counts_for_the_rate_of_the_account(api, guest, monkeypatch):
+    monkeypatch.setattr(api.parts.pace, "_timer", lambda: 0.0)  # nothing comes back
+    api.parts.pace.check(api.parts.accounts.id_of(guest.name), weight=MANY)
+    assert guest.send("/robots", {"play": "pow2 easy"}).status_code == 429
+
+
+def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
+    with Guest(api) as guest:
+        answer = guest.send("/robots", {"play": "torere hard"}, on="/")
+        assert answer.status_code == 303
+        signup = answer.headers["location"]
+        assert signup.startswith("/signup?next=")
+        page = guest.page(signup)
+        wanted = re.search(r'name="next" value="([^"]+)"', page)[1].replace("&amp;", "&")
+        answer = guest.send(
+            "/signup", {"userid": "newcomer", "password": "yes-we-can", "next": wanted}, on=signup
+        )
+        assert answer.headers["location"] == "/new?game=torere&opponent=robot-hard"
+        form = guest.page(answer.headers["location"])
+        assert 'name="robot" value="robot-hard" checked' in form
+        fields = {"game": "torere", "opponent": ["", "robot-hard"]}
+        board = board_of(guest.send("/new", fields, on=answer.headers["location"]))
+        assert shown(api, board)["clock"]["rated"] is False
+
+
+def test_a_tried_game_leads_a_guest_to_a_match_with_a_robot_and_the_same_options(api):
+    with Guest(api) as guest:
+        tried = "/games/halves/try?against=robot&options=-tiles_each%3D5&seed=feed"
+        signup = re.search(r"href=\"(/signup[^\"]+)\">Sign up to play a robot<", guest.page(tried))
+        assert signup
+        page = guest.page(html.unescape(signup[1]))
+        wanted = html.unescape(re.search(r'name="next" value="([^"]+)"', page)[1])
+        fields = {"userid": "tryer", "password": "yes-we-can", "next": wanted}
+        where = guest.send("/signup", fields, on=html.unescape(signup[1])).headers["location"]
+        form = guest.page(where)
+        assert re.search(r'<input[^>]*name="game"[^>]*value="halves"[^>]*checked', form)
+        assert 'name="robot" value="robot-easy" checked' in form
+        assert re.search(r'name="halves-number-0"[^>]*value="5"', form)
+
+
+def test_two_robots_of_one_strength_are_a_mistake_beside_the_second_and_nothing_is_promised(guest):
+    fields = {"game": "halves", "against": "robot"}
+    fields |= {"robot": "robot-easy", "halves-robot": "robot-easy"}
+    answer = guest.send("/new", fields | {"halves-seat": "2"}, on="/new")
+    assert answer.status_code == 422
+    said = "The same robot can’t play twice in one match; choose another strength."
+    field = re.search(r'<select name="halves-robot"[^>]*>', answer.text)[0]
+    assert field.endswith('aria-invalid="true" aria-describedby="wrong-halves-robot" autofocus>')
+    assert f'<p class="mistake" id="wrong-halves-robot">{said}</p>' in answer.text
+    offer = re.search(r'<div id="offer".*?</div>', answer.text, re.DOTALL)[0]
+    assert said in offer
+    assert "against" not in offer
+    # a field that only another way to find opponents shows has no mistake
+    assert guest.send("/new", fields | {"halves-robot": "", "note": "x" * 201}).status_code == 303
+
+
+def test_sides_of_halves_are_named_by_their_colour(guest):
+    form = guest.page("/new?game=halves")
+    sides = re.findall(r'name="halves-seat" value="\d"><span>(.*?)</span>', form)
+    assert sides == ["Light", "Dark", "Teal"]
+    found = guest.get("/new/offer", params={"game": "halves", "halves-seat": "1"}).text
+    assert "You’re playing Dark." in html.unescape(found)
+    found = guest.get("/new/offer", params={"game": "halves", "halves-seat": "2"}).text
+    assert "Teal" not in found
+
+
+def test_an_open_challenge_is_filled_by_a_robot_with_one_click(api, guest):
+    guest.send("/new", {"game": "pow2", "opponent": ""}, on="/new")
+    found = re.search(r'action="(/challenges/[a-z2-7]{10}/robot)"', guest.page("/"))
+    board = board_of(guest.send(found[1], {"level": "easy"}))
+    assert shown(api, board)["clock"]["rated"] is False
+
+
+def test_robots_are_marked_in_lists_and_on_their_pages(guest):
+    marked = 'href="/players/robot-easy">robot-easy</a> <span class="tag">robot</span>'
+    assert marked in guest.page("/players")
+    page = guest.page("/players/robot-hard")
+    assert '<h1>robot-hard <span class="tag">robot</span></h1>' in page
+    assert "A robot of this server, here since" in page
+    assert "Matches against robots aren’t rated." in page
+
+
+def test_where_no_robots_run_none_are_offered(guest, monkeypatch):
+    monkeypatch.setattr("services.app.opponents.robots_play", lambda _: False)
+    monkeypatch.setattr("services.http.web.challenges.match_draft.robots_play", lambda _: False)
+    for path in ("/", "/challenges", "/games/pow2", "/new"):
+        assert "Play a robot" not in guest.page(path), path
+        assert "A robot" not in guest.page(path), path
+    assert guest.send("/robots", {"play": "pow2 easy"}).status_code == 403
