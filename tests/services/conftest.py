@@ -1,20 +1,27 @@
-"""Offices, which carry out mails in the process of the test; guests of pages, with a server for each module."""
+"""Terminals and offices, which carry out mails in the process of the test; guests of pages, with a server for each module."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
 
+from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.office import FakeOffice
 from tests.helpers.api import Api
 from tests.helpers.web import Guest, door
-from tests.services.matches_by_form import start
 
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with Api(tmp_path_factory.mktemp("web")) as api:
         yield api
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
 
 
 @pytest.fixture
@@ -49,19 +56,3 @@ def pair(api: Api, come) -> tuple[Guest, Guest]:
         guest.log_in(api.player().name)
         found.append(guest)
     return found[0], found[1]
-
-
-@pytest.fixture
-def one(pair: tuple[Guest, Guest]) -> Guest:
-    return pair[0]
-
-
-@pytest.fixture
-def two(pair: tuple[Guest, Guest]) -> Guest:
-    return pair[1]
-
-
-@pytest.fixture
-def board(one: Guest, two: Guest) -> int:
-    """A match of the two."""
-    return start(one, two)

@@ -62,29 +62,20 @@ def test_a_line_may_have_the_password_of_the_login_all_the_same(elsewhere: Serve
     assert "bob - hello" in elsewhere.run("do", f"pow2 chat {board}").stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "flags"),
+    [("MATCHPOST_DATA", ["do", "messages", "--data"]), ("MATCHPOST_URL", ["--url"])],
+)
 @pytest.mark.parametrize("chosen", ["flag", "environment"])
-def test_a_choice_of_local_data_goes_above_the_login(
-    elsewhere: Served, chosen: str, monkeypatch: pytest.MonkeyPatch
+def test_a_choice_of_local_data_or_of_a_url_goes_above_the_login(
+    elsewhere: Served, chosen: str, name: str, flags: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    place = elsewhere.url if name == "MATCHPOST_URL" else str(elsewhere.data)
     words = ["do", "messages"]
     if chosen == "flag":
-        words += ["--data", str(elsewhere.data)]
+        words = [*flags, place] if "do" in flags else [*flags, place, *words]
     else:
-        monkeypatch.setitem(elsewhere.env, "MATCHPOST_DATA", str(elsewhere.data))
-    done = elsewhere.run(*words)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("usage: the form is `messages userid password`")
-
-
-@pytest.mark.parametrize("chosen", ["flag", "environment"])
-def test_a_url_goes_above_the_login_and_leaves_lines_as_they_were(
-    elsewhere: Served, chosen: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = ["do", "messages"]
-    if chosen == "flag":
-        words = ["--url", elsewhere.url, *words]
-    else:
-        monkeypatch.setitem(elsewhere.env, "MATCHPOST_URL", elsewhere.url)
+        monkeypatch.setitem(elsewhere.env, name, place)
     done = elsewhere.run(*words)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("usage: the form is `messages userid password`")

@@ -1,69 +1,86 @@
+"""Answers of the command language: help, what is shown of matches, lists, puzzles, languages and keys."""
+
 import itertools
 import re
-from collections.abc import Iterator
 
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
-from domain.match.history import PackedSnapshot
 from domain.rules import all_rules
 from infra.audit.stored_match import check
 from services.app.games import game_keys
 from services.language import Language
-from tests.fakes.app import FakeApp, Terminal
+from tests.fakes.app import PASSWORDS, Terminal
 from tests.helpers.games import whole_game
+from tests.helpers.side import catch_up
 
 
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    app = FakeApp()
-    yield Terminal(app)
-    app.close()
+def accepted(terminal: Terminal, line: str) -> str:
+    answer = terminal.do(line)
+    assert answer.code == "", answer
+    return answer.sentence
 
 
-# what is answered
+def alone(terminal: Terminal, name: str, game: str = "one") -> int:
+    """Start a puzzle; gives its board number."""
+    return int(accepted(terminal, f"{game} challenge {name}").split()[1].rstrip(","))
 
 
-def test_the_example_of_the_help_page_is_what_happens(terminal):
+# help
+
+
+def test_help_shows_general_pages_pages_of_games_and_how_commands_are_written(terminal):
+    bare = Language(app=None)
+    assert bare.do("help").code == bare.do("games").code == bare.do("pow2 help").code == ""
     page = " ".join(terminal.do("help").page.split())
-    lines = [
+    for line in (  # its example is what happens
         terminal.do("signup dora marco-polo").sentence.replace("dora", "alice"),
         terminal.do("pow2 challenge alice bob").sentence,
         terminal.do("pow2 move 1 alice mad-hatter m13-j7").sentence,
-    ]
-    for line in lines:
+    ):
         assert line in page
-
-
-def test_help_shows_the_general_page_a_games_page_and_how_a_command_is_written(terminal):
-    assert "Commands for everyone" in terminal.do("help").text
     game = terminal.do("help pow2")
     assert game.code == ""
     assert "THE POWER OF TWO" in game.text
     assert terminal.do("pow2 help") == game
     how = terminal.do("HELP Move").text
     assert how.startswith("GAME move BOARD userid password MOVE[#ply]\n    play a move")
-
-
-def test_help_needs_nothing_of_the_desk():
-    bare = Language(app=None)
-    assert bare.do("help").code == bare.do("games").code == bare.do("pow2 help").code == ""
-
-
-def test_games_lists_the_games(terminal):
+    found = terminal.do("help pow2 extra change password board")
+    assert found.code == ""
+    assert found.page.startswith(f"{game.page}\n\nchange password userid old")
+    assert "GAME show BOARD" in found.page
+    assert found.sentence == "there is no game and no command 'extra'; `help` lists the commands"
     listed = terminal.do("games").text.splitlines()
     assert len(listed) == len({rules.key for rules in all_rules()})
     assert any(line.startswith("pow2: The Power of Two, for 2 players") for line in listed)
 
 
-def test_a_signup_is_welcomed_and_the_password_can_be_changed(terminal):
-    assert terminal.do("signup Dora marco-polo").sentence.startswith("welcome, dora;")
-    changed = terminal.do("change password dora marco-polo adventurer")
-    assert changed.text.startswith(
-        "the password of dora has been changed; the account is logged out everywhere"
-    )
-    assert terminal.do("change password dora marco-polo again-again").code == Code.WRONG_PASSWORD
+def test_every_command_in_the_help_of_a_game_is_one(terminal):
+    pages = "\n".join(terminal.do(f"help {game}").page for game in game_keys())
+    commands = re.findall(rf"^  (?:> )?((?:{'|'.join(game_keys())})\b.*)$", pages, re.MULTILINE)
+    assert len(commands) > 15
+    for line in commands:
+        answer = terminal.do(line)
+        assert answer.code not in (Code.UNKNOWN_COMMAND, Code.UNKNOWN_GAME), line
+
+
+def test_help_is_in_the_language_that_is_asked_for_or_that_its_reader_chose(terminal):
+    alice = terminal.app.accounts.id_of("alice")
+    english, german = terminal.do("help pow2"), terminal.do("help pow2 --lang=de")
+    assert german.text != english.text
+    assert terminal.do("pow2 help --lang=DE") == german
+    assert terminal.do("help pow2 --lang=en") == english
+    for line in ("set ALICE mad-hatter language DE", "pow2 set alice mad-hatter Language de"):
+        assert accepted(terminal, line) == "alice liest ab jetzt alles auf Deutsch, auch Mails"
+        assert terminal.language.do("help pow2", reader=alice) == german
+        assert terminal.language.do("help pow2 --lang=en", reader=alice) == english
+        said = accepted(terminal, "set alice mad-hatter LANGUAGE en")
+        assert said == "from now on alice reads and gets mail in English"
+        assert terminal.language.do("help pow2", reader=alice) == english
+
+
+# matches
 
 
 def test_a_challenge_starts_a_match_and_shows_it(terminal):
@@ -75,51 +92,30 @@ def test_a_challenge_starts_a_match_and_shows_it(terminal):
     time = "time: 21 days a move, a reminder after 7"
     assert answer.page.startswith(f"{time}\n\nRemaining Pieces: Light 14 Dark 14\n")
     assert answer.text == f"{answer.sentence}\n\n{answer.page}"
-
-
-def test_options_may_stand_anywhere_after_challenge(terminal):
     said = "challenges Dark (bob) to The Power of Two -exact -fast; "
     for line in ("-fast -exact alice bob", "alice -fast bob -exact", "ALICE Bob -exact -fast"):
-        assert said in terminal.do(f"pow2 challenge {line}").sentence
+        assert said in accepted(terminal, f"pow2 challenge {line}")
 
 
-def test_a_move_is_played_and_the_next_player_named(terminal):
-    board = terminal.challenge("-fast")
-    answer = terminal.move(board, "alice", "m13-m9")
-    assert answer.sentence == "match 1, #1: Light (alice) played m13-m9; it is Dark's turn (bob)"
-    assert terminal.move(board, "bob", "A13 - A9").sentence == (
-        "match 1, #2: Dark (bob) played a13-a9; it is Light's turn (alice)"
+def test_moves_are_played_and_shown_each_board_at_its_ply(terminal):
+    first, second = terminal.challenge("-fast"), terminal.challenge()
+    assert terminal.move(first, "alice", "m13-m9#0").sentence == (
+        "match 1, #1: Light (alice) played m13-m9; it is Dark's turn (bob)"
     )
-
-
-def test_a_move_for_the_right_ply_is_played(terminal):
-    board = terminal.challenge()
-    assert terminal.move(board, "alice", "m13-j7#0").code == ""
-    assert terminal.move(board, "bob", "a13-d7 #1").code == ""
-
-
-def test_show_tells_game_players_turn_and_last_move(terminal):
-    board = terminal.challenge("-fast")
-    terminal.move(board, "alice", "m13-m9")
     lines = terminal.do("pow2 show 1 --display=small").page.splitlines()
-    assert lines[:3] == [
+    assert lines[:6] == [
         "match 1: The Power of Two (pow2/1 -fast)",
         "players: Light alice, Dark bob",
         "#1: it is Dark's turn (bob); the last move was m13-m9",
-    ]
-    assert lines[3:6] == [
         "time: 21 days a move, a reminder after 7",
         "clocks: Light alice 21 days, Dark bob 20 days 23 hours",
         "deadline: 2023-12-05 22:13 UTC, in 20 days 23 hours",
     ]
     assert lines[7] == "Remaining Pieces: Light 12 Dark 12"
     assert lines[9] == "   a b c d e f g h i j k l m"
-
-
-def test_show_gives_several_boards_each_at_its_ply(terminal):
-    first, second = terminal.challenge("-fast"), terminal.challenge()
-    terminal.move(first, "alice", "m13-m9")
-    terminal.move(first, "bob", "a13-a9")
+    assert terminal.move(first, "bob", "A13 - A9 #1").sentence == (
+        "match 1, #2: Dark (bob) played a13-a9; it is Light's turn (alice)"
+    )
     then, start, other = terminal.do(f"pow2 show {first}#1 {first}#0 {second}").page.split("\n\n\n")
     assert "#1: it is Dark's turn (bob); the last move was m13-m9; it is now at #2" in then
     assert "#0: it is Light's turn (alice); it is now at #2" in start
@@ -128,66 +124,85 @@ def test_show_gives_several_boards_each_at_its_ply(terminal):
     assert now == terminal.do(f"pow2 show {first}").page
 
 
-def test_show_names_the_offer_that_stands(terminal):
-    board = terminal.challenge()
-    terminal.move(board, "alice", "propose draw")
-    shown = terminal.do(f"pow2 show {board}").page
-    assert "Light (alice) offers a draw; Dark (bob) can accept or reject it" in shown
-
-
 @pytest.mark.parametrize(
-    ("player", "text", "said"),
+    ("text", "said"),
     [
-        (
-            "bob",
-            "accept",
-            "Dark (bob) accepted the draw; the match is over: draw by agreement",
-        ),
-        (
-            "bob",
-            "decline",
-            "Dark (bob) declined to play; the match is over: declined; the match doesn’t count",
-        ),
-        (
-            "bob",
-            "resign",
-            "Dark (bob) resigned; the match is over: Light (alice) won by resignation",
-        ),
-        ("bob", "Propose  Draw", "Dark (bob) accepted the draw; the match is over"),
-        ("bob", "reject", "Dark (bob) declined the draw"),
+        ("accept", "accepted the draw; the match is over: draw by agreement"),
+        ("decline", "declined to play; the match is over: declined; the match doesn’t count"),
+        ("resign", "resigned; the match is over: Light (alice) won by resignation"),
+        ("Propose  Draw", "accepted the draw; the match is over"),
+        ("reject", "declined the draw"),
     ],
 )
-def test_what_stands_in_place_of_a_move_is_done_and_shown(terminal, player, text, said):
+def test_what_stands_in_place_of_a_move_is_done_and_shown(terminal, text, said):
     board = terminal.challenge()
-    assert terminal.move(board, "alice", "propose draw").sentence == (
-        "match 1, #0: Light (alice) offers a draw"
-    )
-    answer = terminal.move(board, player, text)
-    assert answer.sentence.startswith(f"match 1, #0: {said}")
+    offered = terminal.move(board, "alice", "propose draw").sentence
+    assert offered == "match 1, #0: Light (alice) offers a draw"
+    shown = terminal.do(f"pow2 show {board}").page
+    assert "Light (alice) offers a draw; Dark (bob) can accept or reject it" in shown
+    answer = terminal.move(board, "bob", text)
+    assert answer.sentence.startswith(f"match 1, #0: Dark (bob) {said}")
     _, over, ending = answer.sentence.partition("the match is over: ")
     assert (over + ending) in terminal.do(f"pow2 show {board}").page
+    if text in ("decline", "resign"):  # are commands, too
+        again = accepted(terminal, f"pow2 {text} {terminal.challenge()} bob yes-we-can")
+        assert again.startswith(f"match 2, #0: Dark (bob) {said}")
 
 
-@pytest.mark.parametrize("verb", ["resign", "decline"])
-def test_resign_and_decline_are_commands_too(terminal, verb):
+def test_a_takeback_is_asked_for_agreed_to_and_shown(terminal):
     board = terminal.challenge()
-    answer = terminal.do(f"pow2 {verb} {board} bob yes-we-can")
-    assert answer.code == ""
-    assert verb in answer.sentence
+    terminal.move(board, "alice", "m13-j7")
+    start = terminal.do(f"pow2 show {board}").page.split("\n\n", 1)[1]
+    for words, consent in (("UNDO", "accept"), ("Propose Undo", "propose undo"), ("undo", "undo")):
+        assert terminal.move(board, "bob", "a13-d7").code == ""
+        assert terminal.move(board, "bob", words).sentence == (
+            "match 1, #2: Dark (bob) asks for a takeback"
+        )
+        shown = terminal.do(f"pow2 show {board}").page
+        assert "Dark (bob) asks for a takeback; Light (alice) can accept" in shown
+        answer = terminal.move(board, "alice", consent)
+        assert answer.sentence == (
+            "match 1, #1: Light (alice) accepted the takeback; it was taken back to the position after 1 move; "
+            "it is Dark's turn (bob)"
+        )
+        assert answer.page == start
+    terminal.move(board, "alice", "undo")
+    assert terminal.move(board, "bob", "reject").sentence == (
+        "match 1, #1: Dark (bob) declined the takeback"
+    )
+    terminal.move(board, "alice", "undo")
+    assert "taken back to the start" in terminal.move(board, "bob", "accept").sentence
+    assert terminal.do(f"pow2 show {board}#1").code == Code.UNKNOWN_PLY
+    answer = terminal.move(board, "alice", "undo")
+    assert (answer.code, answer.sentence) == (Code.UNKNOWN_OFFER, "you have no move to take back")
+    assert "holds" in check(terminal.app.store, board)
 
 
-def test_a_draw_by_repetition_is_granted_at_once(terminal):
+def test_a_match_that_all_break_off_counts_for_nothing_and_one_has_nobody_to_ask(terminal):
     board = terminal.challenge()
-    for _ in range(2):
-        for name, text in (
-            ("alice", "m13-j7"),
-            ("bob", "a13-d7"),
-            ("alice", "j7-m13"),
-            ("bob", "d7-a13"),
-        ):
-            assert terminal.move(board, name, text).code == ""
-    answer = terminal.move(board, "alice", "propose draw")
-    assert "draw, because the same position occurred three times" in answer.sentence
+    proposed = terminal.move(board, "alice", "propose Abort").sentence
+    assert proposed == "match 1, #0: Light (alice) offers to call the match off"
+    ended = "the match is over: called off by agreement; the match doesn’t count"
+    said = terminal.move(board, "bob", "propose abort").sentence
+    assert said.endswith(f"agreed to call the match off; {ended}")
+    assert f"#0: {ended}" in terminal.do(f"pow2 show {board}").page
+    puzzle = alone(terminal, "alice")
+    for text in ("undo", "propose undo", "propose abort"):
+        answer = terminal.move_in("one", puzzle, "alice", text)
+        assert answer.code == Code.UNKNOWN_OFFER
+        assert answer.sentence == "there is nobody to propose anything to"
+
+
+def test_of_three_all_must_agree_and_who_resigned_has_no_say(terminal):
+    board = terminal.begin("halves challenge alice bob carol -tiles_each=4 -no_contract")
+    terminal.move_in("halves", board, "carol", "propose abort")
+    said = terminal.move_in("halves", board, "alice", "accept").sentence
+    assert "called off" not in said
+    resigned = accepted(terminal, f"halves resign {board} alice mad-hatter")
+    assert "resigned" in resigned
+    assert "it is" in resigned
+    assert terminal.move_in("halves", board, "alice", "1").code == Code.NOT_A_PLAYER
+    assert "(carol) won" in accepted(terminal, f"halves resign {board} bob yes-we-can")
 
 
 def test_a_preview_plays_moves_for_whoever_is_next_and_submits_nothing(terminal):
@@ -199,16 +214,34 @@ def test_a_preview_plays_moves_for_whoever_is_next_and_submits_nothing(terminal)
     )
     assert answer.page.startswith("Remaining Pieces")
     assert terminal.app.store.events(board) == before
-
-
-def test_a_preview_names_the_first_move_that_is_refused(terminal):
-    board = terminal.challenge()
     answer = terminal.do(f"pow2 preview {board} m13-j7 a13-a1 zzz")
     assert answer.code == Code.ILLEGAL_MOVE
     assert answer.sentence.startswith("move 2: a13-a1: ")
 
 
-# five equal answers
+def test_a_whole_game_is_played_to_its_end(terminal):
+    board = terminal.challenge()
+    *moves, last = whole_game()
+    players = itertools.cycle(["alice", "bob"])
+    for text, name in zip(moves, players, strict=False):
+        assert terminal.move(board, name, text).code == ""
+    player = next(players)
+    previewas = f"pow2 previewas {board} {player} {PASSWORDS[player]} {last}"
+    assert terminal.do(previewas).sentence.endswith("the match would be over")
+    beyond = terminal.do(f"{previewas} m13-j7")
+    assert beyond.code == Code.MATCH_OVER
+    assert beyond.sentence.startswith("move 2: the match would be over")
+    answer = terminal.move(board, player, last, "key-1")
+    winner = "Light (alice)" if len(moves) % 2 == 0 else "Dark (bob)"
+    assert f"#{len(moves) + 1}: {winner} played {last}; the match is over: " in answer.sentence
+    _, _, ending = answer.sentence.partition("; ")
+    assert ending in terminal.do(f"pow2 show {board}").page
+    assert ending not in terminal.do(f"pow2 show {board}#{len(moves)}").page
+    assert terminal.do(f"pow2 preview {board} {last}").code == Code.MATCH_OVER
+    assert "holds" in check(terminal.app.store, board)
+
+
+# keys, and what is not known yet
 
 
 @pytest.mark.parametrize("text", ["m13-j7", "m13-k11", "propose draw", "resign"])
@@ -219,31 +252,14 @@ def test_a_command_repeated_with_its_key_is_done_once_and_answered_alike(termina
     terminal.move(board, "alice", "m1-i1")
     answers += [terminal.move(board, "alice", text, "key-1") for _ in range(4)]
     assert answers == [answers[0]] * 5
+    assert terminal.move(board, "alice", "m1-j7", "key-1").code == Code.ID_REUSED
 
 
 def test_a_challenge_repeated_with_its_key_gets_the_same_board(terminal):
     first = terminal.do("pow2 challenge alice bob", "key-1")
     assert terminal.do("pow2 challenge alice bob", "key-1") == first
+    assert terminal.do("pow2 challenge alice carol", "key-1").code == Code.ID_REUSED
     assert "match 2" in terminal.do("pow2 challenge alice bob", "key-2").sentence
-
-
-def test_a_whole_game_is_played_to_its_end(terminal):
-    board = terminal.challenge()
-    *moves, last = whole_game()
-    players = itertools.cycle(["alice", "bob"])
-    for text, name in zip(moves, players, strict=False):
-        assert terminal.move(board, name, text).code == ""
-    answer = terminal.move(board, next(players), last, "key-1")
-    winner = "Light (alice)" if len(moves) % 2 == 0 else "Dark (bob)"
-    assert f"#{len(moves) + 1}: {winner} played {last}; the match is over: " in answer.sentence
-    _, _, ending = answer.sentence.partition("; ")
-    assert ending in terminal.do(f"pow2 show {board}").page
-    assert ending not in terminal.do(f"pow2 show {board}#{len(moves)}").page
-    assert terminal.do(f"pow2 preview {board} {last}").code == Code.MATCH_OVER
-    assert "holds" in check(terminal.app.store, board)
-
-
-# what is not known yet
 
 
 class Broken:
@@ -275,24 +291,6 @@ def test_when_the_server_goes_away_the_key_is_told_and_a_repetition_hears_the_ou
     assert terminal.move(board, "alice", "m13-j7", key="k 1").sentence.startswith("match 1, #1: ")
 
 
-@pytest.mark.parametrize("line", ["pow2 show 1", "pow2 resign 1 alice mad-hatter"])
-def test_a_match_that_can_not_be_read_is_told(terminal, line):
-    board = terminal.challenge()
-    terminal.app.store._matches[board].snapshot = PackedSnapshot(bytes(32) + b"\xc1")
-    answer = terminal.do(line)
-    assert answer.code == Code.DAMAGED
-    assert "`matchpost verify 1`" in answer.sentence
-
-
-def test_every_command_in_the_help_of_a_game_is_one(terminal):
-    pages = "\n".join(terminal.do(f"help {game}").page for game in game_keys())
-    commands = re.findall(rf"^  (?:> )?((?:{'|'.join(game_keys())})\b.*)$", pages, re.MULTILINE)
-    assert len(commands) > 15
-    for line in commands:
-        answer = terminal.do(line)
-        assert answer.code not in (Code.UNKNOWN_COMMAND, Code.UNKNOWN_GAME), line
-
-
 def test_an_outcome_that_does_not_come_in_time_is_pending(terminal):
     board = terminal.challenge()
     terminal.app.awake = False
@@ -303,14 +301,226 @@ def test_an_outcome_that_does_not_come_in_time_is_pending(terminal):
     assert "'key-1'" in answer.sentence
 
 
-def test_without_durability_nothing_is_ever_accepted():
-    app = FakeApp(durable=False)
-    terminal = Terminal(app)
-    answer = terminal.do("pow2 challenge alice bob")
-    assert answer.code == Code.PENDING
-    assert answer.sentence.startswith(
-        "with durability none this is never more than pending; match 1, #0: "
-    )
-    assert answer.page
-    assert terminal.move(1, "bob", "a13-d7").code == Code.NOT_YOUR_TURN
-    app.close()
+# boards drawn as their players like them
+
+
+def test_a_display_once_set_is_that_of_the_players_own_answers_in_one_game(terminal):
+    board = terminal.challenge()
+
+    def drawn(display: str) -> str:
+        return terminal.do(f"pow2 show {board} --display={display}").page.split("\n\n", 1)[1]
+
+    large, small = drawn("large"), drawn("small")
+    own = f"pow2 showas alice mad-hatter {board}"
+    assert terminal.do(own).page.endswith(large)
+    plain = terminal.do(f"pow2 preview {board} m13-j7")
+    said = accepted(terminal, "pow2 set ALICE mad-hatter Small")
+    assert said == "from now on The Power of Two is drawn small for alice"
+    accepted(terminal, "goliath set alice mad-hatter small")
+    assert terminal.do(own).page.endswith(small)
+    assert terminal.do(f"{own} --display=large").page.endswith(large)
+    for line in (f"pow2 showas bob yes-we-can {board}", f"pow2 show {board}"):
+        assert terminal.do(line).page.endswith(large)
+    for words in (f"{board} alice mad-hatter", f"Alice mad-hatter {board}"):
+        answer = terminal.do(f"pow2 previewas {words} m13-j7")
+        assert answer.sentence == plain.sentence
+        assert answer.page.splitlines()[2] == "   a b c d e f g h i j k l m"
+        assert terminal.do(f"pow2 previewas {board} bob yes-we-can m13-j7").text == plain.text
+    assert terminal.move(board, "alice", "m13-j7").page == drawn("small")
+    assert terminal.move(board, "bob", "a13-d7").page == drawn("large")
+    assert terminal.do(f"pow2 resign {board} alice mad-hatter").page == drawn("small")
+    terms = "--bank=10+1 --weekends=off --unrated"
+    time, shown = terminal.do(f"pow2 challenge alice bob -fast {terms}").page.split("\n\n", 1)
+    head, board_shown = terminal.do("pow2 show 2 --display=small").page.split("\n\n", 1)
+    assert shown == board_shown
+    assert time in head.splitlines()
+    assert time.startswith("time: ")
+    assert "10 days" in time
+    accepted(terminal, "pow2 set alice mad-hatter display large")
+    alice = terminal.app.accounts.record_of(terminal.app.accounts.id_of("alice"))
+    assert alice is not None
+    assert dict(alice.displays) == {"pow2": "large", "goliath": "small"}
+
+
+# lists
+
+
+@pytest.fixture
+def four(terminal) -> Terminal:
+    """Four matches: one waits for bob, one for alice, one is over, one is of another game."""
+    for _ in range(3):
+        terminal.challenge()
+    terminal.move(1, "alice", "m13-j7")
+    terminal.move(3, "bob", "resign")
+    terminal.begin("line challenge alice carol")
+    return terminal
+
+
+def boards(page: str) -> list[int]:
+    """The numbers of the matches that are drawn."""
+    return [int(line.split()[1].rstrip(":")) for line in page.splitlines() if line[:6] == "match "]
+
+
+def test_boards_are_shown_by_player_game_and_state(four):
+    four.do("pow2 queue 2 bob yes-we-can m13-j7 a13-d7")
+    for line, shown in (
+        ("all show alice", [4, 2, 1]),
+        ("ALL Show Alice NEXT", [2, 4]),
+        ("all show bob active", [2, 1]),
+        ("all show carol next", []),
+        ("pow2 show alice bob", [2, 1]),
+        ("pow2 show bob alice all", [2, 1, 3]),
+        ("line show carol", [4]),
+        ("pow2 show carol", []),
+        ("pow2 showas bob yes-we-can", [2, 1]),
+        ("pow2 showas bob yes-we-can next", [1]),
+        ("pow2 showas alice mad-hatter inactive", [3]),
+    ):
+        assert boards(four.do(line).page) == shown, line
+    assert four.do("all show carol next").page == "there are none"
+    private = "conditional move at #1, after m13-j7: a13-d7"
+    assert private in four.do("pow2 showas bob yes-we-can").page
+    for line in ("pow2 show", "pow2 board", "pow2 showas bob yes-we-can"):
+        shown = four.do(f"{line} 1 4 99 2")
+        assert (shown.code, boards(shown.page)) == ("", [1, 2])
+        assert shown.sentence == (
+            "match 4 is a match of line, not pow2; write line; there is no match 99"
+        )
+    assert four.do("pow2 show 4 99").code == Code.WRONG_GAME
+
+
+def test_matches_results_and_players_are_listed_with_and_without_a_game(four):
+    assert four.do("list").page == "alice, bob and carol"
+    assert four.do("list pow2 LINE").page.splitlines() == [
+        "The Power of Two: alice and bob",
+        "That's My Line: alice and carol",
+    ]
+    assert four.do("list halves").page == "Halves: nobody yet"
+    assert four.do("list pow").code == Code.UNKNOWN_GAME
+    lines = four.do("pow2 games").page.splitlines()
+    assert [line.split()[0] for line in lines] == ["2", "1"]
+    assert lines[1].strip().startswith("1  Light alice, Dark bob: #1, bob to move since 2023-11-14")
+    over = four.do("pow2 games bob inactive").page
+    assert over.strip().startswith("3  Light alice, Dark bob: alice won by resignation, 2023-11")
+    assert len(four.do("pow2 games alice bob all").page.splitlines()) == 3
+    four.do("line resign 4 carol sing-along")
+    four.move(1, "bob", "a13-d7")
+    four.move(1, "bob", "resign")
+    lines = four.do("history").page.splitlines()
+    assert [line.split()[0] for line in lines] == ["1", "4", "3"]
+    assert [line.rpartition(", ")[2] for line in lines] == ["pow2", "line", "pow2"]
+    assert four.do("hist bob").page.splitlines() == [lines[0], lines[2]]
+    assert four.do("standings").page == f"The Power of Two\n{four.do('pow2 stand').page}"
+    four.do("delete bob yes-we-can")
+    assert "Dark a former player" in four.do("pow2 games").page
+    assert four.do("pow2 games bob").code == Code.UNKNOWN_USER
+
+
+def test_a_match_that_waits_for_consent_is_shown_to_its_players_alone(terminal):
+    for board, words in ((1, "--gather"), (2, "")):
+        terminal.do(f"halves challenge alice bob carol {words}")
+        terminal.do(f"halves move {board} bob yes-we-can accept")
+        for name, password in PASSWORDS.items():
+            assert "accept" in terminal.do(f"halves showas {name} {password} {board}").page
+            assert "there are none" in terminal.do(f"halves games {name} all").page
+            assert "there are none" in terminal.do(f"all show {name}").page
+    terminal.accept(2, "carol", game="halves")
+    assert "alice, " in terminal.do("halves games").page
+
+
+def test_a_long_list_says_that_it_is_only_its_beginning(terminal):
+    for _ in range(21):
+        terminal.challenge()
+    answer = terminal.do("all show alice")
+    assert len(boards(answer.page)) == 20
+    assert "first 20" in answer.sentence
+    assert terminal.do("pow2 games alice").sentence == ""
+    for line in ("pow2 show {}", "pow2 showas alice mad-hatter {}"):
+        assert terminal.do(line.format("1 " * 20)).page.count("match 1: ") == 20
+        answer = terminal.do(line.format("1 " * 20 + "1#0"))
+        assert answer.code == Code.TOO_LONG
+        assert answer.sentence == "that's 21 boards; the limit is 20"
+
+
+@pytest.fixture
+def played(terminal) -> Terminal:
+    """Alice has won twice and shared once; one match was declined, one is unrated."""
+    for loser in ("bob", "bob", ""):
+        board = terminal.challenge()
+        terminal.move(board, "alice", "m13-j7")
+        terminal.move(board, "bob", "a13-d7")
+        terminal.move(board, "alice", "propose draw" if not loser else "j7-m13")
+        terminal.move(board, "bob", "accept" if not loser else "resign")
+    terminal.move(terminal.challenge(), "bob", "decline")
+    unrated = terminal.challenge("--unrated")
+    terminal.move(unrated, "alice", "m13-j7")
+    terminal.move(unrated, "bob", "a13-d7")
+    terminal.move(unrated, "alice", "resign")
+    return terminal
+
+
+def test_history_standings_and_ratings_of_a_game_are_listed(played):
+    lines = played.do("pow2 history").page.splitlines()
+    assert [line.split()[0] for line in lines] == ["5", "4", "3", "2", "1"]
+    assert "bob won by resignation, 2 moves" in lines[0]
+    assert "declined; the match doesn’t count" in lines[1]
+    assert "draw by agreement, 2 moves" in lines[2]
+    assert played.do("pow2 history carol").page == "none has been finished yet"
+    assert len(played.do("pow2 history alice").page.splitlines()) == 5
+    assert played.do("pow2 history alice bob").page.splitlines()[0] == "alice 2, bob 1, level 1"
+    assert played.do("pow2 history bob alice").page.splitlines()[0] == "bob 1, alice 2, level 1"
+    assert played.do("pow2 history alice bob carol").code == Code.USAGE
+    head, first, second = played.do("pow2 standings").page.splitlines()
+    assert head.split() == ["player", "points", "matches", "won", "shared", "lost"]
+    assert first.split() == ["1", "alice", "2.50", "4", "2", "1", "1"]
+    assert second.split() == ["2", "bob", "1.50", "4", "1", "1", "2"]
+    assert played.do("line standings").page == "nobody has finished a match yet"
+    first, second = played.do("pow2 ratings").page.splitlines()
+    assert first.split()[:2] == ["1", "alice"]
+    assert second.split()[:2] == ["2", "bob"]
+    assert first.endswith("after 3 matches")
+    answer = played.do("pow2 ratings alice")
+    assert answer.sentence.startswith("alice is rated ")
+    assert answer.sentence.endswith("after 3 matches, number 1 of 2")
+    assert len(answer.page.splitlines()) == 3
+    assert played.do("pow2 ratings carol").page == "carol hasn't finished a rated match yet"
+
+
+# puzzles
+
+
+def test_puzzles_have_leaderboards_those_of_a_set_of_their_own(terminal):
+    assert terminal.do("two scores").text.endswith("nobody has finished it yet")
+    for name, move in (("alice", "a5"), ("bob", "a1")):
+        board = alone(terminal, name)
+        for text in (move, "done"):
+            assert terminal.move_in("one", board, name, text).code == ""
+    own = alone(terminal, "alice -solitaire=a1,d2,e3,g4", "jump")
+    assert terminal.move_in("jump", own, "alice", "done").code == ""
+    catch_up(terminal.app.store, terminal.app.client)
+    lines = terminal.do("one scores").text.splitlines()
+    assert lines[0].endswith("the best scores")
+    assert "40" in lines[1]  # what is proven stands beside
+    assert lines[3].startswith(" 1 bob: ")
+    assert lines[3].endswith("(match 2)")
+    assert lines[4].startswith(" 2 alice: ")
+    assert lines[4].endswith("(match 1)")
+    assert terminal.do("jump scores").text.endswith("nobody has finished it yet")
+    listed = terminal.do("jump scores -solitaire=d2,a1,e3,g4").text
+    assert f"(match {own})" in listed
+    assert listed.startswith("Get a Jump On -solitaire=a1,d2,e3,g4: the best scores")
+    answer = terminal.do("pow2 scores")
+    assert answer.sentence == "pow2 isn't a puzzle: only games played alone have scores"
+    assert terminal.do("one standings").code == terminal.do("one ratings").code == Code.USAGE
+
+
+def test_a_stone_is_taken_back_by_a_move_with_a_hyphen_and_a_puzzle_is_given_up(terminal):
+    board = alone(terminal, "alice")
+    terminal.move_in("one", board, "alice", "a5")
+    assert terminal.do(f"one preview {board} -a5 a5").code == ""
+    assert "played -a5" in terminal.move_in("one", board, "alice", "-a5").sentence
+    gone = "the match is over: the puzzle was given up"
+    assert terminal.do(f"one resign {board} alice mad-hatter").sentence.endswith(gone)
+    shown = terminal.do(f"one show {board}").text
+    assert "the puzzle was given up" in shown
+    assert "share" not in shown + terminal.do("one games alice inactive").text

@@ -1,21 +1,20 @@
-"""Several commands in one: multiple."""
+"""Several commands in one, `multiple`; and whatever is typed is answered: `trials/fuzz/commands.py` has the million."""
 
 import re
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain.errors import Code
-from infra.audit.stored_match import check
-from tests.fakes.app import PASSWORDS, FakeApp, Terminal
+from infra.audit.stored_match import check as check_match
+from services.language import Answer
+from tests.fakes.app import FakeApp, Terminal
+from tests.helpers.examples import examples
 from tests.helpers.lanes import LANE
-
-
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    app = FakeApp()
-    yield Terminal(app)
-    app.close()
+from trials.fuzz.commands import KINDS, check, run
+from trials.fuzz.lines import EXAMPLES, NEW, PASSWORDS
 
 
 def multiple(*lines: str) -> str:
@@ -28,7 +27,7 @@ def parts(page: str, count: int) -> list[str]:
     return list(re.fullmatch(numbered, page, re.DOTALL).groups())
 
 
-def test_each_command_has_its_own_answer(terminal):
+def test_each_command_is_answered_as_if_it_had_come_alone(terminal):
     lines = [
         "pow2 challenge alice bob",
         "pow2 move 1 alice mad-hatter m13-j7",
@@ -42,25 +41,21 @@ def test_each_command_has_its_own_answer(terminal):
     assert "match 1, #1: Light (alice) played m13-j7; it is Dark's turn (bob)\n" in two
     assert "#0: it is Light's turn (alice); it is now at #1" in three
     assert four == "bob will find it in `messages`"
-    assert "holds" in check(terminal.app.store, 1)
-
-
-def test_a_command_is_answered_as_if_it_had_come_alone(terminal):
+    assert "holds" in check_match(terminal.app.store, 1)
     lines = ["help", "games", "help move", "list"]
     alone = [terminal.do(line).text for line in lines]
     page = terminal.do(multiple(*lines)).page
     assert page == "\n\n".join(f"{n}: {text}" for n, text in enumerate(alone, 1))
 
 
-def test_a_refusal_is_shown_with_its_code_and_the_others_are_carried_out(terminal):
-    answer = terminal.do(
-        multiple(
-            "signup dora marco-polo",
-            "pow2 challenge alice zoe",
-            "pow2 challenge alice dora",
-            "pow2 move 1 dora guessing a13-d7",
-        )
-    )
+def test_refusals_are_shown_with_their_codes_and_the_others_are_carried_out(terminal):
+    lines = [
+        "signup dora marco-polo",
+        "pow2 challenge alice zoe",
+        "pow2 challenge alice dora",
+        "pow2 move 1 dora guessing a13-d7",
+    ]
+    answer = terminal.do(multiple(*lines))
     assert answer.code == Code.UNKNOWN_USER
     assert answer.refused
     assert answer.sentence == "lines 2, 4 were not accepted; see below"
@@ -68,31 +63,14 @@ def test_a_refusal_is_shown_with_its_code_and_the_others_are_carried_out(termina
     assert two.startswith("unknown-user: there is no user 'zoe';")
     assert three.startswith("match 1, #0: ")
     assert four == "wrong-password: this is not the password of dora"
-
-
-def test_one_refusal_is_told_as_one(terminal):
     answer = terminal.do(multiple("helpp", "help"))
     assert answer.code == Code.UNKNOWN_COMMAND
     assert answer.text.startswith("line 1 was not accepted; see below\n\n1: unknown-command: ")
 
 
-def test_what_is_not_decided_in_time_is_pending_as_a_whole(terminal):
-    board = terminal.challenge()
-    terminal.app.awake = False
-    text = multiple(f"pow2 move {board} alice mad-hatter m13-j7", "games")
-    answer = terminal.do(text, "key", seconds=0.01)
-    assert answer.pending
-    one, two = parts(answer.page, 2)
-    assert one.startswith("pending: match 1: ")
-    assert "repeat the command with the key 'key/1' to learn its outcome" in one
-    assert "\npow2: " in two
-
-
-# repetition
-
-
 def test_a_repetition_with_the_same_key_repeats_nothing_and_is_answered_alike(terminal):
     text = multiple(
+        "pow2 challenge alice bob",
         "pow2 challenge alice bob",
         "pow2 move 1 alice mad-hatter m13-j7",
         "pow2 move 1 bob yes-we-can a13-d7",
@@ -101,32 +79,31 @@ def test_a_repetition_with_the_same_key_repeats_nothing_and_is_answered_alike(te
         "pow2 chat 1 alice mad-hatter once",
     )
     assert len({terminal.do(text, "key-1") for _ in range(3)}) == 1
-    assert terminal.do("pow2 show 2").code == Code.UNKNOWN_BOARD
+    assert terminal.do("pow2 show 1 2").code == ""
+    assert terminal.do("pow2 show 3").code == Code.UNKNOWN_BOARD
     assert "\n#2: " in terminal.do("pow2 show 1").page
     assert terminal.do("messages bob yes-we-can").page.count("once") == 1
     assert terminal.do("pow2 chat 1 bob yes-we-can").page.count("once") == 1
 
 
-def test_equal_commands_in_one_are_carried_out_each(terminal):
-    line = "pow2 challenge alice bob"
-    terminal.do(multiple(line, line), "key-1")
-    assert terminal.do("pow2 show 1 2").code == ""
-    assert terminal.do("pow2 show 3").code == Code.UNKNOWN_BOARD
-
-
-def test_what_was_left_open_is_carried_out_by_the_repetition(terminal):
-    text = multiple("pow2 challenge alice bob", "pow2 move 1 alice mad-hatter m13-j7")
+def test_what_is_not_decided_in_time_is_pending_and_carried_out_by_the_repetition(terminal):
+    text = multiple("pow2 challenge alice bob", "pow2 move 1 alice mad-hatter m13-j7", "games")
     terminal.app.awake = False
-    assert terminal.do(text, "key-1", seconds=0.01).code == Code.PENDING
+    answer = terminal.do(text, "key", seconds=0.01)
+    assert answer.pending
+    one, _, three = parts(answer.page, 3)
+    assert one.startswith("pending: match 1: ")
+    assert "repeat the command with the key 'key/1' to learn its outcome" in one
+    assert "\npow2: " in three
     terminal.app.awake = True
     terminal.app._drain(LANE)  # as the keeper wakes a lane that lies idle
-    assert terminal.do(text, "key-1").code == ""
+    assert terminal.do(text, "key").code == ""
     assert terminal.do("pow2 show 1").page.count("#1: it is Dark's turn") == 1
     assert terminal.do("pow2 show 2").code == Code.UNKNOWN_BOARD
 
 
 @pytest.mark.parametrize("length", [1, 400, 401, 512])
-def test_keys_that_differ_at_their_end_alone_mean_different_commands(terminal, length):
+def test_keys_of_every_length_are_told_apart(terminal, length):
     text = multiple("pow2 challenge alice bob")
     for end in ("x", "y", "x"):
         assert terminal.do(text, "k" * (length - 1) + end).code == ""
@@ -134,10 +111,7 @@ def test_keys_that_differ_at_their_end_alone_mean_different_commands(terminal, l
     assert terminal.do("pow2 show 3").code == Code.UNKNOWN_BOARD
 
 
-# what can stand in it
-
-
-@pytest.mark.parametrize("first", ["multiple", "MULTIPLE", "  Multiple  "])
+@pytest.mark.parametrize("first", ["MULTIPLE", "  Multiple  "])
 @pytest.mark.parametrize("blank", ["\n", "\r\n", "\n\n \t\n", "\n\u3000\n"])
 def test_lines_without_words_are_passed_over_and_not_counted(terminal, first, blank):
     answer = terminal.do(blank.join([first, "games", "  list  ", "helpp"]))
@@ -147,31 +121,25 @@ def test_lines_without_words_are_passed_over_and_not_counted(terminal, first, bl
     assert answer.sentence == "line 3 was not accepted; see below"
 
 
-@pytest.mark.parametrize("nested", ["multiple", "MULTIPLE", "  multiple games", "\tMultiple"])
-def test_it_does_not_stand_inside_itself_and_then_nothing_is_carried_out(terminal, nested):
-    answer = terminal.do(multiple("signup dora marco-polo", nested, "list"))
-    assert answer.code == Code.USAGE
-    assert answer.text == "`multiple` can't be used inside `multiple`"
-    assert terminal.do("list").page == "alice, bob and carol"
+NESTED = "`multiple` can't be used inside `multiple`"
+FORM = "the form is `multiple and a command on each line after`"
 
 
-def test_it_takes_fifty_commands_and_of_more_carries_out_none(terminal):
+def test_what_can_not_be_one_carries_out_nothing_of_it(terminal):
+    signup = "signup dora marco-polo"
+    for text, code, said in (
+        *((multiple(signup, nested, "list"), Code.USAGE, NESTED)
+          for nested in ("multiple", "MULTIPLE", "  multiple games", "\tMultiple")),
+        (multiple(signup, *["list"] * 50), Code.TOO_LONG, "`multiple` has 51 lines; the limit is 50"),
+        (multiple(signup, *["x" * 2_000] * 33), Code.TOO_LONG, "the text has 66064 characters; the limit is 65536"),
+        *((text, Code.USAGE, FORM) for text in ("multiple", "multiple\n", "multiple \r\n \t\n\n", "multiple list")),
+    ):  # fmt: skip
+        answer = terminal.do(text)
+        assert (answer.code, answer.text[: len(said)]) == (code, said)
+        assert terminal.do("list").page == "alice, bob and carol"
     answer = terminal.do(multiple(*["list", ""] * 50))
     assert answer.code == ""
     assert parts(answer.page, 50)[-1] == "alice, bob and carol"
-    answer = terminal.do(multiple("signup dora marco-polo", *["list"] * 50))
-    assert answer.code == Code.TOO_LONG
-    assert answer.text == "`multiple` has 51 lines; the limit is 50"
-    assert terminal.do("list").page == "alice, bob and carol"
-
-
-@pytest.mark.parametrize(
-    "text", ["multiple", "multiple\n", "multiple \r\n \t\n\n", "multiple list"]
-)
-def test_it_is_nothing_without_commands_on_lines_after_it(terminal, text):
-    answer = terminal.do(text)
-    assert answer.code == Code.USAGE
-    assert answer.text.startswith("the form is `multiple and a command on each line after`")
 
 
 def test_each_command_in_it_is_as_long_as_one_alone(terminal):
@@ -183,13 +151,6 @@ def test_each_command_in_it_is_as_long_as_one_alone(terminal):
     assert two == "too-long: the text has 2001 characters; the limit is 2000"
     assert three == "too-long: the line has 513 characters; the limit is 512"
     assert four == "too-long: the line has 2601 characters; the limit is 2600"
-
-
-def test_all_of_it_is_limited_too(terminal):
-    line = "x" * 2_000
-    answer = terminal.do(multiple(*[line] * 33))
-    assert answer.code == Code.TOO_LONG
-    assert answer.text == "the text has 66041 characters; the limit is 65536"
 
 
 @pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])
@@ -210,7 +171,65 @@ def test_a_message_in_it_has_its_text_on_the_lines_below(terminal):
     assert first == "bob and carol will find it in `messages`"
     # what begins with a game is meant as a command, even if it is wrong
     assert second.startswith("unknown-command: ")
-    for name in ("bob", "carol"):
-        assert terminal.do(f"messages {name} {PASSWORDS[name]}").page.endswith(
-            "alice: Shall we?\n    Yes"
-        )
+    for reader in ("bob yes-we-can", "carol sing-along"):
+        assert terminal.do(f"messages {reader}").page.endswith("alice: Shall we?\n    Yes")
+
+
+# whatever is typed
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Terminal]:
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
+
+
+@pytest.mark.slow
+@examples(1, 20)
+@given(seed=st.integers(0, 2**32))
+def test_lines_of_every_kind_are_each_answered_and_no_password_in_any(seed):
+    assert {kind for kind, *_ in run(3_000, seed)} == KINDS
+
+
+@examples(200, 5_000)
+@given(line=st.text(max_size=600), key=st.none() | st.text(max_size=20))
+def test_any_text_is_answered(shared, line, key):
+    check(line, shared.do(line, key))
+
+
+@given(lines=st.lists(st.sampled_from(EXAMPLES) | st.text(max_size=40), max_size=52))
+def test_any_texts_are_answered_together(shared, lines):
+    text = multiple(*lines)
+    check(text, shared.do(text))
+
+
+SECRET = PASSWORDS["alice"]
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("help", Answer()),
+        ("help", Answer("it happened", code="nonsense")),
+        *[("help", Answer("no", code=code)) for code in (Code.INTERNAL, Code.UNAVAILABLE, Code.PENDING)],
+        *[(line, Answer(f"there is no {told!r}", code=Code.USAGE)) for line, told in (
+            (f"messages alice {SECRET}", SECRET.upper()),
+            (f"change password alice {SECRET} {NEW}", NEW),
+            (f"alice {SECRET} messages", SECRET),
+            (f"pow2 move 1 alice {SECRET} {SECRET}", SECRET),
+        )],
+        (f"multiple\nhelp\n \nmessages alice {SECRET}\ngames", Answer("see below", f"1: help\n\n2: {SECRET}\n\n3: games", Code.USAGE)),
+    ],
+)  # fmt: skip
+def test_an_answer_that_there_should_not_be_is_noticed(line, answer):
+    with pytest.raises(AssertionError):
+        check(line, answer)
+
+
+def test_what_is_no_password_in_a_line_may_be_repeated():
+    line = f"pow2 history {SECRET}"
+    check(f"messages alice {SECRET}", Answer("there is none", code=Code.USAGE))
+    check(line, Answer(f"there is no user {SECRET!r}", code=Code.UNKNOWN_USER))
+    among = f"multiple\nhelp\n \nmessages alice {SECRET}\ngames"
+    check(among, Answer("see below", f"1: {SECRET}\n\n2: none\n\n3: {SECRET}", Code.USAGE))

@@ -33,102 +33,57 @@ def in_full(text, player):
 # to the server
 
 
-def test_a_command_in_the_subject_is_one_whatever_the_text_says():
-    assert texts(MOVE, "Dear server, this is my move.\n\nAlice") == [MOVE]
-
-
-@pytest.mark.parametrize(
-    "prefix", ["Re: ", "RE:", "Aw: ", "Fwd: ", "FW: ", "WG: Re: ", "Re[2]: ", "Sv: "]
+MESSAGE = "message alice mad-hatter bob carol"
+CHAT = "pow2 chat 1 alice mad-hatter Hello"
+LONG_TEXT = "Shall we play?\n\nI begin.\n-- \nAlice"
+OURS = (
+    "match 13: your turn",
+    "Re: [match 13] your turn",
+    "Re: [matchpost] done",
+    "matchpost: done",
+    "Re: Your move against nora: Halves -x=1, match 12",
+    "AW: Dein Zug: Jump, Partie 3",
 )
-def test_what_mail_programs_put_before_a_subject_does_not_count(prefix):
-    assert texts(prefix + MOVE) == [MOVE]
-
-
-def test_commands_at_the_top_of_the_text_are_as_many_as_there_are_lines():
-    assert texts("my moves", f"\n\n{MOVE}\nhelp pow2\n\ngames") == [MOVE, "help pow2"]
 
 
 @pytest.mark.parametrize(
-    ("subject", "text"),
-    [("multiple", "games\nhelp"), ("Multiple", "\ngames\nhelp\n\nhelp"), ("", "multiple\ngames\nhelp"),
-     ("hello", "multiple\n\ngames\nhelp\n\nhelp")],
-)  # fmt: skip
-def test_multiple_is_said_or_not(subject, text):
-    assert texts(subject, text) == ["games", "help"]
-
-
-def test_a_subject_that_begins_with_a_game_is_a_command_even_misspelt():
-    assert texts("pow2 mvoe 1 alice mad-hatter m13-j7", "hello") == [
-        "pow2 mvoe 1 alice mad-hatter m13-j7"
-    ]
-
-
-def test_a_subject_that_is_no_command_counts_where_there_is_no_text():
-    assert texts("singup alice mad-hatter") == ["singup alice mad-hatter"]
-
-
-@pytest.mark.parametrize(
-    "subject",
+    ("subject", "text", "asked"),
     [
-        "match 13: your turn",
-        "Re: [match 13] your turn",
-        "Re: [matchpost] done",
-        "matchpost: done",
-        "Re: Your move against nora: Halves -x=1, match 12",
-        "AW: Dein Zug: Jump, Partie 3",
+        (MOVE, "Dear server, this is my move.\n\nAlice", [MOVE]),
+        *((f"{prefix} {MOVE}", "", [MOVE]) for prefix in ("Re:", "RE:", "Aw:", "Fwd:", "FW:", "WG: Re:", "Re[2]:", "Sv:")),
+        ("my moves", f"\n\n{MOVE}\nhelp pow2\n\ngames", [MOVE, "help pow2"]),
+        ("multiple", "games\nhelp", ["games", "help"]),
+        ("Multiple", "\ngames\nhelp\n\nhelp", ["games", "help"]),
+        ("", "multiple\ngames\nhelp", ["games", "help"]),
+        ("hello", "multiple\n\ngames\nhelp\n\nhelp", ["games", "help"]),
+        ("pow2 mvoe 1 alice mad-hatter m13-j7", "hello", ["pow2 mvoe 1 alice mad-hatter m13-j7"]),
+        ("singup alice mad-hatter", "", ["singup alice mad-hatter"]),
+        *((subject, "", []) for subject in (*OURS, "")),
+        ("", "\n\n-- \nAlice", []),
+        # what has its text on the lines below
+        ("message alice mad-hatter bob", LONG_TEXT, ["message alice mad-hatter bob\nShall we play?\n\nI begin."]),
+        ("hello", f"\nmessage alice mad-hatter bob\n{LONG_TEXT}", ["message alice mad-hatter bob\nShall we play?\n\nI begin."]),
+        ("pow2 chat 1 alice mad-hatter", "Well played!", ["pow2 chat 1 alice mad-hatter\nWell played!"]),
+        ("", "message alice mad-hatter bob hello\ngames", ["message alice mad-hatter bob hello", "games"]),
+        ("", f"{MESSAGE}\nShall we?\nYes\ngames", [f"{MESSAGE}\nShall we?\nYes", "games"]),
+        ("", f"games\n{MESSAGE}\nShall we?", ["games", f"{MESSAGE}\nShall we?"]),
+        (MESSAGE, "Shall we?", [f"{MESSAGE}\nShall we?"]),
+        ("pow2 chat 1 alice mad-hatter", "Well played!\ngames", ["pow2 chat 1 alice mad-hatter\nWell played!\ngames"]),
+        # a misspelt command, maybe with a password, is never the end of a text that is whole
+        ("", f"{CHAT}\nsingup bob secret", [CHAT, "singup bob secret"]),
+        (CHAT, "there", [f"{CHAT}\nthere"]),
+        ("", "games\n" * LINES, ["games"] * LINES),
     ],
-)
-def test_subjects_of_our_own_mails_are_no_commands(subject):
-    assert bare_subject(subject) == ""
-    assert texts(subject) == []
+)  # fmt: skip
+def test_whole_lines_to_the_server_stand_in_subject_and_text(subject, text, asked):
+    assert texts(subject, text) == asked
 
 
-def test_a_mail_that_says_nothing_asks_for_nothing():
-    assert texts() == []
-    assert texts("", "\n\n-- \nAlice") == []
-
-
-def test_a_message_has_its_text_on_the_lines_below():
-    text = "Shall we play?\n\nI begin.\n-- \nAlice"
-    assert texts("message alice mad-hatter bob", text) == [
-        "message alice mad-hatter bob\nShall we play?\n\nI begin."
-    ]
-    assert texts("hello", f"\nmessage alice mad-hatter bob\n{text}") == [
-        "message alice mad-hatter bob\nShall we play?\n\nI begin."
-    ]
-    assert texts("pow2 chat 1 alice mad-hatter", "Well played!") == [
-        "pow2 chat 1 alice mad-hatter\nWell played!"
-    ]
-
-
-def test_a_message_in_one_line_leaves_room_for_others():
-    assert texts("", "message alice mad-hatter bob hello\ngames") == [
-        "message alice mad-hatter bob hello",
-        "games",
-    ]
-
-
-def test_a_text_below_belongs_to_the_message_unless_it_is_a_command():
-    message = "message alice mad-hatter bob carol"
-    assert texts("", f"{message}\nShall we?\nYes\ngames") == [f"{message}\nShall we?\nYes", "games"]
-    assert texts("", f"games\n{message}\nShall we?") == ["games", f"{message}\nShall we?"]
-    assert texts(message, "Shall we?") == [f"{message}\nShall we?"]
-    # a misspelt command, maybe with a password, is never the end of a text that is whole
-    chat = "pow2 chat 1 alice mad-hatter Hello"
-    assert texts("", f"{chat}\nsingup bob secret") == [chat, "singup bob secret"]
-    assert texts("pow2 chat 1 alice mad-hatter Hello", "there") == [
-        "pow2 chat 1 alice mad-hatter Hello\nthere"
-    ]
-
-
-def test_more_lines_than_a_mail_may_have_are_refused_together():
-    assert len(texts("", "games\n" * LINES)) == LINES
+def test_subjects_of_our_own_mails_are_no_commands_and_too_many_lines_refused():
+    assert [bare_subject(subject) for subject in OURS] == [""] * len(OURS)
     with pytest.raises(Refusal) as refused:
         texts("", "games\n" * (LINES + 1))
     assert refused.value.code is Code.TOO_LONG
-
-
-# what may be repeated
 
 
 @pytest.mark.parametrize(
@@ -138,11 +93,7 @@ def test_more_lines_than_a_mail_may_have_are_refused_together():
         ("pow2  move 1 alice   mad-hatter m13-j7", "pow2 move 1 alice *** m13-j7", "pow2 move 1 ..."),
         ("signup alice mad-hatter a@b.org", "signup alice *** a@b.org", "signup ..."),
         ('signup alice "my mad hatter" a@b.org', "signup alice *** a@b.org", "signup ..."),
-        (
-            "change password alice mad-hatter looking-glass",
-            "change password alice *** ***",
-            "change password ...",
-        ),
+        ("change password alice mad-hatter looking-glass", "change password alice *** ***", "change password ..."),
         ("pow2 chat 1 alice mad-hatter I am mad-hatter", "pow2 chat 1 alice *** ...", "pow2 chat 1 ..."),
         ("pow2 chat alice mad-hatter hello", "pow2 chat alice mad-hatter ***", "pow2 chat ..."),
         ("help pow2", "help pow2", "help pow2"),
@@ -165,39 +116,6 @@ def test_a_long_line_is_repeated_in_part():
 
 
 # to a seat
-
-
-@pytest.mark.parametrize(
-    ("line", "spelled"),
-    [
-        ("m13-m5:l4", "move 13 m13-m5:l4"),
-        ("m13-m5:l4#2", "move 13 m13-m5:l4#2"),
-        ("move m13-j7", "move 13 m13-j7"),
-        ("Resign", "move 13 Resign"),
-        ("propose draw", "move 13 propose draw"),
-        ("accept", "move 13 accept"),
-        ("accept --entropy=luck", "move 13 accept --entropy=luck"),
-        ("reveal 6c75636b", "move 13 reveal 6c75636b"),
-        ("undo", "move 13 undo"),
-        ("chat Well played, Bob!", "chat 13 Well played, Bob!"),
-        ("SAY hello", "chat 13 hello"),
-        ("show", "showas 13"),
-        ("show #4", "showas 13#4"),
-        ("queue m13-j7 a13-d7", "queue 13 m13-j7 a13-d7"),
-        ("submit m13-j7", "submit 13 m13-j7"),
-        ("confirm", "confirm 13"),
-        ("preview m13-j7", "previewas 13 m13-j7"),
-        ("help pow2", "help pow2"),
-        ("pow2 show 13", "pow2 show 13"),
-        (MOVE, MOVE),
-        ("show next", "showas next"),
-        ("x5", "move 13 x5"),
-        ("M13 - J7", "move 13 M13 - J7"),
-    ],
-)
-def test_what_is_said_to_a_seat_is_written_out_in_full(line, spelled):
-    assert said("Re: match 13: your turn", line) == [spelled]
-    assert said(line) == [spelled]
 
 
 AT_SEAT = {
@@ -237,115 +155,79 @@ AT_SEAT = {
 }
 """Every form that the grammar has for a seat's address, and what it means there."""
 
+WHOLE = (
+    ("m13-m5:l4#2", "move 13 m13-m5:l4#2"),
+    ("M13 - J7", "move 13 M13 - J7"),
+    ("x5", "move 13 x5"),
+    ("SAY hello", "chat 13 hello"),
+    ("Resign", "move 13 Resign"),
+    ("help pow2", "help pow2"),
+    ("pow2 show 13", "pow2 show 13"),
+    (MOVE, MOVE),
+)
 
-@pytest.mark.parametrize(("line", "meant"), AT_SEAT.items())
-def test_each_form_of_a_seat_is_one_as_a_subject_and_in_the_text(line, meant):
-    takes_text = line.split()[0] in seat_words_before_text()
-    assert said(text=f"{line}\n\nkind regards") == [meant]
-    for subject in (line, f"Re: {line}", line.capitalize()):
-        (found,) = said(subject, "kind regards")
-        assert found.lower() == meant.lower() + "\nkind regards" * takes_text
 
-
-def test_the_forms_of_a_seat_are_all_of_the_grammar():
+def test_each_form_of_a_seat_is_one_as_a_subject_and_in_the_text():
     forms = {parse_at_seat(line, ALICE.seat).form for line in AT_SEAT}
     assert forms == seat_forms()
+    wrong = []
+    for line, meant in AT_SEAT.items():
+        below = "\nkind regards" * (line.split()[0] in seat_words_before_text())
+        found = [said(text=f"{line}\n\nkind regards"), said("Re: match 13: your turn", line)]
+        if found != [[meant], [meant]]:
+            wrong.append((line, found))
+        for subject in (line, f"Re: {line}", line.capitalize()):
+            found = said(subject, "kind regards")
+            if [one.lower() for one in found] != [meant.lower() + below]:
+                wrong.append((subject, found))
+    wrong += [
+        (line, said(*at))
+        for line, meant in WHOLE
+        for at in ((line,), ("", line))
+        if said(*at) != [meant]
+    ]
+    assert not wrong
+
+
+HALVES = SeatPlayer(5, b"alice's.", "alice", latest_rules("halves"))
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("subject", "text", "meant", "player"),
     [
-        "resign? never",
-        "I resign from the committee",
-        "accept my congratulations",
-        "case closed",
-        "show me the way",
-        "rematch soon?",
-        "reveal yourself",
-        "reveal",
-        "confirm it please",
-        "move on",
-        "submit something",
-        "undo that!",
-        "set the table",
-        "propose a draw",
-        "claim: nothing",
-        "resume tomorrow",
+        # a subject of words that begin like a command leaves the mail to its text
+        *((words, "m13-j7", ["move 13 m13-j7"], ALICE) for words in (
+            "resign? never", "I resign from the committee", "accept my congratulations", "case closed",
+            "show me the way", "rematch soon?", "reveal yourself", "reveal", "confirm it please", "move on",
+            "submit something", "undo that!", "set the table", "propose a draw", "claim: nothing",
+            "resume tomorrow", "my next move",
+        )),
+        ("m13-j7", "here it is", ["move 13 m13-j7"], ALICE),
+        ("", "m13\u2013j7.", ["move 13 m13-j7"], ALICE),
+        ("", "m13-j7\npropose draw\nchat bye", ["move 13 m13-j7", "move 13 propose draw", "chat 13 bye"], ALICE),
+        # another game's moves are read by its own rules
+        ("4,2", "my move", ["move 5 4,2"], HALVES),
+        ("keep", "", ["move 5 keep"], HALVES),
+        # the lines below `say` are its text up to a blank one, those below a subject are all
+        ("chat", "Well played!\n\nBob", ["chat 13 Well played!\n\nBob"], ALICE),
+        ("", "say\nWell played!\nBob", ["chat 13 Well played!\nBob"], ALICE),
+        ("", "say one\nresign", ["chat 13 one\nresign"], ALICE),
+        ("", "Say Danke!\n\nresign", ["chat 13 Danke!"], ALICE),
+        ("", "m13-j7\nsay good game\nm1-m2 was clever", ["move 13 m13-j7", "chat 13 good game\nm1-m2 was clever"], ALICE),
+        ("", "m13-j7\nchat\nresign", ["move 13 m13-j7", "chat 13 resign"], ALICE),
     ],
-)
-def test_a_subject_of_words_that_begin_like_a_command_leaves_the_mail_to_its_text(words):
-    assert said(words, "m13-j7") == ["move 13 m13-j7"]
+)  # fmt: skip
+def test_what_is_said_to_a_seat_is_read_from_subject_and_text(subject, text, meant, player):
+    assert said(subject, text, player) == meant
 
 
-def test_an_appeal_with_userid_and_password_is_a_whole_line_at_a_seat_too():
+def test_what_a_seat_can_not_mean_is_neither_carried_out_nor_repeated():
     (order,) = at_seat(read(mail("appeal 13 alice mad-hatter I object")), ALICE)
     assert (order.at_seat, order.has_password) == (False, True)
-
-
-def test_a_subject_that_is_no_move_leaves_the_word_to_the_text():
-    assert said("my next move", "m13-j7") == ["move 13 m13-j7"]
-    assert said("m13-j7", "here it is") == ["move 13 m13-j7"]
-
-
-def test_what_is_said_may_stand_on_the_lines_below():
-    assert said("chat", "Well played!\n\nBob") == ["chat 13 Well played!\n\nBob"]
-    assert said("", "say\nWell played!\nBob") == ["chat 13 Well played!\nBob"]
-
-
-def test_several_words_of_a_seat_are_several_commands():
-    assert said("", "m13-j7\npropose draw\nchat bye") == [
-        "move 13 m13-j7",
-        "move 13 propose draw",
-        "chat 13 bye",
-    ]
-
-
-def test_a_password_is_not_taken_for_a_move():
-    (order,) = at_seat(read(mail("move 13 Alice mad-hatter m13-j7")), ALICE)
-    assert (order.text, order.shown) == ("", "")
-    assert "password" in order.refusal.sentence
-
-
-def test_words_that_are_nothing_are_neither_carried_out_nor_repeated():
-    (order,) = at_seat(read(mail("Thanks for the game, mad-hatter")), ALICE)
-    assert (order.text, order.shown) == ("", "")
-    assert "neither a move nor a command" in order.refusal.sentence
-
-
-def test_a_move_of_another_game_is_read_by_its_own_rules():
-    player = SeatPlayer(5, b"alice's.", "alice", latest_rules("halves"))
-    assert said("4,2", "my move", player) == ["move 5 4,2"]
-    assert said("keep", "", player) == ["move 5 keep"]
-
-
-# what stands below `say`
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("say one\nresign", ["chat 13 one\nresign"]),
-        (
-            "say Danke!\nund noch eine Zeile",
-            ["chat 13 Danke!\nund noch eine Zeile"],
-        ),
-        ("Say Danke!\n\nresign", ["chat 13 Danke!"]),
-        (
-            "m13-j7\nsay good game\nm1-m2 was clever",
-            [
-                "move 13 m13-j7",
-                "chat 13 good game\nm1-m2 was clever",
-            ],
-        ),
-        (
-            "m13-j7\nchat\nresign",
-            ["move 13 m13-j7", "chat 13 resign"],
-        ),
-    ],
-)
-def test_the_lines_below_say_are_its_text_up_to_a_blank_one(text, expected):
-    assert said(text=text) == expected
-
-
-def test_a_move_of_a_phone_is_one():
-    assert said(text="m13\u2013j7.") == ["move 13 m13-j7"]
+    for line, why in (
+        ("move 13 Alice mad-hatter m13-j7", "password"),
+        ("Thanks for the game, mad-hatter", "neither a move nor a command"),
+    ):
+        (order,) = at_seat(read(mail(line)), ALICE)
+        assert (order.text, order.shown) == ("", "")
+        assert why in order.refusal.sentence

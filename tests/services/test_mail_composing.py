@@ -1,36 +1,34 @@
-"""The text of a mail, in every game and at every stage of a match."""
+"""The text of a mail in every game and at every stage of a match; in German it has no English but names and commands."""
 
 import random
 import re
-from collections.abc import Iterator
 from html import escape
 
 import pytest
+from msgspec.structs import replace
 
 from domain.match.history import decode_event, unpack_snapshot
 from domain.match.state import MatchState, position_of
 from domain.rules import all_rules, rules_by_id, rules_id
+from domain.sentences import all_templates
+from infra.languages.wording import wording
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import EmailText, MatchUpdate
-from infra.mail.email import PICTURE, clean_subject
+from infra.mail.email import PICTURE, Attachment, clean_subject
 from infra.mail.progress import DigestItem
+from infra.mail.queues import QueuedMessage
+from infra.mail.receipt_attachments import with_receipt_line
 from infra.projections.notices import NoticeKind
 from services.app.exports import mailed_png
 from services.app.imports import check_import, plan_import, seats_of
 from services.app.names import join_names
 from services.mail.mail_commands import bare_subject
 from services.mail.notification_texts import NotificationTexts
-from tests.fakes.app import PASSWORDS, FakeApp, Terminal
+from tests.fakes.app import PASSWORDS, Terminal
+from tests.helpers.english_words import english_in
 
 NAMES = tuple(PASSWORDS)
 MATCHES = [(rules, players) for rules in all_rules() for players in rules.players]
-
-
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    app = FakeApp()
-    yield Terminal(app)
-    app.close()
 
 
 @pytest.fixture
@@ -73,21 +71,58 @@ def check(text: EmailText) -> None:
         assert not re.search(r"-s[0-9]-|signoff-|http-equiv|<script|https?://(?!play\.)", text.html)
 
 
+COMMANDS = re.compile(
+    r"^  (set|messages|message|case|rule|verify) .*$|"
+    r"\b(accept|reject|decline|resign|propose draw|reveal|resume|rematch|signoff)\b|"
+    r"\b(chat|appeal) TEXT|: chat$|set notify daily",
+    re.MULTILINE,
+)
+"""What a player writes in a reply, which is the same in every language."""
+
+
+def english_lines(text: EmailText, board: str = "") -> list[str]:
+    """Return the lines of a mail that have English words, without those of the drawn board."""
+    assert text.language == "de"
+    prose = COMMANDS.sub(" ", text.body.replace(board, "") if board else text.body)
+    return [line for line in [text.subject, *prose.splitlines()] if english_in(line)]
+
+
+def update(composing: NotificationTexts, terminal: Terminal, board: int, seat: int) -> EmailText:
+    """Return the mail to a seat about the last command, without the drawing of the board."""
+    text = composing.match_update(told(terminal, board, seat))
+    check(text)
+    drawn = terminal.do(f"{state_of(terminal, board).rules.partition('/')[0]} show {board}").page
+    body = text.body
+    for line in drawn.splitlines():
+        body = body.replace(f"\n{line}\n", "\n\n", 1) if len(line) > 1 else body
+    return EmailText(text.subject, body, text.language)
+
+
+def in_language(terminal: Terminal, language: str) -> None:
+    for name in NAMES:
+        account = terminal.app.accounts.id_of(name)
+        terminal.app.accounts.change_of(account, lambda old: replace(old, language=language))
+
+
 @pytest.mark.parametrize(
     ("rules", "players"), MATCHES, ids=[f"{rules_id(r)}-{n}" for r, n in MATCHES]
 )
 def test_every_seat_of_every_game_can_be_told_of_every_move(terminal, composing, rules, players):
     chance = random.Random(rules.key)
-    line = f"{rules.key} challenge {' '.join(NAMES[:players])}"
-    board = terminal.begin(line)
+    board = terminal.begin(f"{rules.key} challenge {' '.join(NAMES[:players])}")
     for _ in range(8):
         state = state_of(terminal, board)
-        texts = [composing.match_update(told(terminal, board, seat)) for seat in range(players)]
-        for text in texts:
-            check(text)
         others = [join_names([n for n in NAMES[:players] if n != name]) for name in NAMES[:players]]
         tail = f": {state_title(state)}, match {board}"
+        in_language(terminal, "de")
+        for seat in range(players):
+            text = update(composing, terminal, board, seat)
+            assert english_lines(text) == []
+            assert ("Zum Ziehen schreib deinen Zug, etwa " in text.body) == (seat == state.next)
+        in_language(terminal, "en")
+        texts = [composing.match_update(told(terminal, board, seat)) for seat in range(players)]
         for seat, text in enumerate(texts):
+            check(text)
             what = "Your move" if seat == state.next else "Finished" if state.over else "You and"
             against = (
                 f"You and {others[seat]}" if what == "You and" else f"{what} against {others[seat]}"
@@ -104,43 +139,44 @@ def test_every_seat_of_every_game_can_be_told_of_every_move(terminal, composing,
     check(composing.digest(state_of(terminal, board).seats[0], items))
 
 
-def test_the_move_a_mail_names_is_one_that_can_be_played(terminal, composing):
-    board = terminal.challenge()
-    body = composing.match_update(told(terminal, board, 0)).body
-    move = body.partition("such as ")[2].split(",")[0]
-    assert terminal.move(board, "alice", move).code == ""
-
-
-def test_who_has_moved_can_t_decline_any_more(terminal, composing):
+def test_a_mail_names_a_move_that_can_be_played_and_what_else_can_be_written(terminal, composing):
     board = terminal.challenge()
     assert (
         "You can also write: decline, resign,"
         in composing.match_update(told(terminal, board, 0)).body
     )
-    for name, move in (("alice", "m13-j7"), ("bob", "a13-d7")):
-        terminal.move(board, name, move)
+    for seat, name in enumerate(("alice", "bob")):
+        body = composing.match_update(told(terminal, board, seat)).body
+        move = body.partition("such as ")[2].split(",")[0]
+        assert terminal.move(board, name, move).code == ""
     assert "You can also write: resign," in composing.match_update(told(terminal, board, 0)).body
 
 
-def test_who_has_left_is_a_former_player(terminal, composing):
+def test_a_mail_asks_for_consent_and_for_a_text_but_for_nothing_that_can_not_be_done(
+    terminal, composing
+):
+    terminal.do("powerdrain challenge alice bob --gather")
+    asked = composing.match_update(told(terminal, 1, 1)).body
+    assert "To play, write accept" in asked
+    assert "You can also write: decline, chat TEXT." in asked
+    terminal.move_in("powerdrain", 1, "bob", f"accept --commitment={'ab' * 32}")
+    asked = composing.match_update(told(terminal, 1, 1, NoticeKind.REVEAL)).body
+    assert "revealed automatically. Or write reveal and the text" in asked
+    idle = composing.match_update(told(terminal, 1, 0, NoticeKind.REVEAL)).body
+    assert "There is nothing for you to do right now" in idle
+
+
+def test_a_digest_says_nothing_of_matches_of_others_and_who_has_left_is_a_former_player(
+    terminal, composing
+):
     board = terminal.challenge()
-    account = state_of(terminal, board).seats[0]
+    alice, carol = (terminal.app.accounts.id_of(name) for name in ("alice", "carol"))
+    assert "The code works for 7 days." in composing.code(alice, "abcdefghij").body
+    items = [DigestItem(board, 1, "started", 5)]
+    assert f"match {board}" not in composing.digest(carol, items).body
     terminal.do("delete alice mad-hatter")
     assert "Light a former player" in composing.match_update(told(terminal, board, 1)).body
-    assert composing.digest(account, []).subject.startswith("matchpost: ")
-
-
-def test_a_code_s_mail_says_how_long_it_is_good(terminal, composing):
-    account = terminal.app.accounts.id_of("alice")
-    assert "The code works for 7 days." in composing.code(account, "abcdefghij").body
-
-
-def test_a_digest_says_nothing_of_matches_of_others(terminal, composing):
-    board = terminal.challenge()
-    carol = terminal.app.accounts.id_of("carol")
-    assert (
-        f"match {board}" not in composing.digest(carol, [DigestItem(board, 1, "started", 5)]).body
-    )
+    assert composing.digest(alice, []).subject.startswith("matchpost: ")
 
 
 def test_a_mail_about_an_imported_match_says_where_it_comes_from(terminal, composing):
@@ -173,3 +209,129 @@ def test_after_the_end_a_mail_says_how_to_play_again(terminal, composing):
     puzzle = int(terminal.do("one challenge alice").sentence.split()[1].rstrip(","))
     assert terminal.do(f"one resign {puzzle} alice mad-hatter").code == ""
     assert again not in composing.match_update(told(terminal, puzzle, 0)).body
+
+
+# in German
+
+
+@pytest.fixture
+def german(terminal: Terminal) -> Terminal:
+    for name, password in PASSWORDS.items():
+        assert terminal.do(f"set {name} {password} language de").code == ""
+    return terminal
+
+
+def test_mails_about_what_else_happens_in_a_match_are_german(german, composing):
+    board = german.challenge("--days=3")
+    said = []
+    for name, text in (
+        ("alice", "m13-m5:l4"),
+        ("alice", "propose undo"),
+        ("bob", "accept"),
+        ("alice", "m13-m5:l4"),
+        ("bob", "propose draw"),
+        ("alice", "reject"),
+        ("bob", "propose pause"),
+        ("alice", "accept"),
+        ("bob", "resume"),
+        ("bob", "resign"),
+    ):
+        answer = german.move(board, name, text)
+        assert answer.code == "", answer.sentence
+        for seat in (0, 1):
+            mail = update(composing, german, board, seat)
+            assert english_lines(mail) == []
+            said.append(mail.body)
+    everything = "\n".join(said)
+    for words in (
+        "möchte den letzten Zug zurücknehmen",
+        "hat der Zugrücknahme zugestimmt",
+        "sie ist bis zum Anfang zurückgenommen",
+        "hat Remis abgelehnt",
+        "alle Uhren stehen still",
+        "hat die Pause beendet",
+        "die Partie ist zu Ende: Hell (alice) hat durch Aufgabe gewonnen",
+        "bekommst du mit der Antwort: rematch",
+    ):
+        assert words in everything
+
+
+def test_mails_about_a_dispute_are_german(german, composing):
+    app = german.app
+    app.accounts.set_arbiter("carol", True)
+    carol = app.accounts.id_of("carol")
+    board = german.challenge()
+    german.move(board, "alice", "m13-m5:l4")
+    for name, line in (
+        ("alice", "claim {} alice mad-hatter #1 mein Zug war ein anderer"),
+        ("carol", "rule {} carol sing-along dismissed so war er"),
+        ("alice", "appeal {} alice mad-hatter nein"),
+    ):
+        assert german.do(line.format(board)).code == "", name
+        for seat in (0, 1):
+            assert english_lines(update(composing, german, board, seat)) == []
+        if name == "alice":
+            assert english_lines(composing.case(carol, board, app.store.events(board))) == []
+        else:
+            body = composing.match_update(told(german, board, 0)).body
+            assert "Begründung von carol:\n    so war er" in body
+            assert "Berufung gegen die Entscheidung" in body
+
+
+def test_mails_before_a_draw_are_german(german, composing):
+    for words in ("--gather", ""):
+        board = int(german.do(f"halves challenge alice bob {words}").sentence.split()[1][:-1])
+        for seat in (0, 1):
+            assert english_lines(update(composing, german, board, seat)) == []
+        asked = composing.match_update(told(german, board, 1)).body
+        assert "Zum Mitspielen schreib accept" in asked
+        assert "wartet bis " in asked
+
+
+def test_mails_about_an_invitation_are_german_and_say_how_to_answer(german, composing):
+    line = f"pow2 challenge bob alice --days=3 --password={PASSWORDS['alice']} --as=alice"
+    assert german.do(line).code == ""
+    for seat in (0, 1):
+        assert english_lines(update(composing, german, 1, seat)) == []
+    asked = composing.match_update(told(german, 1, 0)).body
+    assert "Dunkel (alice) fordert Hell (bob) zu The Power of Two heraus" in asked
+    assert "3 Tage" in asked
+    assert "Zum Mitspielen schreib accept, oder gleich deinen Zug, etwa " in asked
+    assert "Du kannst auch schreiben: decline, chat TEXT." in asked
+    german.move(1, "bob", "decline")
+    ended = composing.match_update(told(german, 1, 1)).body
+    assert "Hell (bob) hat die Partie abgelehnt" in ended
+
+
+def test_mails_about_no_single_match_are_german(german, composing):
+    app = german.app
+    alice, bob = app.accounts.id_of("alice"), app.accounts.id_of("bob")
+    board = german.challenge()
+    items = [DigestItem(board, 1, kind, 5) for kind in NoticeKind]
+    digest = composing.digest(alice, [*items, DigestItem(0, 1, bob.hex(), 5)])
+    board_drawn = german.do(f"pow2 show {board}").page.partition("\n\n")[2]
+    assert english_lines(digest, board_drawn) == []
+    assert "bob hat dir eine Nachricht geschickt" in digest.body
+    for to in ((alice,), ()):
+        note = QueuedMessage(bob, to, "hallo", bytes(16), 5)
+        assert english_lines(composing.message(alice, note)) == []
+    assert english_lines(composing.code(alice, "ABCDEFGH")) == []
+    assert english_lines(composing.reset(alice, "abc")) == []
+    app.messages.chat(board, bob, "hallo", bytes(16), [alice])
+    lines = app.messages.chat_of(board)
+    chat = composing.chat(alice, board, lines)
+    assert "bob sagt: hallo" in chat.body
+    assert english_lines(chat, board_drawn) == []
+
+
+def test_the_line_about_a_receipt_is_german():
+    body = with_receipt_line("", [Attachment("receipt.txt", "")], "de")
+    assert body
+    assert not english_in(body)
+
+
+def test_every_sentence_of_mails_has_german_words():
+    for key in all_templates():
+        if key.startswith(("mail.", "match-text.")):
+            german = wording("de").pgettext(key, all_templates()[key].english)
+            assert not english_in(COMMANDS.sub(" ", re.sub(r"\{.*?\}", " ", german))), key

@@ -1,4 +1,4 @@
-"""Whole matches by nothing but mail: from signing up to the last move, through real servers.
+"""A whole match by nothing but mail: from signing up to the last move, through real servers.
 
 The players know only what mails tell them. They answer the codes, and then every mail that asks for
 a move, with the move that it names, above all that it said.
@@ -18,7 +18,7 @@ from tests.helpers.served import Served
 
 DOMAIN = "play.example.org"
 SERVER = f"matchpost@{DOMAIN}"
-PASSWORDS = {"alice": "mad-hatter", "bob": "yes-we-can", "carol": "sing-along"}
+PASSWORDS = {"alice": "mad-hatter", "bob": "yes-we-can"}
 ASKED = re.compile(
     r"To play, write (?:your move, such as (\S+)|accept), in the first line of a reply"
 )
@@ -136,18 +136,7 @@ def check(table, over):
 
 
 @pytest.mark.long
-def test_three_play_halves_by_mail_alone(table):
-    table.players["alice"].command(
-        f"halves challenge alice bob carol -tiles_each=4 --password={PASSWORDS['alice']}"
-    )
-    over = table.play(300)
-    check(table, over)
-    assert all(": Halves -tiles_each=4, match 1" in message["Subject"] for message in over.values())
-
-
-@pytest.mark.long
 def test_powerdrain_is_played_by_mail_alone(table):
-    del table.players["carol"]
     table.players["bob"].command(
         f"powerdrain challenge alice bob --password={PASSWORDS['bob']} --as=bob"
     )

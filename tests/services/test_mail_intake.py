@@ -116,10 +116,18 @@ def sent(running, data=b"a\r\n", sender="a@example.org"):
         return wire.begin().send(sender, HERE, data)
 
 
-def test_a_mail_is_taken_by_smtp_as_it_is(running, taker):
+def test_mails_are_taken_by_smtp_as_they_are_also_from_nobody(running, taker):
     data = mail("m13-j7\n.\n..dots\n")
     assert sent(running, data).startswith("250 2.0.0 ")
-    assert taker.is_processed == [(HERE, "a@example.org", data + b"\r\n")]
+    assert sent(running, sender="").startswith("250 ")
+    with smtplib.SMTP(*running.smtp, timeout=20) as client:
+        assert client.sendmail("a@example.org", [HERE], mail("m13-j7")) == {}
+    with smtplib.LMTP(str(running.lmtp)) as client:
+        assert client.sendmail("a@example.org", [HERE], mail("m13-j7")) == {}
+    first, second, *others = taker.is_processed
+    assert first == (HERE, "a@example.org", data + b"\r\n")
+    assert second[1] in ("", "<>")
+    assert len(others) == 2
 
 
 def test_a_mail_is_taken_by_lmtp_with_one_answer_for_its_one_recipient(running, taker):
@@ -132,14 +140,6 @@ def test_a_mail_is_taken_by_lmtp_with_one_answer_for_its_one_recipient(running, 
     assert len(taker.is_processed) == 1
 
 
-def test_the_real_client_of_the_library_is_served(running, taker):
-    with smtplib.SMTP(*running.smtp, timeout=20) as client:
-        assert client.sendmail("a@example.org", [HERE], mail("m13-j7")) == {}
-    with smtplib.LMTP(str(running.lmtp)) as client:
-        assert client.sendmail("a@example.org", [HERE], mail("m13-j7")) == {}
-    assert len(taker.is_processed) == 2
-
-
 def test_mails_are_counted_by_their_answers(running, taker):
     results = ("accepted", "later", "refused", "failed")
     before = [value("matchpost_mail_received_total", result=one) for one in results]
@@ -148,11 +148,6 @@ def test_mails_are_counted_by_their_answers(running, taker):
         sent(running)
     after = [value("matchpost_mail_received_total", result=one) for one in results]
     assert after == [count + 1 for count in before]
-
-
-def test_a_mail_from_nobody_is_taken(running, taker):
-    assert sent(running, sender="").startswith("250 ")
-    assert taker.is_processed[0][1] in ("", "<>")
 
 
 def test_nobody_else_s_mail_is_taken(running, taker):
@@ -192,27 +187,22 @@ def test_what_became_of_a_mail_is_told(running, taker, error, told, caplog):
     assert sent(running).startswith("250 ")
 
 
-def test_with_the_server_of_the_matches_away_no_recipient_is_known_or_unknown(running, taker):
-    taker.raises = RedisConnectionError("it is away")
+@pytest.mark.parametrize(
+    ("error", "opened"),
+    [
+        (RedisConnectionError("it is away"), 2),
+        (TryAgainError("unavailable"), 2),
+        (Refusal(Code.DAMAGED, "match 1 can't be read"), 1),
+    ],
+)
+def test_while_the_matches_can_t_be_read_mail_is_to_come_again_and_new_connections_ask(
+    running, taker, error, opened
+):
+    taker.raises = error
     assert sent(running).startswith("451 4.3.0 ")
     taker.raises = None
     assert sent(running).startswith("250 ")
-    assert taker.opened == 2, "what rested on the server was not opened anew"
-
-
-def test_the_seat_of_a_match_that_can_t_be_read_is_tried_again_later(running, taker):
-    taker.raises = Refusal(Code.DAMAGED, "match 1 can't be read")
-    assert sent(running).startswith("451 4.3.0 ")
-    taker.raises = None
-    assert sent(running).startswith("250 ")
-
-
-def test_what_was_waited_for_in_vain_is_asked_on_new_connections(running, taker):
-    taker.raises = TryAgainError("unavailable")
-    assert sent(running).startswith("451 ")
-    taker.raises = None
-    assert sent(running).startswith("250 ")
-    assert taker.opened == 2
+    assert taker.opened == opened
 
 
 def test_nothing_of_a_session_is_logged(running, caplog):
@@ -221,9 +211,6 @@ def test_nothing_of_a_session_is_logged(running, caplog):
         wire.say("NONSENSE alice")
     for secret in ("alice", "known", "secret", "NONSENSE"):
         assert secret not in caplog.text
-
-
-# limits
 
 
 def test_a_mail_too_large_is_refused(running, taker):
@@ -306,16 +293,14 @@ def test_a_connection_has_ten_mails(running, taker):
     assert len(taker.is_processed) == MAILS
 
 
-def test_a_client_that_says_nothing_is_left(open_doors):
-    with Wire(open_doors(idle_seconds=0.1).smtp) as wire:
-        assert wire.answer().startswith("220 ")
-        assert wire.answer() == ""
+BEGUN = ("MAIL FROM:<a@b.org>", f"RCPT TO:<{HERE}>", "DATA")
 
 
-def test_a_mail_that_does_not_come_to_its_end_is_left(open_doors):
+@pytest.mark.parametrize("said", [(), BEGUN])
+def test_a_client_that_says_nothing_more_is_left(open_doors, said):
     with Wire(open_doors(idle_seconds=0.1).smtp) as wire:
         wire.begin()
-        for line in ("MAIL FROM:<a@b.org>", f"RCPT TO:<{HERE}>", "DATA"):
+        for line in said:
             wire.say(line)
         assert wire.answer() == ""
 
@@ -337,14 +322,11 @@ def test_nonsense_is_answered_and_heard_no_more_in_the_end(running, line):
         assert wire.say("NOOP").startswith("250 ")
 
 
-# the end
-
-
 def test_a_mail_in_hand_is_answered_before_the_end(running, taker, wait_until):
     taker.going_on.clear()
     with Wire(running.smtp) as wire:
         wire.begin()
-        for line in ("MAIL FROM:<a@b.org>", f"RCPT TO:<{HERE}>", "DATA"):
+        for line in BEGUN:
             wire.say(line)
         wire.write(b"a\r\n.\r\n")
         wait_until(lambda: taker.waits)
@@ -360,7 +342,7 @@ def test_a_mail_is_carried_out_to_its_end_when_its_sender_leaves(running, taker,
     taker.going_on.clear()
     with Wire(running.smtp) as wire:
         wire.begin()
-        for line in ("MAIL FROM:<a@b.org>", f"RCPT TO:<{HERE}>", "DATA"):
+        for line in BEGUN:
             wire.say(line)
         wire.write(b"a\r\n.\r\n")
         wait_until(lambda: taker.waits)

@@ -5,20 +5,22 @@ import logging
 import pytest
 from msgspec.structs import replace
 
-from domain.match.history import unpack_snapshot
+from domain.errors import Code, Refusal
 from infra.languages.wording import wording
 from infra.mail.processed import REFUSALS_AN_HOUR, REPLIES_AN_HOUR
-from infra.people.accounts import MailAddress
+from infra.mail.verification_codes import VerificationCodes
+from infra.people.accounts import Accounts, MailAddress
 from infra.people.rate_limits import _hashed
+from infra.people.sessions import Sessions
 from services.app.messages import inbox
 from services.mail.inbound import WRONG_PASSWORDS, TryAgainError
 from services.mail.parse.mime import UnfitError
 from services.mail.reply import short_foot
+from tests.fakes.app import PASSWORDS
 from tests.fakes.office import DOMAIN, SERVER, box
 from tests.helpers.lanes import LANE
+from tests.helpers.mails import mail, report
 from tests.helpers.office_mails import MOVE, UNASKED, moves
-
-# the server's address
 
 
 def test_a_line_with_userid_and_password_plays(office):
@@ -37,11 +39,13 @@ def test_a_signup_is_answered_where_it_came_from(office):
     assert office.accounts.verify("dave", "strong-hold")
 
 
-def test_who_has_no_proven_address_is_answered_where_a_good_password_came_from(office):
+def test_who_has_no_proven_address_is_answered_where_a_good_password_came_from(make_office):
+    office = make_office(durable=False)
     office.challenge()
     office.own("alice", MailAddress("victim@elsewhere.org"))
     (letter,) = office.take(SERVER, MOVE, sender="alice@new.example")
     assert letter.to == "alice@new.example"
+    assert "\npending: " in letter.body, "without durability what is pending is the answer"
 
 
 def test_what_concerns_two_players_goes_back_to_who_wrote_it(office):
@@ -70,34 +74,30 @@ def test_an_answer_holds_no_password_wherever_it_stood(office):
         assert password not in letter.body + letter.subject + str(letter.headers)
 
 
-def test_nothing_of_a_mail_is_logged(office, caplog):
+def test_nothing_of_a_mail_is_logged_and_no_password_kept(office, caplog):
     seat = office.seat(office.challenge(), 0, "alice")
     with caplog.at_level(logging.DEBUG):
         office.take(seat, "m13-j7\nchat hello", sender="a@home.example")
         office.take(SERVER, MOVE, sender="a@home.example")
-        office.take(SERVER, "singup alice mad-hatter", sender="a@home.example")
+        office.take(SERVER, f"{MOVE}\nsingup alice mad-hatter", sender="a@home.example")
     assert "a mail in match 1: done, done" in caplog.text
     for secret in ("mad-hatter", "alice", "example", "m13", seat.partition("@")[0], "hello"):
         assert secret not in caplog.text
-
-
-def test_nothing_of_a_password_is_written(office):
-    office.challenge()
-    office.take(SERVER, f"{MOVE}\nsingup alice mad-hatter")
     client = office.app.client
-    stored = [key + (client.dump(key) or b"") for key in client.scan_iter("*")]
-    assert b"m13-j7" in b"".join(stored)
-    assert b"mad-hatter" not in b"".join(stored)
+    stored = b"".join(key + (client.dump(key) or b"") for key in client.scan_iter("*"))
+    assert b"m13-j7" in stored
+    assert b"mad-hatter" not in stored
 
 
 def test_passwords_can_be_switched_off(make_office):
     office = make_office(passwords=False)
     board = office.challenge()
-    lines = f"{MOVE}\nsignup dave strong-hold\nhelp"
+    lines = f"{MOVE}\nsignup dave strong-hold\nhelp\ntorere challenge alice bob --password=yes-we-can --as=bob"
     (letter,) = office.take(SERVER, lines)
     assert letter.to == box("alice")
     assert letter.subject == "matchpost: not all accepted"
-    assert letter.body.count("not-allowed: this server doesn't accept passwords by e-mail") == 2
+    assert letter.body.count("not-allowed: this server doesn't accept passwords by e-mail") == 3
+    assert "yes-we-can" not in letter.body
     assert "Commands for everyone" in letter.body
     assert moves(office) == []
     office.take(office.seat(board, 0, "alice"), "m13-j7")
@@ -118,35 +118,23 @@ def test_five_wrong_passwords_lock_a_userid_and_not_its_seats(office):
     assert moves(office) == ["m13-j7"]
 
 
-def test_a_mail_that_asks_for_nothing_is_told_what_to_ask(office):
+def test_a_mail_that_asks_for_nothing_or_can_not_be_read_is_told_so(office):
     (letter,) = office.take(SERVER)
     assert letter.body.startswith("usage: there is no command in the e-mail; ")
     (letter,) = office.take(SERVER, "line\n" * 21)
     assert letter.body.startswith("too-long: ")
-
-
-def test_a_mail_in_an_unknown_charset_is_told_so(office):
-    seat = office.seat(office.challenge(), 0, "alice")
-    (letter,) = office.take(seat, "m13-j7", headers={"Content-Type": "text/plain; charset=klingon"})
+    klingon = {"Content-Type": "text/plain; charset=klingon"}
+    (letter,) = office.take(office.seat(office.challenge(), 0, "alice"), "m13-j7", headers=klingon)
     assert letter.body.startswith("bad-request: the e-mail can't be read: its charset 'klin")
 
 
-# who is not answered
-
-
-@pytest.mark.parametrize("field", UNASKED)
-def test_what_a_program_sent_is_not_carried_out_and_not_answered(office, field):
-    seat = office.seat(office.challenge(), 0, "alice")
-    for to in (seat, SERVER):
-        assert office.take(to, "m13-j7", headers=field) == []
-    assert moves(office) == []
-
-
-@pytest.mark.parametrize("sender", ["", "<>"])
-def test_a_mail_from_nobody_is_not_carried_out_and_not_answered(office, sender):
+def test_what_a_program_or_nobody_sent_is_not_carried_out_and_not_answered(office):
     seat = office.seat(office.challenge(), 0, "alice")
     for to, text in ((seat, "m13-j7"), (SERVER, MOVE), (SERVER, "help")):
-        assert office.take(to, text, sender=sender) == []
+        for field in UNASKED:
+            assert office.take(to, text, headers=field) == []
+        for sender in ("", "<>"):
+            assert office.take(to, text, sender=sender) == []
     assert moves(office) == []
 
 
@@ -173,13 +161,6 @@ def test_a_mail_to_the_address_in_from_is_refused_with_where_to_write(office):
     with pytest.raises(UnfitError, match="reply to the one in Reply-To"):
         office.take(to, "m13-j7")
     assert office.take(to, "I am away", headers={"Auto-Submitted": "auto-replied"}) == []
-
-
-def test_an_address_is_sent_twenty_answers_an_hour(office):
-    for _ in range(REPLIES_AN_HOUR):
-        assert office.take(SERVER, "games", sender=box("carol"))
-    assert office.take(SERVER, "games", sender="carol@EXAMPLE.org") == []
-    assert office.take(SERVER, "games", sender=box("bob"))
 
 
 def test_forged_senders_get_three_short_answers_a_mailbox_and_twenty_a_domain(office):
@@ -223,33 +204,23 @@ def test_of_strangers_only_those_are_answered_that_the_server_in_front_vouches_f
     assert len(office.take(SERVER, "help", sender=box("bob"))) == 1
 
 
-def test_what_is_not_answered_any_more_is_carried_out_all_the_same(office):
+def test_an_address_is_sent_twenty_answers_an_hour_and_what_it_says_is_carried_out_all_the_same(
+    office,
+):
     seat = office.seat(office.challenge(), 0, "alice")
-    for _ in range(REPLIES_AN_HOUR):
-        office.take(seat, "show")
-    assert office.take(seat, "m13-j7") == []
-    assert moves(office) == ["m13-j7"]
-
-
-def test_what_is_refused_at_a_match_is_answered_however_many_answers_there_were(office):
-    seat = office.seat(office.challenge(), 0, "alice")
-    for _ in range(REPLIES_AN_HOUR):
-        office.take(seat, "show")
+    bodies = [office.take(seat, "show")[0].body for _ in range(REPLIES_AN_HOUR)]
+    said = ["the last of 20 answers" in body for body in bodies]
+    assert said == [False] * (REPLIES_AN_HOUR - 1) + [True]
+    assert "a command that is refused is still answered" in bodies[-1]
+    assert office.take(SERVER, "games", sender="alice@EXAMPLE.org") == []
     for text in ("m13-m14", "My move is j7-g1"):
         (letter,) = office.take(seat, text)
         assert letter.body.startswith(("> ", "illegal-move", "usage", "unreadable-move")), (
             letter.body
         )
-    assert moves(office) == []
-
-
-def test_the_last_answer_says_that_it_is_the_last(office):
-    seat = office.seat(office.challenge(), 0, "alice")
-    bodies = [office.take(seat, "show")[0].body for _ in range(REPLIES_AN_HOUR)]
-    assert ["the last of 20 answers" in body for body in bodies] == [False] * (
-        REPLIES_AN_HOUR - 1
-    ) + [True]
-    assert "a command that is refused is still answered" in bodies[-1]
+    assert office.take(seat, "m13-j7") == []
+    assert moves(office) == ["m13-j7"]
+    assert office.take(SERVER, "games", sender=box("bob"))
 
 
 def test_a_robot_that_answers_each_refusal_is_not_answered_for_ever(office):
@@ -258,18 +229,6 @@ def test_a_robot_that_answers_each_refusal_is_not_answered_for_ever(office):
               for letter in office.take(seat, "out of the office")]  # fmt: skip
     assert len(bodies) == REPLIES_AN_HOUR + REFUSALS_AN_HOUR
     assert f"the last of {REFUSALS_AN_HOUR} answers" in bodies[-1]
-
-
-def test_the_lines_below_say_resign_nothing(office):
-    board = office.challenge()
-    seat = office.seat(board, 0, "alice")
-    office.take(seat, "say one\nresign")
-    (data,) = office.app.store.snapshots([board])
-    assert not unpack_snapshot(data).state.over
-    assert [letter.text for letter in office.app.messages.chat_of(board)] == ["one\nresign"]
-
-
-# what is not known yet
 
 
 def test_a_mail_whose_outcome_is_not_known_is_to_come_again(office):
@@ -283,14 +242,6 @@ def test_a_mail_whose_outcome_is_not_known_is_to_come_again(office):
     office.app._drain(LANE)
     (letter,) = office.take(seat, "m13-j7", id_="<same@example.org>")
     assert moves(office) == ["m13-j7"]
-    assert letter.subject == "match 1: The Power of Two"
-
-
-def test_without_durability_what_is_pending_is_the_answer(make_office):
-    office = make_office(durable=False)
-    board = office.challenge()
-    (letter,) = office.take(office.seat(board, 0, "alice"), "m13-j7")
-    assert letter.body.startswith("> m13-j7\npending: ")
     assert letter.subject == "match 1: The Power of Two"
 
 
@@ -345,3 +296,152 @@ def test_mail_for_the_operator_is_sent_on_or_answered_honestly(office, name):
     # never to an address of this server
     office.app.settings = replace(office.app.settings, postmaster=f"abuse@{DOMAIN}")
     assert office.take(here, "again", sender="s@elsewhere.org")[0].to == "s@elsewhere.org"
+
+
+def test_a_new_password_by_mail_logs_out_everywhere_too(office):
+    sessions = Sessions(office.app.client)
+    sessions.open(office.ids["alice"], "a browser")
+    office.take(SERVER, "change password alice mad-hatter looking-glass")
+    assert sessions.list_of(office.ids["alice"]) == []
+
+
+def test_forged_senders_share_one_count_and_leave_the_owner_s_alone(office):
+    office.take(SERVER, "messages alice mad-hatter", sender="alice@example.org")
+    for n in range(WRONG_PASSWORDS + 1):
+        office.take(SERVER, f"messages alice guess-{n}", sender=f"innocent{n}@example.net")
+    office.accounts._recent._seen.clear()  # as after ten minutes
+    said = office.take(SERVER, "messages alice mad-hatter", sender="innocent99@example.net")
+    assert "too-many-attempts" in str(said)
+    said = office.take(SERVER, "messages alice mad-hatter", sender="alice@example.org")
+    assert "too-many-attempts" not in str(said)
+
+
+# mails that are no commands: returned ones, wishes to leave, answers to codes
+
+
+def bounced(office, name):
+    (address,) = office.accounts.record_of(office.ids[name]).addresses
+    return address.bounced
+
+
+def test_a_mail_that_comes_back_for_good_marks_its_address_of_one_account(office):
+    ours, alice = office.addresses.bounce, office.ids["alice"]
+    assert not office.office.knows(ours(alice, box("bob")))
+    assert not office.office.knows(ours(b"nobody..", box("alice")))
+    to = ours(alice, box("alice"))
+    # no mail comes back to a seat
+    office.deliver(office.seat(office.challenge(), 0, "alice"), "<>", report(box("alice")))
+    office.deliver(to, "<>", report(box("alice"), "delayed", "4.4.1"))
+    office.take(to, "I am on holiday", sender="<>")
+    assert bounced(office, "alice") == ""
+    assert office.deliver(to, "<>", report("somebody@passed-on.example")) == []
+    assert bounced(office, "alice") == "550 there is nobody of that name"
+
+
+def test_any_mail_of_the_player_to_the_address_for_leaving_ends_all_mail(office):
+    to = office.addresses.signoff(office.ids["alice"])
+    assert office.take(to, sender="<>") == []
+    office.own("bob", MailAddress("bob@new.example"))
+    for sender in ("mallory@evil.example", box("bob")):
+        with pytest.raises(UnfitError, match="a verified address of the account"):
+            office.take(to, sender=sender)
+    assert not office.accounts.record_of(office.ids["alice"]).signed_off
+    assert office.take(to, headers={"Auto-Submitted": "auto-generated"}) == []
+    assert office.accounts.record_of(office.ids["alice"]).signed_off
+    office.accounts.delete("alice", PASSWORDS["alice"], lambda _: None)
+    assert not office.office.knows(to)
+
+
+class BusyAccounts(Accounts):
+    """Accounts that are being changed elsewhere, once this is said."""
+
+    busy = False
+
+    def change_of(self, account, change):
+        if self.busy:
+            raise Refusal(Code.BUSY, "the account was changed elsewhere at the same moment")
+        super().change_of(account, change)
+
+
+def test_what_could_not_be_noted_now_is_to_come_again(make_office):
+    office = make_office(kind=BusyAccounts)
+    ours = [
+        (office.addresses.signoff(office.ids["alice"]), box("alice"), mail("")),
+        (code_for(office, "bob", box("bob")), box("bob"), mail("yes")),
+        (office.addresses.bounce(office.ids["carol"], box("carol")), "<>", report(box("carol"))),
+    ]
+    office.accounts.busy = True
+    for one in ours:
+        with pytest.raises(TryAgainError):
+            office.deliver(*one)
+    office.accounts.busy = False
+    for one in ours:
+        office.deliver(*one)
+    records = {name: office.accounts.record_of(account) for name, account in office.ids.items()}
+    assert records["alice"].signed_off
+    assert records["bob"].addresses[0].verified
+    assert records["carol"].addresses[0].bounced
+
+
+def code_for(office, name, address):
+    office.own(name, MailAddress(address))
+    code = VerificationCodes(office.app.client, office.outbox.now).issue(office.ids[name], address)
+    return office.addresses.code(office.ids[name], code)
+
+
+OURS = "matchpost: your code is {code}"
+QUOTED = "On Monday, play wrote:\n> matchpost: your code is {code}\n"
+
+
+@pytest.mark.parametrize(
+    ("subject", "text", "answered"),
+    [
+        ("", "yes", "verified"),
+        ("anything", "Ja!\n\nGruß, Alice", "verified"),
+        (f"Re: {OURS}", "", "verified"),
+        ("AW: Re: matchpost: dein Code ist {code}", "\n\n-- \nAlice, Wonderland Ltd.", "verified"),
+        ("Re: your code", QUOTED + "\n {code}. \n", "verified"),
+        (f"Re: {OURS}", QUOTED + "> yes\n", "verified"),
+        (f"Re: {OURS}", "Yes\n\nSent from my telephone", "verified"),
+        # the subject of a robot is enough for its mail to be passed over
+        (f"Automatische Antwort: {OURS}", "Ich bin bis Montag nicht im Büro.", ""),
+        (f"Automatic reply: {OURS}", "", ""),
+        (f"Réponse automatique : {OURS}", "yes", ""),
+        (f"Re: Out of Office: {OURS}", "yes", ""),
+        ("Abwesenheitsnotiz: your code", "ja", ""),
+        # what a robot may have written asks for a yes
+        (f"Re: {OURS}", "Ich bin bis Montag nicht im Büro.", "asked"),
+        (f"Received: {OURS}", "", "asked"),
+        ("", "", "asked"),
+        ("Ticket 17", f"Thank you for your mail:\n{OURS}\nverify alice password {{code}}", "asked"),
+        ("Ticket 17", "We have your mail.\nyes", "asked"),
+    ],
+)  # fmt: skip
+def test_the_answer_of_a_person_to_a_code_proves_the_address(office, subject, text, answered):
+    to = code_for(office, "alice", "alice@new.example")
+    code = to.partition("@")[0].rpartition("-")[2]
+    for field in UNASKED:
+        assert office.take(to, headers=field) == []
+    assert office.take(to, sender="<>") == []
+    written = [one.format(code=f"{code[:5]}-{code[5:]}") for one in (text, subject)]
+    sender = box("alice") if answered == "asked" else "alice@elsewhere.org"
+    letters = office.take(to, *written, sender=sender)
+    body = {
+        "verified": "alice@new.example is verified; e-mails about your matches will go there\n",
+        "asked": f"{Code.BAD_ADDRESS}: the address isn't verified yet;",
+    }
+    if answered:
+        (letter,) = letters
+        assert letter.body.startswith(body[answered])
+        assert letter.to == ("alice@new.example" if answered == "verified" else box("alice"))
+    else:
+        assert letters == []
+    (address,) = office.accounts.record_of(office.ids["alice"]).addresses
+    assert address.verified == (answered == "verified")
+
+
+def test_a_code_that_is_none_is_refused_to_who_wrote(office):
+    wrong = office.addresses.code(office.ids["alice"], "a" * 10)
+    (letter,) = office.take(wrong, "yes", sender=box("eve"))
+    assert letter.to == box("eve")
+    assert letter.body.startswith(f"{Code.BAD_ADDRESS}: ")

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import smtplib
 import socket
 import subprocess
 from pathlib import Path
@@ -95,24 +94,6 @@ def test_a_mail_delivered_five_times_by_two_doors_is_one_move_and_one_answer(ser
     (letter,) = letters(served)
     assert (letter.to, letter.subject) == ("alice@example.org", "match 1: The Power of Two")
     assert letter.body.startswith("> m13-j7\nmatch 1, #1: Light (alice) played m13-j7; ")
-
-
-@pytest.mark.long
-def test_the_clients_of_the_library_are_served(served, port):
-    with smtplib.SMTP("127.0.0.1", port, timeout=20) as client:
-        sent = mail("", "pow2 move 1 alice mad-hatter m13-j7")
-        assert client.sendmail("alice@example.org", [SERVER], sent) == {}
-        with pytest.raises(smtplib.SMTPRecipientsRefused, match="no such address"):
-            client.sendmail("alice@example.org", [f"m1-s0-{'a' * 26}@{DOMAIN}"], sent)
-        # sent as it is: the library would have put right what is wrong with it
-        client.mail("alice@example.org")
-        client.rcpt(SERVER)
-        client.docmd("DATA")
-        client.sock.sendall(b"Subject: a\nb\r\n\r\n.\r\n")
-        assert client.getreply()[0] == 550
-    assert moves(served) == ["m13-j7"]
-    (letter,) = letters(served)
-    assert letter.to == "alice@example.org"
 
 
 @pytest.mark.skipif(shutil.which("swaks") is None, reason="swaks is not installed")

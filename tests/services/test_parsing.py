@@ -1,15 +1,22 @@
-"""Command lines, read: which form each has, and which word of it is what."""
+"""Command lines, read: which form each has, which word is what, and what phones make of typed text."""
 
+import random
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from domain.rules import all_rules, latest_rules
 from services.app.games import game_keys
+from services.app.move_text import as_flag, as_move, as_plain
 from services.language.commands import FORMS
 from services.language.parser import CommandLine, UnparsedLine, form_names, forms_with_text, parse
+from tests.fakes.app import FakeApp, Terminal
+from tests.helpers.api import Api
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 EXAMPLES = [
@@ -47,31 +54,18 @@ def test_every_form_with_a_password_has_an_example():
     assert {parse(line).form for line in EXAMPLES} == form_names()
 
 
-# words of the language
-
-
 @pytest.mark.parametrize("line", EXAMPLES)
-def test_the_words_of_the_language_are_read_in_any_case(line):
+def test_the_words_of_the_language_are_read_in_any_case_between_blanks_of_any_kind_and_whole(line):
     read = parse(line)
     for cased in (str.upper, str.title, str.swapcase):
         again = parse(cased(line))
         assert again.form == read.form
         assert again.words == tuple((part, cased(word)) for part, word in read.words)
-
-
-@pytest.mark.parametrize("line", [line for line in EXAMPLES if "\n" not in line])
-def test_words_are_separated_by_blanks_of_any_kind(line):
-    for blank in BLANKS:
+    for blank in BLANKS if "\n" not in line else ():
         again = parse(blank.join(line.split()))
-        assert again.form == parse(line).form
+        assert again.form == read.form
         # in a text the blanks are the sender's
-        assert [(part, " ".join(word.split())) for part, word in again.words] == [
-            *parse(line).words
-        ]
-
-
-@pytest.mark.parametrize("line", EXAMPLES)
-def test_no_word_of_the_language_is_read_as_the_beginning_of_another(line):
+        assert [(part, " ".join(word.split())) for part, word in again.words] == [*read.words]
     assert refused(re.sub(r"^\S+", r"\g<0>x", line))
 
 
@@ -83,9 +77,6 @@ def refused(line: str) -> bool:
     return False
 
 
-# the sender's words
-
-
 def test_the_words_of_a_line_are_found_by_their_part():
     line = parse("pow2 challenge Alice bob -fast --days=3")
     assert line.all("userid") == ["Alice", "bob"]
@@ -94,6 +85,22 @@ def test_the_words_of_a_line_are_found_by_their_part():
     assert line.get("password") == ""
     assert not line.has("password")
     assert line.all("password") == []
+    for order in ("1 alice mad-hatter", "alice mad-hatter 1"):
+        line = parse(f"pow2 previewas {order} m13-j7 a13-d7")
+        assert line.form == "previewas"
+        assert (line.get("board"), line.get("userid")) == ("1", "alice")
+        assert line.get("password") == "mad-hatter"
+        assert line.all("step") == ["m13-j7", "a13-d7"]
+    for words, form in (
+        ("1", "boards"), ("1#0 --display=small 2", "boards"), ("--display=small 1", "boards"),
+        ("alice", "players"), ("next", "players"), ("alice next", "players"),
+    ):  # fmt: skip
+        assert parse(f"pow2 show {words}").form == f"show_{form}"
+    for state in ("all", "active", "inactive", "next", "NEXT", "next  "):
+        line = parse(f"pow2 games alice {state}")
+        assert line.get("state") == state.strip()
+        assert line.all("userid") == ["alice"]
+        assert parse(f"pow2 games {state} alice").all("userid") == [state.strip(), "alice"]
 
 
 @pytest.mark.parametrize("line", SIGNED)
@@ -111,44 +118,8 @@ def test_any_word_may_be_a_password(line, word):
     assert read.form == before.form
     assert [part for part, _ in read.words] == [part for part, _ in before.words]
     assert read.get("password") == word
-
-
-@given(word=WORDS)
-def test_any_word_may_be_a_new_password(word):
     read = parse(f"change password alice mad-hatter {word}")
     assert (read.form, read.get("new")) == ("change_password", word)
-
-
-@pytest.mark.parametrize("order", ["1 alice mad-hatter", "alice mad-hatter 1"])
-def test_previewas_is_read_in_both_orders(order):
-    line = parse(f"pow2 previewas {order} m13-j7 a13-d7")
-    assert line.form == "previewas"
-    assert (line.get("board"), line.get("userid")) == ("1", "alice")
-    assert line.get("password") == "mad-hatter"
-    assert line.all("step") == ["m13-j7", "a13-d7"]
-
-
-@pytest.mark.parametrize(
-    ("line", "form"),
-    [
-        ("pow2 show 1", "show_boards"),
-        ("pow2 show 1#0 --display=small 2", "show_boards"),
-        ("pow2 show --display=small 1", "show_boards"),
-        ("pow2 show alice", "show_players"),
-        ("pow2 show next", "show_players"),
-        ("pow2 show alice next", "show_players"),
-    ],
-)
-def test_what_begins_with_a_digit_is_a_board_and_else_a_userid(line, form):
-    assert parse(line).form == form
-
-
-@pytest.mark.parametrize("state", ["all", "active", "inactive", "next", "NEXT", "next  "])
-def test_a_state_stands_at_the_end_and_elsewhere_it_is_a_userid(state):
-    line = parse(f"pow2 games alice {state}")
-    assert line.get("state") == state.strip()
-    assert line.all("userid") == ["alice"]
-    assert parse(f"pow2 games {state} alice").all("userid") == [state.strip(), "alice"]
 
 
 @pytest.mark.parametrize(
@@ -163,19 +134,20 @@ def test_a_state_stands_at_the_end_and_elsewhere_it_is_a_userid(state):
         ("-a5", "move", "-a5"),
     ],
 )
-def test_in_the_place_of_a_move_a_word_of_the_language_is_one(text, part, word):
+def test_in_the_place_of_a_move_a_word_of_the_language_is_one_and_nothing_follows_it(
+    text, part, word
+):
     line = parse(f"pow2 move 1 alice mad-hatter {text}")
     assert (line.form, line.get(part)) == ("move", word)
-
-
-@pytest.mark.parametrize(
-    "text", ["undo now", "resign\nmore", "accept it", "propose", "propose a draw", "m13-j7\nmore"]
-)
-def test_behind_what_stands_in_the_place_of_a_move_nothing_follows(text):
-    assert refused(f"pow2 move 1 alice mad-hatter {text}")
-
-
-# texts
+    for more in (
+        "undo now",
+        "resign\nmore",
+        "accept it",
+        "propose",
+        "propose a draw",
+        "m13-j7\nmore",
+    ):
+        assert refused(f"pow2 move 1 alice mad-hatter {more}"), more
 
 
 TEXTS = st.text(min_size=1).map(str.strip).filter(bool)
@@ -190,6 +162,7 @@ def test_a_text_is_all_that_follows_in_its_line_or_on_the_lines_after(line, text
 
 @given(text=TEXTS)
 def test_a_message_names_its_readers_and_then_says_something(text):
+    assert parse(f"multiple\n{text}") == CommandLine("multiple", (("body", text),))
     assume("\n" not in text)
     line = parse(f"message alice mad-hatter bob,carol {text}")
     assert (line.get("recipient"), line.get("text")) == ("bob,carol", text)
@@ -197,19 +170,10 @@ def test_a_message_names_its_readers_and_then_says_something(text):
     assert (line.get("recipients"), line.get("body")) == ("bob  carol", f"{text}\n{text}")
 
 
-@given(lines=st.lists(TEXTS, min_size=1))
-def test_several_commands_are_all_the_lines_after_the_first(lines):
-    body = "\n".join(lines)
-    assert parse(f"multiple\n{body}") == CommandLine("multiple", (("body", body.strip()),))
-
-
 def test_the_forms_with_a_text_are_named():
     assert forms_with_text() == {
         "message", "broadcast", "claim", "appeal", "rule", "chat", "multiple",
     }  # fmt: skip
-
-
-# whatever is typed
 
 
 @given(text=st.text())
@@ -249,3 +213,99 @@ def test_what_has_no_form_is_not_repeated_by_the_error():
         parse("signup alice looking-glass\nmad-hatter")
     assert str(caught.value) == ""
     assert caught.value.__suppress_context__
+
+
+# what phones make of typed text
+
+
+TYPED = {
+    as_move: {
+        **dict.fromkeys(("m13\u2013j7", "m13\u2014j7", "m13\u2212j7", "m13\u2011j7"), "m13-j7"),
+        "\uff4d\uff11\uff13\uff0d\uff4a\uff17": "m13-j7",
+        "m\u0661\u0663-j\u0667": "m13-j7",
+        **dict.fromkeys(("m13-j7.", "\u201em13-j7\u201c", '"m13-j7."', "\u00abm13\u2013j7\u00bb."), "m13-j7"),
+        "m13-j7#\uff10": "m13-j7#0",
+        ".": ".",
+        '""': '""',
+        "3...": "3",
+    },
+    as_flag: {
+        **dict.fromkeys(("\u2014days=3", "\u2013days=3", "\u2014days=\uff13", "--days=3", "\u2212\u2212days=3"), "--days=3"),
+        "\u2010size=7": "-size=7",
+        "\u2014entropy=a\u2013b\uff11": "--entropy=a\u2013b\uff11",
+        "\u2014password=a\u2013b": "--password=a\u2013b",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("read", TYPED)
+def test_moves_and_flags_are_read_as_they_were_meant(read):
+    assert {typed: read(typed) for typed in TYPED[read]} == TYPED[read]
+
+
+T = TypeVar("T")
+
+
+class Shuffling:
+    """Chance that is the same each time."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
+
+    def below(self, purpose: str, limit: int) -> int:
+        del purpose
+        return self._chance.randrange(limit)
+
+    def shuffled(self, purpose: str, items: Sequence[T]) -> list[T]:
+        del purpose
+        return self._chance.sample(list(items), len(items))
+
+
+@pytest.mark.parametrize("key", sorted({rules.key for rules in all_rules()}))
+def test_no_move_of_any_game_is_changed(key):
+    rules, chance = latest_rules(key), random.Random(7)
+    players = next(n for n in range(1, 5) if n in rules.players)
+    options = rules.read_options([])
+    drawn = rules.needs_draw(options, players)
+    setup = rules.draw(options, players, Shuffling(chance)) if drawn else None
+    position = rules.start(options, players, setup)
+    tried = 0
+    for _ in range(30):
+        moves = list(rules.legal_moves(position))
+        if not moves or rules.outcome(position) is not None:
+            break
+        assert [as_move(text) for text in moves] == moves
+        tried += len(moves)
+        position = rules.play(position, rules.read(chance.choice(moves)))
+    assert tried > len(moves)
+
+
+def test_boards_and_flags_of_a_line_are_read_as_they_were_meant_and_texts_not_changed():
+    read = parse("pow2 challenge \u2014days=3 alice bob")
+    assert (read.all("flag"), read.all("userid")) == (["--days=3"], ["alice", "bob"])
+    assert parse("pow2 show \uff11\uff15").get("board") == "15"
+    assert as_plain("caf\u00e9 \u0663") == "caf\u00e9 3"
+    text = "\u201eGut \u2013 gespielt.\u201c \uff11 - \u2014days=3"
+    for line in (
+        f"pow2 chat \uff11\uff15 alice pw\u2013d {text}",
+        f"message alice pw\u2013d bob {text}",
+    ):
+        read = parse(line)
+        assert read.get("text") == text
+        assert read.get("password") == "pw\u2013d"
+    assert parse(f"pow2 chat \uff11\uff15 alice pw {text}").get("board") == "15"
+
+
+def test_terminal_and_interface_play_what_a_phone_wrote(tmp_path):
+    app = FakeApp()
+    terminal = Terminal(app)
+    shown = "".join(chr(ord(digit) + 0xFEE0) for digit in str(terminal.challenge()))
+    said = terminal.do(f"pow2 move {shown} alice mad-hatter m13\u2013j7.")
+    assert not said.code, said.text
+    app.close()
+    with Api(tmp_path) as api:
+        one, other = api.players()
+        board = api.match(one, other)
+        assert one.move(board, "\u201cm13\u2013j7\u201d").json()["accepted"]
+        shown = one.get(f"/api/matches/{board}/events").json()
+        assert shown[-1]["body"]["move"] == "m13-j7"

@@ -7,19 +7,11 @@ import pytest
 from domain.match.events import command_id
 from services.http.requests import wanted_language
 from services.language import Language
-from tests.fakes.app import FakeApp, Terminal
 from tests.helpers.api import Api, Player, code_of
 from tests.helpers.web import Guest
 
 ENGLISH = "m13-a13: a13 is occupied by a dark piece"
 GERMAN = "m13-a13: auf a13 steht ein dunkler Stein"
-
-
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    app = FakeApp()
-    yield Terminal(app)
-    app.close()
 
 
 @pytest.fixture(scope="module")
@@ -33,17 +25,6 @@ def one(api: Api) -> tuple[Player, int]:
     """A player, and the board of a match in which it is the player's turn."""
     one, other = api.players()
     return one, api.match(one, other)
-
-
-# at the terminal, and in mail
-
-
-def test_a_refusal_is_in_the_language_of_the_account_that_the_line_proves(terminal):
-    board = terminal.challenge()
-    assert terminal.move(board, "alice", "m13-a13").sentence == ENGLISH
-    assert terminal.do("set alice mad-hatter language de").code == ""
-    answer = terminal.move(board, "alice", "m13-a13")
-    assert (answer.code, answer.sentence) == ("illegal-move", GERMAN)
 
 
 GERMAN_ANSWERS = (
@@ -89,33 +70,24 @@ def test_a_line_that_is_not_understood_is_refused_in_the_language_of_the_reader(
     assert "there is no command" in terminal.do("mesages alice mad-hatter").sentence
 
 
-def test_a_repetition_is_answered_in_the_language_of_now(terminal):
+def test_a_refusal_and_its_repetition_are_in_the_language_of_now(terminal):
     board = terminal.challenge()
-    assert terminal.move(board, "alice", "m13-a13", key="k").sentence == ENGLISH
-    terminal.do("set alice mad-hatter language de")
-    assert terminal.move(board, "alice", "m13-a13", key="k").sentence == GERMAN
-    terminal.do("set alice mad-hatter language en")
-    assert terminal.move(board, "alice", "m13-a13", key="k").sentence == ENGLISH
+    for language, said in (("en", ENGLISH), ("de", GERMAN), ("en", ENGLISH)):
+        terminal.do(f"set alice mad-hatter language {language}")
+        answer = terminal.move(board, "alice", "m13-a13", key="k")
+        assert (answer.code, answer.sentence) == ("illegal-move", said)
 
 
-def test_sides_have_their_german_names_and_others_read_english(terminal):
+def test_sides_have_their_german_names_also_in_mail_and_others_read_english(terminal):
     board = terminal.challenge()
     terminal.do("set bob yes-we-can language de")
-    said = terminal.move(board, "bob", "a1-a5").sentence
-    assert said == "am Zug ist Hell, nicht Dunkel"
+    assert terminal.move(board, "bob", "a1-a5").sentence == "am Zug ist Hell, nicht Dunkel"
     terminal.move(board, "alice", "m13-j7")
-    assert terminal.move(board, "alice", "j7-m13").sentence == (
-        "you play Light, and it is Dark's turn"
-    )
-
-
-def test_a_mail_is_answered_in_the_language_of_its_reader(terminal):
-    board = terminal.challenge()
-    alice = terminal.app.accounts.id_of("alice")
-    terminal.do("set alice mad-hatter language de")
+    said = terminal.move(board, "alice", "j7-m13").sentence
+    assert said == "you play Light, and it is Dark's turn"
     language = Language(terminal.app, "mail")
-    line = f"pow2 move {board} bob yes-we-can a1-a5"
-    assert language.do(line, reader=alice).sentence == "am Zug ist Hell, nicht Dunkel"
+    line, bob = f"pow2 move {board} alice mad-hatter j7-m13", terminal.app.accounts.id_of("bob")
+    assert language.do(line, reader=bob).sentence == "am Zug ist Dunkel, nicht Hell"
 
 
 def test_a_password_in_the_wrong_place_is_not_repeated_in_german_either(terminal):
@@ -124,9 +96,6 @@ def test_a_password_in_the_wrong_place_is_not_repeated_in_german_either(terminal
     answer = terminal.do(f"pow2 move {board} alice mad-hatter mad-hatter-a1")
     assert answer.code == "unreadable-move"
     assert "mad-hatter" not in answer.sentence
-
-
-# in the API
 
 
 @pytest.mark.parametrize(
@@ -188,9 +157,6 @@ def test_a_refusal_before_any_decision_is_in_the_language_too(api: Api) -> None:
 def test_a_refusal_without_german_words_says_that_it_is_english(api: Api) -> None:
     refused = api.http.get("/api/errors/nonsense", headers={"Accept-Language": "de"})
     assert refused.headers["content-language"] == "en"
-
-
-# on pages
 
 
 def test_a_page_speaks_the_language_that_its_visitor_chose(api: Api) -> None:

@@ -6,19 +6,8 @@ from textual.color import Color
 from tests.helpers.api import Api
 from tests.helpers.board import Seen, play
 
-GAMES = {
-    "pow2": 2,
-    "goliath": 2,
-    "line": 2,
-    "powerdrain": 2,
-    "halves": 2,
-    "halves of three": 3,
-    "torere": 2,
-    "jump": 1,
-    "one": 1,
-    "two": 1,
-    "duo": 1,
-}
+GAMES = {"pow2": 2, "goliath": 2, "line": 2, "powerdrain": 2, "halves": 2, "halves of three": 3, "torere": 2,
+         "jump": 1, "one": 1, "two": 1, "duo": 1}  # fmt: skip
 
 QUICK = ("pow2", "powerdrain", "halves of three", "torere", "one")
 """Games of which the ordinary run plays: their moves are chosen in different ways."""
@@ -67,6 +56,11 @@ def test_nothing_is_played_before_the_result_was_shown(api, pair, tmp_path):
     one, other, board = pair
 
     async def steps(seen: Seen) -> None:
+        assert f"> Light {one.name} (you)" in seen.side
+        assert f"  Dark {other.name}" in seen.side
+        first = seen.side.splitlines()[2]
+        assert first.strip().startswith("2d 23:59:")
+        assert "3d 00:00:00" in seen.side.splitlines()[4]
         assert "Choose a piece to move." in seen.message
         assert set(seen.app.targets) == {"m1", "m13"}
         await seen.press("down")
@@ -79,20 +73,12 @@ def test_nothing_is_played_before_the_result_was_shown(api, pair, tmp_path):
         await seen.press("enter")
         assert f"Enter plays it, Escape goes back. It will be {other.name}'s turn." in seen.message
         assert seen.drawing != plain
-        assert state(api, board)["ply"] == 0
         await seen.press("escape")
         assert seen.message.startswith("Chosen: m13.")
         await seen.press("escape")
         assert not seen.app.choice.is_begun
+        await seen.until(lambda: seen.side.splitlines()[2] < first)
         assert state(api, board)["ply"] == 0
-
-    play(api.url, board, one, tmp_path, steps)
-
-
-def test_a_typed_move_is_shown_and_then_played(api, pair, tmp_path):
-    one, other, board = pair
-
-    async def steps(seen: Seen) -> None:
         await seen.press("m", *"M13-J7", "enter")
         assert seen.message.startswith("Play m13-j7?")
         await seen.press("escape")
@@ -175,20 +161,6 @@ def test_a_place_is_clicked(api, pair, tmp_path):
         assert seen.app.choice.preview.move == "m13-j7"
         await seen.press("enter")
         assert state(api, board)["moves"] == ["m13-j7"]
-
-    play(api.url, board, one, tmp_path, steps)
-
-
-def test_clocks_tick_and_say_whose_turn_it_is(api, pair, tmp_path):
-    one, other, board = pair
-
-    async def steps(seen: Seen) -> None:
-        assert f"> Light {one.name} (you)" in seen.side
-        assert f"  Dark {other.name}" in seen.side
-        first = seen.side.splitlines()[2]
-        assert first.strip().startswith("2d 23:59:")
-        await seen.until(lambda: seen.side.splitlines()[2] < first)
-        assert "3d 00:00:00" in seen.side.splitlines()[4]
 
     play(api.url, board, one, tmp_path, steps)
 
@@ -276,23 +248,6 @@ def test_the_drawing_has_the_largest_size_that_fits(api, pair, tmp_path):
     play(api.url, board, one, tmp_path, large, (140, 60))
 
 
-def test_a_match_that_waits_is_accepted(api, tmp_path):
-    one, other = api.players()
-    asked = {"game": "powerdrain", "players": [one.name, other.name], "terms": ["--gather"]}
-    made = one.post("/api/matches", asked)
-    assert made.is_success, made.text
-    board = made.json()["board"]
-
-    async def steps(seen: Seen) -> None:
-        assert "a accepts it" in seen.message
-        await seen.press("a")
-        await seen.until(lambda: not seen.app.view.waits_for_consent)
-        await seen.until(lambda: seen.app.drawn is not None)
-        assert "Positive" in seen.drawing
-
-    play(api.url, board, other, tmp_path, steps)
-
-
 def test_the_board_can_be_read_without_colour(api, pair, tmp_path, monkeypatch):
     one, _, board = pair
     monkeypatch.setenv("NO_COLOR", "1")
@@ -347,3 +302,131 @@ def test_a_question_is_answered_before_anything_else(api, pair, tmp_path):
         assert state(api, board)["offer"] is None
 
     play(api.url, board, one, tmp_path, steps)
+
+
+# offers, resigning and rematches
+
+
+def test_offers_are_made_answered_and_shown(api, pair, tmp_path):
+    one, other, board = pair
+    assert one.move(board, "m13-j7").is_success
+
+    async def steps(seen: Seen) -> None:
+        assert other.give(board, {"do": "offer", "kind": "draw"}).is_success
+        await seen.until(lambda: f"{other.name} offers a draw" in seen.message)
+        assert "a accepts, r rejects" in " ".join(seen.side.split())
+        await seen.press("r")
+        assert seen.message.startswith("Rejected.")
+        assert state(api, board)["offer"] is None
+        await seen.press("o", "down", "enter")
+        assert state(api, board)["offer"]["kind"] == "undo"
+        assert "You asked for a takeback." in " ".join(seen.side.split())
+        assert other.give(board, {"do": "accept"}).is_success
+        await seen.until(lambda: "Moves were taken back; 0 moves are left." in seen.message)
+        assert other.give(board, {"do": "offer", "kind": "draw"}).is_success
+        await seen.until(lambda: seen.app.view.foreign_offer == "draw")
+        await seen.press("a")
+        await seen.until(lambda: seen.app.view.is_over)
+        assert "Draw by agreement" in seen.message
+
+    play(api.url, board, one, tmp_path, steps)
+    assert state(api, board)["result"]["winners"] == [0, 1]
+
+
+def test_a_player_resigns_only_after_a_question(api, pair, tmp_path):
+    one, _, board = pair
+
+    async def steps(seen: Seen) -> None:
+        await seen.press("x", "n")
+        assert state(api, board)["result"] is None
+        await seen.press("x", "y")
+        await seen.until(lambda: seen.app.view.is_over)
+        assert seen.message.startswith("Resigned. ")
+        await seen.press("x")
+        assert "won by resignation." in seen.message
+
+    play(api.url, board, one, tmp_path, steps)
+    assert state(api, board)["result"]["winners"] == [1]
+
+
+def test_a_rematch_is_started_from_the_end(api, pair, tmp_path):
+    one, other, board = pair
+    assert other.give(board, {"do": "resign"}).is_success
+
+    async def steps(seen: Seen) -> None:
+        assert "o starts a rematch." in seen.message
+        await seen.press("o", "n")
+        assert seen.app.board == board
+        await seen.press("o", "y")
+        await seen.until(lambda: seen.app.view and seen.app.view.board != board)
+        await seen.idle()
+        assert seen.app.view.name(0) == other.name
+        assert seen.message == f"The match is waiting for {other.name}."
+
+    play(api.url, board, one, tmp_path, steps)
+
+
+def test_an_invitation_is_found_and_accepted_and_nothing_is_proposed_before(api, tmp_path):
+    one, other = api.players()
+    board, second = api.match(one, other), api.match(one, other, game="torere")
+    api.caught_up()
+
+    async def steps(seen: Seen) -> None:
+        assert seen.message == "The match is waiting for you: a accepts it, r declines it."
+        await seen.press("o")
+        assert seen.message == "Nothing can be proposed before all have accepted the match."
+        await seen.press("a")
+        await seen.until(lambda: seen.app.view.match["state"] == "active")
+        assert f"It is {one.name}'s turn." in seen.message
+        await seen.press("n")
+        await seen.until(lambda: seen.app.view and seen.app.view.board == second)
+        await seen.idle()
+        await seen.press("r", "y")
+        await seen.until(lambda: seen.app.view.is_over)
+
+    play(api.url, board, other, tmp_path, steps)
+    assert state(api, second)["result"]["reason"] == "declined"
+
+
+def test_a_sealed_match_is_accepted_and_the_deal_of_the_server_proposed(api, tmp_path):
+    one, other = api.players()
+    asked = {"game": "powerdrain", "players": [one.name, other.name], "terms": ["--gather"]}
+    open_one = one.post("/api/matches", asked).json()["board"]
+
+    async def accepting(seen: Seen) -> None:
+        assert "a accepts it" in seen.message
+        await seen.press("a")
+        await seen.until(lambda: not seen.app.view.waits_for_consent)
+        await seen.until(lambda: seen.app.drawn is not None)
+        assert "Positive" in seen.drawing
+
+    play(api.url, open_one, other, tmp_path, accepting)
+    terms = {"terms": ["--gather"], "commitment": "ab" * 32}
+    board = api.begun(one, other, game="powerdrain", **terms)
+
+    async def steps(seen: Seen) -> None:
+        await seen.press("o", "enter")
+        await seen.until(lambda: state(api, board)["offer"] is not None)
+        assert other.accept(board) == board
+        assert state(api, board)["state"] == "active"
+        await seen.until(lambda: seen.app.view.has_board)
+
+    play(api.url, board, one, tmp_path, steps)
+
+
+def test_a_board_is_in_the_language_of_its_player(api, pair, tmp_path):
+    one, _, board = pair
+
+    async def steps(seen: Seen) -> None:
+        assert seen.message.startswith("Du bist am Zug.")
+        assert "(du)" in seen.side
+        assert {each.binding.description for each in seen.app.active_bindings.values()} >= {
+            "Wählen",
+            "Hilfe",
+        }
+        await seen.press("x", "y")
+        await seen.until(lambda: seen.app.view.is_over)
+        assert seen.message.startswith("Aufgegeben. ")
+        assert "Aufgabe" in seen.message
+
+    play(api.url, board, one, tmp_path, steps, language="de")

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from services.http.context import TaskIntervals
 from tests.helpers.api import Api, Player
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -53,18 +52,6 @@ class Terminal:
 
     def close(self) -> None:
         self._tmux("kill-server")
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("tmux"), intervals=TaskIntervals(heartbeat=0.3)) as api:
-        yield api
-
-
-@pytest.fixture
-def pair(api: Api) -> tuple[Player, Player, int]:
-    one, other = api.players()
-    return one, other, api.begun(one, other, terms=["--days=3"])
 
 
 @pytest.fixture
@@ -119,31 +106,18 @@ def test_a_match_is_played_in_a_terminal(api, pair, open_terminal, wait_until):
 
 
 @pytest.mark.long
-def test_a_terminal_without_colour_shows_what_can_be_chosen(pair, open_terminal, wait_until):
-    one, _, board = pair
-    terminal = open_terminal(str(board), player=one, NO_COLOR="1", TERM="vt100")
-    wait_until(lambda: "[O]" in terminal.screen)
-    terminal.press("Enter")
-    wait_until(lambda: "(O)" in terminal.screen)
-    wait_until(lambda: "[*]" in terminal.screen)
-
-
-@pytest.mark.long
-def test_the_match_that_waits_longest_is_opened(api, pair, open_terminal, wait_until):
+@pytest.mark.parametrize("is_first", [True, False])
+def test_the_match_that_waits_longest_is_opened_or_none(
+    api, pair, open_terminal, wait_until, is_first
+):
     one, other, board = pair
     api.begun(one, other, game="torere")
     api.caught_up()
-    terminal = open_terminal(player=one)
-    wait_until(lambda: f"{board} The Power of Two" in terminal.screen)
-
-
-@pytest.mark.long
-def test_a_player_without_a_waiting_match_reads_a_sentence(api, pair, open_terminal, wait_until):
-    _, other, _ = pair
-    api.caught_up()
-    terminal = open_terminal(player=other)
-    wait_until(lambda: "exit code 0" in terminal.screen)
-    assert "no match is waiting for" in terminal.screen
+    terminal = open_terminal(player=one if is_first else other)
+    wait_until(
+        lambda: (f"{board} The Power of Two" if is_first else "exit code 0") in terminal.screen
+    )
+    assert ("no match is waiting for" in terminal.screen) == (not is_first)
 
 
 def test_a_board_without_a_match_is_refused(open_terminal, wait_until):

@@ -1,0 +1,457 @@
+"""Drafts, conditional moves, draws, disputes and vacations, as they are typed and shown."""
+
+from hashlib import sha256
+
+import pytest
+
+from domain.clocks import match_clock
+from domain.clocks.time_control import DAY
+from domain.errors import Code
+from domain.match.events import Called, Claimed, MatchStarted, Ruled
+from domain.match.history import decode_event, unpack_snapshot
+from infra.audit.stored_match import check
+from infra.people.statements import MOST_STATEMENTS
+from infra.projections.match_lists import MatchFilter, MatchLists
+from tests.fakes.app import PASSWORDS, FakeApp, Terminal
+from tests.helpers.side import catch_up
+
+
+@pytest.fixture
+def board(terminal: Terminal) -> int:
+    """A match in which alice is to move."""
+    return terminal.challenge()
+
+
+def bodies(terminal: Terminal, board: int) -> list:
+    return [decode_event(data).body for data in terminal.app.store.events(board)]
+
+
+# drafts
+
+
+def submit(terminal, board, name, text, key=None):
+    return terminal.do(f"pow2 submit {board} {name} {PASSWORDS[name]} {text}", key)
+
+
+def confirm(terminal, board, name, key=None):
+    return terminal.do(f"pow2 confirm {board} {name} {PASSWORDS[name]}", key)
+
+
+def test_what_was_submitted_last_is_shown_to_its_player_and_played_when_it_is_confirmed(terminal, board):  # fmt: skip
+    other = terminal.challenge()
+    before = terminal.app.store.events(board)
+    assert submit(terminal, board, "alice", "m1-j7").code == ""
+    shown = submit(terminal, board, "alice", "M13 - J7#0")
+    assert shown.sentence == (
+        "match 1, #0: m13-j7 is not played yet; `pow2 confirm 1 userid password` plays it"
+    )
+    assert shown.page == terminal.do(f"pow2 preview {board} m13-j7").page
+    line = "submitted but not played yet: m13-j7"
+    assert terminal.do(f"pow2 showas alice mad-hatter {board}").page.endswith(f"\n\n{line}")
+    for others in ("showas bob yes-we-can", "showas carol sing-along", "show"):
+        assert line not in terminal.do(f"pow2 {others} {board}").page
+    assert confirm(terminal, other, "alice").code == Code.NO_DRAFT
+    assert terminal.app.store.events(board) == before
+    played = terminal.do("POW2 Confirm 1 ALICE mad-hatter")
+    assert played.sentence == "match 1, #1: Light (alice) played m13-j7; it is Dark's turn (bob)"
+    assert played.page == shown.page
+    assert line not in terminal.do(f"pow2 showas alice mad-hatter {board}").page
+    assert submit(terminal, board, "bob", "a13-d7").code == ""
+    assert "Dark (bob) played a13-d7" in confirm(terminal, board, "bob").sentence
+    assert "holds" in check(terminal.app.store, board)
+
+
+def test_drafts_and_confirmations_repeated_with_their_keys_are_one(terminal, board):
+    first = submit(terminal, board, "alice", "m13-j7", "key-1")
+    submit(terminal, board, "alice", "m1-i1", "key-2")
+    assert submit(terminal, board, "alice", "m13-j7", "key-1") == first
+    answer = confirm(terminal, board, "alice", "key-1")
+    assert "played m1-i1;" in answer.sentence
+    assert confirm(terminal, board, "alice", "key-2").code == Code.STALE_PLY
+    assert terminal.move(board, "bob", "a13-d7").code == ""
+    assert confirm(terminal, board, "alice", "key-1") == answer
+    assert "\n#2: " in terminal.do(f"pow2 show {board}").page
+    submit(terminal, board, "alice", "i1-m1")
+    assert confirm(terminal, board, "alice", "key-1").code == Code.ID_REUSED
+    assert confirm(terminal, board, "alice", "key-3").code == ""
+
+
+def test_a_draft_that_other_moves_have_made_stale_is_not_played(terminal, board):
+    submit(terminal, board, "alice", "m13-j7")
+    terminal.move(board, "alice", "m1-i1")
+    terminal.move(board, "bob", "a13-d7")
+    answer = confirm(terminal, board, "alice")
+    assert answer.code == Code.STALE_PLY
+    assert (
+        answer.sentence
+        == "the match has moved on in the meantime; `#0` was meant, and it is now at `#2`"
+    )
+    submit(terminal, board, "alice", "i1-m1")
+    terminal.move(board, "bob", "undo")
+    terminal.move(board, "alice", "accept")
+    terminal.move(board, "bob", "a1-e1")
+    assert "submitted" not in terminal.do(f"pow2 showas alice mad-hatter {board}").page
+    answer = confirm(terminal, board, "alice")
+    assert answer.code == Code.STALE_PLY
+    assert answer.sentence == "the moves up to #2 have changed since you submitted it; look again"
+    assert submit(terminal, board, "alice", "i1-m1").code == ""
+    terminal.move(board, "bob", "resign")
+    answer = confirm(terminal, board, "alice")
+    assert (answer.code, answer.sentence) == (Code.MATCH_OVER, "the match is over")
+
+
+# conditional moves
+
+
+LINE = "m13-j7 a13-d7 j7-m13 d7-a13"
+
+
+def queue(terminal: Terminal, name: str, steps: str = "", board: int = 1):
+    return terminal.do(f"pow2 queue {board} {name} {PASSWORDS[name]} {steps}")
+
+
+def has_none(terminal: Terminal, name: str = "bob") -> bool:
+    return queue(terminal, name).text == "match 1: you have no conditional moves"
+
+
+@pytest.mark.usefixtures("board")
+def test_a_reply_is_shown_to_its_player_and_played_at_once_when_its_move_was_played(terminal):
+    queue(terminal, "bob", LINE)
+    assert queue(terminal, "bob", "m13-i11 a13-c11").page.count("\n") == 2
+    lines = ("show 1", "showas alice mad-hatter 1", "queue 1 alice mad-hatter", "preview 1 m13-j7")
+    for line in (*lines, "chat 1 alice mad-hatter"):
+        assert "a13-d7" not in terminal.do(f"pow2 {line}").text
+    assert "a13-d7" in terminal.do("pow2 showas bob yes-we-can 1").text
+    assert not any(b"a13-d7" in event for event in terminal.app.store.events(1))
+    assert not any(b"a13-d7" in leaf for _, leaf in terminal.app.store.leaves(1, 0, 99))
+    assert terminal.move(1, "alice", "m13-j7").sentence == (
+        "match 1, #2: Light (alice) played m13-j7; Dark (bob) played the conditional move a13-d7; "
+        "it is Light's turn (alice)"
+    )
+    assert queue(terminal, "bob").text == (
+        "match 1: only you can see this\n\nconditional move at #3, after m13-j7 a13-d7 j7-m13: d7-a13"
+    )
+    assert terminal.move(1, "alice", "m1-i3").sentence.startswith("match 1, #3: ")
+    assert has_none(terminal)
+    assert check(terminal.app.store, 1).startswith("match 1 holds")
+
+
+@pytest.mark.usefixtures("board")
+def test_branches_are_dropped_by_their_moves_and_plies(terminal):
+    for steps in (LINE, "m13-j7 a13-d7 m1-i3 a1-a5", "m13-i11 a13-d7"):
+        queue(terminal, "bob", steps)
+    assert queue(terminal, "bob", "drop m13-j7 a13-d7 j7-m13").page.count("\n") == 2
+    left = "conditional move at #1, after m13-i11: a13-d7"
+    assert queue(terminal, "bob", "drop m13-j7").page == left
+    assert queue(terminal, "bob", "drop m13-k8").page == left
+    queue(terminal, "bob", "drop M13-I11 A13-D7")
+    assert has_none(terminal)
+    queue(terminal, "bob", "a13-d7#1 d7-a13#3")
+    left = "conditional move at #3, whatever is played: d7-a13"
+    assert queue(terminal, "bob", "drop a13-d7#1").page == left
+    assert queue(terminal, "bob", "drop d7-a13").page == left
+    queue(terminal, "bob", "clear")
+    assert has_none(terminal)
+    queue(terminal, "bob", LINE)
+    terminal.move(1, "alice", "m13-j7")
+    queue(terminal, "bob", "drop j7-m13")
+    assert has_none(terminal)
+
+
+@pytest.mark.usefixtures("board")
+def test_one_move_of_ones_own_is_played_at_the_next_turn_whatever_was_played_before(terminal):
+    for move in ("a13-c11:d10", "a13-d7"):  # the second in place of the first
+        shown = queue(terminal, "bob", move).page
+        assert shown == f"conditional move for your next turn: {move}"
+    queue(terminal, "bob", "drop a13-d7")
+    assert has_none(terminal)
+    queue(terminal, "bob", "a13-d7")
+    answer = terminal.move(1, "alice", "m13-i11")
+    assert "Dark (bob) played the conditional move a13-d7" in answer.sentence
+    assert has_none(terminal)
+    queue(terminal, "bob", "a13-k11")  # no longer there when the turn comes
+    answer = terminal.move(1, "alice", "m1-i3")
+    assert "match 1, #3: Light (alice) played" in answer.sentence
+    assert "a13-k11" not in answer.text
+    assert queue(terminal, "bob").page.startswith("a13-k11 at #3 was dropped: ")
+    assert queue(terminal, "bob", "clear").text == "match 1: you have no conditional moves"
+
+
+@pytest.mark.usefixtures("board")
+def test_there_is_an_end_to_what_can_be_laid_ready(terminal):
+    plies = list(range(1, 220, 2))
+    for start in range(0, 100, 20):
+        steps = " ".join(f"a13-d7#{ply}" for ply in plies[start : start + 20])
+        assert queue(terminal, "bob", steps).code == ""
+    assert queue(terminal, "bob", "a13-d7#999").code == Code.TOO_LONG
+
+
+# draws
+
+
+TEXT = b"bob's text"
+DIGEST = sha256(TEXT).hexdigest()
+
+
+def called(terminal: Terminal, words: str = "--gather", key: str | None = None) -> int:
+    answer = terminal.do(f"powerdrain challenge alice bob {words}", key)
+    assert answer.code == "", answer
+    return int(answer.sentence.split()[1].rstrip(","))
+
+
+def bob(terminal: Terminal, board: int, said: str, key: str | None = None):
+    return terminal.do(f"powerdrain move {board} bob yes-we-can {said}", key)
+
+
+def test_a_player_commits_and_reveals_by_hand_and_a_repetition_is_answered_alike(terminal):
+    board = called(terminal, key="call")
+    accepted = bob(terminal, board, f"accept --commitment={DIGEST}", "accept")
+    assert "accepted and committed to a text for the deal" in accepted.sentence
+    assert "waiting for Negative (bob) to reveal their texts" in accepted.sentence
+    assert "the server keeps" not in accepted.sentence
+    shown = terminal.do(f"powerdrain show {board}").text
+    assert "waiting for Negative (bob) to reveal their texts" in shown
+    assert "\nwaiting until " in shown
+    waits = terminal.app.lists.of(terminal.app.accounts.id_of("bob"), MatchFilter.NEXT)
+    assert [row.board for row in waits] == [board]
+    assert bob(terminal, board, "reveal").code == "usage"
+    assert bob(terminal, board, "reveal ff").code == "wrong-text"
+    started = bob(terminal, board, f"reveal {TEXT.hex()}", "reveal")
+    assert "Negative (bob)'s text has been revealed; Powerdrain has started" in started.sentence
+    shown = terminal.do(f"powerdrain show {board}").text
+    assert "\ndeal: all players had committed to their texts before its seed was sealed" in shown
+    events = terminal.app.store.events(board)
+    assert called(terminal, key="call") == board
+    again = bob(terminal, board, f"accept --commitment={DIGEST}", "accept")
+    assert again.sentence == accepted.sentence
+    assert bob(terminal, board, f"reveal {TEXT.hex()}", "reveal").sentence == started.sentence
+    assert terminal.app.store.events(board) == events
+    assert "holds" in check(terminal.app.store, board)
+
+
+def test_a_deal_of_the_server_says_so_and_takes_no_commitment(terminal):
+    board = called(terminal, "--entropy=luck")
+    refused = bob(terminal, board, f"accept --commitment={DIGEST}")
+    assert (refused.code, refused.sentence[:30]) == ("bad-option", "the server deals in this match")
+    assert bob(terminal, board, "accept --entropy=x").code == ""
+    for words in ("--entropy=x", f"--commitment={DIGEST}"):
+        assert bob(terminal, board, f"accept {words}").code == "bad-option"
+    assert bob(terminal, board, f"reveal {TEXT.hex()}").code == "too-late"
+    shown = terminal.do(f"powerdrain show {board}").text
+    assert "\ndeal: the server dealt as soon as all had accepted" in shown
+    assert "the server dealt as soon as all had accepted" in check(terminal.app.store, board)
+    (started,) = [b for b in bodies(terminal, board) if isinstance(b, MatchStarted)]
+    assert all(len(text) >= 32 for text in started.draw.texts)
+    assert "deal:" not in terminal.do(f"pow2 show {terminal.challenge()}").text
+
+
+def test_the_server_keeps_the_text_of_who_gives_none(terminal):
+    board = called(terminal, "--gather --entropy=luck")
+    assert terminal.move_in("powerdrain", board, "alice", "24-57").code == "not-started"
+    said = bob(terminal, board, "accept").sentence
+    assert "Negative (bob) accepted; Powerdrain has started" in said
+    assert said.endswith(
+        "the server keeps your text for the deal, so you'll have to trust its operator"
+    )
+    found = bodies(terminal, board)
+    assert isinstance(found[0], Called)
+    (started,) = [body for body in found if isinstance(body, MatchStarted)]
+    assert started.draw.texts[0][32:] == sha256(b"luck").digest()
+    assert len(started.draw.texts[1]) == 32
+
+
+# disputes
+
+
+@pytest.fixture
+def judged(terminal: Terminal) -> int:
+    """A match in which alice has moved; carol and dave are arbiters."""
+    terminal.app.accounts.signup("dave", "marco-polo")
+    for name in ("carol", "dave"):
+        terminal.app.accounts.set_arbiter(name, True)
+    board = terminal.challenge()
+    assert not terminal.move(board, "alice", "m13-j7").code
+    return board
+
+
+def claim(terminal: Terminal, board: int, text: str = "he cheats", key: str | None = None):
+    return terminal.do(f"claim {board} alice mad-hatter #1 {text}", key)
+
+
+def rule(terminal: Terminal, board: int, words: str, key: str | None = None):
+    return terminal.do(f"rule {board} carol sing-along {words}", key)
+
+
+def texts(terminal: Terminal, board: int) -> list[str]:
+    return [one.text for one in terminal.app.statements.of_match(board)]
+
+
+def test_a_claim_goes_into_the_log_by_its_salted_hash_alone_and_once_for_its_key(terminal, judged):
+    first = claim(terminal, judged, "my clock ran\non in the pause", "k")
+    assert "Light (alice) made a claim about move 1" in first.sentence
+    (statement,) = terminal.app.statements.of_match(judged)
+    assert bodies(terminal, judged)[-1] == Claimed(seat=0, ply=1, text=statement.digest)
+    assert statement.text == "my clock ran\non in the pause"
+    events = terminal.app.store.events(judged)
+    assert not any(b"clock" in leaf for leaf in events)
+    assert claim(terminal, judged, "my clock ran\non in the pause", "k") == first
+    assert claim(terminal, judged, "something else", key="k").code == Code.ID_REUSED
+    assert terminal.app.store.events(judged) == events
+    assert len(texts(terminal, judged)) == 1
+
+
+def test_a_refused_claim_leaves_no_text_and_is_refused_again_alike(terminal, judged):
+    claim(terminal, judged)
+    line = f"claim {judged} bob yes-we-can #1 I object"
+    refused = terminal.do(line, "k")
+    assert refused.code == Code.CLAIM_STANDS
+    assert len(texts(terminal, judged)) == 1
+    assert not rule(terminal, judged, "dismissed no ground").code
+    assert terminal.do(line, "k") == refused
+    assert len(texts(terminal, judged)) == 2
+    answer = terminal.do(f"claim {judged} carol sing-along #0 looks odd")
+    assert "an arbiter made a claim about the start" in answer.sentence
+
+
+def test_texts_that_a_killed_process_left_make_room_for_new_ones(terminal, judged):
+    app = terminal.app
+    alice = app.accounts.id_of("alice")
+    left = [
+        app.statements.put(judged, alice, f"left {number}", number.to_bytes(16))
+        for number in range(MOST_STATEMENTS)
+    ]
+    # the clock of the matches is an older one in these tests
+    assert claim(terminal, judged).code == Code.TOO_MANY
+    app.store.now = lambda: left[-1].at + 3_600_001
+    assert claim(terminal, judged).code == ""
+    assert texts(terminal, judged) == ["he cheats"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [
+        ("dismissed", "an arbiter dismissed claim 4"),
+        ("back #0", "the match goes back to the start"),
+        ("back #0 time alice=3d,Dark=12h", "Light (alice) gets 3 days more"),
+        ("result Dark", "Dark (bob)"),
+        ("result ALICE", "Light (alice)"),
+        ("draw", "the match is over"),
+        ("annul", "annulled"),
+        ("time Light=2", "Light (alice) gets 2 days more"),
+    ],
+)
+def test_each_ruling_does_what_it_says_and_once_for_its_key(terminal, judged, verdict, expected):
+    claim(terminal, judged)
+    answer = rule(terminal, judged, f"{verdict} time was not over\nand that", "k")
+    assert answer.code == "", answer
+    assert expected in answer.sentence
+    statement = terminal.app.statements.of_match(judged)[1]
+    assert statement.text == "time was not over\nand that"
+    ruling = bodies(terminal, judged)[4]
+    assert ruling == Ruled(claim=4, upheld=verdict != "dismissed", text=statement.digest)
+    assert rule(terminal, judged, f"{verdict} time was not over\nand that", "k") == answer
+
+
+def test_the_ruling_on_an_appeal_is_another_arbiters_and_its_case_is_shown_to_players(
+    terminal, judged
+):
+    claim(terminal, judged)
+    terminal.app.accounts.set_arbiter("bob", True)
+    refused = terminal.do(f"rule {judged} bob yes-we-can dismissed I was right")
+    assert refused.code == Code.NOT_AN_ARBITER
+    rule(terminal, judged, "result bob Light cheated")
+    assert not terminal.do(f"appeal {judged} alice mad-hatter I did not").code
+    assert rule(terminal, judged, "dismissed no").code == Code.NOT_AN_ARBITER
+    assert not terminal.do(f"rule {judged} dave marco-polo back #1 it was not shown").code
+    assert terminal.do(f"appeal {judged} bob yes-we-can but").code == Code.ALREADY_APPEALED
+    for name, password in (*PASSWORDS.items(), ("dave", "marco-polo")):
+        page = terminal.do(f"case {judged} {name} {password}").page
+        assert "case 4, about move 1: an arbiter has ruled on the appeal; that is final" in page
+        for text in ("he cheats", "Light cheated", "I did not", "it was not shown"):
+            assert f"\n    {text}" in page
+    assert not terminal.do("delete alice mad-hatter").code
+    assert texts(terminal, judged) == ["Light cheated", "it was not shown"]
+    page = terminal.do(f"case {judged} bob yes-we-can").page
+    assert "a former player made a claim:\n    (the text was erased)" in page
+
+
+@pytest.mark.usefixtures("judged")
+def test_the_queue_has_the_cases_that_wait_the_oldest_first(terminal):
+    boards = [terminal.challenge() for _ in range(3)]
+    for board in reversed(boards):
+        assert not terminal.do(f"claim {board} alice mad-hatter #0 about {board}").code
+    answer = terminal.do("cases carol sing-along")
+    assert answer.sentence == "3 cases are waiting for a ruling"
+    lines = answer.page.splitlines()
+    assert [f"about {board}" in line for board, line in zip(reversed(boards), lines, strict=True)] == [True] * 3  # fmt: skip
+    before = terminal.app.cases.of(0, 10)
+    terminal.app.client.delete(*terminal.app.client.keys("{p:cases*"))
+    assert terminal.app.cases.of(0, 10) == before, "a rebuild has other cases"
+    rule(terminal, boards[1], "dismissed no")
+    assert terminal.do("cases carol sing-along").sentence == "2 cases are waiting for a ruling"
+    terminal.do(f"appeal {boards[1]} bob yes-we-can yes")
+    lines = terminal.do("cases dave marco-polo").page.splitlines()
+    assert "bob’s appeal: yes" in lines[-1]
+    assert len(terminal.do("cases carol sing-along 3").page.splitlines()) == 1
+
+
+# vacations
+
+
+SECOND = 1_000
+
+
+def deadline(terminal: Terminal, board: int) -> int:
+    (data,) = terminal.app.store.snapshots([board])
+    state = unpack_snapshot(data).state
+    found = match_clock.flag_time(state.clock, state.next)
+    assert found is not None
+    return found
+
+
+class SlowLists(FakeApp):
+    """A server whose lists are as old as their last reading by hand."""
+
+    @property
+    def lists(self) -> MatchLists:
+        return MatchLists(self.client)
+
+
+def test_a_vacation_stops_the_clock_in_all_matches_of_its_player_also_in_one_that_no_list_has_yet():
+    app = SlowLists()
+    try:
+        terminal = Terminal(app)
+        others, listed = terminal.challenge("--days=3"), terminal.challenge("--days=3")
+        terminal.move(others, "alice", "m13-j7")
+        catch_up(app.store, app.client)
+        new = terminal.challenge("--days=3")
+        terminal.begin("pow2 challenge bob carol --days=3")
+        assert {row.board for row in app.lists.of(app.accounts.id_of("alice"))} == {others, listed}
+        before = [deadline(terminal, board) for board in (listed, new, others)]
+        said = terminal.do("vacation alice mad-hatter 5").sentence
+        assert "25 days of vacation are left in 2023; 3 matches of yours were notified" in said
+        after = [deadline(terminal, board) for board in (listed, new, others)]
+        for board in (0, 1):
+            assert abs(after[board] - before[board] - 5 * DAY) < SECOND
+        assert after[2] == before[2]
+        assert check(app.store, listed).startswith(f"match {listed} holds")
+    finally:
+        app.close()
+
+
+def test_a_vacation_is_told_made_longer_and_ended_early_and_known_to_new_matches(terminal):
+    assert terminal.do("vacation alice mad-hatter").sentence == (
+        "you are not on vacation; 30 days of vacation are left in 2023"
+    )
+    terminal.do("one challenge alice")  # a puzzle has no clock to stop
+    assert "0 matches" in terminal.do("vacation alice mad-hatter 5").sentence
+    assert terminal.do("vacation alice mad-hatter").sentence.startswith("you are on vacation until")
+    board = terminal.challenge("--days=3")
+    page = terminal.do(f"pow2 show {board}").text
+    assert "\nalice is on vacation until 2023-11-19 22:13 UTC\ndeadline: " in page
+    before = deadline(terminal, board)
+    assert before - terminal.app.store.now() > 7 * DAY
+    assert "18 days" in terminal.do("vacation alice mad-hatter 7").sentence
+    assert abs(deadline(terminal, board) - before - 7 * DAY) < SECOND
+    assert "29 days" in terminal.do("vacation alice mad-hatter back").sentence
+    assert abs(deadline(terminal, board) - before + 4 * DAY) < SECOND
