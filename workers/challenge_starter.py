@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 from domain.errors import Code, Refusal
 from infra.people.challenges import Challenge, ChallengeStore
 from infra.people.challenges.record import challenge_start
-from infra.process.log_context import every
+from infra.process.intervals import every
 from infra.store.gateway import check_digest, outcome_of, submission_of
 from infra.store.kept_texts import DrawTexts
 from infra.store.leases import LaneLeases

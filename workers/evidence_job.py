@@ -17,7 +17,7 @@ from rq import get_current_job
 
 from domain.errors import Refusal
 from infra.audit.stored_match import FrozenEvidence
-from infra.process.log_context import every
+from infra.process.intervals import every
 from infra.projections.cases import OpenCase, OpenCases
 from infra.redis.rq_jobs import FREEZE, MAINTENANCE, RESULT_SECONDS
 from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup

@@ -33,7 +33,7 @@ from infra.archive.directory_pages import DirectoryEntry, page_number
 from infra.archive.objects import PageStore
 from infra.health.retirement_limits import retirement_limits
 from infra.process.failpoints import failpoint
-from infra.process.log_context import every
+from infra.process.intervals import every
 from infra.redis.rq_jobs import MAINTENANCE, RETIRE
 from infra.settings.settings import Settings
 from infra.store import locators

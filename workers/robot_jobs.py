@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from infra.process.log_context import every
+from infra.process.intervals import every
 from infra.projections.robots import RobotTurn, RobotTurns
 from infra.redis.rq_jobs import ROBOT_MOVE, ROBOTS, SUSPENDED, queue_key
 from infra.store.failures import RobotFailures

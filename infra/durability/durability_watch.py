@@ -38,7 +38,7 @@ from infra.durability.durability import (
     find_faults,
     verify_server,
 )
-from infra.process.log_context import every
+from infra.process.intervals import every
 from infra.process.metrics import TRIAL_WRITE_SECONDS
 from infra.redis import keys
 from infra.redis.addresses import node_name, under_sentinels

@@ -1,15 +1,12 @@
 """The fields of log lines that say what this task or thread works on.
 
-The form of JSON lines adds them to each line (`services.serve.logging`). So a line about a failure names the
+The form of JSON lines adds them to each line (`services.serve.json_log`). So a line about a failure names the
 request, the match and the command, although the code that logs it knows none of them.
-
-Work at intervals, in a loop that turns more often.
 """
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar, Token
-from typing import Final, TypeAlias
+from typing import Final
 
 LogValue = str | int | bytes
 """The value of a field; bytes, such as an account id or a command id, are written in hex."""
@@ -42,34 +39,3 @@ class LoggedWith:
 
     def __exit__(self, *_: object) -> None:
         _FIELDS.reset(self._before)
-
-
-Tick: TypeAlias = Callable[[], None]
-"""Does what is due; it is called about once a second."""
-
-
-def every(
-    seconds: float,
-    work: Callable[[], object],
-    timer: Callable[[], float] | None = None,
-    *,
-    first: float = 0.0,
-) -> Tick:
-    """Return a function that does the work after `first` seconds, and then at intervals.
-
-    Work that returns a float chooses its next interval. `timer` returns seconds that only run forwards; by default
-    it is that of the machine.
-    """
-    timer = timer or time.monotonic
-    due = timer() + first
-
-    def tick() -> None:
-        nonlocal due
-        if timer() >= due:
-            # before the work, which may raise
-            due = timer() + seconds
-            chosen = work()
-            if isinstance(chosen, float):
-                due = timer() + chosen
-
-    return tick

@@ -30,7 +30,7 @@ import msgspec
 from redis import Redis
 from redis.exceptions import RedisError
 
-from infra.process.log_context import every
+from infra.process.intervals import every
 from infra.process.synced_files import sync_folder
 
 _FOLDER: Final = "appendonlydir"

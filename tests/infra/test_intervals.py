@@ -2,7 +2,7 @@
 
 import pytest
 
-from infra.process.log_context import every
+from infra.process.intervals import every
 
 
 class Clock:

@@ -41,7 +41,7 @@ from domain.match.state import MatchState, next_due
 from infra.audit.log import first_difference
 from infra.log.published_log import PublishedLog
 from infra.process.failpoints import failpoint
-from infra.process.log_context import every
+from infra.process.intervals import every
 from infra.redis import keys
 from infra.store import outcomes
 from infra.store.closed_shards import ClosedKind, ClosedShard, ClosedShards, forked

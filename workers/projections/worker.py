@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 import redis
 
-from infra.process.log_context import every
+from infra.process.intervals import every
 from infra.process.metrics import PROJECTED
 from infra.projections.buckets import BUCKETS, Bucket, Checkpoint
 from infra.projections.generations import BusyError, Generation, Generations

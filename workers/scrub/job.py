@@ -10,7 +10,7 @@ from typing import Final
 import redis
 from msgspec.structs import replace
 
-from infra.process.log_context import Tick, every
+from infra.process.intervals import Tick, every
 from infra.redis.clients import time_ms
 from infra.redis.rq_jobs import MAINTENANCE, SCRUB
 from infra.settings.settings import Settings
