@@ -1,6 +1,20 @@
-"""What is asked about players and results is answered alike at every front end."""
+"""What is asked about players and results is answered alike at every front end.
 
+The match that waits next: the most urgent first, and one after the other to all.
+
+Pinned matches: who may pin what, how many, and where they stand in lists; by each way in.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from infra.people.account_lists import PINNED
+from services.app.waiting import next_match, own_matches, waiting_matches
 from tests.fakes.front_ends import joined, plain, sentence
+from tests.helpers.api import PASSWORD, Api, Player, code_of
+from tests.helpers.web import Guest, Read, door
 
 
 def test_a_puzzle_has_no_ratings_at_any_front_end(pair):
@@ -45,3 +59,164 @@ def test_ratings_are_the_same_for_all(pair):
     assert other.api.get(f"/api/players/{other.name}").json()["ratings"] == {"pow2": rating}
     assert str(rating) in other.terminal(f"pow2 ratings {other.name}").sentence
     assert str(rating) in other.web.page(f"/players/{other.name}")
+
+
+def test_the_most_urgent_match_comes_first_and_each_follows_once(pair):
+    one, other = pair
+    api = one.api.api
+    app = api.parts
+    account = one.api.account
+    assert next_match(app, account) is None
+    slow = api.begun(one.api, other.api, terms=["--days=7"])
+    fast = api.begun(one.api, other.api, game="torere", terms=["--days=1"])
+    asked = api.begun(other.api, one.api, terms=["--days=9"])
+    assert other.api.give(asked, {"do": "offer", "kind": "draw"}).is_success
+    api.caught_up()
+    assert [row.board for row in waiting_matches(app, own_matches(app, account)).rows] == [
+        asked,
+        fast,
+        slow,
+    ]
+    first = next_match(app, account)
+    assert first is not None
+    assert (first.board, first.asked, first.waiting) == (asked, True, 3)
+    assert (first.title, first.others) == ("The Power of Two", (other.name,))
+    following = [next_match(app, account, board) for board in (asked, fast, slow)]
+    assert [each and (each.board, each.waiting) for each in following] == [
+        (fast, 2), (slow, 2), (asked, 2),
+    ]  # fmt: skip
+    assert following[0] is not None
+    assert following[0].deadline is not None
+
+
+def test_a_match_is_never_its_own_next(pair):
+    one, other = pair
+    api = one.api.api
+    board = api.match(one.api, other.api)
+    api.caught_up()
+    assert next_match(api.parts, one.api.account, board) is None
+    assert next_match(api.parts, other.api.account, board) is None
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("api")) as api:
+        yield api
+
+
+@pytest.fixture
+def come(api: Api) -> Iterator[Callable[..., Guest]]:
+    with door(api) as come:
+        yield come
+
+
+def by_api(one: Player, guest: Guest, board: int, word: str) -> None:
+    del guest
+    path = f"/api/account/pins/{board}"
+    assert (one.put(path, None) if word == "pin" else one.delete(path)).status_code == 204
+
+
+def by_page(one: Player, guest: Guest, board: int, word: str) -> None:
+    del one
+    sent = guest.send(f"/m/{board}/{word}", on=f"/m/{board}")
+    assert (sent.status_code, sent.headers["location"]) == (303, f"/m/{board}")
+
+
+def by_line(one: Player, guest: Guest, board: int, word: str) -> None:
+    del guest
+    assert f"match {board} is {'' if word == 'pin' else 'not '}pinned" in one.line(
+        f"{word} {board}"
+    )
+
+
+def listed(page: str) -> list[int]:
+    return [int(one) for one in re.findall(r'<p class="row-game"><a href="/m/(\d+)"', page)]
+
+
+def pins(player: Player) -> list[int]:
+    found: list[int] = player.get("/api/account/pins").json()["matches"]
+    return found
+
+
+@pytest.mark.parametrize("change", [by_api, by_page, by_line])
+def test_a_pinned_match_is_first_in_its_players_lists_and_in_nobody_elses(api, come, change):
+    one, other = api.players()
+    mine = [api.begun(one, other) for _ in range(3)]
+    theirs = [api.begun(other, one) for _ in range(3)]
+    api.caught_up()
+    guest, rival = come(), come()
+    guest.log_in(one.name)
+    rival.log_in(other.name)
+    assert f"/m/{mine[2]}/pin" in Read(guest.page(f"/m/{mine[2]}")).forms
+    for _ in range(2):  # repeated it is no error
+        change(one, guest, mine[2], "pin")
+        change(one, guest, theirs[0], "pin")
+    assert pins(one) == [theirs[0], mine[2]]
+    assert listed(guest.page("/matches")) == [mine[2], mine[0], mine[1]]
+    assert listed(guest.page("/matches?state=others")) == [theirs[0], theirs[2], theirs[1]]
+    assert listed(guest.page("/"))[:1] == [theirs[0]]
+    assert guest.page("/matches").count('title="Pinned"') == 1
+    assert f"/m/{mine[2]}/unpin" in Read(guest.page(f"/m/{mine[2]}")).forms
+    first = next_match(api.parts, one.account)
+    assert first is not None
+    assert first.board == mine[2]
+    assert [int(line.split()[0]) for line in one.line("pinned").splitlines()] == [
+        theirs[0],
+        mine[2],
+    ]
+    assert listed(rival.page("/matches")) == theirs
+    for _ in range(2):
+        change(one, guest, mine[2], "unpin")
+        change(one, guest, theirs[0], "unpin")
+    assert pins(one) == []
+    assert listed(guest.page("/matches")) == mine
+    assert "you have no pinned matches" in one.line("pinned")
+
+
+def test_an_own_match_alone_can_be_pinned(api, come):
+    one, other, third = api.players(3)
+    board = api.begun(one, other)
+    assert code_of(third.put(f"/api/account/pins/{board}", None)) == "not-a-player"
+    assert code_of(one.put("/api/account/pins/987654", None)) == "unknown-board"
+    assert "only its players can do this" in third.line(f"pin {board}")
+    guest = come()
+    guest.log_in(third.name)
+    assert f"/m/{board}/pin" not in Read(guest.page(f"/m/{board}")).forms
+    assert one.delete("/api/account/pins/987654").status_code == 204
+
+
+def test_pins_have_an_end_and_finished_matches_make_room(api):
+    one, other = api.players()
+    boards = [api.begun(one, other, game="torere") for _ in range(2)]
+    api.caught_up()
+    assert one.put(f"/api/account/pins/{boards[0]}", None).is_success
+    kept = {str(10**9 + n): "" for n in range(PINNED.most - 1)}
+    api.parts.data.hset(PINNED.key(one.account), mapping=kept)
+    full = one.put(f"/api/account/pins/{boards[1]}", None)
+    assert code_of(full) == "too-many"
+    assert "you can pin at most 20 matches" in full.json()["detail"]
+    assert one.give(boards[0], {"do": "resign"}).is_success
+    api.caught_up()
+    assert one.put(f"/api/account/pins/{boards[1]}", None).is_success
+    assert boards[0] not in pins(one)
+
+
+def test_pins_go_with_the_account(api):
+    one, other = api.players()
+    board = api.begun(one, other)
+    assert one.put(f"/api/account/pins/{board}", None).is_success
+    assert api.parts.data.exists(PINNED.key(one.account))
+    assert one.post("/api/account/deletion", {"password": PASSWORD}).is_success
+    assert not api.parts.data.exists(PINNED.key(one.account))
+
+
+def test_a_pinned_match_comes_before_a_more_urgent_one(api):
+    one, other = api.players()
+    urgent = api.begun(one, other, game="torere", terms=["--days=1"])
+    slow = api.begun(one, other, game="torere", terms=["--days=30"])
+    api.caught_up()
+    own = own_matches(api.parts, one.account)
+    assert [row.board for row in waiting_matches(api.parts, own).rows] == [urgent, slow]
+    assert one.put(f"/api/account/pins/{slow}", None).is_success
+    own = own_matches(api.parts, one.account)
+    assert [row.board for row in waiting_matches(api.parts, own).rows] == [slow, urgent]

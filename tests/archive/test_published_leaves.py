@@ -12,7 +12,7 @@ from infra.log.names import LogSecret
 from infra.log.published_log import PublishedLog
 from infra.objects.port import ObjectNotFoundError, ObjectStoreError
 from infra.settings.settings import Settings
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects
 from tests.helpers.archiving import SECRET
 
 LEAVES = [b"leaf %d" % index for index in range(600)]

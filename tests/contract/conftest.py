@@ -14,8 +14,7 @@ from infra.store.async_gateway import AsyncStore
 from infra.store.layout import Layout, Numbering
 from infra.store.port import Store, Submission, SubmitResult
 from infra.store.redis_store import RedisStore
-from tests.fakes.memory import memory_client
-from tests.fakes.memory_store import MemoryStore
+from tests.fakes.memory_store import MemoryStore, memory_client
 
 CAP = 5
 SHAPE = Layout(shards=4, lanes=1)

@@ -22,7 +22,7 @@ from infra.objects.port import (
     ObjectStore,
     ObjectStoreError,
 )
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects
 from tests.helpers.s3 import BUCKET, misbehaving_server, s3_environment, s3_server
 
 BIG = bytes(range(256)) * 4_000

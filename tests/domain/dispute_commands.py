@@ -3,7 +3,7 @@
 from typing import Any
 
 from domain.match.commands import GiveRuling, MakeAppeal, MakeClaim, ResignMatch
-from tests.domain.clocks_given import two
+from tests.domain.given import two
 from tests.helpers.given import ALICE, Match
 
 ARBITER, OTHER_ARBITER = b"arbiter1", b"arbiter2"

@@ -7,7 +7,7 @@ from domain.match.commands import FlagPlayer, GiveRuling
 from domain.match.events import SERVER_ACCOUNT, SetBack, TimeGiven
 from domain.match.state import position_of
 from domain.rules import rules_by_id
-from tests.domain.clocks_given import two
+from tests.domain.given import two
 from tests.helpers.given import BEGIN, Match
 
 ARBITER = b"arbiter1"

@@ -33,9 +33,9 @@ from domain.match.events import (
 from domain.match.history import BrokenHistory
 from domain.match.state import deadline, next_due, position_of, reminder_is_due
 from domain.rules import rules_by_id
-from tests.domain.clocks_given import FLAG, NAG, TERMS, three, two
-from tests.helpers.english import in_english
+from tests.domain.given import FLAG, NAG, TERMS, three, two
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2
+from tests.helpers.sentences import in_english
 
 ACTS = [
     PlayMove(text="m13-m9"),

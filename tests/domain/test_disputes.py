@@ -1,4 +1,9 @@
-"""Claims, rulings and appeals: who may make them, when, and what is refused."""
+"""Claims, rulings and appeals: who may make them, when, and what is refused.
+
+Forged claims, rulings and appeals are found when a match is verified.
+
+A ruling lets a seat have more time.
+"""
 
 from typing import Any
 
@@ -7,19 +12,34 @@ from msgspec.structs import replace
 
 from domain.clocks.time_control import DAY
 from domain.errors import Code
+from domain.fairness import Commitment
+from domain.match.audit import verify
 from domain.match.commands import (
     AnswerOffer,
     DeclineMatch,
+    FlagPlayer,
     GiveRuling,
     MakeAppeal,
     MakeClaim,
     MakeOffer,
     PlayMove,
     ResignMatch,
+    ResumeMatch,
+    StartVacation,
 )
 from domain.match.disputes import APPEAL_MS, CLAIMS_LIMIT, may_be_ruled_on
-from domain.match.events import Appealed, Claimed, Ended, ResultChanged, Ruled
-from tests.domain.clocks_given import three, two
+from domain.match.events import (
+    SERVER_ACCOUNT,
+    Appealed,
+    Claimed,
+    Ended,
+    ResultChanged,
+    Ruled,
+    SetBack,
+    TimeGiven,
+)
+from domain.match.history import BrokenHistory
+from domain.match.state import deadline, next_due
 from tests.domain.dispute_commands import (
     ARBITER,
     OTHER_ARBITER,
@@ -30,6 +50,8 @@ from tests.domain.dispute_commands import (
     resigned,
     rule,
 )
+from tests.domain.given import three, two
+from tests.domain.rulings import give, go_on, played
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2
 
 # claims
@@ -314,4 +336,151 @@ def test_a_puzzle_is_disputed_like_a_match() -> None:
     assert match.state.over
     match.do(ARBITER, rule(back_to=0))
     assert match.state.next == 0
+    match.holds()
+
+
+def disputed() -> Match:
+    match = resigned()
+    match.do(BOB, claim(), BEGIN + 10)
+    match.do(ARBITER, rule(match.state.seq, back_to=1, time=((0, DAY),)), BEGIN + 20)
+    number = next(one.claim for one in match.state.cases)
+    match.do(ALICE, appeal(number), BEGIN + 30)
+    match.do(OTHER_ARBITER, rule(number, winners=(1,)), BEGIN + 40)
+    return match
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        (Ruled, {"actor": ALICE}),
+        (Ruled, {"body": Ruled(claim=99, upheld=True, text=REASONS)}),
+        (Ruled, {"body": Ruled(claim=6, upheld=False, text=REASONS)}),
+        (SetBack, {"body": SetBack(ply=1, next=0, back=(0,))}),
+        (SetBack, {"body": SetBack(ply=1, next=1, back=())}),
+        (SetBack, {"body": SetBack(ply=2, next=1, back=(0,))}),
+        (SetBack, {"body": ResultChanged(winners=(0,), reason="agreement")}),
+        (SetBack, {"actor": BOB}),
+        (TimeGiven, {"body": TimeGiven(seat=0, ms=-DAY)}),
+        (TimeGiven, {"body": TimeGiven(seat=2, ms=DAY)}),
+        (TimeGiven, {"actor": ALICE}),
+        (TimeGiven, {"command": b"x" * 16}),
+        (Appealed, {"actor": ARBITER}),
+        (Appealed, {"actor": BOB}),
+        (Appealed, {"body": Appealed(seat=0, claim=7, text=TEXT)}),
+        (Claimed, {"body": Claimed(seat=0, ply=0, text=TEXT)}),
+        (Claimed, {"body": Claimed(seat=1, ply=3, text=TEXT)}),
+        (Claimed, {"actor": ALICE}),
+    ],
+)
+def test_a_forged_dispute_is_found(kind: type, changes: dict[str, Any]) -> None:
+    match = disputed()
+    match.holds()
+    seq = next(n for n, body in enumerate(match.bodies, 1) if isinstance(body, kind))
+    with pytest.raises(BrokenHistory) as broken:
+        verify(match.board, match.forged(seq, **changes))
+    assert broken.value.seq in (seq, seq - 1, seq - 2), "an event of the same command"
+
+
+def test_the_first_arbiter_in_place_of_the_second_is_found() -> None:
+    match = disputed()
+    seq = len(match.events) - 1
+    with pytest.raises(BrokenHistory, match="an appeal needs a different arbiter from the first"):
+        verify(match.board, match.forged(seq, actor=ARBITER))
+
+
+def test_an_appeal_that_came_too_late_is_found() -> None:
+    match = resigned()
+    match.do(BOB, claim())
+    match.do(ARBITER, rule(match.state.seq))
+    number = match.state.cases[0].claim
+    match.do(ALICE, appeal(number))
+    with pytest.raises(BrokenHistory, match="14 days"):
+        verify(match.board, match.forged(len(match.events), at=BEGIN + 15 * DAY))
+
+
+def test_a_second_ruling_is_found() -> None:
+    match = resigned()
+    match.do(BOB, claim())
+    number = match.state.seq
+    match.do(ARBITER, rule(number))
+    match.do(ARBITER, rule(annul=True))
+    body = Ruled(claim=number, upheld=True, text=REASONS)
+    with pytest.raises(BrokenHistory, match="claim"):
+        verify(match.board, match.forged(len(match.events) - 1, body=body))
+
+
+def test_the_seat_to_move_has_more_time_for_this_turn() -> None:
+    match = two("--days=5")
+    give(match, BEGIN + DAY, (0, 2 * DAY))
+    assert deadline(match.state) == BEGIN + 7 * DAY
+    give(match, BEGIN + DAY, (0, DAY))
+    assert deadline(match.state) == BEGIN + 8 * DAY
+    match.play("m13-m9", at=BEGIN + 7 * DAY)
+    assert deadline(match.state) == BEGIN + 12 * DAY, "the other has none of it"
+    match.play("a13-c11", at=BEGIN + 7 * DAY)
+    assert deadline(match.state) == BEGIN + 12 * DAY, "it is used up"
+    match.holds()
+
+
+def test_another_seat_has_more_time_for_its_next_turn() -> None:
+    match = two("--days=5")
+    give(match, BEGIN, (1, DAY))
+    assert deadline(match.state) == BEGIN + 5 * DAY
+    match.play("m13-m9", at=BEGIN)
+    assert deadline(match.state) == BEGIN + 6 * DAY
+    go_on(match, 2, BEGIN)
+    assert deadline(match.state) == BEGIN + 5 * DAY, "it is used up"
+    match.holds()
+
+
+@pytest.mark.parametrize("terms", ["--bank=5", "--totaltime=5"])
+def test_of_a_bank_and_of_a_total_time_it_is_more_for_good(terms: str) -> None:
+    match = two(terms, "--forfeittime=0", "--nagtime=0")
+    give(match, BEGIN, (0, 2 * DAY), (1, DAY))
+    assert deadline(match.state) == BEGIN + 7 * DAY
+    match.play("m13-m9", at=BEGIN + 3 * DAY)
+    assert deadline(match.state) == BEGIN + 9 * DAY
+    match.play("a13-c11", at=BEGIN + 3 * DAY)
+    assert deadline(match.state) == BEGIN + 7 * DAY
+    match.holds()
+
+
+def test_of_several_limits_each_grows() -> None:
+    match = two("--days=3", "--bank=5", "--nagtime=0")
+    give(match, BEGIN, (0, DAY))
+    assert deadline(match.state) == BEGIN + 4 * DAY
+    match.play("m13-m9", "a13-c11", at=BEGIN + 4 * DAY - 1)
+    assert deadline(match.state) == BEGIN + 6 * DAY, "2 of 6 days are left"
+    match.holds()
+
+
+def test_a_flag_that_is_due_waits_for_the_time_that_was_given() -> None:
+    match = two("--days=5")
+    give(match, BEGIN + 6 * DAY, (0, 2 * DAY))
+    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 6 * DAY) == Code.TOO_EARLY
+    match.play("m13-m9", at=BEGIN + 7 * DAY - 1)
+    match.holds()
+
+
+def test_time_is_given_in_a_pause_and_on_vacation() -> None:
+    match = played()
+    match.do(ALICE, StartVacation(until=BEGIN + 9 * DAY), BEGIN + 3 * DAY)
+    match.do(ALICE, MakeOffer(kind="pause"), BEGIN + 4 * DAY)
+    match.do(BOB, AnswerOffer(accept=True), BEGIN + 4 * DAY)
+    give(match, BEGIN + 5 * DAY, (0, DAY))
+    assert deadline(match.state) is None
+    match.do(BOB, ResumeMatch(), BEGIN + 6 * DAY)
+    assert deadline(match.state) == BEGIN + 15 * DAY
+    match.holds()
+
+
+def test_a_seat_has_more_time_before_a_draw() -> None:
+    alice, start = challenge("powerdrain", "-p", "--days=3")
+    commitments = (Commitment(bytes(32)), Commitment())
+    match = Match()
+    match.do(alice, replace(start, gather=True, commitments=commitments), BEGIN)
+    assert deadline(match.state) == BEGIN + 3 * DAY
+    give(match, BEGIN, (1, 2 * DAY))
+    assert deadline(match.state) == next_due(match.state) == BEGIN + 5 * DAY
+    match.do(BOB, DeclineMatch(), BEGIN + 4 * DAY)
     match.holds()

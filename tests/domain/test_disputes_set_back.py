@@ -19,7 +19,7 @@ from domain.match.commands import (
 from domain.match.conditional_moves import ConditionalMove
 from domain.match.events import SERVER_ACCOUNT, Absent, SetBack
 from domain.match.state import deadline, next_due, position_of
-from tests.domain.clocks_given import three, two
+from tests.domain.given import three, two
 from tests.domain.rulings import (
     ARBITER,
     LATE,

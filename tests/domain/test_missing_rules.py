@@ -20,8 +20,8 @@ from domain.match.events import SERVER_ACCOUNT, Ended, MatchStarted, Moved
 from domain.match.evolve import evolve
 from domain.match.state import initial, position_of, positions
 from domain.rules import MissingRules, rules_by_id, unpack_position
-from tests.helpers.english import in_english
 from tests.helpers.given import ALICE, BOB, sent
+from tests.helpers.sentences import in_english
 
 STARTED = MatchStarted(rules="chess/1", options=(), seats=(ALICE, BOB), setup=None, next=0)
 STATE = evolve(evolve(initial(), STARTED, 1_000), Moved(ply=1, seat=0, move="e2-e4", next=1), 2_000)

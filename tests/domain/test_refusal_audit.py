@@ -32,7 +32,7 @@ from domain.match.refusal_audit import NotDecidedAgain, check_refusal, restored_
 from domain.match.sentences import SAY
 from domain.match.state import MatchState
 from domain.sentences import Sentence, Text
-from tests.domain.matches_given import seeds
+from tests.domain.given import seeds
 from tests.domain.test_match_laws import EVERY, STEPS, Table
 from tests.helpers.every_command import EXAMPLES, KINDS, STATES, every_command
 from tests.helpers.examples import examples

@@ -1,8 +1,16 @@
-"""The accounts of robots."""
+"""The accounts of robots.
+
+Places in a match, and ratings as they are shown.
+"""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain.game.engine import LEVELS, RobotLevel, read_level
 from domain.match.events import SERVER_ACCOUNT
 from domain.match.state import ROBOT_ACCOUNTS, robot_level, robot_name
+from domain.ratings import NEWCOMER, UNIT, Skill, ranking
 
 
 def test_each_level_has_an_account_of_its_own() -> None:
@@ -21,3 +29,53 @@ def test_a_level_is_read_in_any_case() -> None:
     assert read_level("Hard") is RobotLevel.HARD
     assert read_level("harder") is None
     assert robot_name(RobotLevel.EASY) == "robot-easy"
+
+
+@pytest.mark.parametrize(
+    ("seats", "winners", "left", "places"),
+    [
+        (2, (0,), (), (1, 2)),
+        (2, (1,), (0,), (2, 1)),
+        (2, (0, 1), (), (1, 1)),
+        (3, (1,), (), (2, 1, 2)),
+        (3, (0, 2), (), (1, 3, 1)),
+        (3, (0, 1, 2), (), (1, 1, 1)),
+        (3, (2,), (0,), (3, 2, 1)),
+        (3, (2,), (0, 1), (3, 2, 1)),
+        (3, (2,), (1, 0), (2, 3, 1)),
+        (3, (0, 1), (2,), (1, 1, 3)),
+        (2, (), (), (1, 1)),
+        (3, (), (1,), (1, 1, 1)),
+    ],
+)
+def test_winners_come_first_and_who_left_earlier_comes_last(
+    seats: int, winners: tuple[int, ...], left: tuple[int, ...], places: tuple[int, ...]
+) -> None:
+    assert ranking(seats, winners, left) == places
+
+
+@given(
+    st.integers(1, 6).flatmap(
+        lambda seats: st.tuples(
+            st.just(seats),
+            st.sets(st.integers(0, seats - 1), min_size=1),
+            st.lists(st.integers(0, seats - 1), unique=True),
+        )
+    )
+)
+def test_a_place_is_one_more_than_those_before_it(
+    match: tuple[int, set[int], list[int]],
+) -> None:
+    places = ranking(*match)
+    assert all(place == 1 + sum(other < place for other in places) for place in places)
+    assert {seat for seat, place in enumerate(places) if place == 1} == match[1]
+
+
+def test_a_newcomer_is_shown_with_1500() -> None:
+    assert NEWCOMER.rating == 1500
+
+
+def test_what_is_shown_grows_with_the_mean_and_with_what_is_known() -> None:
+    assert Skill(25 * UNIT, UNIT).rating == 1500 + 30 * 22
+    assert Skill(30 * UNIT, UNIT).rating == 1500 + 30 * 27
+    assert Skill(20 * UNIT, 8 * UNIT).rating == 1500 - 30 * 4

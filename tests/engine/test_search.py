@@ -1,4 +1,9 @@
-"""The engine's moves are legal, its lines can be played, and the same arguments lead to the same result."""
+"""The engine's moves are legal, its lines can be played, and the same arguments lead to the same result.
+
+Alpha-beta finds the values of plain minimax, the shortest win, and the longest defence.
+
+The engine maximises a puzzle's score, and ends the match where nothing better is found.
+"""
 
 import hashlib
 import os
@@ -8,7 +13,8 @@ import sys
 
 import pytest
 
-from domain.engine.model import engine_of
+from domain.engine.alpha_beta import AlphaBetaSearch
+from domain.engine.model import GameModel, engine_of
 from domain.engine.random_numbers import RandomNumbers
 from domain.engine.robot_move import choose_move, match_seed
 from domain.engine.search import evaluate
@@ -155,3 +161,124 @@ def test_the_seed_of_a_match_depends_on_each_of_its_terms():
     seeds = {match_seed(*terms), *(match_seed(*other) for other in others)}
     assert len(seeds) == 5
     assert match_seed(*terms) == match_seed(*terms)
+
+
+def minimax(rules, at, known):
+    """Return the first seat's share of the win if both play their best to the end."""
+    if at not in known:
+        seat = rules.to_move(at)
+        if seat is None:
+            winners = rules.outcome(at).winners
+            known[at] = (0 in winners) / len(winners)
+        else:
+            values = [minimax(rules, rules.play(at, move), known) for move in rules.moves(at)]
+            known[at] = min(values) if seat else max(values)
+    return known[at]
+
+
+def late_positions(key, number, plies):
+    """Yield positions a few plies before the end of random matches."""
+    rules, rng = latest_rules(key), random.Random(number)
+    for _ in range(number):
+        at, before = rules.start(rules.read_options(()), 2, None), []
+        while rules.to_move(at) is not None:
+            before.append(at)
+            at = rules.play(at, rng.choice(rules.moves(at)))
+        yield rules, before[-min(plies, len(before))]
+
+
+def searched(rules, at, nodes, seed=b"seed"):
+    model = GameModel(rules, at)
+    search = AlphaBetaSearch(model, at, RandomNumbers(seed))
+    search.run(nodes)
+    return search, model
+
+
+def test_the_values_are_those_of_minimax():
+    """Line passes players who can't place, so seats don't always alternate here."""
+    seen = set()
+    for rules, at in late_positions("line", 20, 6):
+        search, _ = searched(rules, at, 10**6)
+        value = minimax(rules, at, {})
+        assert search.values == (value, 1 - value)
+        seen.add((rules.to_move(at), value))
+    assert len(seen) > 2
+
+
+@pytest.mark.parametrize("key", ["pow2", "goliath", "torere"])
+def test_a_win_in_one_is_played(key):
+    for rules, at in late_positions(key, 10, 1):
+        search, _ = searched(rules, at, 30_000)
+        line = search.best_line()
+        after = rules.play(at, line[0])
+        if rules.to_move(after) is None:
+            winner = rules.outcome(after).winners
+            assert search.values[winner[0]] == 1
+        else:
+            moves = [rules.play(at, move) for move in rules.moves(at)]
+            seat = rules.to_move(at)
+            assert not any(
+                rules.to_move(one) is None and rules.outcome(one).winners == (seat,)
+                for one in moves
+            )
+
+
+def test_a_search_ends_with_its_budget():
+    """One more position may be visited, and the first move is always looked at."""
+    for rules, at in random_positions(random.Random(9)):
+        if rules.players == (2,):
+            for nodes in (1, 30, 2_000):
+                search, model = searched(rules, at, nodes)
+                most = 2 * rules.count_moves(at) + 2
+                assert model.nodes <= nodes + most, rules.key
+                assert search.best_line()
+
+
+def test_a_seed_chooses_among_equal_moves():
+    rules = latest_rules("line")
+    at = rules.start(rules.read_options(()), 2, None)
+    chosen = {searched(rules, at, 64, bytes([seed]))[0].best_line()[0] for seed in range(8)}
+    assert len(chosen) > 1
+
+
+GOOD = {"one": -34, "two": -30, "duo": -38, "jump": -30}
+"""The first part of the rank that 6,000 nodes reach from the start, smaller is better."""
+
+
+def played(rules, at, line):
+    for text in line:
+        at = rules.play(at, rules.check(at, rules.read(text)))
+    return at
+
+
+@pytest.mark.parametrize("key", GOOD)
+def test_the_line_leads_to_a_good_score(key):
+    rules = latest_rules(key)
+    at = rules.start(rules.read_options(()), 1, None)
+    found = evaluate(rules, at, 6_000, b"seed")
+    assert rules.score(played(rules, at, found.line)).rank[0] <= GOOD[key]
+    assert 0.7 < found.values[0] <= 1
+
+
+@pytest.mark.parametrize("key", GOOD)
+def test_more_nodes_are_not_worse(key):
+    rules = latest_rules(key)
+    at = rules.start(rules.read_options(()), 1, None)
+    values = [evaluate(rules, at, nodes, b"seed").values for nodes in (1, 300, 6_000)]
+    assert values == sorted(values)
+
+
+def test_the_bound_is_worth_one():
+    rules = latest_rules("jump")
+    at = rules.start(rules.read_options(("solitaire=a1,a5",)), 1, None)
+    found = evaluate(rules, at, 100, b"")
+    assert found.values == (1,)
+    assert found.line == ("a1-a7",)
+
+
+def test_the_search_of_a_solved_position_ends_the_match():
+    rules = latest_rules("one")
+    at = rules.start(rules.read_options(()), 1, None)
+    best = evaluate(rules, at, 6_000, b"seed")
+    solved = played(rules, at, best.line[:-1] if best.line[-1] == "done" else best.line)
+    assert evaluate(rules, solved, 1, b"").line[-1] == "done"

@@ -25,8 +25,15 @@ from infra.log.names import LogSecret
 from infra.log.receipts import KEY_SUFFIX, Receipt
 from tests.golden.make_events import MATCHES
 from tests.helpers import archiving
-from tests.helpers.evidence import KINDS, OTHER_SECRET, SECRET, HistoryStore, golden_document
-from tests.helpers.tampering import proven_part, tamper
+from tests.helpers.evidence import (
+    KINDS,
+    OTHER_SECRET,
+    SECRET,
+    HistoryStore,
+    golden_document,
+    proven_part,
+    tamper,
+)
 
 TAMPERINGS = 60
 """Changes of each document."""

@@ -12,7 +12,7 @@ from domain.match.imports import import_command
 from domain.match.state import position_of
 from domain.rules import rules_by_id
 from infra.audit.move_record import RECORD_LIMIT, read_record, write_record
-from tests.domain.matches_given import KINDS, any_move, called
+from tests.domain.given import KINDS, any_move, called
 from tests.helpers.given import ALICE, BOB, Match, challenge
 
 NAMES = ("alice", "bob", "carol")

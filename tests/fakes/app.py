@@ -38,9 +38,7 @@ from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from infra.store.seed_chains import SeedChains
 from services.language import LOCAL, Answer, Language
-from tests.fakes.memory import memory_client
-from tests.fakes.memory_objects import MemoryObjects
-from tests.fakes.memory_store import MemoryStore
+from tests.fakes.memory_store import MemoryObjects, MemoryStore, memory_client
 from tests.helpers.gateways import StoreGateway
 from tests.helpers.side import catch_up
 from workers.commands.drain import Drain

@@ -40,7 +40,7 @@ from infra.log.log_writer import LogWriter
 from infra.log.names import LogSecret
 from infra.log.receipts import KEY_SUFFIX, Receipt
 from infra.store.outcomes import encode_stored, tail
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects
 from tests.helpers.evidence import SECRET, HistoryStore
 from tests.helpers.given import Match, challenge
 

@@ -32,7 +32,7 @@ from services.http.app import make_app
 from services.http.connections import ConnectionLimits, server_config
 from services.http.context import DEFAULT_INTERVALS, TaskIntervals
 from tests.fakes.app import CHEAP
-from tests.fakes.memory import memory_client
+from tests.fakes.memory_store import memory_client
 from tests.helpers.clusters import Cluster, SentinelPair
 from tests.helpers.conformance import Conformance
 from tests.helpers.lanes import LANE

@@ -14,7 +14,7 @@ from infra.log.log_writer import LogWriter
 from infra.log.published_log import PublishedLog
 from infra.log.receipts import KEY_SUFFIX, Receipt
 from infra.store.outcomes import encode_stored, tail
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects
 from tests.golden.make_events import MATCHES
 from tests.helpers.evidence import SECRET, HistoryStore
 

@@ -1,9 +1,17 @@
-"""Match documents for tests: of histories that were decided by hand, with a published log around them."""
+"""Match documents for tests: of histories that were decided by hand, with a published log around them.
 
+Changes of a match document, one at a time, at any place of its JSON.
+"""
+
+import random
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import groupby
 from typing import Any, cast
+
+import msgspec
+from msgspec.structs import replace
 
 from domain.fairness import previous_seed
 from domain.match.audit import possible_digests
@@ -18,15 +26,15 @@ from domain.match.history import (
     pack_snapshot,
 )
 from infra.audit.build_document import Additions, ServerLogs, build_document
-from infra.audit.match_document import MatchDocument
+from infra.audit.match_document import MatchDocument, write_document
 from infra.log.log_writer import LogWriter
 from infra.log.names import LogSecret
 from infra.log.published_log import PublishedLog
 from infra.objects.port import ObjectStore
 from infra.store.layout import Layout
-from infra.store.outcomes import encode_stored, tail
+from infra.store.outcomes import encode_stored, parse, tail
 from infra.store.port import Store
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects
 from tests.golden.make_events import MATCHES
 from tests.helpers.given import Match
 
@@ -122,3 +130,86 @@ def golden_document(kind: str, unpublished: int = 0) -> MatchDocument:
     """The document of a history of one kind, the last leaves of which are not published."""
     whole = HistoryStore(MATCHES[kind]())
     return HistoryStore(MATCHES[kind](), len(whole.log) - unpublished).document()
+
+
+Path = tuple[str | int, ...]
+
+
+def tamper(document: MatchDocument, chance: random.Random) -> tuple[bytes, Path]:
+    """A document with one change by chance, and its place."""
+    tree = msgspec.json.decode(write_document(document))
+    places = list(_places(tree, ()))
+    path = chance.choice(places)
+    parent = tree
+    for step in path[:-1]:
+        parent = parent[step]
+    old = parent[path[-1]]
+    kind = chance.randrange(6)
+    if kind == 0 and isinstance(parent, list):
+        del parent[path[-1]]
+    elif kind == 1 and isinstance(parent, list):
+        parent.insert(path[-1], old)
+    elif kind == 2 and isinstance(parent, list) and len(parent) > 1:
+        other = chance.randrange(len(parent))
+        parent[path[-1]], parent[other] = parent[other], old
+    else:
+        parent[path[-1]] = _changed(old, chance)
+    return msgspec.json.encode(tree), path
+
+
+def _places(tree: Any, path: Path) -> Any:
+    """All places of a tree, but that of the whole."""
+    if path:
+        yield path
+    if isinstance(tree, dict | list):
+        for step, one in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            yield from _places(one, (*path, step))
+
+
+def _changed(old: Any, chance: random.Random) -> Any:
+    match old:
+        case bool() | None:
+            return chance.choice([0, 1, "", [], "x"])
+        case int():
+            return chance.choice([old + 1, old - 1, old * 2 + 1, -old - 1, 0 if old else 5])
+        case str() if old:
+            return _other_text(old, chance)
+        case []:
+            return [0]
+        case _:
+            return chance.choice([None, [], 7])
+
+
+def _other_text(old: str, chance: random.Random) -> str:
+    """A text with a byte of its base64, or a character, changed."""
+    try:
+        data = bytearray(b64decode(old, validate=True))
+    except ValueError:
+        data = bytearray()
+    if len(data) > 8:
+        at = chance.randrange(len(data))
+        data[at] ^= 1 << chance.randrange(8)
+        return b64encode(data).decode()
+    at = chance.randrange(len(old))
+    other = chance.choice([one for one in "0a9fZ-/" if one != old[at]])
+    return chance.choice([old[:at] + other + old[at + 1 :], old[:at], old + other])
+
+
+def proven_part(document: MatchDocument) -> MatchDocument:
+    """A document without what nothing proves: names of players, the words of refusals, and keys in the file.
+
+    The digest of an accepted command is not proven where a move has several spellings.
+    """
+    leaves = []
+    for one in document.leaves:
+        if isinstance(one.outcome, bytes):
+            found = parse(one.outcome)
+            bare = tail(found.code, found.seq)
+            one = replace(one, outcome=encode_stored(bytes(8), found.index, bare))  # noqa: PLW2901
+        leaves.append(one)
+    return replace(
+        document,
+        leaves=tuple(leaves),
+        seats=tuple(replace(seat, userid=None) for seat in document.seats),
+        log=replace(document.log, keys=(), receipt_keys=()),
+    )

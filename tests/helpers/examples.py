@@ -1,9 +1,16 @@
 """How many examples are tried: a sample in each run, and far more by hand.
 
 .venv/bin/pytest tests --hypothesis-profile=full
+
+What a refused call says.
 """
 
+from collections.abc import Callable
+
+import pytest
 from hypothesis import settings
+
+from domain.errors import Code, Refusal
 
 FULL = settings.get_current_profile_name() == "full"
 """Whether the run is one by hand, with the full counts."""
@@ -12,3 +19,10 @@ FULL = settings.get_current_profile_name() == "full"
 def examples(sample: int, full: int) -> settings:
     """So many examples, or with the profile `full` as many as that."""
     return settings(max_examples=full if FULL else sample)
+
+
+def refused(code: Code, call: Callable[..., object], *args: object) -> str:
+    with pytest.raises(Refusal) as caught:
+        call(*args)
+    assert caught.value.code is code
+    return caught.value.sentence

@@ -10,8 +10,7 @@ from infra.projections.finished_matches import FinishedMatches
 from infra.projections.match_lists import MatchFilter, MatchLists
 from infra.redis import keys
 from tests.fakes.logs import Logs
-from tests.helpers.given import ALICE, BOB, CAROL
-from tests.helpers.stories import ended, moved, started
+from tests.helpers.given import ALICE, BOB, CAROL, ended, moved, started
 from workers.archived_rows import ArchivedRows
 from workers.projections import PROJECTIONS
 

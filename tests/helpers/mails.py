@@ -1,6 +1,11 @@
-"""Mails as they come in, put together by hand: what a test says of one is what stands in it."""
+"""Mails as they come in, put together by hand: what a test says of one is what stands in it.
+
+Parts of mails to an office, and what became of them.
+"""
 
 from collections.abc import Mapping, Sequence
+
+from domain.match.history import unpack_snapshot
 
 FROM = "alice@example.org"
 
@@ -81,3 +86,19 @@ def report(address: str, action: str = "failed", status: str = "5.1.1") -> bytes
         "Undelivered Mail Returned to Sender",
         f"<{address}>",
     )
+
+
+MOVE = "pow2 move 1 alice mad-hatter m13-j7"
+
+UNASKED = [
+    {"Auto-Submitted": "auto-replied"},
+    {"Auto-Submitted": "auto-generated"},
+    {"Precedence": "bulk"},
+    {"List-Id": "<chess.example.org>"},
+]
+
+
+def moves(office, board=1):
+    """The moves of a match."""
+    (data,) = office.app.store.snapshots([board])
+    return unpack_snapshot(data).state.moves.split()

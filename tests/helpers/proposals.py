@@ -1,11 +1,18 @@
-"""Players, what they challenge each other to, and a server on which they have accounts."""
+"""Players, what they challenge each other to, and a server on which they have accounts.
+
+Challenges on a client whose steps are watched, and what else happens to them.
+"""
 
 import itertools
+from collections.abc import Callable
+from contextlib import closing
 
 from redis import Redis
 
-from infra.people.challenges import Challenge, Proposal
+from infra.people.challenges import Challenge, ChallengeStore, Proposal
 from infra.redis import keys, scripts
+from infra.valkey.server import EmbeddedServer
+from tests.helpers.steps import Steps, stepped_client
 
 ALICE, BOB, CAROL, DAVE = PLAYERS = [bytes([number]) * 8 for number in (0xA1, 0xB0, 0xCA, 0xDA)]
 
@@ -44,3 +51,24 @@ def ids(found: list[Challenge]) -> list[str]:
 def records(client: Redis) -> list[bytes]:
     """The keys of all challenges there are."""
     return client.keys("{c:*")
+
+
+def stepped(valkey: EmbeddedServer, steps: Steps, call: Callable[[ChallengeStore], object]) -> None:
+    """Call with challenges on a client that `steps` watches."""
+    client, begin = stepped_client(valkey.url)
+    with closing(client):
+        begin(steps)
+        call(ChallengeStore(client, Clock()))
+
+
+def start_all(challenges: ChallengeStore) -> None:
+    for challenge in challenges.full():
+        challenges.mark_started(challenge.id, 1)
+
+
+def delete_account(client: Redis, account: bytes) -> None:
+    """As accounts are deleted: what is under the id before the record goes, and after it."""
+    challenges = ChallengeStore(client, Clock())
+    challenges.forget(account)
+    client.delete(keys.account(account))
+    challenges.forget(account)

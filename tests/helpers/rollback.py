@@ -12,7 +12,7 @@ from infra.redis.cluster import servers_of
 from infra.store.closed_shards import ClosedShards
 from infra.store.discarded_leaves import RestoredLeaves
 from infra.store.port import Store
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects
 from workers.log.restore import ShardRestorer
 
 SECRET = LogSecret("play.example.org/log", bytes(range(32)))

@@ -8,7 +8,7 @@ from redis import Redis
 
 from infra.people.drafts import KEPT_SECONDS, Draft, Drafts
 from infra.redis import keys
-from tests.fakes.memory import memory_client
+from tests.fakes.memory_store import memory_client
 
 SHARDS = 4
 ALICE, BOB = (bytes([number]) * 8 for number in (0xA1, 0xB0))

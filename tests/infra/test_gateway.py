@@ -22,11 +22,11 @@ from infra.store.port import (
     SubmitResult,
 )
 from tests.fakes.app import FakeApp
-from tests.fakes.memory import memory_client
+from tests.fakes.memory_store import memory_client
+from tests.helpers.doctor import value
 from tests.helpers.gateways import StoreGateway
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
-from tests.helpers.metrics import value
 
 START = sent(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)))
 

@@ -9,7 +9,7 @@ from infra.audit.leaf_order import LeafOrder
 from infra.audit.leaf_totals import LeafTotals, leaf_number
 from infra.log.merkle import root
 from infra.log.tiles import WIDTH, TreeRebuild
-from tests.helpers.tile_tree import TileTree
+from tests.helpers.leaves import TileTree
 
 SHARDS = 4
 

@@ -18,7 +18,7 @@ from infra.people.sessions import Sessions
 from infra.people.tokens import Tokens
 from infra.redis import keys
 from tests.fakes.app import CHEAP
-from tests.fakes.memory import memory_client
+from tests.fakes.memory_store import memory_client
 
 PASSWORD = "mad-hatter"
 

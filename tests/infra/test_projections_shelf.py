@@ -16,7 +16,7 @@ from infra.projections.buckets import (
 )
 from infra.projections.generations import BusyError, Generation, Generations, Query
 from infra.redis import keys
-from tests.fakes.memory import memory_client
+from tests.fakes.memory_store import memory_client
 
 SPEC = Spec("lists", 3)
 ENDS = (9, 9)

@@ -22,7 +22,7 @@ from infra.people.rate_limits import (
 from infra.people.sessions import Sessions
 from infra.people.tokens import Tokens
 from tests.fakes.app import CHEAP
-from tests.fakes.memory import memory_client
+from tests.fakes.memory_store import memory_client
 
 NETWORK = "203.0.113.7"
 PASSWORD = "mad-hatter"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from domain.errors import Code
 from infra.people.tokens import LENGTH, digest_of
 from infra.people.tokens.tokens import make_token
-from tests.helpers.refusals import refused
+from tests.helpers.examples import refused
 
 ALPHABET = string.ascii_letters + string.digits + "-_"
 

@@ -30,7 +30,7 @@ from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
 from infra.redis.server import ServerTime
 from tests.fakes.tokens import check, check_one
-from tests.helpers.refusals import refused
+from tests.helpers.examples import refused
 
 ALICE, BOB = bytes([0xA1]) * 8, bytes([0xB0]) * 8
 DAY = 24 * 3_600_000

@@ -13,7 +13,7 @@ from infra.log.published_log import LogDamagedError, PublishedLog, TileCache
 from infra.log.signed_note import NoteError
 from infra.log.tiles import WIDTH
 from infra.objects.port import ObjectChangedError, ObjectDiffersError, ObjectStoreError
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects
 
 SHARD = 7
 SECRET = LogSecret("play.example.org/log", bytes(range(32)))

@@ -23,7 +23,7 @@ from infra.log.tiles import (
     unpack_bundle,
     unpack_tile,
 )
-from tests.helpers.tile_tree import TileTree
+from tests.helpers.leaves import TileTree
 
 LEAVES = [leaf_hash(b"%d" % index) for index in range(70_000)]
 

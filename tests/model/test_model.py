@@ -21,7 +21,7 @@ from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store.port import CommitResult, Write
 from infra.valkey.server import EmbeddedServer
-from tests.fakes.memory import memory_client
+from tests.fakes.memory_store import memory_client
 from tests.helpers.examples import FULL
 from tests.model.machine import MatchServer, Steps
 

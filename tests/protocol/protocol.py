@@ -39,7 +39,7 @@ from services.cli.main import _parsers  # noqa: E402
 from services.language.commands import FORMS  # noqa: E402
 from services.serve.logging import json_lines  # noqa: E402
 from tests.helpers.api import Api  # noqa: E402 - found where the path says
-from tests.helpers.metrics import metric_types  # noqa: E402
+from tests.helpers.doctor import metric_types  # noqa: E402
 
 Protocol = dict[str, Any]
 OWN_GAMES = {game.key for game in GAMES}

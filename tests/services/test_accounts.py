@@ -9,7 +9,7 @@ from redis import Redis
 from domain.errors import Code, Refusal
 from infra.people.accounts import Accounts, check_password, read_name
 from infra.redis import keys
-from tests.fakes.memory import memory_client
+from tests.fakes.memory_store import memory_client
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 DEARER = PasswordHasher(time_cost=2, memory_cost=16, parallelism=1)

@@ -14,7 +14,7 @@ from services.http.connections import ConnectionLimits, JoinedWrites, limits_for
 from services.http.requests import network_of
 from services.http.streams import limits
 from tests.helpers.api import Api, code_of, until
-from tests.helpers.metrics import value
+from tests.helpers.doctor import value
 
 HURRIED = ConnectionLimits(
     head_seconds=0.4, body_seconds=0.4, head_bytes=8_192, connections=12, by_address=6

@@ -10,7 +10,7 @@ from domain.errors import Code
 from infra.people.messages import BOX_LIMIT, BROADCAST_LIMIT, MOST_RECIPIENTS, MessageStore
 from infra.people.texts import TEXT_LIMIT
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
-from tests.helpers.unread import unread_chat
+from tests.helpers.messages import unread_chat
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from infra.objects.location import open_objects
 from infra.objects.port import ObjectNotFoundError
 from infra.redis.keys import published
 from services.http.web.render import HEADERS
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects
 from tests.helpers.api import Api
 
 LEAVES = [b"leaf %d" % index for index in range(700)]

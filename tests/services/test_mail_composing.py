@@ -25,7 +25,7 @@ from services.app.names import join_names
 from services.mail.mail_commands import bare_subject
 from services.mail.notification_texts import NotificationTexts
 from tests.fakes.app import PASSWORDS, Terminal
-from tests.helpers.english_words import english_in
+from tests.helpers.sentences import english_in
 
 NAMES = tuple(PASSWORDS)
 MATCHES = [(rules, players) for rules in all_rules() for players in rules.players]

@@ -18,8 +18,8 @@ from services.mail.parse.message import read
 from services.mail.parse.mime import LINE, SIZE, UnfitError
 from services.mail.smtp_server import CONNECTIONS, MAILS, WHOLE_SIZE, Connections, SerialExecutor
 from services.serve.sockets import listen, listen_unix
+from tests.helpers.doctor import value
 from tests.helpers.mails import in_parts, mail, part, several
-from tests.helpers.metrics import value
 from tests.helpers.served import until
 from tests.helpers.wire import Wire
 

@@ -19,8 +19,7 @@ from services.mail.reply import short_foot
 from tests.fakes.app import PASSWORDS
 from tests.fakes.office import DOMAIN, SERVER, box
 from tests.helpers.lanes import LANE
-from tests.helpers.mails import mail, report
-from tests.helpers.office_mails import MOVE, UNASKED, moves
+from tests.helpers.mails import MOVE, UNASKED, mail, moves, report
 
 
 def test_a_line_with_userid_and_password_plays(office):

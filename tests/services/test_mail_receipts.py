@@ -20,7 +20,7 @@ from infra.log.proofs import LogProofs
 from infra.log.receipts import KEY_SUFFIX, Receipt, ReceiptSigner, open_receipt
 from infra.mail.email import Attachment, Email, InvalidEmailError, serialize
 from infra.mail.receipt_attachments import EventAttachments
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects
 from tests.fakes.office import DOMAIN, SERVER, FakeOffice, box
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB

@@ -15,8 +15,7 @@ from services.app.matches import analyse, load_state
 from services.mail.parse.mime import UnfitError
 from tests.fakes.app import PASSWORDS
 from tests.fakes.office import DOMAIN, SERVER, box
-from tests.helpers.mails import mail
-from tests.helpers.office_mails import moves
+from tests.helpers.mails import mail, moves
 from workers.rq_worker import ListedWorker
 
 

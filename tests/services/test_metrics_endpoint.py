@@ -11,7 +11,7 @@ from infra.health.heartbeats import Role
 from infra.settings.settings import Settings
 from services.metrics.endpoint import serving_metrics, serving_role_metrics
 from services.serve.processes import with_metrics_port
-from tests.helpers.metrics import value
+from tests.helpers.doctor import value
 
 
 def test_a_process_shows_its_role_and_what_it_takes_of_the_machine(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from infra.people.rate_limits import SecurityEvent
 from infra.process.metrics import REGISTRY
 from infra.redis.rq_jobs import COMMANDS, MAINTENANCE
 from infra.store.gateway import NOT_ACCEPTED_TEXT
-from tests.helpers.metrics import metric_types
+from tests.helpers.doctor import metric_types
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "monitoring.md"

@@ -20,9 +20,9 @@ from services.cli.subcommands import PROJECTIONS
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.leaves import replace_leaf
+from tests.helpers.messages import unread_chat
 from tests.helpers.served import Served, all_play, matches, state_of, until
 from tests.helpers.side import catch_up, contents, settle
-from tests.helpers.unread import unread_chat
 
 
 @pytest.fixture

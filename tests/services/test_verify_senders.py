@@ -32,7 +32,7 @@ from services.language import Language
 from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.office import FakeOffice
 from tests.helpers.api import PASSWORD, Api, until
-from tests.helpers.damaged import damaged_matches
+from tests.helpers.doctor import damaged_matches
 from tests.helpers.timed import act_when_due
 from tests.helpers.web import Guest
 

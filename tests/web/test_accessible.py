@@ -17,9 +17,9 @@ from services.app.games import game_keys
 from services.app.matches import load_state
 from tests.helpers.api import PASSWORD, Player
 from tests.helpers.browser import PHONE, faults_of
-from tests.helpers.english_words import english_in
 from tests.helpers.keyboard import play_by_keys, tab_to, walk_to
 from tests.helpers.page_texts import texts_of
+from tests.helpers.sentences import english_in
 from tests.helpers.web import Guest
 
 pytestmark = pytest.mark.slow

@@ -28,7 +28,7 @@ from infra.witness.follower import (
 )
 from infra.witness.witness import Witness
 from services.witness.app import make_witness_app
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects
 from workers.log.witnessing import Witnessing
 
 SIGNERS = [Signer(f"play.example.org/log/s0{shard}", bytes([shard] * 32)) for shard in (0, 1)]

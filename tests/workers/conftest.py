@@ -8,7 +8,7 @@ import pytest
 from redis import Redis
 
 from infra.redis.cluster import ClusterClient
-from tests.fakes.memory import memory_client
+from tests.fakes.memory_store import memory_client
 from tests.helpers.bench import Bench
 from workers.commands import limits
 

@@ -39,7 +39,7 @@ from infra.redis import keys
 from infra.redis.keys import Lane
 from infra.store.layout import Layout
 from tests.fakes.dying import DyingClient, Killed
-from tests.helpers.damaged import damaged_matches
+from tests.helpers.doctor import damaged_matches
 from tests.helpers.given import ALICE, BOB, CAROL, Match
 from tests.helpers.timed import BEGIN, HOUR, TimedBench
 from tests.workers.misfortune import Darkness, Fate

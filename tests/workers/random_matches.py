@@ -6,7 +6,7 @@ from domain.clocks.time_control import TimeControl
 from domain.match.events import AccountId, Declined, Event, MatchStarted, OfferAnswered
 from domain.match.state import Reason
 from tests.fakes.logs import REFUSAL, Logs
-from tests.helpers.stories import (
+from tests.helpers.given import (
     ARBITER,
     challenged,
     claimed,

@@ -20,9 +20,8 @@ from infra.redis import keys
 from tests.fakes.dying import DyingClient, Killed
 from tests.fakes.logs import Logs
 from tests.helpers.finished import BOTH, Entries, archive, every_list, finish, take_all
-from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.given import ALICE, BOB, CAROL, started
 from tests.helpers.side import catch_up, contents, settle
-from tests.helpers.stories import started
 from workers.archived_rows import ArchivedRows, has_leftovers
 from workers.projections import verify
 from workers.projections.verify import ProjectionVerifier

@@ -21,7 +21,7 @@ from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore
 from infra.store.seed_chains import SeedChains, abandoned_chains
 from tests.helpers.bench import Bench
-from tests.helpers.damaged import damaged_matches
+from tests.helpers.doctor import damaged_matches
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
 from tests.helpers.rollback import copy_of, put_back

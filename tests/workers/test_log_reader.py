@@ -16,8 +16,7 @@ from infra.store.port import Store
 from tests.fakes.logs import ANCHOR, Logs
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
-from tests.helpers.given import ALICE, BOB, CAROL
-from tests.helpers.stories import moved, started
+from tests.helpers.given import ALICE, BOB, CAROL, moved, started
 from workers.projections import log_reader
 from workers.projections.log_reader import LogReader
 

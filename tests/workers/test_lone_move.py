@@ -16,8 +16,7 @@ from infra.store.channels import LogListener
 from infra.store.gateway import submission_of
 from infra.store.watermarks import PublishedSizes
 from infra.valkey.server import EmbeddedServer
-from tests.fakes.memory import memory_client
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects, memory_client
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.robots import some_move

@@ -17,9 +17,9 @@ from infra.mail.outbox import LEASE_MS, SentEmails
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts import MailAddress
 from tests.fakes.sink import Sink
+from tests.helpers.doctor import value
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.mailing import HOMES, Mailing, recipients, work_out
-from tests.helpers.metrics import value
 from workers.mail.deliver import (
     BACKOFF_MS,
     GIVE_UP_MS,

@@ -14,7 +14,7 @@ from infra.mail.outbox import KEPT_MS, LEASE_MS, Outbox, SentEmails
 from infra.mail.progress import MailerProgress
 from infra.redis import keys, mail_keys
 from infra.store.closed_shards import ClosedShards, rolled_back
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.mailing import HOMES, Mailing, text_of

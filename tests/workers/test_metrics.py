@@ -4,8 +4,8 @@ from domain.match.commands import PlayMove, ResignMatch
 from infra.durability.durability import Mode
 from infra.durability.durability_watch import DurabilityWatch
 from tests.helpers.bench import Bench
+from tests.helpers.doctor import value
 from tests.helpers.given import ALICE, BOB
-from tests.helpers.metrics import value
 
 ACCEPTED = "matchpost_commands_accepted_total"
 REFUSED = "matchpost_commands_refused_total"

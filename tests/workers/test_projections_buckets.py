@@ -21,9 +21,8 @@ from infra.projections.standings import StandingsQuery
 from infra.redis.reads import read_one
 from infra.valkey.server import EmbeddedServer
 from tests.fakes.logs import ANCHOR, Logs
-from tests.helpers.given import ALICE, BOB
+from tests.helpers.given import ALICE, BOB, moved, started
 from tests.helpers.side import catch_up, contents, settle
-from tests.helpers.stories import moved, started
 from tests.workers.random_matches import GAMES, PLAYERS, Chance
 from workers.projections import PROJECTIONS, feed, log_reader
 from workers.projections.verify import ProjectionVerifier

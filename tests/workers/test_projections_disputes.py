@@ -14,10 +14,11 @@ from infra.projections.notices import MatchNotices, NoticeKind
 from infra.projections.ratings import RatingsQuery, rate
 from infra.projections.standings import StandingsQuery
 from tests.fakes.logs import Logs
-from tests.helpers.given import ALICE, BOB, CAROL
-from tests.helpers.side import catch_up
-from tests.helpers.stories import (
+from tests.helpers.given import (
+    ALICE,
     ARBITER,
+    BOB,
+    CAROL,
     claimed,
     ended,
     moved,
@@ -28,6 +29,7 @@ from tests.helpers.stories import (
     started,
     three,
 )
+from tests.helpers.side import catch_up
 from workers.projections import PROJECTIONS
 from workers.projections.verify import ProjectionVerifier
 

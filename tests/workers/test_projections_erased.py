@@ -13,9 +13,8 @@ from infra.projections.notices import MatchNotices
 from infra.projections.projection import Fact, Projection
 from infra.redis import keys
 from tests.fakes.logs import Logs
-from tests.helpers.given import ALICE, BOB
+from tests.helpers.given import ALICE, BOB, ended, moved, offered, proposed, started
 from tests.helpers.side import catch_up, contents, settle
-from tests.helpers.stories import ended, moved, offered, proposed, started
 from workers.projections import PROJECTIONS, feed
 from workers.projections.verify import ProjectionVerifier
 from workers.projections.worker import ProjectionWorker

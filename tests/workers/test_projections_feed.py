@@ -17,10 +17,9 @@ from infra.projections.ratings import RatingsProjection
 from infra.projections.standings import StandingsProjection
 from infra.valkey.server import EmbeddedServer
 from tests.fakes.logs import ANCHOR, REFUSAL, Logs
-from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.given import ALICE, BOB, CAROL, ended, moved, offered, resigned, started, three
 from tests.helpers.side import catch_up, contents, settle
 from tests.helpers.steps import Steps, stepped_client
-from tests.helpers.stories import ended, moved, offered, resigned, started, three
 from workers.projections import PROJECTIONS
 from workers.projections.worker import ProjectionWorker
 

@@ -10,9 +10,19 @@ from infra.projections.finished_matches import FinishedMatches, FinishedMatchRow
 from infra.projections.head_to_head import HeadToHeadQuery, PairRecord
 from infra.projections.standings import StandingRow, StandingsQuery
 from tests.fakes.logs import Logs
-from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.given import (
+    ALICE,
+    BOB,
+    CAROL,
+    challenged,
+    ended,
+    moved,
+    resigned,
+    started,
+    three,
+    undone,
+)
 from tests.helpers.side import catch_up
-from tests.helpers.stories import challenged, ended, moved, resigned, started, three, undone
 
 ALL_MOVE = (moved(1, 0, 1), moved(2, 1, 2), moved(3, 2, 0))
 """Each of three moves."""

@@ -28,9 +28,10 @@ from infra.projections.match_lists import (
 )
 from infra.redis.reads import read_one
 from tests.fakes.logs import ANCHOR, REFUSAL, Logs
-from tests.helpers.given import ALICE, BOB, CAROL
-from tests.helpers.side import catch_up
-from tests.helpers.stories import (
+from tests.helpers.given import (
+    ALICE,
+    BOB,
+    CAROL,
     accepted,
     challenged,
     deal_proposed,
@@ -43,6 +44,7 @@ from tests.helpers.stories import (
     three,
     undone,
 )
+from tests.helpers.side import catch_up
 
 
 @pytest.fixture

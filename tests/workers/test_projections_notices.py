@@ -25,9 +25,10 @@ from infra.projections.notices import (
 )
 from infra.redis.reads import read_one
 from tests.fakes.logs import Logs
-from tests.helpers.given import ALICE, BOB, CAROL
-from tests.helpers.side import catch_up
-from tests.helpers.stories import (
+from tests.helpers.given import (
+    ALICE,
+    BOB,
+    CAROL,
     accepted,
     challenged,
     ended,
@@ -39,6 +40,7 @@ from tests.helpers.stories import (
     three,
     undone,
 )
+from tests.helpers.side import catch_up
 
 TURN, OVER = NoticeKind.YOUR_TURN, NoticeKind.OVER
 

@@ -15,9 +15,8 @@ from infra.projections.generations import Generation, Generations
 from infra.projections.ratings import RatedPlayer, Rating, RatingsProjection, RatingsQuery, rate
 from infra.store.port import Watermark
 from tests.fakes.logs import Logs
-from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.given import ALICE, BOB, CAROL, ended, moved, resigned, started, three
 from tests.helpers.side import catch_up, contents, settle
-from tests.helpers.stories import ended, moved, resigned, started, three
 from workers.projections.worker import ProjectionWorker
 
 ONLY = (RatingsProjection(),)

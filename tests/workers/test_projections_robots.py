@@ -19,10 +19,10 @@ from domain.match.events import (
 from domain.match.state import ROBOT_ACCOUNTS
 from infra.projections.robots import RobotTurns, RobotTurnsProjection
 from tests.fakes.logs import Logs
-from tests.helpers.given import ALICE, BOB
-from tests.helpers.side import catch_up, contents
-from tests.helpers.stories import (
+from tests.helpers.given import (
+    ALICE,
     ARBITER,
+    BOB,
     claimed,
     ended,
     moved,
@@ -34,6 +34,7 @@ from tests.helpers.stories import (
     started,
     undone,
 )
+from tests.helpers.side import catch_up, contents
 from workers.projections.verify import ProjectionVerifier
 
 EASY, HARD = ROBOT_ACCOUNTS[RobotLevel.EASY], ROBOT_ACCOUNTS[RobotLevel.HARD]

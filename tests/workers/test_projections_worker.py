@@ -21,10 +21,9 @@ from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from tests.fakes.logs import Logs
 from tests.helpers.bench import Bench
-from tests.helpers.given import ALICE
+from tests.helpers.given import ALICE, ended, moved, started
 from tests.helpers.served import Served, all_play, matches, until
 from tests.helpers.side import catch_up, contents, settle
-from tests.helpers.stories import ended, moved, started
 from workers.projections import worker
 from workers.projections.feed import Feed
 from workers.projections.rebuild import Rebuild

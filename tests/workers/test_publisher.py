@@ -17,7 +17,7 @@ from infra.store.channels import CHANNEL, LogListener
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.store.watermarks import PublishedSizes, read_published_sizes
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects
 from workers.log import publisher as publisher_module
 from workers.log.publisher import Publisher
 

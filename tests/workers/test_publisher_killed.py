@@ -21,7 +21,7 @@ from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.store.watermarks import read_published_sizes
 from infra.valkey.server import EmbeddedServer
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects
 from tests.helpers.forked import SCRIPT
 from workers.log.job import JOB
 

@@ -15,7 +15,7 @@ from infra.store.closed_shards import ClosedKind, ClosedShards
 from infra.store.discarded_leaves import RestoredLeaves
 from infra.store.log_gate import LogGate
 from infra.store.watermarks import PublishedSizes, read_published_sizes
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE
 from tests.helpers.rollback import copy_of, put_back

@@ -17,9 +17,9 @@ from infra.store.discarded_leaves import Restored, discard, find_discarded
 from infra.store.log_gate import LogGate
 from infra.store.outcomes import parse
 from infra.store.watermarks import PublishedSizes
-from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.memory_store import MemoryObjects
 from tests.helpers.bench import Bench
-from tests.helpers.damaged import damaged_matches
+from tests.helpers.doctor import damaged_matches
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.rollback import (
     Copy,

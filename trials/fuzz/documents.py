@@ -35,9 +35,8 @@ from infra.log.receipts import KEY_SUFFIX, Receipt
 from infra.log.signed_note import VerifierKey
 from infra.settings.game_packages import load_games
 from services.cli.referee import judge
-from tests.fakes.memory_objects import MemoryObjects
-from tests.helpers.evidence import KINDS, SECRET, golden_document
-from tests.helpers.tampering import tamper
+from tests.fakes.memory_store import MemoryObjects
+from tests.helpers.evidence import KINDS, SECRET, golden_document, tamper
 from trials.fuzz.log_inputs import mutate
 
 sys.path.insert(0, str(Path(__file__).parents[2]))

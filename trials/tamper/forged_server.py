@@ -29,10 +29,9 @@ from services.cli import log as log_command
 from services.cli import verify, verify_all, verify_mirror
 from services.cli.verify import read_keys as read_keys_of
 from services.cli.verify import run_file
-from tests.helpers.evidence import SECRET
+from tests.helpers.evidence import SECRET, tamper
 from tests.helpers.scrubbing import SHARDS, ScrubbedServer
 from tests.helpers.server_copy import ServerCopy, dump_of
-from tests.helpers.tampering import tamper
 from trials.fuzz.documents import a_changed_file, a_forged_document, a_tampered_document
 from trials.tamper.changes import Tampering
 from trials.tamper.forger import Forger

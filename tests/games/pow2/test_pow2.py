@@ -1,13 +1,20 @@
-"""The Power of Two: the source's examples, every option and ending."""
+"""The Power of Two: the source's examples, every option and ending.
 
+The Power of Two: every sentence of a refusal, of moves and of notation.
+
+What is read of a move's text, whatever the text; `trials/fuzz/notations.py` has the millions.
+"""
+
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from domain.boards.pow2_board import NAMES
+from domain.games.pow2.rules import can_move
 from tests.games import playing
 from tests.games.pow2 import reference
-from tests.games.pow2.boards import FIGURE_3, NO_MOVE, json, pieces
+from tests.games.pow2.boards import FIGURE_3, NO_MOVE, WON, json, pieces
 from tests.games.pow2.given import (
     DARK,
     LIGHT,
@@ -20,6 +27,7 @@ from tests.games.pow2.given import (
     refused,
     start,
 )
+from trials.fuzz.notations import check, texts
 
 PATHS = Path(__file__).parent / "move-paths.txt"
 
@@ -194,3 +202,110 @@ def test_the_player_who_cannot_move_loses():
     assert outcome.detail == "Dark has no legal move"
     assert RULES.to_move(at) is None
     assert legal(at) == []
+
+
+FORM = "a move is written from-to or from-to:p1,p2, such as m13-j7 or m13-m5:l4"
+
+
+# --- refusals
+
+
+@pytest.mark.parametrize(
+    ("at", "text", "sentence"),
+    [
+        (start(), "c3",
+         f"c3: single pieces are placed only before the first turn of -free; {FORM}"),
+        (start(), "c3-d4", "c3-d4: there is no piece at c3"),
+        (start(), "a1-a5", "a1-a5: the piece at a1 is Dark's, and it is Light's turn"),
+        (start(), "m1-m1", "m1-m1: the piece at m1 has to move"),
+        (start(), "m1-c5", "m1-c5: no line connects m1 and c5"),
+        (position(pieces(O="m7", X="a1"), LIGHT), "m7-a7", "m7-a7: no line connects m7 and a7"),
+        (position(pieces(O="m1", X="m9 m7"), LIGHT), "m1-m13",
+         "m1-m13: a dark piece at m7 is in the way"),
+        (position(pieces(O="m13", x="m9 m7"), LIGHT), "m13-m5",
+         "m13-m5: a dark piece at m9 is in the way"),
+        (start(), "m1-a1", "m1-a1: a1 is occupied by a dark piece"),
+        (start(), "m1-m13", "m1-m13: m13 is occupied by a light piece"),
+        (start(), "m13-j7:j4", "m13-j7: j7 has no occupied neighbour, so nothing is placed"),
+        (start(), "m13-m5",
+         "m13-m5: 1 piece has to be placed for m1, and none is named; for example m13-m5:l4"),
+        (start(), "m13-m5:l4,k3", "m13-m5: k3 forms no triangle with m5 and m1"),
+        (position(FIGURE_3, DARK), "a1-e1:d2,g1",
+         "a1-e1: 1 piece has to be placed for e3, and 2 are named; for example a1-e1:d2"),
+        (position(FIGURE_3, DARK), "a1-e1:a1", "a1-e1: a1 forms no triangle with e1 and e3"),
+        (position(FIGURE_3, DARK), "a1-d4:b4",
+         "a1-d4: 2 pieces have to be placed for c5 and e3, and 1 is named; for example a1-d4:b4,d2"),
+        (position(FIGURE_3, DARK), "a1-d4:c5,e5", "a1-d4: c5 is occupied by a dark piece"),
+        (position(FIGURE_3, DARK), "a1-d4:d4,e5",
+         "a1-d4: d4 is taken by the piece that moves there"),
+        (position(FIGURE_3, DARK), "a1-d4:b4,g1",
+         "a1-d4: g1 forms no triangle with d4 and c5 or e3"),
+        (position(pieces(O="e7", X="c5 a9"), LIGHT), "e7-a7:a5,c6",
+         "e7-a7: a5 and c6 don't give a9 and c5 an intersection each; for example e7-a7:a5,c9"),
+        (position(pieces(O="c5", X="a5 c3 e1"), LIGHT), "c5-a1:b4,d2",
+         "c5-a1: a5, c3 and e1 need an intersection each, and have only b4 and d2"),
+    ],
+)  # fmt: skip
+def test_an_illegal_move_is_refused_by_the_rule_it_breaks(at, text, sentence):
+    assert refused(at, text) == sentence
+
+
+def test_no_move_is_legal_after_the_end():
+    won = position(WON, DARK)
+    assert playing.over(RULES, won).winners == (LIGHT,)
+    assert RULES.moves(won) == []
+    assert RULES.count_moves(won) == 0
+    assert not can_move(won)
+    sentence = "a1-a5: the match is over: Light has all 16 pieces on the board"
+    assert refused(won, "a1-a5") == sentence
+
+
+# --- notation
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("m13-j7", "m13-j7"),
+        ("M13-J7", "m13-j7"),
+        (" m13 - j7\n", "m13-j7"),
+        ("a13-c11:d10,a13", "a13-c11:a13,d10"),
+        ("A13 - C11 : D10 , A13", "a13-c11:a13,d10"),
+        ("C3", "c3"),
+    ],
+)
+def test_case_blanks_and_order_of_placements_are_free(text, canonical):
+    assert RULES.write(RULES.read(text)) == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "'' isn't a move"),
+        ("resign", "'resign' isn't a move"),
+        ("m2", "'m2' isn't a move"),
+        ("a1:m5", "'a1:m5' isn't a move"),
+        ("m13j7", "'m13j7' isn't a move"),
+        ("\u212a11-j7", "'\u212a11-j7' isn't a move"),  # the sign for kelvin lowers to a k
+        ("a1\u2013a5", "'a1\u2013a5' isn't a move"),
+        ("m13-", "an intersection is missing"),
+        ("-m13", "an intersection is missing"),
+        ("m13-m5:", "an intersection is missing"),
+        ("m13-m5:l4,", "an intersection is missing"),
+        ("m13-m05", "'m05' isn't an intersection"),
+        ("m13-n5", "'n5' isn't an intersection"),
+        ("m13-m5-m1", "'m5-m1' isn't an intersection"),
+        ("m13-m5:l4:k3", "'l4:k3' isn't an intersection"),
+        ("m13-m5;l4", "'m5;l4' isn't an intersection"),
+        ("m13-m5:l4,l4", "l4 is named twice"),
+        ("x" * 9000, f"'{'x' * 24}' isn't a move"),
+    ],
+)
+def test_what_is_no_notation_is_refused_with_the_form(text, problem):
+    assert playing.unreadable(RULES, text) == f"{problem}; {FORM}"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_valid_mutated_odd_and_long_texts_are_read_or_refused(seed):
+    seen = {check(text, meant)[0] for _, (text, meant) in islice(texts(seed), 5_000)}
+    assert seen == {"read", "refused"}

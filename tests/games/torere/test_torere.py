@@ -1,6 +1,13 @@
-"""Mū tōrere: rules, every sentence and ending, the drawing, the help, and a slow second opinion."""
+"""Mū tōrere: rules, every sentence and ending, the drawing, the help, and a slow second opinion.
 
+Mū tōrere in SVG.
+
+The hard robot makes no mistake in mū tōrere, which is solved here by going back from the endings.
+"""
+
+import re
 from functools import cache, partial
+from math import dist
 from pathlib import Path
 
 import pytest
@@ -8,10 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.drawing import draw_text
+from domain.engine.robot_move import choose_move
 from domain.errors import Code, Refusal
-from domain.games.torere.rules import Ending, TorerePosition
+from domain.game.engine import RobotLevel
+from domain.games.torere.rules import START, Ending, TorerePosition
 from domain.rules import latest_rules
 from tests.games import playing
+from tests.games.svg_pictures import after, centre, marked, parsed, places, start, with_class
 from tests.games.torere import reference
 
 RULES = latest_rules("torere")
@@ -21,12 +31,12 @@ HELP = HERE.parents[2] / "domain/games/torere"
 SHUT_IN = "1-0 8-1 0-8 1-0 8-1 7-8"
 """A shortest match: Light hems itself in, and Dark wins."""
 FORM = "a move is written as two points from 0 to 8, such as 4-0"
-EVERY_TEXT = [f"{start}-{end}" for start in range(9) for end in range(9)]
+EVERY_TEXT = [f"{first_position}-{end}" for first_position in range(9) for end in range(9)]
 
 legal = partial(playing.legal, RULES)
 
 
-def start():
+def first_position():
     return RULES.start(RULES.read_options([]), 2, None)
 
 
@@ -44,13 +54,13 @@ def letters(at):
 
 
 def played(texts, at=None):
-    return playing.play(RULES, at or start(), *texts.split())
+    return playing.play(RULES, at or first_position(), *texts.split())
 
 
 @cache
 def reached():
     """Return all positions that come about from the start, in the order they are found."""
-    found = {start(): None}
+    found = {first_position(): None}
     new = list(found)
     while new:
         at = new.pop()
@@ -69,9 +79,9 @@ positions = st.deferred(lambda: st.sampled_from(reached()))
 
 
 def test_the_stones_stand_in_two_halves_and_light_begins_beside_dark():
-    assert "".join(letters(start())) == "*ooooxxxx"
-    assert RULES.to_move(start()) == LIGHT
-    assert legal(start()) == ["1-0", "4-0"]
+    assert "".join(letters(first_position())) == "*ooooxxxx"
+    assert RULES.to_move(first_position()) == LIGHT
+    assert legal(first_position()) == ["1-0", "4-0"]
 
 
 def test_a_stone_moves_around_the_circle_from_the_putahi_and_to_it():
@@ -117,7 +127,7 @@ def test_with_good_play_nobody_loses():
                 wins[at] = True
             elif all(after):
                 wins[at] = False
-    assert start() not in wins
+    assert first_position() not in wins
     assert {True, False} == set(wins.values())
 
 
@@ -127,14 +137,14 @@ def test_with_good_play_nobody_loses():
 @pytest.mark.parametrize(
     ("at", "text", "sentence"),
     [
-        (start(), "2-0", "2-0: neither 1 nor 3, beside 2, holds a stone of Dark's"),
+        (first_position(), "2-0", "2-0: neither 1 nor 3, beside 2, holds a stone of Dark's"),
         (played("4-0"), "7-4", "7-4: 7 and 4 are not neighbours on the circle"),
         (played("4-0"), "1-4", "1-4: the stone on 1 is Light's"),
-        (start(), "8-0", "8-0: the stone on 8 is Dark's"),
-        (start(), "0-1", "0-1: no stone stands on 0"),
-        (start(), "1-2", "1-2: 2 is occupied by a light stone"),
-        (start(), "1-1", "1-1: 1 is occupied by a light stone"),
-        (start(), "1-8", "1-8: 8 is occupied by a dark stone"),
+        (first_position(), "8-0", "8-0: the stone on 8 is Dark's"),
+        (first_position(), "0-1", "0-1: no stone stands on 0"),
+        (first_position(), "1-2", "1-2: 2 is occupied by a light stone"),
+        (first_position(), "1-1", "1-1: 1 is occupied by a light stone"),
+        (first_position(), "1-8", "1-8: 8 is occupied by a dark stone"),
         (played(SHUT_IN), "2-1", "2-1: the match is over: Light can't move"),
     ],
 )
@@ -153,7 +163,7 @@ def test_what_is_no_notation_is_refused_with_the_form(text):
 
 
 def test_moves_and_ends_agree_with_the_reference_in_every_position():
-    assert letters(start()) == reference.START
+    assert letters(first_position()) == reference.START
     for at in reached():
         texts = reference.legal(letters(at), "ox"[at.turn])
         assert legal(at) == texts
@@ -175,7 +185,7 @@ def test_exactly_the_legal_moves_are_accepted(at):
 
 
 def test_a_position_that_comes_about_again_is_the_same():
-    assert played("4-0 5-4 0-5 4-0 5-4 0-5") == start()
+    assert played("4-0 5-4 0-5 4-0 5-4 0-5") == first_position()
 
 
 # --- the drawing and the help
@@ -190,8 +200,76 @@ def test_positions_are_drawn_as_on_record(name, moves):
 @pytest.mark.parametrize("language", ["", ".de"])
 def test_what_the_help_shows_and_says_is_so(language):
     text = (HELP / f"help{language}.txt").read_text(encoding="utf-8")
-    assert draw_text(RULES, start(), "large") in text
+    assert draw_text(RULES, first_position(), "large") in text
     assert draw_text(RULES, played("4-0 5-4"), "large") in text
     assert legal(played("4-0")) == ["5-4"]
     assert legal(played("4-0 5-4")) == ["0-5"]
     assert all(move in text for move in ("1-0", "4-0", "5-4", "0-5"))
+
+
+def test_a_stone_goes_straight_to_the_putahi_and_round_to_the_next_kewai():
+    drawn = [
+        with_class(after("torere", start("torere"), *texts.split()), "trail")[0].get("d")
+        for texts in ("4-0", "4-0 5-4", "1-0 8-1")
+    ]
+    assert re.fullmatch(r"M\S+ \S+L\S+ \S+", drawn[0])
+    assert ["0 0 0" in drawn[1], "0 0 1" in drawn[2]] == [True, True]  # against and with the clock
+    assert marked(after("torere", start("torere"), "4-0", "5-4")) == {"-5", "4"}
+
+
+def test_kewai_lie_around_the_putahi_clockwise_from_the_top():
+    where = {
+        name: centre(place) for name, place in places(parsed("torere", start("torere"))).items()
+    }
+    middle = where.pop("0")
+    assert {round(dist(middle, at)) for at in where.values()} == {168}
+    (top, right, bottom, left) = (where[name] for name in "1357")
+    assert (top[0], bottom[0]) == (middle[0], middle[0])
+    assert top[1] < middle[1] < bottom[1]
+    assert left[0] < middle[0] < right[0]
+
+
+def solved() -> dict[TorerePosition, float]:
+    """Return the value of all positions for the player to move."""
+    after: dict[TorerePosition, list[TorerePosition]] = {}
+    found = [START]
+    for at in found:
+        if at not in after:
+            after[at] = [RULES.play(at, move) for move in RULES.moves(at)]
+            found += after[at]
+    values: dict[TorerePosition, float] = {}
+    while True:
+        known = len(values)
+        for at, following in after.items():
+            if any(values.get(one) == 0 for one in following):
+                values[at] = 1
+            elif all(values.get(one) == 1 for one in following):
+                values[at] = 0
+        if len(values) == known:
+            return {at: values.get(at, 0.5) for at in after}
+
+
+@pytest.fixture(scope="module")
+def values() -> dict[TorerePosition, float]:
+    return solved()
+
+
+def test_the_game_is_a_draw(values: dict[TorerePosition, float]) -> None:
+    assert values[START] == 0.5
+    assert len(values) == 1_180
+
+
+def test_hard_keeps_every_win_and_every_draw(values: dict[TorerePosition, float]) -> None:
+    for at, value in values.items():
+        if RULES.to_move(at) is not None:
+            move = RULES.read(choose_move(RULES, at, RobotLevel.HARD, b"seed"))
+            assert 1 - values[RULES.play(at, move)] == value, at
+
+
+def test_easy_makes_mistakes(values: dict[TorerePosition, float]) -> None:
+    mistakes = 0
+    for at, value in values.items():
+        if RULES.to_move(at) is not None:
+            move = RULES.read(choose_move(RULES, at, RobotLevel.EASY, b"seed"))
+            mistakes += 1 - values[RULES.play(at, move)] < value
+    assert mistakes > 0

@@ -16,6 +16,7 @@ from infra.people.challenges import (
 )
 from infra.people.challenges.record import make_id, pack
 from infra.redis import keys
+from tests.helpers.examples import refused
 from tests.helpers.proposals import (
     ALICE,
     BOB,
@@ -27,7 +28,6 @@ from tests.helpers.proposals import (
     new_command,
     records,
 )
-from tests.helpers.refusals import refused
 
 DAY = 24 * 3_600_000
 

@@ -15,7 +15,6 @@ from infra.people.challenges import (
 )
 from infra.redis import keys
 from infra.valkey.server import EmbeddedServer
-from tests.helpers.challenge_steps import delete_account, stepped
 from tests.helpers.proposals import (
     ALICE,
     BOB,
@@ -24,8 +23,10 @@ from tests.helpers.proposals import (
     HALVES,
     PLAYERS,
     POW2,
+    delete_account,
     new_command,
     records,
+    stepped,
 )
 from tests.helpers.steps import Steps
 

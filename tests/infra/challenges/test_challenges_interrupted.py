@@ -16,7 +16,7 @@ from infra.people.challenges import (
 from infra.people.challenges.record import make_id
 from infra.redis import keys
 from infra.valkey.server import EmbeddedServer
-from tests.helpers.challenge_steps import start_all, stepped
+from tests.helpers.examples import refused
 from tests.helpers.proposals import (
     ALICE,
     BOB,
@@ -27,8 +27,9 @@ from tests.helpers.proposals import (
     ids,
     new_command,
     records,
+    start_all,
+    stepped,
 )
-from tests.helpers.refusals import refused
 from tests.helpers.steps import Killed, Steps, kill
 
 

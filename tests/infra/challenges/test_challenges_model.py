@@ -14,8 +14,8 @@ from redis import Redis
 
 from domain.errors import Code
 from infra.people.challenges import OPEN_MS, Challenge, ChallengeState, ChallengeStore, Proposal
+from tests.helpers.examples import refused
 from tests.helpers.proposals import HALVES, PLAYERS, POW2, Clock, new_command, prepare_server
-from tests.helpers.refusals import refused
 
 DAY = 24 * 3_600_000
 SECRET = replace(POW2, listed=False)

@@ -7,7 +7,7 @@ import pytest
 from redis import Redis
 
 from infra.people.messages import MessageStore
-from tests.fakes.memory import memory_client
+from tests.fakes.memory_store import memory_client
 from tests.helpers.messages import SHARDS
 from tests.helpers.proposals import Clock
 

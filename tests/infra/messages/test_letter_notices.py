@@ -9,7 +9,7 @@ from infra.projections.notices import MOST_NOTICES, NoticeKind, PlayerNotice
 from infra.redis import keys
 from infra.redis.clients import time_ms
 from infra.redis.reads import read_one
-from tests.helpers.unread import unread_chat
+from tests.helpers.messages import unread_chat
 
 ALICE, BOB, CAROL = (bytes([number]) * 8 for number in (0xA1, 0xB0, 0xCA))
 BOARD, OTHER = 17, 18

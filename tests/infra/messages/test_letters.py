@@ -20,8 +20,8 @@ from infra.people.messages import (
 )
 from infra.people.texts import TEXT_LIMIT, read_text
 from infra.redis import keys
+from tests.helpers.examples import refused
 from tests.helpers.messages import ALICE, BOB, CAROL, SHARDS, lists, texts
-from tests.helpers.refusals import refused
 
 DAY = 24 * 3600 * 1000
 SOME_TIME = 1_700_000_000_000

@@ -19,7 +19,7 @@ from infra.audit.stored_match import check
 from infra.store import outcomes
 from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.memory_store import MemoryStore
-from tests.helpers.edits import EDITS, a_flipped_bit
+from tests.helpers.leaves import EDITS, a_flipped_bit
 from tests.services.verify.checked_match import BOARD, EVENTS, broken
 
 

@@ -15,7 +15,7 @@ from infra.redis import keys
 from tests.helpers.archiving import Archiving, publish
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
-from tests.helpers.damaged import damaged_matches
+from tests.helpers.doctor import damaged_matches
 from tests.helpers.given import ALICE
 from tests.workers.retire.ended_matches import (
     ACTIVE,

@@ -5,7 +5,7 @@ from typing import Any
 from domain.match.commands import GiveRuling, MakeAppeal, MakeClaim, ResignMatch
 from domain.match.disputes import APPEAL_MS
 from tests.helpers.bench import Bench
-from tests.helpers.damaged import damaged_matches
+from tests.helpers.doctor import damaged_matches
 from tests.helpers.given import ALICE, BOB
 from tests.workers.retire.ended_matches import LATER_OVER, OVER, SHARD, entry_of, listed, reads
 

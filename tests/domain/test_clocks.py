@@ -3,32 +3,47 @@
 The plain clock keeps all pauses and vacations since the match began and cuts time at each of their
 ends and at each midnight; a stretch between two cuts counts whole or not at all, by Python's own
 calendar.
+
+The clock of a match, told as stories; `test_clocks_reference` has the laws.
+
+The turns of a match, computed from its events, agree with the clock that the events lead to.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
+from pathlib import Path
 
 import msgspec
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from domain.clocks import match_clock
 from domain.clocks.match_clock import (
+    ClockStop,
     MatchClock,
     after_ply,
     flag_time,
+    next_due,
     reminder_time,
     start_clock,
     time_left,
     time_of_turn,
     time_used,
 )
-from domain.clocks.time_control import DAY, TimeControl
+from domain.clocks.time_control import DAY, TimeControl, read_time_control
+from domain.match.clocks import ClockTurn, clock_turns
+from domain.match.commands import AnswerOffer, FlagPlayer, MakeOffer, PlayMove, ResignMatch
+from domain.match.events import SERVER_ACCOUNT
+from domain.match.history import decode_event
+from tests.golden.make_events import BEGIN, MATCHES
+from tests.helpers.given import ALICE, BOB, Match, challenge
 
 HOUR = DAY // 24
-BEGIN = int(datetime(2026, 11, 19, 15, 30, tzinfo=UTC).timestamp()) * 1000  # a Thursday
+FIRST_TURN = int(datetime(2026, 11, 19, 15, 30, tzinfo=UTC).timestamp()) * 1000  # a Thursday
 FAR = 400 * DAY
 SEATS = (0, 1)
 
@@ -169,7 +184,7 @@ def happen(clock: MatchClock, plain: Plain, now: int, what: tuple) -> MatchClock
 @st.composite
 def lives(draw) -> tuple[MatchClock, Plain, int]:
     """A clock after anything that can happen, its plain twin, and the time it is."""
-    terms, now = draw(agreed), BEGIN + draw(spans)
+    terms, now = draw(agreed), FIRST_TURN + draw(spans)
     clock, plain = start_clock(terms, now), Plain(terms, now)
     for wait, what in draw(histories):
         now += wait
@@ -180,7 +195,7 @@ def lives(draw) -> tuple[MatchClock, Plain, int]:
 @st.composite
 def plays(draw, terms=agreed) -> MatchClock:
     """A clock that runs after some plies and vacations, and is not paused."""
-    now = BEGIN
+    now = FIRST_TURN
     clock = start_clock(draw(terms), now)
     for wait, seat, off in draw(st.lists(st.tuples(spans, st.sampled_from(SEATS), spans))):
         clock = match_clock.after_vacation_start(
@@ -251,12 +266,12 @@ def test_taking_back_any_plies_restores_what_was_used(clock, plies, pause):
 
 @given(st.data(), spans, spans)
 def test_a_pause_puts_a_deadline_off_by_exactly_its_length(data, wait, lasts):
-    clock = start_clock(data.draw(agreed), BEGIN)
+    clock = start_clock(data.draw(agreed), FIRST_TURN)
     flag = flag_time(clock, 0)
-    assume(clock.terms.weekends and flag is not None and BEGIN + wait < flag)
-    held = match_clock.after_pause(clock, BEGIN + wait)
+    assume(clock.terms.weekends and flag is not None and FIRST_TURN + wait < flag)
+    held = match_clock.after_pause(clock, FIRST_TURN + wait)
     assert flag_time(held, 0) is None
-    again = match_clock.after_resume(held, BEGIN + wait + lasts)
+    again = match_clock.after_resume(held, FIRST_TURN + wait + lasts)
     assert flag_time(again, 0) == flag + lasts
 
 
@@ -281,8 +296,8 @@ def test_times_off_may_be_told_in_any_order_and_overlap(clock, offs, random):
 
 @given(spans, spans, spans)
 def test_a_vacation_within_a_pause_or_around_it_is_left_out_once(wait, lasts, around):
-    clock = start_clock(TimeControl(), BEGIN)
-    begin, end = BEGIN + wait, BEGIN + wait + lasts
+    clock = start_clock(TimeControl(), FIRST_TURN)
+    begin, end = FIRST_TURN + wait, FIRST_TURN + wait + lasts
     both = match_clock.after_vacation_start(clock, 0, begin - min(wait, around), end + around)
     both = match_clock.after_resume(match_clock.after_pause(both, begin), end)
     assert time_of_turn(both, 0, end + 2 * around) == wait - min(wait, around) + around
@@ -315,3 +330,171 @@ def test_a_bank_is_never_overdrawn_before_the_deadline(clock, wait):
 def test_a_clock_is_stored_and_read_back(life):
     clock, _, _ = life
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(clock), type=MatchClock) == clock
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "clocks.md"
+LIGHT, DARK = 0, 1
+
+
+def at(text):
+    """The instant of an ISO date and time, UTC."""
+    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 1000
+
+
+MONDAY = at("2026-11-23T00:00")
+
+
+def begun(words="", when=MONDAY):
+    return start_clock(read_time_control(words.split()), when)
+
+
+def played(clock, *hours):
+    """The clock after plies of Light and Dark in turn, each after so many hours."""
+    for ply, took in enumerate(hours):
+        clock = after_ply(clock, ply % 2, clock.since + took * HOUR)
+    return clock
+
+
+def test_a_move_has_three_weeks_and_its_player_is_reminded_after_one():
+    clock = begun()
+    assert reminder_time(clock, LIGHT) == next_due(clock, LIGHT) == MONDAY + 7 * DAY
+    assert match_clock.flag_time(clock, LIGHT) == MONDAY + 21 * DAY
+
+
+@pytest.mark.parametrize(
+    ("words", "days"),
+    [
+        ("--days=3", 3),
+        ("--days=30", 30),
+        ("--days=30 --forfeittime=21", 21),
+        ("--forfeittime=5", 5),
+        ("--days=300", 300),
+        ("--bank=10", 10),
+        ("--bank=30+1 --forfeittime=21", 21),
+        ("--bank=10+1 --totaltime=8", 8),
+        ("--bank=10 --totaltime=11 --days=9", 9),
+    ],
+)
+def test_of_all_limits_the_first_one_reached_holds(words, days):
+    clock = begun(words)
+    assert match_clock.flag_time(clock, LIGHT) == MONDAY + days * DAY
+    assert time_left(clock, LIGHT, LIGHT, MONDAY + DAY) == (days - 1) * DAY
+
+
+@pytest.mark.parametrize("words", ["--days=7", "--days=6", "--nagtime=0", "--nagtime=21"])
+def test_there_is_no_reminder_at_the_deadline_or_after_it_or_where_none_is_wanted(words):
+    clock = begun(words)
+    assert reminder_time(clock, LIGHT) is None
+    assert next_due(clock, LIGHT) == match_clock.flag_time(clock, LIGHT)
+
+
+def test_the_deadlines_on_the_page_for_players_are_as_it_says():
+    table = PAGE.read_text().partition("your flag falls |")[2].partition("\n\n")[0]
+    row = re.compile(r"^\| (?:`(.*)` )?\| (\w+) (\S+ \S+) \| (\w+) (\S+ \S+) \|", re.MULTILINE)
+    rows = row.findall(table)
+    assert len(rows) == 6
+    for words, begins, begin, falls, fall in rows:
+        assert match_clock.flag_time(begun(words, at(begin)), LIGHT) == at(fall)
+        assert datetime.fromisoformat(begin).strftime("%a") == begins
+        assert datetime.fromisoformat(fall).strftime("%a") == falls
+
+
+def test_a_flag_falls_before_a_vacation_that_begins_at_that_instant():
+    clock = match_clock.after_vacation_start(
+        begun("--days=3"), LIGHT, MONDAY + 3 * DAY, MONDAY + 9 * DAY
+    )
+    assert match_clock.flag_time(clock, LIGHT) == MONDAY + 3 * DAY
+    clock = match_clock.after_vacation_start(
+        begun("--days=3"), LIGHT, MONDAY + 3 * DAY - 1, MONDAY + 9 * DAY
+    )
+    assert match_clock.flag_time(clock, LIGHT) == MONDAY + 9 * DAY + 1
+
+
+def test_a_turn_of_half_a_century_is_recorded_as_the_longest_there_is():
+    clock = after_ply(begun("--forfeittime=0"), LIGHT, MONDAY + 18_250 * DAY)
+    assert time_used(clock, LIGHT) == 2**40 - 1
+
+
+def test_a_clock_asked_about_the_time_before_its_turn_says_nothing_has_run():
+    assert time_of_turn(begun(), LIGHT, MONDAY - DAY) == 0
+
+
+def test_the_stored_form_is_final_and_small():
+    clock = match_clock.after_vacation_start(begun(), DARK, MONDAY, MONDAY + DAY)
+    clock = match_clock.after_pause(after_ply(clock, LIGHT, MONDAY + 1), MONDAY + 2)
+    encoded = msgspec.msgpack.encode(clock)
+    assert encoded.hex(" ") == (
+        "97 98 07 15 00 00 00 00 c3 c3 cf 00 00 01 a2 05 b3 d0 01 c4 06 00 00 00 00 00 01 "
+        "91 93 cf 00 00 01 a2 05 b3 d0 00 cf 00 00 01 a2 0a da 2c 00 01 "
+        "cf 00 00 01 a2 05 b3 d0 02 c2 90"
+    )
+    assert msgspec.msgpack.decode(encoded, type=MatchClock) == clock
+    assert len(msgspec.msgpack.encode(begun())) == 25
+
+
+def test_a_pause_that_is_over_is_stored_with_no_seat():
+    clock = match_clock.after_resume(match_clock.after_pause(begun(), MONDAY + 1), MONDAY + 2)
+    assert clock.stops == (ClockStop(MONDAY + 1, MONDAY + 2, -1),)
+
+
+def test_a_clock_stored_with_fewer_fields_is_read():
+    assert msgspec.msgpack.decode(b"\x92\x90\x05", type=MatchClock) == start_clock(TimeControl(), 5)
+
+
+def turns_of(match: Match) -> list[ClockTurn]:
+    return list(clock_turns(map(decode_event, match.events)))
+
+
+def test_a_match_without_clocks_has_none():
+    assert turns_of(MATCHES["plain"]()) == []
+
+
+def test_a_turn_is_over_with_a_move_and_with_the_end():
+    match = Match()
+    match.do(*challenge("pow2", "--days=3"), BEGIN)
+    match.do(ALICE, PlayMove(text="m13-m9"), BEGIN + DAY)
+    match.do(ALICE, MakeOffer(kind="draw"), BEGIN + DAY)
+    assert turns_of(match) == [ClockTurn(0, BEGIN, BEGIN + DAY, DAY, 2 * DAY)]
+    match.do(ALICE, ResignMatch(), BEGIN + 2 * DAY)
+    assert turns_of(match)[1:] == [ClockTurn(1, BEGIN + DAY, BEGIN + 2 * DAY, DAY, 2 * DAY)]
+
+
+def test_moves_of_one_ms_are_turns_of_their_own():
+    match = Match()
+    match.do(*challenge("pow2", "--days=3"), BEGIN)
+    match.do(ALICE, PlayMove(text="m13-m9"), BEGIN)
+    match.do(BOB, PlayMove(text="a13-c11"), BEGIN)
+    assert [(one.seat, one.began, one.ended) for one in turns_of(match)] == [
+        (0, BEGIN, BEGIN),
+        (1, BEGIN, BEGIN),
+    ]
+
+
+def test_a_turn_that_was_taken_back_stays_and_a_flag_leaves_nothing():
+    match = Match()
+    match.do(*challenge("pow2", "--bank=10"), BEGIN)
+    match.do(ALICE, PlayMove(text="m13-m9"), BEGIN + DAY)
+    match.do(ALICE, MakeOffer(kind="undo"), BEGIN + 2 * DAY)
+    match.do(BOB, AnswerOffer(accept=True), BEGIN + 3 * DAY)
+    match.do(SERVER_ACCOUNT, FlagPlayer(ply=0), BEGIN + 30 * DAY)
+    assert turns_of(match) == [
+        ClockTurn(0, BEGIN, BEGIN + DAY, DAY, 9 * DAY),
+        ClockTurn(1, BEGIN + DAY, BEGIN + 3 * DAY, 2 * DAY, 8 * DAY),
+        ClockTurn(0, BEGIN + 3 * DAY, BEGIN + 30 * DAY, 27 * DAY, 0),
+    ]
+
+
+@pytest.mark.parametrize("kind", sorted(MATCHES))
+def test_the_turns_of_plies_that_stand_add_up_to_the_time_used(kind):
+    match = MATCHES[kind]()
+    clock, found = match.state.clock, turns_of(match)
+    assert all(one.began <= one.ended and one.counted <= one.ended - one.began for one in found)
+    for before, after in pairwise(found):
+        assert before.ended <= after.began
+    # the turns of a source are in its own ledger
+    elsewhere = ("Undone", "SetBack", "Imported")
+    if clock is not None and not any(type(one).__name__ in elsewhere for one in match.bodies):
+        left = {seat for seat, _ in match.state.out}
+        for seat in set(range(len(match.state.seats))) - left:
+            used = sum(one.counted for one in found if one.seat == seat)
+            assert used >= time_used(clock, seat)

@@ -1,0 +1,593 @@
+"""Replies laid ready: when they are played, and what they become in the history.
+
+Replies laid ready: what is dropped, what is stored, and what an audit finds.
+
+The law of replies: what is played is what would have been played by hand, and nothing else.
+
+A match is played at random by hand. Then it is played again, with some of its moves laid ready at
+random before they are due, and beside them replies that never come to be.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from domain.clocks.time_control import DAY
+from domain.errors import Code
+from domain.match.audit import verify
+from domain.match.commands import (
+    AnswerOffer,
+    FlagPlayer,
+    MakeOffer,
+    PlayMove,
+    RemindPlayer,
+    ResignMatch,
+)
+from domain.match.conditional_moves import (
+    CONDITIONAL_MOVES_LIMIT,
+    NO_CONDITIONAL_MOVES,
+    ConditionalMove,
+    ConditionalMoves,
+    drop,
+    find_due,
+    merge,
+    pack,
+    still_possible,
+    turn_taken,
+    unpack,
+)
+from domain.match.events import (
+    SERVER_ACCOUNT,
+    Ended,
+    Event,
+    Flagged,
+    Moved,
+    Nagged,
+    OfferAnswered,
+    Resigned,
+    Undone,
+)
+from domain.match.history import BrokenHistory, decode_event
+from domain.sentences import text_in
+from infra.languages.wording import wording
+from tests.domain.given import (
+    AND_BACK,
+    BACK,
+    DARK,
+    FLAG,
+    FORTH,
+    KINDS,
+    LIGHT,
+    OUT,
+    SHUT_IN,
+    called,
+    envelopes,
+    moved,
+    moves,
+    queued,
+    seeds,
+    three,
+    two,
+    waiting,
+)
+from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, Turn, challenge, pow2
+
+# --- played in the same decision
+
+
+def test_a_reply_is_played_by_the_command_that_makes_it_due() -> None:
+    match = Match(pow2())
+    match.lay(DARK, ConditionalMove(1, (OUT,), FORTH))
+    assert match.do(ALICE, PlayMove(text=OUT)) == (moved(1, 0, OUT, 1), queued(2, 1, FORTH, 0))
+    assert waiting(match, DARK) == ()
+    match.holds()
+
+
+def test_its_event_bears_the_senders_command_and_time_and_its_own_seats_account() -> None:
+    match = Match(pow2())
+    match.lay(DARK, ConditionalMove(1, (OUT,), FORTH))
+    match.do(ALICE, PlayMove(text=OUT), BEGIN + 77)
+    _, first, second = envelopes(match)
+    assert (first.actor, second.actor) == (ALICE, BOB)
+    assert first.command == second.command
+    assert first.at == second.at == BEGIN + 77
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_most_particular_of_several_is_played(first: int) -> None:
+    unconditional, particular = (
+        ConditionalMove(1, None, "a13-a9"),
+        ConditionalMove(1, (OUT,), FORTH),
+    )
+    match = Match(pow2())
+    match.lay(DARK, *(unconditional, particular)[:: 1 if first else -1])
+    assert match.do(ALICE, PlayMove(text=OUT))[-1] == queued(2, 1, FORTH, 0)
+    other = Match(pow2())
+    other.lay(DARK, unconditional, particular)
+    assert other.do(ALICE, PlayMove(text="m13-m9"))[-1] == queued(2, 1, "a13-a9", 0)
+
+
+def test_of_two_for_the_same_moves_the_one_that_was_laid_ready_later_is_played() -> None:
+    match = Match(pow2())
+    match.play(OUT)
+    match.lay(
+        DARK,
+        ConditionalMove(3, (FORTH, BACK), "c11-b10"),
+        ConditionalMove(3, (FORTH, "j7-j11"), "c11-a9"),
+    )
+    match.play(FORTH)
+    match.lay(DARK, ConditionalMove(3, (BACK,), AND_BACK))
+    assert waiting(match, DARK) == (
+        ConditionalMove(3, (FORTH, "j7-j11"), "c11-a9"),
+        ConditionalMove(3, (BACK,), AND_BACK),
+    )
+    assert match.do(ALICE, PlayMove(text=BACK))[-1] == queued(4, 1, AND_BACK, 0)
+    match.holds()
+
+
+def test_a_reply_is_recorded_in_its_canonical_form() -> None:
+    match = Match(pow2())
+    match.lay(DARK, ConditionalMove(1, None, " A13-C11 "))
+    assert match.do(ALICE, PlayMove(text="M13-J7"))[-1] == queued(2, 1, FORTH, 0)
+    match.holds()
+
+
+def test_a_refused_command_plays_nothing() -> None:
+    match = two()
+    match.lay(DARK, ConditionalMove(1, None, FORTH))
+    assert match.refuses(ALICE, PlayMove(text="m13-b4"), BEGIN) == Code.ILLEGAL_MOVE
+    assert match.refuses(ALICE, PlayMove(text=OUT), FLAG) == Code.TIME_OVER
+    assert match.state.ply == 0
+    assert waiting(match, DARK) == (ConditionalMove(1, None, FORTH),)
+
+
+# --- chains
+
+
+def test_a_reply_may_end_the_match_and_then_nothing_is_laid_ready_any_more() -> None:
+    match = Match(challenge("line"))
+    match.play(*SHUT_IN[:19])
+    match.lay(LIGHT, ConditionalMove(30, None, "a1"))
+    match.lay(
+        DARK, ConditionalMove(20, (SHUT_IN[19],), SHUT_IN[20]), ConditionalMove(40, None, "a1")
+    )
+    assert match.play(SHUT_IN[19]) == [
+        moved(20, 1, SHUT_IN[19], 1),
+        queued(21, 1, SHUT_IN[20], None),
+        Ended(winners=(1,), reason="more-stones"),
+    ]
+    assert [one.actor for one in envelopes(match)[-2:]] == [BOB, BOB]
+    assert match.replies == NO_CONDITIONAL_MOVES
+    match.holds()
+
+
+# --- three players
+
+
+def test_a_reply_is_played_when_the_seat_to_move_before_it_leaves() -> None:
+    match = three()
+    match.lay(1, ConditionalMove(0, None, "2"))
+    assert match.do(ALICE, ResignMatch()) == (
+        Resigned(seat=0, next=1),
+        queued(1, 1, "2", 2),
+    )
+    assert [one.actor for one in envelopes(match)[1:]] == [ALICE, BOB]
+    match.holds()
+
+
+def test_a_reply_is_played_when_the_flag_of_the_seat_before_it_falls() -> None:
+    match = three()
+    match.lay(1, ConditionalMove(0, None, "2"))
+    match.lay(2, ConditionalMove(1, ("2",), "1"))
+    assert match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG) == (
+        Flagged(seat=0, next=1),
+        queued(1, 1, "2", 2),
+        queued(2, 2, "1", 1),
+    )
+    assert [one.actor for one in envelopes(match)[1:]] == [SERVER_ACCOUNT, BOB, CAROL]
+    match.holds()
+
+
+def test_what_a_seat_that_leaves_had_laid_ready_is_dropped() -> None:
+    match = three()
+    match.lay(1, ConditionalMove(4, None, "1"))
+    match.lay(2, ConditionalMove(2, None, "1"))
+    match.do(BOB, ResignMatch())
+    assert match.replies == {2: ConditionalMoves((ConditionalMove(2, None, "1"),))}
+    match.holds()
+
+
+# --- what does not play them
+
+
+def test_taking_back_plays_no_reply_but_the_next_move_does() -> None:
+    match = Match(pow2())
+    match.play(OUT, FORTH)
+    match.do(ALICE, MakeOffer(kind="undo"))
+    match.lay(LIGHT, ConditionalMove(0, None, "m13-m9"))
+    match.lay(DARK, ConditionalMove(1, None, "a13-a9"))
+    assert match.do(BOB, AnswerOffer(accept=True)) == (
+        OfferAnswered(seat=1, kind="undo", accept=True),
+        Undone(ply=0, next=0),
+    )
+    assert match.play(OUT) == [moved(1, 0, OUT, 1), queued(2, 1, "a13-a9", 0)]
+    match.holds()
+
+
+def test_of_what_was_taken_back_replies_that_were_played_are_not_played_again() -> None:
+    match = Match(pow2())
+    match.lay(DARK, ConditionalMove(1, None, FORTH))
+    match.play(OUT)
+    match.do(ALICE, MakeOffer(kind="undo"))
+    match.do(BOB, AnswerOffer(accept=True))
+    assert match.play(OUT) == [moved(1, 0, OUT, 1)]
+    match.holds()
+
+
+def test_replies_that_build_on_moves_taken_back_are_dropped_with_them() -> None:
+    match = Match(pow2())
+    match.lay(DARK, ConditionalMove(3, (OUT, FORTH, BACK), AND_BACK))
+    match.play(OUT, FORTH)
+    match.lay(DARK, ConditionalMove(3, ("j7-j11",), "c11-a9"), ConditionalMove(5, None, "a1-a5"))
+    match.do(ALICE, MakeOffer(kind="undo"))
+    match.do(BOB, AnswerOffer(accept=True))
+    assert waiting(match, DARK) == (
+        ConditionalMove(3, (OUT, FORTH, BACK), AND_BACK),
+        ConditionalMove(5, None, "a1-a5"),
+    )
+    match.play(OUT, FORTH)
+    assert match.do(ALICE, PlayMove(text=BACK))[-1] == queued(4, 1, AND_BACK, 0)
+    match.holds()
+
+
+def test_offers_answers_and_reminders_play_no_reply() -> None:
+    match = two()
+    match.lay(LIGHT, ConditionalMove(0, None, OUT))
+    match.do(BOB, MakeOffer(kind="draw"))
+    assert match.do(ALICE, AnswerOffer(accept=False)) == (
+        OfferAnswered(seat=0, kind="draw", accept=False),
+    )
+    assert match.do(SERVER_ACCOUNT, RemindPlayer(), BEGIN + 2 * DAY) == (Nagged(seat=0),)
+    assert match.state.ply == 0
+    assert waiting(match, LIGHT) == (ConditionalMove(0, None, OUT),)
+    match.holds()
+
+
+def test_a_reply_lets_an_offer_lapse_as_a_move_does() -> None:
+    match = Match(pow2())
+    match.lay(DARK, ConditionalMove(1, None, FORTH))
+    match.do(ALICE, MakeOffer(kind="draw"))
+    match.play(OUT)
+    assert match.refuses(BOB, AnswerOffer(accept=True)) == Code.NO_OFFER
+    match.holds()
+
+
+# --- what is dropped
+
+
+def test_an_illegal_reply_is_dropped_with_a_note_and_the_match_stands() -> None:
+    match = Match(pow2())
+    match.lay(DARK, ConditionalMove(1, None, "a13-b4"), ConditionalMove(3, None, FORTH))
+    assert match.do(ALICE, PlayMove(text=OUT)) == (moved(1, 0, OUT, 1),)
+    assert match.state.next == DARK
+    (note,) = match.replies[DARK].notes
+    assert str(note).startswith("a13-b4 at #1 was dropped: a13-b4: ")
+    (note,) = unpack(pack(match.replies))[DARK].notes
+    assert text_in(note, wording("de")).startswith("a13-b4 bei #1 ist weggefallen: a13-b4: ")
+    assert waiting(match, DARK) == (ConditionalMove(3, None, FORTH),)
+    assert match.play(FORTH) == [moved(2, 1, FORTH, 0)]
+    match.holds()
+
+
+def test_an_unreadable_reply_is_dropped_with_a_note() -> None:
+    match = Match(pow2())
+    match.lay(DARK, ConditionalMove(1, None, "hello"))
+    assert match.play(OUT) == [moved(1, 0, OUT, 1)]
+    assert str(match.replies[DARK].notes[0]).startswith("hello at #1 was dropped: ")
+
+
+def test_an_illegal_reply_is_tried_once() -> None:
+    match = three()
+    match.play("1")
+    match.lay(2, ConditionalMove(2, None, "99"))
+    match.play("1")
+    before = match.replies[2]
+    assert len(before.notes) == 1
+    match.do(ALICE, ResignMatch())
+    assert match.replies[2] == before
+    assert match.state.next == 2
+    match.holds()
+
+
+def test_the_ten_newest_notes_are_kept() -> None:
+    replies = {DARK: ConditionalMoves((), ("old",))}
+    for number in range(10):
+        replies = drop(replies, DARK, ConditionalMove(1, None, "x"), str(number))
+    assert replies[DARK].notes == tuple("0123456789")
+
+
+MOVES = ["a", "b", "c"]
+CAN_BE = [
+    ConditionalMove(3, None, "x"),
+    ConditionalMove(4, None, "x"),
+    ConditionalMove(3, ("c",), "x"),
+    ConditionalMove(3, ("a", "b", "c"), "x"),
+    ConditionalMove(5, ("c", "d", "e"), "x"),
+    ConditionalMove(5, ("d", "e"), "x"),
+]
+CAN_NOT_BE = [
+    ConditionalMove(2, None, "x"),
+    ConditionalMove(2, ("b",), "x"),
+    ConditionalMove(3, ("d",), "x"),
+    ConditionalMove(4, ("b", "b", "d"), "x"),
+    ConditionalMove(6, ("d", "e"), "x"),
+]
+
+
+def test_what_can_come_to_be_is_kept_and_nothing_else() -> None:
+    replies = {DARK: ConditionalMoves((*CAN_BE, *CAN_NOT_BE), ("note",))}
+    assert still_possible(replies, MOVES, (0, 1)) == {
+        DARK: ConditionalMoves(tuple(CAN_BE), ("note",))
+    }
+    assert still_possible(replies, MOVES, (0,)) == {}
+
+
+def test_the_reply_for_now_is_found_by_seat_ply_and_moves() -> None:
+    replies = {DARK: ConditionalMoves((*CAN_NOT_BE, *CAN_BE))}
+    assert find_due(replies, DARK, MOVES) == ConditionalMove(3, ("a", "b", "c"), "x")
+    assert find_due(replies, DARK, ["b", "b", "c"]) == ConditionalMove(3, ("c",), "x")
+    assert find_due(replies, DARK, ["b", "b", "b"]) == ConditionalMove(3, None, "x")
+    assert find_due(replies, LIGHT, MOVES) is None
+    assert find_due(replies, DARK, []) is None
+
+
+OLD = [ConditionalMove(4, ("c", "d"), "x"), ConditionalMove(4, None, "x")]
+
+
+@pytest.mark.parametrize(
+    ("new", "left"),
+    [
+        (ConditionalMove(4, ("c", "d"), "y"), OLD[1:]),
+        (ConditionalMove(4, ("d",), "y"), OLD[1:]),
+        (ConditionalMove(4, None, "y"), OLD[:1]),
+        (ConditionalMove(4, ("e",), "y"), OLD),
+        (ConditionalMove(4, ("e", "d"), "y"), OLD),
+        (ConditionalMove(4, ("b", "c", "d"), "y"), OLD),
+        (ConditionalMove(5, ("d",), "y"), OLD),
+        (ConditionalMove(5, ("c", "d"), "y"), OLD),
+        (ConditionalMove(5, None, "y"), OLD),
+    ],
+)
+def test_a_new_reply_takes_the_place_of_one_for_the_same_moves(
+    new: ConditionalMove, left: list[ConditionalMove]
+) -> None:
+    assert merge(ConditionalMoves(tuple(OLD), ("note",)), [new]) == ConditionalMoves(
+        (*left, new), ("note",)
+    )
+
+
+# --- the history
+
+
+@pytest.mark.parametrize(
+    ("seq", "changes", "sentence"),
+    [
+        (2, {"queued": True}, "event 2: the rules give"),
+        (3, {"queued": False}, "event 3: the rules give 1 events here, not 2"),
+        (3, {"move": "a13-b4"}, "event 3: the rules give 1 events here, not 2"),
+        (3, {"seat": 0}, "event 3: the rules give 1 events here, not 2"),
+    ],
+)
+def test_a_forged_reply_is_found_though_the_chain_is_whole(
+    seq: int, changes: dict[str, object], sentence: str
+) -> None:
+    match = replied()
+    body = replace(match.bodies[seq - 1], **changes)
+    with pytest.raises(BrokenHistory, match=sentence):
+        verify(1, match.forged(seq, body=body))
+
+
+@pytest.mark.parametrize(
+    ("seq", "actor", "sentence"),
+    [
+        (3, ALICE, "event 3: deciding it again gives another time or actor"),
+        (2, BOB, "event 2: the rules refuse it: you play Dark"),
+    ],
+)
+def test_a_reply_and_what_it_answers_have_their_own_seats_accounts_for_actors(
+    seq: int, actor: bytes, sentence: str
+) -> None:
+    with pytest.raises(BrokenHistory, match=sentence):
+        verify(1, replied().forged(seq, actor=actor))
+
+
+def replied() -> Match:
+    """A match of one move and its reply, which was laid ready."""
+    match = Match(pow2())
+    match.lay(DARK, ConditionalMove(1, None, FORTH))
+    match.play(OUT)
+    return match
+
+
+# --- as they are stored
+
+replies = st.builds(
+    ConditionalMove,
+    ply=st.integers(0, 300),
+    path=st.none() | st.lists(st.text(max_size=9), max_size=4).map(tuple),
+    move=st.text(max_size=9),
+)
+seats = st.dictionaries(
+    st.integers(0, 2),
+    st.builds(
+        ConditionalMoves,
+        st.lists(replies, max_size=4).map(tuple),
+        st.lists(st.text(max_size=9), max_size=2).map(tuple),
+    ),
+)
+
+
+@given(seats)
+def test_replies_come_back_as_they_were_stored_but_for_seats_without_any(laid: dict) -> None:
+    assert unpack(pack(laid)) == {
+        seat: one for seat, one in laid.items() if one != ConditionalMoves()
+    }
+
+
+def test_the_stored_form_of_replies_is_final() -> None:
+    laid = {
+        DARK: ConditionalMoves(
+            (ConditionalMove(3, ("c",), "x"), ConditionalMove(4, None, "y")), ("n",)
+        )
+    }
+    assert pack(laid) == bytes.fromhex("81 01 92 92 93 03 91 a1 63 a1 78 93 04 c0 a1 79 91 a1 6e")
+
+
+@pytest.mark.parametrize("data", [b"\xc1", b"\x90", b"\x81\x01\x03", b"\x81\x01"])
+def test_bytes_that_are_no_replies_are_refused(data: bytes) -> None:
+    with pytest.raises(msgspec.DecodeError):
+        unpack(data)
+
+
+def test_a_seat_that_lays_all_it_may_plays_them_all_in_one_decision() -> None:
+    match = Match(pow2())
+    lines = OUT, FORTH, BACK, AND_BACK
+    for seat in (LIGHT, DARK):
+        plies = range(seat or 2, 2 * CONDITIONAL_MOVES_LIMIT + 2, 2)
+        match.lay(seat, *(ConditionalMove(ply, None, lines[ply % 4]) for ply in plies))
+    assert len(match.do(ALICE, PlayMove(text=OUT))) > 2 * CONDITIONAL_MOVES_LIMIT - 2
+    match.holds()
+
+
+def test_a_move_for_the_next_turn_waits_for_it_however_many_others_move_before() -> None:
+    waits = ConditionalMove(1, (), "x")
+    replies = {DARK: ConditionalMoves((waits, ConditionalMove(9, None, "y")))}
+    assert find_due(replies, DARK, MOVES) == waits
+    assert find_due(replies, DARK, []) is None
+    assert unpack(pack(still_possible(replies, MOVES, (DARK,)))) == replies
+    after = turn_taken(replies, DARK)
+    assert find_due(after, DARK, MOVES) is None
+    assert turn_taken(after, DARK) is after
+    assert merge(replies[DARK], [ConditionalMove(4, (), "z")]).moves[1:] == (
+        ConditionalMove(4, (), "z"),
+    )
+
+
+LONGEST = 40
+Laying = tuple[int, ConditionalMove]
+"""A reply, and the seat that lays it ready."""
+
+
+def by_hand(kind: str, rng: random.Random) -> list[Turn]:
+    """Give the commands of a match of which sometimes a seat of three leaves."""
+    turns = [called(kind)]
+    match = Match(*turns)
+    while not match.state.over and len(turns) < LONGEST:
+        seats = match.state.active_seats
+        if len(seats) == 3 and rng.random() < 0.1:
+            turns.append((match.state.seats[rng.choice(seats)], ResignMatch()))
+        else:
+            turns.append(moves(match, rng))
+        match.do(*turns[-1])
+    return turns
+
+
+class Script:
+    """A match by hand, move by move: who is to move when, and what was played."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self.turns = turns
+        self.match = Match(turns[0])
+        self.movers = [{self.match.state.next}]
+        """For each ply, the seats that were to move then, one after another."""
+        for turn in turns[1:]:
+            self.match.do(*turn)
+            del self.movers[self.match.state.ply + 1 :]
+            self.movers += [set() for _ in range(self.match.state.ply + 1 - len(self.movers))]
+            self.movers[self.match.state.ply].add(self.match.state.next)
+        self.moves = self.match.state.first_moves(self.match.state.ply)
+
+    def following(self, number: int) -> Iterator[tuple[int, str]]:
+        """Yield seat and text of the moves that follow a command without another between."""
+        seats = self.match.state.seats
+        for actor, command in self.turns[number + 1 :]:
+            if not isinstance(command, PlayMove):
+                return
+            yield seats.index(actor), command.text
+
+
+def some_that_come_true(
+    script: Script, number: int, match: Match, rng: random.Random
+) -> Iterator[Laying]:
+    """Yield replies that are moves to come, each after the moves until then or after any."""
+    since = match.state.ply
+    first = since + isinstance(script.turns[number][1], PlayMove)
+    for ply, (seat, text) in enumerate(script.following(number), first):
+        if rng.random() < 0.3:
+            path = tuple(script.moves[since:ply])
+            yield seat, ConditionalMove(ply, rng.choice([path, None]), text)
+
+
+def some_that_do_not(
+    script: Script, laid: Sequence[Laying], match: Match, rng: random.Random
+) -> Iterator[Laying]:
+    """Yield replies that wait for other moves or for another's turn, or that a better one beats."""
+    since = match.state.ply
+    for _ in range(rng.randrange(4)):
+        ply = rng.randint(since + 1, since + 6)
+        path = [*script.moves, *["?"] * 9][since:ply]
+        path[rng.randrange(len(path))] = "other"
+        yield rng.choice(match.state.active_seats), ConditionalMove(ply, tuple(path), "nonsense")
+    for ply in range(since, min(since + 6, len(script.movers))):
+        for seat in set(match.state.active_seats) - script.movers[ply]:
+            if rng.random() < 0.3:
+                yield seat, ConditionalMove(ply, None, "nonsense")
+    for seat, reply in laid:
+        if reply.path:
+            yield seat, ConditionalMove(reply.ply, None, "nonsense")
+
+
+def replayed(script: Script, seed: int, *, others: bool) -> Match:
+    """Play the match again with replies; `others` lays ready what never comes to be, too."""
+    rng, other_rng = random.Random(seed), random.Random(seed + 1)
+    match = Match(script.turns[0])
+    number = 1
+    while number < len(script.turns):
+        laid = list(some_that_come_true(script, number, match, rng))
+        beside = some_that_do_not(script, laid, match, other_rng) if others else ()
+        for seat, reply in [*beside, *laid]:
+            match.lay(seat, reply)
+        events = match.do(*script.turns[number])
+        number += 1 + sum(isinstance(event, Moved) and event.queued for event in events)
+    return match
+
+
+def plain(match: Match) -> list[Event]:
+    """The events as if all had been played by hand."""
+    return [replace(one, queued=False) if isinstance(one, Moved) else one for one in match.bodies]
+
+
+def movers(match: Match) -> list[bytes]:
+    """The actors of all moves and resignations."""
+    envelopes = map(decode_event, match.events)
+    return [one.actor for one in envelopes if hasattr(one.body, "seat")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=40)
+@given(seeds)
+def test_a_match_with_replies_is_the_match_played_by_hand(kind: str, seed: int) -> None:
+    script = Script(by_hand(kind, random.Random(seed)))
+    match = replayed(script, seed, others=True)
+    assert plain(match) == script.match.bodies
+    assert movers(match) == movers(script.match)
+    match.holds()
+    if match.state.over:
+        assert match.replies == NO_CONDITIONAL_MOVES
+    # the very bytes don't depend on what else was laid ready
+    assert match.events == replayed(script, seed, others=False).events

@@ -1,0 +1,190 @@
+"""The best that is known of the puzzles, played by the rules and scored as the bounds say.
+
+What the help pages of the puzzles show and say, in both languages, is what the rules do.
+
+The drawings of the puzzles, against boards on file.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from domain.drawing import draw_text
+from domain.rules import latest_rules, rules_by_id
+from tests.games.puzzles import play, random_match, start
+
+BEST = json.loads((Path(__file__).parent / "puzzles-best.json").read_text())
+
+
+@pytest.mark.parametrize("best", BEST, ids=lambda best: best["what"])
+def test_the_best_known_match_scores_what_is_on_record(best):
+    rules = rules_by_id(best["rules"])
+    at = start(rules.key)
+    for text in best["moves"].split():
+        assert rules.write(rules.check(at, rules.read(text))) == text
+        at = play(rules.key, at, text)
+    assert rules.score(at).detail == best["detail"]
+
+
+@pytest.mark.parametrize(
+    ("key", "index", "said"),
+    [
+        ("one", 0, "40 of the 44 lines at most, for which 12 stones are enough"),
+        ("two", 0, "38 at most (25 stones)"),
+        ("two", 1, "37 when no line may hold more than two (25 stones)"),
+        ("duo", 0, "48 at most (44 and 4)"),
+        ("duo", 1, "40 when no colour is passed before the end"),
+    ],
+)
+def test_every_proven_bound_has_been_reached(key, index, said):
+    best = [best for best in BEST if best["rules"] == f"{key}/1"][index]
+    score = rules_by_id(best["rules"]).score(play(key, start(key), *best["moves"].split()))
+    assert said in score.bound
+    assert all(number in said for number in score.detail.split()[:1])
+
+
+def test_no_colour_is_passed_in_the_even_match_and_one_is_in_the_other():
+    passed, even = (best["moves"].split() for best in BEST if best["rules"] == "duo/1")
+    for texts, alternating in ((passed, False), (even, True)):
+        colours = [play("duo", start("duo"), *texts[:ply]).colour for ply in range(len(texts))]
+        assert (colours == [ply % 2 for ply in range(len(texts))]) == alternating
+
+
+ROOT = Path(__file__).parents[2]
+KEYS = ("duo", "jump", "one", "two")
+EXAMPLES = {
+    "duo": [((), "a13 b4 f8 c3 i5 d4 j10 f6 m1")],
+    "jump": [((), "a1 e1:g1 e3:d4-g1"), (("-solitaire=a1,a5,a9,m1",), "a1-a7-a13")],
+    "one": [((), "a9 d4 d7 d10 a13")],
+    "two": [((), "a1 a13 g1")],
+}
+each_page = pytest.mark.parametrize(
+    ("key", "page"),
+    [
+        pytest.param(
+            key,
+            (ROOT / f"domain/games/{key}/help{language}.txt").read_text(),
+            id=f"{key}{language}",
+        )
+        for key in KEYS
+        for language in ("", ".de")
+    ],
+)
+
+
+@each_page
+def test_the_pages_are_plain_text_of_at_most_78_columns(key, page):
+    assert all(len(line) <= 78 and line == line.rstrip() for line in page.splitlines())
+    assert page.isascii() == ("WRITING A MOVE" in page)
+    assert f"\n  {key} challenge userid" in page
+
+
+@each_page
+def test_the_boards_on_the_pages_are_the_drawn_ones(key, page):
+    for flags, texts in EXAMPLES[key]:
+        at = play(key, start(key, *flags), *texts.split())
+        assert draw_text(latest_rules(key), at, "small") in page
+        said = re.split(r", | und | and |: ", " ".join(page.split()))
+        assert all(any(text in part for part in said) for text in texts.split())
+
+
+@each_page
+def test_every_move_on_the_pages_is_canonical_notation(key, page):
+    moves = re.findall(r"^  (-?[a-m]\d\S*|done)  ", page, re.MULTILINE)
+    assert moves[-1] == "done"
+    for text in moves:
+        assert latest_rules(key).write(latest_rules(key).read(text)) == text
+
+
+@each_page
+def test_the_only_option_is_explained(key, page):
+    assert ("\n  -solitaire=a1,b4,...  " in page) == (key == "jump")
+    assert latest_rules(key).read_options(["-solitaire=a1,b4"] if key == "jump" else [])
+
+
+@each_page
+def test_what_is_proven_or_the_sources_mark_is_told(key, page):
+    bound = latest_rules(key).score(start(key)).bound
+    assert set(re.findall(r"\d+", bound)) <= set(re.findall(r"\d+", page))
+
+
+def test_the_chain_that_is_stored_otherwise_is_so():
+    at = play("jump", start("jump"), "a1", "a5:a7", "c5:d4")
+    rules = latest_rules("jump")
+    assert rules.write(rules.check(at, rules.read("c3:a1-d4-a7"))) == "c3:a1-a7"
+
+
+def test_three_lines_of_the_example_carry_two_stones_and_the_best_of_one_is_the_fourth():
+    two = play("two", start("two"), "a1", "a13", "g1")
+    assert latest_rules("two").score(two).rank == (-3, 3)
+    one = play("one", start("one"), *EXAMPLES["one"][0][1].split())
+    assert latest_rules("one").score(one).rank == (-14, 4)
+
+
+def test_there_are_matches_of_jump_far_below_the_sources_mark():
+    best = json.loads((ROOT / "tests/games/puzzles-best.json").read_text())
+    plies = [len(one["moves"].split()) - 32 for one in best if one["rules"] == "jump/1"]
+    assert min(plies) < 10
+
+
+GAMES = Path(__file__).parent
+BEST_ON_FILE = {}
+for _best in json.loads((GAMES / "puzzles-best.json").read_text()):
+    BEST_ON_FILE.setdefault(_best["rules"].removesuffix("/1"), _best["moves"])
+BOARDS = {
+    "duo-beginning-large": ("duo", "a13 b4 f8"),
+    "duo-best-small": ("duo", BEST_ON_FILE["duo"]),
+    "jump-part-one-large": ("jump", "a1 e1:g1 e3:d4-g1"),
+    "jump-part-two-small": ("jump", " ".join(BEST_ON_FILE["jump"].split()[:33])),
+    "one-best-large": ("one", BEST_ON_FILE["one"]),
+    "one-done-small": ("one", "a9 d4 d7 d10 a13 done"),
+    "two-best-small": ("two", BEST_ON_FILE["two"]),
+    "two-beginning-large": ("two", "a1 a13 g1"),
+}
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_positions_are_drawn_as_on_file(name):
+    key, texts = BOARDS[name]
+    drawn = draw_text(
+        latest_rules(key), play(key, start(key), *texts.split()), name.rpartition("-")[2]
+    )
+    assert f"{drawn}\n" == (GAMES / f"{name.replace('-', '/', 1)}.txt").read_text()
+
+
+@pytest.mark.parametrize("display", ["large", "small"])
+@pytest.mark.parametrize("key", KEYS)
+def test_no_line_ends_with_a_blank_or_is_wider_than_a_terminal(key, display):
+    for at, _ in random_match(key, (), 1):
+        lines = draw_text(latest_rules(key), at, display).split("\n")
+        assert all(line == line.rstrip() and len(line) <= 78 for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("key", "texts", "counts"),
+    [
+        ("jump", "", "Stones set: 0"),
+        ("jump", "a1 c3:d4", "Stones set: 2"),
+        ("jump", BEST_ON_FILE["jump"], "Stones left: 1 Plies: 3"),
+        ("one", "", "Stones set: 0 Lines with exactly one: 0 with more: 0 Best: 0 by 0"),
+        ("one", "a1 m1", "Stones set: 2 Lines with exactly one: 8 with more: 1 Best: 5 by 1"),
+        ("two", "a1 a13", "Stones set: 2 Lines with exactly two: 1 Best: 1 by 2"),
+        ("two", "a1 a13 a7", "Stones set: 3 Lines with exactly two: 0 Best: 1 by 2"),
+        ("duo", "", "Stones placed: Light 0 Dark 0 Next: Light"),
+        ("duo", "a1", "Stones placed: Light 1 Dark 0 Next: Dark"),
+        ("duo", "a1 done", "Stones placed: Light 1 Dark 0"),
+    ],
+)
+def test_the_counts_stand_above_the_board(key, texts, counts):
+    drawn = draw_text(latest_rules(key), play(key, start(key), *texts.split()), "small")
+    assert drawn.split("\n")[:2] == [counts, ""]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_finished_position_is_drawn_with_its_score(key):
+    at = play(key, start(key), "done")
+    assert draw_text(latest_rules(key), at, "small").split("\n")[-2:] == [
+        "", latest_rules(key).score(at).detail,
+    ]  # fmt: skip
