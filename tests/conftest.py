@@ -2,6 +2,7 @@
 
 import gc
 import os
+import random
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -41,6 +42,11 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--shuffle`, because no test may depend on another one."""
+    parser.addoption("--shuffle", metavar="SEED", help="the order of modules, and of tests in each")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deal the modules among the processes, each of which has those with a browser at another time.
 
@@ -49,6 +55,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
     modules = [list(those) for _, those in groupby(items, key=lambda item: item.path)]
+    if seed := config.getoption("shuffle"):
+        chance = random.Random(seed)
+        chance.shuffle(modules)
+        for those in modules:
+            chance.shuffle(those)
     browsed = [those for those in modules if BROWSED in those[0].path.parents]
     others = [those for those in modules if BROWSED not in those[0].path.parents]
     dealt: list[list[pytest.Item]] = []

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from domain.boards.pow2_board import INDEX
 from domain.errors import Code, Refusal
 from domain.game.protocol import IllegalMove, UnreadableMove
-from domain.rules import pack_position, unpack_position
 
 SYMMETRIES = [
     lambda x, y: (y, x),
@@ -124,20 +123,8 @@ def reads_alike_or_refuses(rules, text):
 # --- legal moves
 
 
-def accepts_a_legal_move(rules, at, data):
-    """Return one of the legal moves, which has to be accepted as it is written."""
-    text = data.draw(st.sampled_from(legal(rules, at)))
-    assert rules.write(rules.check(at, rules.read(text))) == text
-    return text
 
 
-def accepts_or_refuses(rules, at, move, named=None):
-    """Assert that a move is accepted as it is if it is listed, and else refused by its name."""
-    text = rules.write(move)
-    if text in legal(rules, at):
-        assert rules.check(at, move) == move
-    else:
-        assert refused(rules, at, text).startswith(f"{named or text}: ")
 
 
 def accepted(rules, at, texts):
@@ -159,12 +146,6 @@ def sorted_each_once_and_counted(rules, at, key):
 # --- positions as values
 
 
-def passes_unchanged(name, at, most):
-    """Assert that a position comes back from its packed form, which has no more than so many bytes."""
-    unpacked = unpack_position(name, pack_position(at))
-    assert unpacked == at
-    assert hash(unpacked) == hash(at)
-    assert len(pack_position(at)) <= most
 
 
 def sets(letters, alphabet):
