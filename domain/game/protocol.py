@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Final, Generic, Protocol, TypeVar, cast
 
@@ -150,6 +151,12 @@ class NoOptions(msgspec.Struct, frozen=True):
     """The options of a game without any."""
 
 
+@lru_cache(1_024)
+def _options_of(rules: "Rules[Any, Any, Any]", flags: tuple[str, ...]) -> Any:
+    """Return what flags say; a match's are read whenever its first position is wanted."""
+    return read_options(rules.options_type, flags)
+
+
 class Rules(ABC, Generic[P, M, O]):
     """The rules of one version of a game. Stateless; every method is pure and total on its domain.
 
@@ -191,7 +198,7 @@ class Rules(ABC, Generic[P, M, O]):
 
     def read_options(self, flags: Sequence[str]) -> O:
         """Read option flags, with or without hyphen; `Refusal` for unknown or contradicting."""
-        return cast("O", read_options(self.options_type, flags))
+        return cast("O", _options_of(self, tuple(flags)))
 
     def write_options(self, options: O) -> tuple[str, ...]:
         """Return the recorded form: sorted, hyphenated, defaults left out."""

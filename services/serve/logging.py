@@ -8,50 +8,29 @@ Lines of the log: their text, without what is personal.
 
 Modules log no personal data themselves. But an error that they report may quote some: redis-py names the whole command
 that failed, and a library the value that it could not read. So the form of the lines leaves it out.
-
-Log lines as JSON objects, of our own modules and of all libraries alike.
-
-| field | what |
-|---|---|
-| `time` | when it was logged, UTC |
-| `level` | `debug`, `info`, `warning`, `error` or `critical` |
-| `logger` | the module that logged it |
-| `message` | the sentence |
-| `role`, `host`, `pid` | the process |
-| `request_id`, `board`, `command_id`, `account` | what it worked on, where that is known |
-| `exception` | the tracebacks of an error |
-
-A line of the security log has the fields of its event besides. structlog takes long to import, so this module is
-imported only by processes that write such lines.
 """
 
 import logging
 import os
 import re
-import socket
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from traceback import format_tb
 from typing import Any, Final
 
-import msgspec
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
-from structlog.stdlib import ProcessorFormatter
-from structlog.types import EventDict
 
 from domain.errors import Refusal
 from infra.people.account_macs import KEYS_FOLDER
 from infra.people.rate_limits import LOGGER as SECURITY_LOGGER
 from infra.people.rate_limits import NETWORKS
-from infra.process.log_context import log_fields
 from infra.settings.settings import Settings, SettingsError
 
 _REDACTED: Final = (
@@ -243,6 +222,7 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def _json_lines(role: str) -> logging.Formatter:
+    from services.serve.json_log import json_lines  # noqa: PLC0415 - structlog takes long to import
 
     return json_lines(role)
 
@@ -260,37 +240,3 @@ def _log_errors_that_end() -> None:
 
     sys.excepthook = log_error
     threading.excepthook = log_thread_error
-
-
-_encode: Final = msgspec.json.Encoder().encode
-
-
-def json_lines(role: str) -> logging.Formatter:
-    """Return the formatter of a process."""
-    host = socket.gethostname()
-
-    def complete(_logger: Any, level: str, event: EventDict) -> EventDict:
-        record: logging.LogRecord = event["_record"]
-        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        line: dict[str, Any] = {
-            "time": at.replace("+00:00", "Z"),
-            "level": level,
-            "logger": record.name,
-            "message": redact(event["event"]),
-            "role": role,
-            "host": host,
-            "pid": record.process,
-        }
-        for name, value in log_fields().items():
-            line[name] = value.hex() if isinstance(value, bytes) else value
-        line |= fields_of(record)
-        if exc_info := event.get("exc_info"):
-            line["exception"] = error_text(exc_info[1])
-        if stack := event.get("stack_info"):
-            line["stack"] = stack
-        return line
-
-    def render(_logger: Any, _level: str, event: EventDict) -> str:
-        return _encode(event).decode()
-
-    return ProcessorFormatter(foreign_pre_chain=[complete], processors=[render])

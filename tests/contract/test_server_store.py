@@ -14,10 +14,10 @@ from domain.match.history import NO_HASH, PackedSnapshot
 from infra.durability.durability import Mode
 from infra.redis import keys, scripts
 from infra.store import board_numbers, redis_store
-from infra.store.layout import Layout, Numbering, initial_layout
+from infra.store.layout import LAYOUT_SECONDS, Layout, Numbering, initial_layout
 from infra.store.outcomes import tail
 from infra.store.port import NotDurable, Queued, Submission, Write
-from infra.store.redis_store import LAYOUT_SECONDS, RedisStore
+from infra.store.redis_store import RedisStore
 from infra.store.watermarks import FLOOR_MS, FLOOR_STEP_MS
 from tests.helpers.clusters import Cluster
 from tests.helpers.lanes import LANE

@@ -37,6 +37,7 @@ from infra.store.kept_texts import DrawTexts
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from infra.store.seed_chains import SeedChains
+from services.app.context import App
 from services.language import LOCAL, Answer, Language
 from tests.fakes.memory_store import MemoryObjects, MemoryStore, memory_client
 from tests.helpers.gateways import StoreGateway
@@ -85,6 +86,9 @@ class FakeApp:
         self.objects = MemoryObjects()
         self._lanes = LaneLeases(self.client, self._drain)
         self.gateway = StoreGateway(self.store, self._lanes, self.client)
+
+    is_arbiter = App.is_arbiter
+    gives_receipts = App.gives_receipts
 
     def _drain(self, lane: Lane) -> None:
         if self.awake:

@@ -123,10 +123,6 @@ def reads_alike_or_refuses(rules, text):
 # --- legal moves
 
 
-
-
-
-
 def accepted(rules, at, texts):
     """Return those of the texts that are accepted as moves, as they are written."""
     found = []
@@ -144,8 +140,6 @@ def sorted_each_once_and_counted(rules, at, key):
 
 
 # --- positions as values
-
-
 
 
 def sets(letters, alphabet):

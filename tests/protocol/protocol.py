@@ -37,7 +37,7 @@ from infra.store import outcomes  # noqa: E402
 from services.app.error_codes import CODE_INFO  # noqa: E402
 from services.cli.main import _parsers  # noqa: E402
 from services.language.commands import FORMS  # noqa: E402
-from services.serve.logging import json_lines  # noqa: E402
+from services.serve.json_log import json_lines  # noqa: E402
 from tests.helpers.api import Api  # noqa: E402 - found where the path says
 from tests.helpers.doctor import metric_types  # noqa: E402
 

@@ -21,7 +21,8 @@ from infra.durability.durability import DurabilityError
 from infra.people.rate_limits import LOGGER, SecurityEvent, note_security
 from infra.process.log_context import LoggedWith, add_log_fields, log_fields
 from infra.settings.settings import Settings, SettingsError
-from services.serve.logging import TextLines, error_text, json_lines, log_end, log_to_stderr, redact
+from services.serve.json_log import json_lines
+from services.serve.logging import TextLines, error_text, log_end, log_to_stderr, redact
 from tests.protocol.protocol import log_line
 
 TOKEN = "mp_" + "x" * 49

@@ -16,9 +16,9 @@ from infra.redis.keys import Lane
 from infra.store import async_gateway
 from infra.store.async_gateway import AsyncCommandGateway, AsyncStore
 from infra.store.gateway import submission_of
-from infra.store.layout import Layout
+from infra.store.layout import LAYOUT_SECONDS, Layout
 from infra.store.leases import AsyncLaneLeases, LaneLeases
-from infra.store.redis_store import LAYOUT_SECONDS, RedisStore
+from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.served import Served, all_play, matches, until

@@ -15,7 +15,8 @@ from markupsafe import Markup
 from domain.game.protocol import GamePart, game_text
 from domain.sentences import text_in
 from infra.languages.catalogues import languages, translated
-from infra.languages.wording import Wording, language_name
+from infra.languages.formats import language_name
+from infra.languages.wording import Wording
 from services.http.web.assets import FILE_TYPES, asset_url, module_tags
 from services.http.web.boards.board_view import board_sample, draw_figures, game_picture
 from services.http.web.boards.live_try import in_earnest
