@@ -270,7 +270,7 @@ def _kind(app: App, board: int) -> DealKind | None:
     return deal_kind(decode_event(data).body for data in app.store.events(board))
 
 
-_SIZES_SECONDS: Final = 1.0
+SIZES_SECONDS: Final = 1.0
 
 
 class RecentPublishedSizes:
@@ -290,5 +290,5 @@ class RecentPublishedSizes:
             if time.monotonic() >= self._due:
                 found = read_published_sizes(self._client(), self._shards())
                 self._sizes = [one.size for one in found]
-                self._due = time.monotonic() + _SIZES_SECONDS
+                self._due = time.monotonic() + SIZES_SECONDS
             return self._sizes[shard]

@@ -22,9 +22,9 @@ from infra.log.receipts import open_receipt
 from infra.redis import keys
 from infra.redis.rq_jobs import ANALYSIS
 from infra.store.analyses import Analyses, StoredAnalysis
+from services.app import matches
 from services.app.accounts import erase_account
 from services.app.matches import analyse, load_state
-from services.http import middleware
 from services.http.web.log.page import PAGE
 from services.http.web.render import HEADERS
 from tests.helpers.analysing import do_jobs, listening
@@ -64,7 +64,7 @@ def recorded(folder: Path, *, keys: bool = True) -> Iterator[Recorded]:
 
 @pytest.fixture
 def match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
-    monkeypatch.setattr(middleware, "AGE_SECONDS", 0.0)
+    monkeypatch.setattr(matches, "SIZES_SECONDS", 0.0)
     with recorded(tmp_path) as match:
         yield match
 
