@@ -8,8 +8,7 @@ from redis.exceptions import ResponseError
 
 from domain.fairness import ChainSeed, Commitment
 from domain.match.commands import AnswerOffer
-from domain.match.events import Imported
-from domain.match.history import RefusedLeaf, decode_event, decode_refusal, is_event, leaf_hash
+from domain.match.history import RefusedLeaf, decode_event, decode_refusal, is_event
 from infra.audit.build_document import Additions, build_document
 from infra.audit.match_document import (
     DocumentStatement,
@@ -17,14 +16,11 @@ from infra.audit.match_document import (
     read_document,
     write_document,
 )
-from infra.log.checkpoint import open_checkpoint
-from infra.log.merkle import verify_inclusion
-from infra.log.signed_note import VerifierKey
 from infra.redis import keys
 from infra.store.outcomes import parse
 from tests.evidence.conftest import Played
 from tests.golden.make_events import BEGIN, KEPT, MATCHES, OWN, WORD, called
-from tests.helpers.evidence import KINDS, HistoryStore, golden_document
+from tests.helpers.evidence import HistoryStore, golden_document
 from tests.helpers.given import BOB, Match
 
 
@@ -55,46 +51,6 @@ def test_every_match_has_a_document_with_all_its_leaves(played):
         tails += len(document.leaves) > len(document.log.proofs)
     assert refused > 20
     assert tails > 5
-
-
-def test_each_leaf_below_the_checkpoint_is_proved(played):
-    proved = 0
-    for board in played.boards:
-        document = document_of(played, board)
-        log = document.log
-        assert log.origin is not None
-        assert log.checkpoint is not None
-        head = open_checkpoint(log.checkpoint, log.origin, [VerifierKey.parse(log.keys[0])])
-        below = [one for one in document.leaves if one.index < head.size]
-        for one, proof in zip(below, log.proofs, strict=True):
-            assert one.index == proof.index
-            hash_ = leaf_hash(one.leaf)
-            verify_inclusion(hash_, proof.index, head.size, proof.hashes, head.root)
-            proved += 1
-        assert (board in played.over) <= (below == list(document.leaves))
-        if (anchor := document.anchor) is not None:
-            assert anchor.proof is not None
-            hash_ = leaf_hash(anchor.leaf)
-            verify_inclusion(hash_, anchor.index, head.size, anchor.proof, head.root)
-    assert proved > 1_000
-
-
-def test_the_fields_for_readers_are_those_of_the_match(played):
-    drawn = 0
-    for board in played.boards:
-        document = document_of(played, board)
-        assert document.server == "example.org"
-        assert document.log.shard == board % 4
-        first = decode_event(document.leaves[0].leaf).body
-        assert (document.rules, document.options) == (first.rules, first.options)
-        assert [seat.account for seat in document.seats] == [one.hex() for one in first.seats]
-        assert document.game == document.rules.split("/")[0]
-        assert document.players == len(document.seats)
-        drawn += document.setup is not None
-        if not isinstance(first, Imported):  # its setup was drawn elsewhere
-            assert (document.anchor is None) <= (document.setup is None)
-        assert (board in played.over) <= (document.result is not None)
-    assert drawn > 5
 
 
 def test_a_match_of_the_archive_has_the_document_that_it_had_before(played):
@@ -208,14 +164,6 @@ def test_a_leaf_that_is_not_the_published_one_is_found():
     store.logs = other.logs
     with pytest.raises(LookupError, match="leaf 2 is not the published one: the proof leads to"):
         build_document(store, 1, store.logs())
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_event_can_be_in_a_document(kind):
-    document = golden_document(kind)
-    assert [one.leaf for one in document.leaves] == MATCHES[kind]().events
-    assert len(document.log.proofs) == len(document.leaves)
-    assert len(golden_document(kind, 1).log.proofs) == len(document.leaves) - 1
 
 
 def test_a_text_that_was_not_revealed_is_nowhere_in_a_document():

@@ -9,12 +9,7 @@ from domain.match.history import is_event, leaf_hash, replay
 from domain.match.imports import import_command
 from infra.audit.build_document import Additions
 from infra.audit.check_document import check_document
-from infra.audit.match_document import (
-    MatchDocument,
-    document_digest,
-    read_document,
-    write_document,
-)
+from infra.audit.match_document import MatchDocument, document_digest, read_document, write_document
 from tests.golden.make_events import BEGIN
 from tests.helpers.evidence import OTHER_SECRET, SECRET, HistoryStore, golden_document
 from tests.helpers.given import Match

@@ -1,3 +1,5 @@
+"""Accounts: names, passwords, and what changes them at once."""
+
 import threading
 from collections.abc import Iterator
 
@@ -7,7 +9,7 @@ from msgspec.structs import replace
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra.people.accounts import Accounts, check_password, read_name
+from infra.people.accounts import Accounts, check_password
 from infra.redis import keys
 from tests.fakes.memory_store import memory_client
 
@@ -67,11 +69,6 @@ def test_what_can_not_be_a_name_is_refused(accounts, name):
     assert "isn't a userid" in refused(Code.BAD_NAME, accounts.signup, name, "mad-hatter")
     refused(Code.UNKNOWN_USER, accounts.id_of, name)
     refused(Code.UNKNOWN_USER, accounts.verify, name, "mad-hatter")
-
-
-@pytest.mark.parametrize("name", ["al", "a" * 20, "a-b_3", "Z9"])
-def test_names_of_good_form_are_read(name):
-    assert read_name(name) == name.lower()
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ from services.app.matches import (
     start_analysis,
 )
 from tests.helpers.analysing import do_jobs, listening
+from tests.helpers.served import Served, until
 
 MOVES = ("m13-j7", "a13-d7", "m1-i3")
 
@@ -185,15 +186,6 @@ def test_a_match_is_analysed_once_and_kept_for_a_month(api, parts):
     assert 0 < parts.data.ttl(keys.analysis(board)) <= LIFE_SECONDS
 
 
-def test_it_does_not_depend_on_who_makes_it_or_when(api, parts):
-    _, board = over(api)
-    assert analyse(parts, board)
-    first = read(parts, board)
-    parts.data.delete(keys.analysis(board))
-    assert analyse(parts, board)
-    assert read(parts, board) == first
-
-
 @pytest.mark.parametrize("game", ["halves", "powerdrain", "torere"])
 def test_matches_whose_start_chance_draws_are_analysed(api, parts, game):
     two = api.players()
@@ -293,15 +285,6 @@ def test_a_job_gives_way_to_robots_and_goes_on_where_it_was(api, parts):
     do_jobs(parts, a_robot_comes)
     assert read(parts, board).whole
     assert len(looked) == 3 + 2
-
-
-def test_a_job_ends_when_its_process_is_asked_to(api, parts):
-    player, board = over(api)
-    ask(parts, player, board)
-    do_jobs(parts, lambda: True, most=1)
-    assert read(parts, board) == AnalysisProgress(0, 4)
-    do_jobs(parts)
-    assert read(parts, board).whole
 
 
 def test_a_job_that_failed_is_replaced_on_request(api, parts, monkeypatch):
@@ -435,3 +418,30 @@ def test_a_job_killed_in_the_middle_is_done_by_the_next_process(api, parts):
     parts.data.delete(keys.analysis(board))
     assert analyse(parts, board)
     assert read(parts, board) == found
+
+
+ASK = "pow2 analyse 1 alice mad-hatter"
+
+
+def finished_match(served: Served) -> None:
+    served.do(
+        "signup alice mad-hatter",
+        "signup bob yes-we-can",
+        "pow2 challenge alice bob",
+        "pow2 move 1 alice mad-hatter m13-j7",
+        "pow2 move 1 bob yes-we-can a13-d7",
+        "pow2 resign 1 alice mad-hatter",
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_a_process_of_robots_analyses_a_match_and_the_analysis_outlives_the_server(tmp_path):
+    data = tmp_path / "data"
+    with Served(data, {"MATCHPOST_ROBOTS": "1"}) as served:
+        finished_match(served)
+        until(lambda: served.run("do", ASK).returncode == 0)  # robots have started
+        until(lambda: "the start" in served.run("do", "pow2 analyse 1").stdout)
+    with Served(data, {"MATCHPOST_ROBOTS": "0"}) as served:
+        shown = served.run("do", "pow2 analyse 1")
+        assert "2 Dark  a13-d7" in shown.stdout

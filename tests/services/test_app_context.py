@@ -1,6 +1,7 @@
+"""The parts of a program: made when they are needed, durable, and closed."""
+
 import pytest
 from redis import ConnectionError as LostConnectionError
-from redis import Redis
 
 from domain.match.commands import StartMatch
 from infra.durability.durability import DurabilityError, Mode
@@ -50,18 +51,6 @@ def test_a_server_is_looked_for_when_it_is_needed_and_not_before(settings):
         assert Language(parts, origin=LOCAL).do("help").code == ""
         with pytest.raises(NotRunningError):
             Language(parts, origin=LOCAL).do("pow2 show 1")
-
-
-def test_a_command_takes_the_whole_way_through_a_real_server(valkey, redis_client, settings):
-    del redis_client
-    settings = Settings(data=settings.data, redis_url=valkey.url)
-    with App(settings) as parts:
-        parts.store.create(Layout(shards=4, lanes=1))
-        for line in ("signup alice mad-hatter", "signup bob yes-we-can"):
-            assert Language(parts, origin=LOCAL).do(line).code == ""
-        assert Language(parts, origin=LOCAL).do("pow2 challenge alice bob", "k", 0.0).pending
-        assert parts.store.inbox_size(range(4)) == 1
-        until(lambda: parts.queue.llen(queue_key(COMMANDS)) == 1)
 
 
 def test_a_queue_of_its_own_is_used_for_wake_ups_only(valkey, redis_client, settings):
@@ -116,7 +105,7 @@ def test_no_command_is_sent_to_a_server_that_can_not_keep_our_promise(settings):
             assert parts.gateway is parts.gateway
 
 
-def test_what_was_made_is_closed(valkey, redis_client: Redis, settings):
+def test_what_was_made_is_closed(valkey, redis_client, settings):
     def connections() -> int:
         return len(redis_client.client_list())
 
@@ -128,9 +117,7 @@ def test_what_was_made_is_closed(valkey, redis_client: Redis, settings):
     until(lambda: connections() == before)
 
 
-def test_a_drain_is_asked_for_although_nobody_waits_for_the_outcome(
-    valkey, redis_client: Redis, settings
-):
+def test_a_drain_is_asked_for_although_nobody_waits_for_the_outcome(valkey, redis_client, settings):
     with App(Settings(data=settings.data, redis_url=valkey.url)) as parts:
         parts.store.create(Layout(shards=4, lanes=1))
         parts.gateway.submit_all([START])

@@ -1,15 +1,19 @@
-"""Who may start a match by name, and how many may wait: the same rule for every way in."""
+"""Who may start a match by name, how many may wait, and whose challenges and letters are taken."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from domain.errors import Code
+from domain.errors import Code, Refusal
 from domain.match.events import command_id
 from domain.match.history import decode_event
+from infra.people.account_lists import BLOCKED
+from infra.people.challenges import Proposal
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS
 from infra.people.rate_limits import CommandRateLimit
 from infra.redis import keys
+from services.app.challenges import take
+from services.app.context import Actor
 from services.language import UNKNOWN, Answer, Language, Origin
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
@@ -93,14 +97,10 @@ def test_a_player_who_is_proven_starts_a_match_and_is_recorded(door, line, prove
         ("one challenge alice", "carol", Code.BAD_PLAYERS),
         ("pow2 challenge alice bob --as=bob", "bob", Code.BAD_OPTION),
         ("pow2 challenge alice bob --as=bob --as=alice --password=yes-we-can", "", Code.BAD_OPTION),
-        (
-            "pow2 challenge alice bob --password=mad-hatter --password=yes-we-can",
-            "",
-            Code.BAD_OPTION,
-        ),
+        ("pow2 challenge alice bob --password=mad-hatter --password=yes-we-can", "", Code.BAD_OPTION),
         ("pow2 challenge alice bob --password=", "", Code.UNKNOWN_OPTION),
     ],
-)
+)  # fmt: skip
 def test_who_proves_something_else_starts_nothing(door, line, proven, code):
     assert door.do(line, proven).code == code
     assert door.app.store.allocate(b"x" * 16) == 1
@@ -121,14 +121,11 @@ def test_the_operators_terminal_asks_for_no_proof_and_takes_one(door):
 
 def test_a_password_in_a_challenge_is_never_repeated(door):
     for line in (
-        "pow2 challenge alice bob --password=s3cret-word",
-        "pow2 challenge alice bob --pasword=s3cret-word",
-        "pow2 challenge alice bob -password=s3cret-word",
-        "pow2 challenge alice s3cret-word --password=s3cret-word",
-        "pow2 challenge alice bob --password=s3cret-word --days=s3cret-word",
-        "pow2 show 1 --password=s3cret-word",
+        "pow2 challenge alice bob --password=s3cret-word", "pow2 challenge alice bob --pasword=s3cret-word",
+        "pow2 challenge alice bob -password=s3cret-word", "pow2 challenge alice s3cret-word --password=s3cret-word",
+        "pow2 challenge alice bob --password=s3cret-word --days=s3cret-word", "pow2 show 1 --password=s3cret-word",
         "help pow2 --password=s3cret-word",
-    ):
+    ):  # fmt: skip
         answer = door.do(line)
         assert answer.code
         assert "s3cret" not in answer.text, line
@@ -164,18 +161,38 @@ def test_three_matches_wait_between_two_until_the_other_answers(door):
     assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
 
 
-@pytest.mark.parametrize("text", ["decline", "resign", "reject", "accept"])
-def test_a_match_that_the_other_answered_gives_room_at_once(door, text):
-    first, *_ = door.fill("alice", "bob")
-    door.terminal.move(first, "bob", text)
+THREE = "halves challenge alice bob carol -tiles_each=3"
+
+
+@pytest.mark.parametrize(
+    ("line", "answers"),
+    [
+        ("pow2 challenge alice bob", ["bob decline"]),
+        ("pow2 challenge alice bob", ["bob resign"]),
+        ("pow2 challenge alice bob", ["bob reject"]),
+        ("pow2 challenge alice bob", ["bob accept"]),
+        ("powerdrain challenge alice bob --gather", ["bob accept"]),
+        (THREE, ["bob accept", "alice decline"]),
+        (f"{THREE} --gather", ["bob accept", "carol accept"]),
+    ],
+)
+def test_a_match_that_all_others_took_up_or_that_is_over_gives_room(door, line, answers):
+    first, *_ = [board_of(door.do(line, "alice")) for _ in range(MOST_BETWEEN_TWO)]
+    for answer in answers:
+        assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
+        name, text = answer.split()
+        door.terminal.move_in(line.split()[0], first, name, text)
     board_of(door.do("pow2 challenge alice bob", "alice"))
 
 
-def test_a_match_that_is_over_after_the_other_acted_waits_no_longer(door):
-    line = "halves challenge alice bob carol -tiles_each=3"
-    first, *_ = [board_of(door.do(line, "alice")) for _ in range(MOST_BETWEEN_TWO)]
-    door.terminal.accept(first, "bob", game="halves")
-    door.terminal.move_in("halves", first, "alice", "decline")
+def test_what_was_left_while_a_clock_ran_ahead_stands_in_nobody_s_way(door):
+    for board in door.fill("alice", "bob", MOST_BETWEEN_TWO - 1):
+        door.terminal.move(board, "alice", "resign")
+    killed = command_id("mail", door.ids["alice"], "killed")
+    assert door.app.starts.add(door.ids["alice"], killed, [door.ids["bob"]]) == ""
+    set_times(door, door.app.store.now() - 1_000)
+    assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
+    set_times(door, door.app.store.now() + 40 * 24 * 3_600_000)
     board_of(door.do("pow2 challenge alice bob", "alice"))
 
 
@@ -194,30 +211,6 @@ def test_who_starts_and_leaves_in_turn_is_counted_for_a_day(door, game, line, te
     set_times(door, door.app.store.now() - 86_000_000)
     assert door.do(line, "alice").code == Code.TOO_MANY
     set_times(door, door.app.store.now() - 86_500_000)
-    board_of(door.do(line, "alice"))
-
-
-def test_what_was_left_while_a_clock_ran_ahead_stands_in_nobody_s_way(door):
-    for board in door.fill("alice", "bob"):
-        door.terminal.move(board, "alice", "resign")
-    set_times(door, door.app.store.now() + 40 * 24 * 3_600_000)
-    board_of(door.do("pow2 challenge alice bob", "alice"))
-
-
-def test_a_match_that_gathers_is_taken_up_by_accept(door):
-    line = "powerdrain challenge alice bob --gather"
-    boards = [board_of(door.do(line, "alice")) for _ in range(MOST_BETWEEN_TWO)]
-    assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
-    door.terminal.move_in("powerdrain", boards[0], "bob", "accept")
-    board_of(door.do("pow2 challenge alice bob", "alice"))
-
-
-def test_of_three_all_others_have_to_take_it_up(door):
-    line = "halves challenge alice bob carol -tiles_each=3 --gather"
-    boards = [board_of(door.do(line, "alice")) for _ in range(MOST_BETWEEN_TWO)]
-    door.terminal.move_in("halves", boards[0], "bob", "accept")
-    assert door.do(line, "alice").code == Code.TOO_MANY
-    door.terminal.move_in("halves", boards[0], "carol", "accept")
     board_of(door.do(line, "alice"))
 
 
@@ -244,13 +237,6 @@ def test_a_repetition_is_answered_alike_whatever_waits(door):
     assert door.do("pow2 challenge alice bob", "alice", key="new").code == Code.NOT_WANTED
 
 
-def test_a_start_that_was_refused_gives_no_number_away(door):
-    door.fill("alice", "bob")
-    for _ in range(3):
-        assert door.do("pow2 challenge alice bob", "alice", key="k").code == Code.TOO_MANY
-    assert door.app.store.allocate(b"x" * 16) == MOST_BETWEEN_TWO + 1
-
-
 def test_the_operator_starts_as_many_as_there_shall_be(door):
     for _ in range(MOST_BETWEEN_TWO + 2):
         board_of(door.terminal.do("pow2 challenge alice bob"))
@@ -270,15 +256,6 @@ def test_a_start_that_came_to_nothing_stands_in_the_way_for_an_hour(door):
     assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
     board_of(door.do("pow2 challenge alice bob", "alice", key="killed 1"))
     set_times(door, past - 200_000)
-    board_of(door.do("pow2 challenge alice bob", "alice"))
-
-
-def test_a_start_that_came_to_nothing_while_a_clock_ran_ahead_stands_in_nobody_s_way(door):
-    alice, bob = door.ids["alice"], door.ids["bob"]
-    for number in range(MOST_BETWEEN_TWO):
-        command = command_id("mail", alice, f"killed {number}")
-        assert door.app.starts.add(alice, command, [bob]) == ""
-    set_times(door, door.app.store.now() + 40 * 24 * 3_600_000)
     board_of(door.do("pow2 challenge alice bob", "alice"))
 
 
@@ -324,3 +301,200 @@ def test_each_line_of_a_proven_player_counts_in_their_pace(door):
     answer = Language(door.app).do("multiple\n" + line * 5, origin=Origin(door.ids["alice"]))
     assert answer.code == Code.TOO_FAST
     assert answer.sentence == "lines 4, 5 were not accepted; see below"
+
+
+ALICE, BOB, CAROL = (f"{name} {PASSWORDS[name]}" for name in ("alice", "bob", "carol"))
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
+
+
+def refused(terminal: Terminal, line: str) -> str:
+    """The sentence in which a line is refused because somebody does not want it."""
+    answer = terminal.do(line)
+    assert answer.code == Code.NOT_WANTED, answer
+    return answer.sentence
+
+
+def fine(terminal: Terminal, line: str) -> str:
+    answer = terminal.do(line)
+    assert answer.code == "", answer
+    return answer.sentence
+
+
+def of(terminal: Terminal, name: str) -> bytes:
+    return terminal.app.accounts.id_of(name)
+
+
+# blocks
+
+
+def test_who_is_blocked_starts_no_match_and_writes_nothing(terminal):
+    board = terminal.challenge()
+    fine(terminal, f"block {BOB} Alice")
+    assert refused(terminal, "pow2 challenge alice bob") == "bob doesn't take challenges from you"
+    assert refused(terminal, "halves challenge alice carol bob") == (
+        "bob doesn't take challenges from you"
+    )
+    assert (
+        refused(terminal, f"message {ALICE} carol,bob hello")
+        == "bob doesn't take messages from you"
+    )
+    assert refused(terminal, f"pow2 chat {board} {ALICE} hello") == "bob doesn't read your chat"
+    assert fine(terminal, f"messages {BOB}") == fine(terminal, f"messages {CAROL}") == ""
+    assert terminal.do(f"pow2 chat {board} {BOB}").page.startswith("nobody has said anything")
+
+
+def test_all_else_goes_on(terminal):
+    board = terminal.challenge()
+    terminal.move(board, "alice", "m13-j7")
+    terminal.move(board, "bob", "a13-d7")
+    said = fine(terminal, f"block {BOB} alice")
+    assert said.endswith("matches in which you have moved continue")
+    assert terminal.move(board, "alice", "j7-m13").code == ""
+    assert terminal.do(f"pow2 chat {board} {ALICE}").code == ""
+    fine(terminal, "pow2 challenge bob alice")
+    fine(terminal, "pow2 challenge alice carol")
+    fine(terminal, f"message {BOB} alice hello")
+    fine(terminal, f"pow2 chat {board} {BOB} hello")
+    fine(terminal, f"message {ALICE} carol hello")
+
+
+def test_twenty_messages_a_day_reach_players_who_know_nothing_of_their_sender(terminal):
+    for number in range(19):
+        fine(terminal, f"message {ALICE} bob offer {number}")
+    both = f"message {ALICE} bob,carol offer"
+    for key in ("one", "one", "two"):
+        answer = terminal.do(both, key)
+        assert answer.code == Code.TOO_MANY
+        assert answer.sentence == (
+            "you can send at most 20 messages a day to players who have neither played with you nor written to "
+            "you; try again in 24 hours"
+        )
+    assert fine(terminal, f"messages {CAROL}") == "", "of two recipients too many none gets it"
+    for _ in range(2):
+        assert terminal.do(f"message {ALICE} carol the last one", "last").code == ""
+    assert terminal.do(f"message {ALICE} bob more").code == Code.TOO_MANY
+    fine(terminal, f"message {ALICE} alice a note to myself")
+    # who writes back, or plays, is no stranger
+    fine(terminal, f"message {CAROL} alice hello")
+    fine(terminal, f"message {ALICE} carol hello again")
+    assert terminal.do(f"message {ALICE} bob more").code == Code.TOO_MANY
+    board = terminal.challenge()
+    terminal.move(board, "alice", "m13-j7")
+    assert terminal.do(f"message {ALICE} bob more").code == Code.TOO_MANY
+    assert terminal.move(board, "bob", "a13-d7").code == ""
+    fine(terminal, f"message {ALICE} bob well played")
+
+
+def test_an_arbiter_writes_to_as_many_players_as_it_takes(terminal):
+    terminal.app.accounts.set_arbiter("alice", yes=True)
+    for number in range(21):
+        fine(terminal, f"message {ALICE} bob ruling {number}")
+
+
+def test_in_a_match_of_three_who_is_blocked_by_one_says_nothing_to_both(terminal):
+    answer = terminal.do("halves challenge alice bob carol -manual_start")
+    board = int(answer.sentence.split()[1].rstrip(","))
+    fine(terminal, f"block {CAROL} alice")
+    assert refused(terminal, f"halves chat {board} {ALICE} hi") == "carol doesn't read your chat"
+    fine(terminal, f"halves chat {board} {BOB} hi")
+    fine(terminal, f"halves chat {board} {CAROL} hi")
+
+
+def test_a_block_ends_with_unblock_and_may_be_repeated(terminal):
+    assert fine(terminal, f"block {BOB}") == "you aren't blocking anyone"
+    for name in ("carol", "alice", "alice"):
+        fine(terminal, f"block {BOB} {name}")
+    assert fine(terminal, f"block {BOB}") == "you are blocking alice and carol"
+    for _ in range(2):
+        fine(terminal, f"unblock {BOB} alice")
+    assert fine(terminal, f"block {BOB}") == "you are blocking carol"
+    fine(terminal, "pow2 challenge alice bob")
+
+
+def test_there_are_only_so_many_blocks(terminal):
+    blocks, bob = terminal.app.blocks, of(terminal, "bob")
+    for number in range(BLOCKED.most):
+        blocks.add(bob, number.to_bytes(8, "big"))
+    assert terminal.do(f"block {BOB} alice").code == Code.TOO_MANY
+    blocks.add(bob, bytes(8))
+    with pytest.raises(Refusal) as caught:
+        blocks.add(b"nobody..", bob)
+    assert caught.value.code == Code.UNKNOWN_USER
+
+
+def test_who_has_left_is_listed_no_longer_and_leaves_no_block(terminal):
+    fine(terminal, f"block {BOB} alice")
+    fine(terminal, f"block {ALICE} bob")
+    alice, bob = of(terminal, "alice"), of(terminal, "bob")
+    fine(terminal, f"delete {ALICE}")
+    assert terminal.app.blocks.of(alice) == []
+    assert terminal.app.blocks.of(bob) == [alice]
+    assert fine(terminal, f"block {BOB}") == "you aren't blocking anyone"
+    assert terminal.app.blocks.of(bob) == []
+
+
+def test_who_is_blocked_can_t_take_an_open_challenge_of_who_blocks(terminal):
+    app = terminal.app
+    made = app.challenges.open(of(terminal, "bob"), Proposal(rules="halves/1", seats=3), b"c" * 16)
+    alice, carol = (Actor(of(terminal, name), "web", "key") for name in ("alice", "carol"))
+    take(app, carol, made.id)
+    for name in ("bob", "carol"):
+        fine(terminal, f"block {name} {PASSWORDS[name]} alice")
+        with pytest.raises(Refusal) as caught:
+            take(app, alice, made.id)
+        assert str(caught.value) == f"not-wanted: {name} doesn't take challenges from you"
+        fine(terminal, f"unblock {name} {PASSWORDS[name]} alice")
+    taken = take(app, alice, made.id)
+    fine(terminal, f"block {BOB} alice")
+    assert take(app, alice, made.id).takers == taken.takers
+
+
+# whose challenges are taken
+
+
+def test_who_takes_no_challenges_by_name_takes_none(terminal):
+    assert fine(terminal, f"set {BOB} challenges NONE") == (
+        "from now on bob accepts challenges by name from nobody"
+    )
+    assert "bob doesn't accept challenges by name" in refused(terminal, "pow2 challenge alice bob")
+    fine(terminal, "pow2 challenge bob alice")
+    fine(terminal, f"message {ALICE} bob hello")
+    fine(terminal, f"pow2 set {BOB} challenges anyone")
+    fine(terminal, "pow2 challenge alice bob")
+
+
+PLAYED = ["pow2 challenge alice bob", "pow2 move 1 {alice} m13-j7", "pow2 move 1 {bob} a13-d7"]
+GATHERING = "halves challenge alice bob carol --gather -tiles_each=3"
+
+
+@pytest.mark.parametrize(
+    ("lines", "known"),
+    [
+        (["pow2 challenge alice bob", "pow2 move 1 {alice} m13-j7"], False),
+        (["pow2 challenge alice bob", "pow2 decline 1 {bob}"], False),
+        (["message {alice} bob hello"], False),
+        (["message {bob} alice come and play"], True),
+        ([f"pow2 challenge bob alice --password={PASSWORDS['bob']}"], True),
+        (PLAYED, True),
+        ([*PLAYED, "pow2 resign 1 {bob}"], True),
+        ([GATHERING], False),
+        ([GATHERING, "halves move 1 {bob} accept"], True),
+    ],
+)
+def test_challenges_are_taken_of_those_whom_one_knows(terminal, lines, known):
+    for line in lines:
+        fine(terminal, line.format(alice=ALICE, bob=BOB))
+    fine(terminal, f"set {BOB} challenges known")
+    if known:
+        fine(terminal, "line challenge alice bob")
+    else:
+        said = refused(terminal, "line challenge alice bob")
+        assert said.startswith("bob only accepts challenges by name from players they have played")
+    if "carol" not in lines[0]:
+        refused(terminal, "line challenge carol bob")

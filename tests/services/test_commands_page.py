@@ -1,15 +1,22 @@
-"""docs/commands.md, the grammar and the table of forms say the same."""
+"""docs/commands.md and docs/errors.md say what the grammar and the tables say; lines of a proven account leave out userid and password."""
 
 import re
 from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from domain.errors import Code
+from infra.people.tokens import Scope
+from services.app.error_codes import CODE_INFO, EXIT_REFUSED, EXIT_UNKNOWN
+from services.language.authentication import signer
 from services.language.commands import FORMS
 from services.language.game_forms import GAME_FORMS
-from services.language.parser import form_names, parse
+from services.language.parser import UnparsedLine, form_names, parse, parse_proven, password_blanks
 from tests.fakes.app import FakeApp, Terminal
+from tests.helpers.api import PASSWORD, Api, Player, code_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 
@@ -31,6 +38,7 @@ def _sections() -> list[Section]:
 
 
 SECTIONS = _sections()
+
 EXAMPLES = [
     pytest.param(form, example, id=example.replace("\n", "/"))
     for form, section in zip(FORMS, SECTIONS, strict=True)
@@ -68,3 +76,199 @@ def test_the_general_page_names_every_command():
     app.close()
     rare = {"broadcast", "previewas"}
     assert {form.name for form in FORMS if form.name not in page} == rare
+
+
+PROVEN_EXAMPLES = [
+    line
+    for block in re.findall(r"```text\n(.*?)\n```", PAGE, re.DOTALL)
+    for line in ([block] if block.startswith("multiple") else block.splitlines())
+]
+
+ACCOUNT_FORMS = {
+    "add", "verify", "change_password", "change_address", "set", "vacation", "signoff", "block",
+    "unblock", "game_set",
+}  # fmt: skip
+"""Forms that change the account: a token that plays may not."""
+
+WORDS = st.text(min_size=1, max_size=30).filter(lambda text: text.split() == [text])
+"""Words without any blank, of any other signs."""
+
+VOCABULARY = sorted({word for line in PROVEN_EXAMPLES for word in line.split(" ")})
+SHORT = {form.rule for form in FORMS if form.proof is signer} - ACCOUNT_FORMS
+SIGNED = [line for line in PROVEN_EXAMPLES if parse(line).form in SHORT]
+
+
+def shortened(line: str) -> str:
+    """The line without its userid and password."""
+    parsed = parse(line)
+    return line.replace(f" {parsed.get('userid')} {parsed.get('password')}", "", 1)
+
+
+def test_every_form_that_plays_has_an_example():
+    assert {parse(line).form for line in SIGNED} == SHORT
+
+
+@pytest.mark.parametrize("line", SIGNED)
+def test_a_line_means_the_same_without_userid_and_password(line):
+    before, after = parse(line), parse_proven(shortened(line), "carol")
+    assert after.form == before.form
+    assert after.all("userid") == ["carol", *before.all("userid")[1:]]
+    assert [word for word in after.words if word[0] != "userid"] == [
+        word for word in before.words if word[0] not in ("userid", "password")
+    ]
+
+
+@pytest.mark.parametrize("line", SIGNED)
+def test_a_line_may_still_have_the_senders_own_userid_and_password(line):
+    assert parse_proven(line, parse(line).get("userid").upper()) == parse(line)
+    assert parse_proven(line, parse(line).get("userid")).has("password")
+
+
+@pytest.mark.parametrize(
+    "line", [line for line in PROVEN_EXAMPLES if parse(line).form not in SHORT]
+)
+def test_all_other_lines_are_read_as_ever(line):
+    assert parse_proven(line, "carol") == parse(line)
+
+
+@pytest.mark.parametrize("line", ["", "dance", "block bob", "delete", "set language de"])
+def test_what_changes_the_account_needs_its_password(line):
+    with pytest.raises(UnparsedLine):
+        parse_proven(line, "alice")
+
+
+@given(word=WORDS)
+@pytest.mark.parametrize("line", SIGNED)
+def test_any_word_after_the_own_userid_is_the_password(line, word):
+    before = parse(line)
+    written = line.replace(f" {before.get('password')}", f" {word}", 1)
+    assert parse_proven(written, before.get("userid")).get("password") == word
+
+
+@given(text=st.text(max_size=200) | st.lists(st.sampled_from(VOCABULARY)).map(" ".join))
+def test_any_line_is_read_or_refused(text):
+    try:
+        line = parse_proven(text, "carol")
+    except UnparsedLine:
+        assert is_refused_with_password(text)
+    else:
+        assert line.has("password") or line.form not in SHORT or line.get("userid") == "carol"
+
+
+def is_refused_with_password(text: str) -> bool:
+    try:
+        parse(text)
+    except UnparsedLine:
+        return True
+    return False
+
+
+def test_a_hyphen_stands_for_a_password_only_where_one_is_read():
+    assert password_blanks("pow2 chat 1 bob - well", "alice") == []
+    assert [blank.userid for blank in password_blanks("pow2 chat 1 alice - well", "alice")] == [
+        "alice"
+    ]
+    assert [blank.form for blank in password_blanks("set alice - language de", "alice")] == ["set"]
+
+
+def do(api: Api, line: str, one: Player | None, signer: str = "token"):
+    headers = {"Content-Type": "text/plain", **(one.headers if one else {})}
+    return api.http.post("/api/do", content=line, headers=headers, params={"signer": signer})
+
+
+def test_a_token_stands_for_userid_and_password(api):
+    one, other = api.players()
+    board = api.begun(one, other)
+    moved = do(api, f"pow2 move {board} m13-j7", one)
+    assert (moved.status_code, "played m13-j7" in moved.text) == (200, True)
+    assert "said in match" in do(api, f"pow2 chat {board} good luck to you", other).text
+    assert "good luck to you" in do(api, f"pow2 chat {board}", one).text
+    several = do(api, f"multiple\npow2 show {board}\npow2 resign {board}\n", one)
+    assert several.status_code == 200
+    assert f"{other.name} won" in several.text or "resigned" in several.text
+
+
+def test_without_the_parameter_a_line_is_read_as_before(api):
+    one, other = api.players()
+    board = api.match(one, other)
+    for signer_ in ("line", None):
+        answer = api.http.post(
+            "/api/do",
+            content=f"pow2 move {board} m13-j7",
+            headers={"Content-Type": "text/plain", **one.headers},
+            params={"signer": signer_} if signer_ else {},
+        )
+        assert answer.headers["Matchpost-Code"] == "usage"
+    written = do(api, f"pow2 move {board} {one.name} {PASSWORD} m13-j7", other, signer="line")
+    assert "played m13-j7" in written.text
+
+
+def test_a_wrong_password_is_refused_although_the_token_would_do(api):
+    one, other = api.players()
+    board = api.match(one, other)
+    refused = do(api, f"pow2 move {board} {one.name} guessing m13-j7", one)
+    assert refused.headers["Matchpost-Code"] == "wrong-password"
+
+
+def test_a_form_that_is_shown_says_what_can_be_left_out(api):
+    one, _ = api.players()
+    refused = do(api, "pow2 move 1", one)
+    assert refused.text == (
+        "usage: the form is `pow2 move BOARD userid password MOVE[#ply]`; `help` lists the "
+        "commands; your token replaces userid and password, except in commands that change "
+        "the account\n"
+    )
+    assert "your token" not in do(api, "pow2 challenge", one).text
+    assert "your token" not in do(api, "pow2 move 1", one, signer="line").text
+
+
+def test_a_line_without_a_token_can_not_be_signed_by_it(api):
+    refused = do(api, "messages", None)
+    assert (refused.status_code, code_of(refused)) == (401, "unauthorized")
+    odd = do(api, "messages", None, signer="nobody")
+    assert (odd.status_code, code_of(odd)) == (400, "bad-request")
+
+
+@pytest.mark.parametrize("scopes", [[Scope.READ], [Scope.PLAY], [Scope.ACCOUNT]])
+def test_a_token_signs_lines_only_if_it_may_read_and_play(api, scopes):
+    one, _ = api.players()
+    account = api.parts.accounts.id_of(one.name)
+    text = api.parts.tokens.issue(account, "less", scopes).text
+    refused = api.http.post(
+        "/api/do",
+        content="messages",
+        headers={"Content-Type": "text/plain", "Authorization": f"Bearer {text}"},
+        params={"signer": "token"},
+    )
+    assert (refused.status_code, code_of(refused)) == (403, "missing-scope")
+
+
+PROBLEMS_PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
+
+
+def rows() -> list[list[str]]:
+    """The cells of the page's table, less its head."""
+    lines = [
+        line for line in PROBLEMS_PAGE.read_text("utf-8").splitlines() if line.startswith("| `")
+    ]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_every_code_has_its_place_in_the_table_in_order():
+    assert list(CODE_INFO) == list(Code)
+
+
+def test_the_page_shows_the_table():
+    assert rows() == [
+        [f"`{code}`", str(problem.exit), str(problem.status), problem.meaning]
+        for code, problem in CODE_INFO.items()
+    ]
+
+
+@pytest.mark.parametrize("code", Code)
+def test_a_problem_is_one_of_a_refusal_or_of_delivery(code):
+    problem = CODE_INFO[code]
+    assert problem.exit in (EXIT_REFUSED, EXIT_UNKNOWN)
+    assert problem.status == 202 or 400 <= problem.status < 600
+    assert problem.meaning[0].islower()
+    assert not problem.meaning.endswith(".")

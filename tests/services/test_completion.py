@@ -20,7 +20,6 @@ from tests.helpers.forked import SCRIPT
 from tests.helpers.served import Served, until
 
 SHELLS = ["bash", "zsh", "fish"]
-
 LISTED = [subcommand.name for subcommand in SUBCOMMANDS]
 
 ZSH_STUBS = """
@@ -132,17 +131,13 @@ def test_the_table_has_every_command_and_every_game():
     assert set(game_keys()) < set(found["line"])
     boards = {key for key, words in found.items() if "@boards" in words}
     assert {
-        "line GAME move",
-        "line GAME show",
-        "line GAME chat",
-        "line claim",
-        "arguments watch",
-    } <= (boards)
+        "line GAME move", "line GAME show", "line GAME chat", "line claim", "arguments watch",
+    } <= (boards)  # fmt: skip
     assert "line GAME challenge" not in boards
 
 
 @pytest.mark.long
-def test_subcommands_and_their_flags(shell: Shell):
+def test_subcommands_and_their_flags(shell):
     assert shell.complete("") == sorted(LISTED)
     assert shell.complete("ver") == ["verify"]
     assert shell.complete("--u") == ["--url"]
@@ -150,18 +145,15 @@ def test_subcommands_and_their_flags(shell: Shell):
     assert shell.complete("watch", "1", "--") == ["--help", "--json", "--until-over"]
     assert shell.complete("serve", "--") == sorted(
         {
-            "--help",
-            "--help-settings",
-            "--config",
-            *(f"--{name.replace('_', '-')}" for name in SETTINGS),
+            "--help", "--help-settings", "--config", *(f"--{name.replace('_', '-')}" for name in SETTINGS),
         }
-    )
+    )  # fmt: skip
     assert shell.complete("completion", "") == ["bash", "fish", "zsh"]
     assert shell.complete("rebuild", "rat") == ["ratings"]
     assert shell.complete("nothing", "") == []
 
 
-def test_words_of_the_command_language(shell: Shell):
+def test_words_of_the_command_language(shell):
     assert shell.complete("do", "po") == ["pow2", "powerdrain"]
     assert shell.complete("do", "pow2", "mo") == ["move"]
     assert shell.complete("do", "--key", "k", "pow2", "mo") == ["move"]
@@ -170,7 +162,7 @@ def test_words_of_the_command_language(shell: Shell):
     assert shell.complete("do", "pow2", "move", "1", "") == []
 
 
-def test_files_where_a_file_belongs(shell: Shell):
+def test_files_where_a_file_belongs(shell):
     (shell.folder / "plan.json").touch()
     expected = ["@files"] if shell.name == "zsh" else ["plan.json"]
     for words in (("correct",), ("do", "--receipt"), ("serve", "--config")):
@@ -178,7 +170,7 @@ def test_files_where_a_file_belongs(shell: Shell):
 
 
 @pytest.mark.long
-def test_the_numbers_of_own_matches_after_a_login(shell: Shell, server: Served):
+def test_the_numbers_of_own_matches_after_a_login(shell, server):
     assert shell.complete("watch", "") == []
     assert not (shell.folder / "cache").exists()
     done = subprocess.run(
@@ -196,7 +188,7 @@ def test_the_numbers_of_own_matches_after_a_login(shell: Shell, server: Served):
     assert shell.complete("watch", "") == []
 
 
-def test_a_shell_does_not_wait_for_a_server_that_hangs(shell: Shell):
+def test_a_shell_does_not_wait_for_a_server_that_hangs(shell):
     """The command that looks for matches lasts longer here than the test waits for the shell."""
     folder = shell.folder / "bin"
     folder.mkdir()
@@ -210,7 +202,7 @@ def test_a_shell_does_not_wait_for_a_server_that_hangs(shell: Shell):
 
 
 @pytest.mark.parametrize("shell_name", SHELLS)
-def test_a_word_with_any_sign_is_quoted(shell_name: str, monkeypatch, capsys, tmp_path):
+def test_a_word_with_any_sign_is_quoted(shell_name, monkeypatch, capsys, tmp_path):
     """A shell shows a meaning as it is, and runs nothing that stands in it."""
     if shutil.which(shell_name) is None:
         pytest.skip(f"{shell_name} is not installed")

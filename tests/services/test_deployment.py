@@ -43,14 +43,14 @@ PODS = dict(pods())
 SERVICES: dict[str, Any] = documents("compose.yaml")[0]["services"]
 
 
-def test_every_role_has_a_container_a_deployment_and_a_user() -> None:
+def test_every_role_has_a_container_a_deployment_and_a_user():
     assert set(NEEDED) | {"prepare"} == set(PODS) == set(SERVICES) - {"data", "queue"}
     assert set(NEEDED) | {"operator"} == set(ROLES)
     assert set(NEEDED) <= {one.name for one in SUBCOMMANDS}
 
 
 @pytest.mark.parametrize("role", sorted(PODS))
-def test_a_pod_runs_its_role_with_its_user_and_settings_that_exist(role: str) -> None:
+def test_a_pod_runs_its_role_with_its_user_and_settings_that_exist(role):
     (container,) = PODS[role]["containers"]
     assert container["args"] == [role]
     named = {one["name"]: one for one in container["env"]}
@@ -60,7 +60,7 @@ def test_a_pod_runs_its_role_with_its_user_and_settings_that_exist(role: str) ->
 
 
 @pytest.mark.parametrize("role", sorted(NEEDED))
-def test_every_role_is_watched_for_hangs(role: str) -> None:
+def test_every_role_is_watched_for_hangs(role):
     (container,) = PODS[role]["containers"]
     alive = [PROGRAM, "alive", role]
     assert container["startupProbe"]["exec"]["command"] == [*alive, "--ready"]
@@ -73,7 +73,7 @@ def test_every_role_is_watched_for_hangs(role: str) -> None:
 
 
 @pytest.mark.parametrize("role", sorted(NEEDED))
-def test_a_pod_has_the_secrets_of_its_role_and_no_others(role: str) -> None:
+def test_a_pod_has_the_secrets_of_its_role_and_no_others(role):
     volumes = {one["name"]: one for one in PODS[role]["volumes"]}
     files = {item["key"] for item in volumes["keys"]["secret"]["items"]}
     needed = {str(one) for one in NEEDED[role]} & {"log-key", "receipts-key", "accounts-key"}
@@ -84,7 +84,7 @@ def test_a_pod_has_the_secrets_of_its_role_and_no_others(role: str) -> None:
     assert ("mail" in volumes) == (Secret.MAIL_KEY in NEEDED[role])
 
 
-def test_the_settings_of_all_pods_and_containers_exist() -> None:
+def test_the_settings_of_all_pods_and_containers_exist():
     (shared,) = (one for one in documents("kubernetes.yaml") if one["kind"] == "ConfigMap")
     assert set(shared["data"]) <= VARIABLES
     for name, service in SERVICES.items():
@@ -92,7 +92,7 @@ def test_the_settings_of_all_pods_and_containers_exist() -> None:
 
 
 @pytest.mark.parametrize("role", sorted({*NEEDED, "prepare"}))
-def test_a_container_comes_with_the_user_of_its_role(role: str) -> None:
+def test_a_container_comes_with_the_user_of_its_role(role):
     service = SERVICES[role]
     assert service["command"] == [role]
     # so Compose stops the roles before the servers that they need to end
@@ -103,7 +103,7 @@ def test_a_container_comes_with_the_user_of_its_role(role: str) -> None:
         assert url == f"redis://{USER_PREFIX}{user}:${{{user.upper()}_PASSWORD:?}}@{host}:6379"
 
 
-def test_the_scheduler_and_the_mailer_both_know_the_relay() -> None:
+def test_the_scheduler_and_the_mailer_both_know_the_relay():
     # the scheduler asks for a mailer only where mail is sent
     for role in ("scheduler", "mailer"):
         assert "MATCHPOST_RELAY" in SERVICES[role]["environment"]
@@ -112,7 +112,7 @@ def test_the_scheduler_and_the_mailer_both_know_the_relay() -> None:
 
 
 @pytest.mark.parametrize("file", UNITS, ids=lambda file: file.name)
-def test_a_unit_runs_a_subcommand(file: Path) -> None:
+def test_a_unit_runs_a_subcommand(file):
     unit = configparser.ConfigParser(strict=False, interpolation=None)
     unit.optionxform = str  # type: ignore[assignment,method-assign]
     unit.read_string(file.read_text())
@@ -124,7 +124,7 @@ def test_a_unit_runs_a_subcommand(file: Path) -> None:
         assert (unit["Service"]["Type"], unit["Service"]["WatchdogSec"]) == ("notify", "60")
 
 
-def test_no_file_gives_a_container_more_than_the_keys_of_its_role() -> None:
+def test_no_file_gives_a_container_more_than_the_keys_of_its_role():
     public = {"log-key.pub", "receipts-key.pub"}
     for role, needed in NEEDED.items():
         keys = {str(one) for one in needed} & {"log-key", "receipts-key", "accounts-key"}
@@ -145,7 +145,7 @@ def test_no_file_gives_a_container_more_than_the_keys_of_its_role() -> None:
     }
 
 
-def test_containers_have_no_rights_and_only_this_machine_reaches_them() -> None:
+def test_containers_have_no_rights_and_only_this_machine_reaches_them():
     (one,) = documents("../one-machine/compose.yaml")
     for name, service in [*SERVICES.items(), *one["services"].items()]:
         assert service["read_only"], name
@@ -159,7 +159,7 @@ def test_containers_have_no_rights_and_only_this_machine_reaches_them() -> None:
     assert SERVICES["web"]["environment"]["MATCHPOST_TRUSTED_PROXY"] == "on"
 
 
-def test_what_comes_into_an_image_is_named_and_its_packages_have_hashes() -> None:
+def test_what_comes_into_an_image_is_named_and_its_packages_have_hashes():
     root = FOLDER.parents[1]
     rows = (root / ".dockerignore").read_text().splitlines()
     assert rows[1] == "*"
@@ -168,7 +168,7 @@ def test_what_comes_into_an_image_is_named_and_its_packages_have_hashes() -> Non
     assert "--require-hashes --no-deps --requirement /src/requirements.lock" in build
 
 
-def test_only_a_proxy_reaches_the_pods_that_believe_one() -> None:
+def test_only_a_proxy_reaches_the_pods_that_believe_one():
     policies = [
         one["spec"] for one in documents("kubernetes.yaml") if one["kind"] == "NetworkPolicy"
     ]
@@ -192,7 +192,7 @@ def test_only_a_proxy_reaches_the_pods_that_believe_one() -> None:
 
 
 @pytest.mark.parametrize("file", UNITS, ids=lambda file: file.name)
-def test_a_unit_has_a_user_of_its_own_and_few_rights(file: Path) -> None:
+def test_a_unit_has_a_user_of_its_own_and_few_rights(file):
     rows = file.read_text().splitlines()
     users = [row.partition("=")[2] for row in rows if row.startswith("User=")]
     accounts = (FOLDER / "systemd" / "matchpost.sysusers").read_text()
@@ -214,7 +214,7 @@ def test_a_unit_has_a_user_of_its_own_and_few_rights(file: Path) -> None:
 
 @pytest.mark.skipif(which("systemd-analyze") is None, reason="systemd is not installed")
 @pytest.mark.parametrize("file", UNITS, ids=lambda file: file.name)
-def test_systemd_takes_the_units(file: Path, tmp_path: Path) -> None:
+def test_systemd_takes_the_units(file, tmp_path):
     shutil.copytree(file.parent, tmp_path, dirs_exist_ok=True)
     unit = tmp_path / file.name
     unit.write_text(unit.read_text().replace("/usr/local/bin/matchpost", "/bin/true"))

@@ -1,9 +1,8 @@
-"""What the doctor finds on a real server, in whatever state, and on facts that are made up."""
+"""What the doctor finds on a real server, in whatever state, and of the clocks of machines and matches."""
 
 import json
 import os
 import re
-import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ import pytest
 from redis import Redis
 from rq.suspension import suspend
 
-from domain.match.commands import PlayMove
+from domain.clocks.time_control import DAY, TimeControl
 from infra.durability.durability import Mode
 from infra.health.heartbeats import Heartbeat, Role
 from infra.projections.buckets import SPECS, ProjectionFailure
@@ -27,7 +26,7 @@ from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.port import Submission
 from infra.store.redis_store import RedisStore
-from infra.store.rq_wakeup import enqueue_drain
+from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.valkey.server import EmbeddedServer
 from services.cli.doctor import worst
 from services.doctor import Finding, Level, gather, judge
@@ -35,8 +34,9 @@ from tests.helpers.bench import Bench
 from tests.helpers.doctor import said
 from tests.helpers.given import ALICE
 from tests.helpers.lanes import LANE
-from tests.helpers.served import Served, until
+from tests.helpers.served import Served
 from tests.helpers.side import catch_up
+from tests.helpers.timed import TimedBench
 
 MONITORING = Path(__file__).parents[2] / "docs" / "monitoring.md"
 SUBMISSION = Submission(1, b"i" * 16, b"digest..", b"payload", ALICE, 0, "reply:1")
@@ -96,7 +96,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.mark.slow
-def test_a_healthy_server_is_told_so_and_ends_with_0(served: Served) -> None:
+def test_a_healthy_server_is_told_so_and_ends_with_0(served):
     done = served.run("doctor")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("\nall is well\n")
@@ -112,7 +112,7 @@ def test_a_healthy_server_is_told_so_and_ends_with_0(served: Served) -> None:
 
 
 @pytest.mark.slow
-def test_the_example_in_the_documentation_has_the_form_of_what_is_printed(served: Served) -> None:
+def test_the_example_in_the_documentation_has_the_form_of_what_is_printed(served):
     (example,) = re.findall(r"\$ matchpost doctor\n(.*?)```", MONITORING.read_text(), re.DOTALL)
     printed = served.run("doctor").stdout
     # numbers, paths, plurals and lists differ from machine to machine
@@ -131,7 +131,7 @@ def _form(line: str) -> str:
 
 
 @pytest.mark.slow
-def test_json_says_the_same_to_a_program(served: Served) -> None:
+def test_json_says_the_same_to_a_program(served):
     done = served.run("doctor", "--json")
     report = json.loads(done.stdout)
     assert (done.returncode, report["level"]) == (0, "ok")
@@ -141,26 +141,8 @@ def test_json_says_the_same_to_a_program(served: Served) -> None:
     assert all(set(row) == {"level", "about", "what", "remedy"} for row in report["findings"])
 
 
-@pytest.mark.long
 @pytest.mark.slow
-def test_a_server_whose_workers_are_stopped_is_told_what_waits(tmp_path: Path) -> None:
-    with Served(tmp_path / "data", {"MATCHPOST_WORKERS": "1"}) as server:
-        server.do("signup alice mad-hatter", "signup bob yes-we-can")
-        (pid,) = server.children("matchpost worker")
-        os.kill(pid, signal.SIGSTOP)
-        assert server.run("do", "--wait", "0", "pow2 challenge alice bob").returncode == 2
-        until(lambda: "the oldest for" in server.run("doctor").stdout)
-        done = server.run("doctor")
-        os.kill(pid, signal.SIGCONT)
-        assert done.returncode == 1
-        assert re.search(
-            r"warn  inbox      1 command waits in shard 1, the oldest for", done.stdout
-        )
-        until(lambda: server.run("doctor").returncode == 0)
-
-
-@pytest.mark.slow
-def test_without_a_server_the_rest_is_told_and_it_ends_with_2(tmp_path: Path) -> None:
+def test_without_a_server_the_rest_is_told_and_it_ends_with_2(tmp_path):
     nowhere = Served(tmp_path / "data")
     done = nowhere.run("doctor")
     assert (done.returncode, done.stderr) == (2, "")
@@ -176,78 +158,26 @@ def test_without_a_server_the_rest_is_told_and_it_ends_with_2(tmp_path: Path) ->
     assert "secret" not in done.stdout
 
 
-@pytest.mark.usefixtures("worker")
-def test_nothing_is_wrong_with_a_server_and_a_worker(settings: Settings) -> None:
-    assert found(settings) == []
-
-
-def test_a_server_without_workers_is_bad(settings: Settings, redis_client: Redis) -> None:
-    enqueue_drain(redis_client, LANE)
-    assert said(found(settings), Level.BAD, "no command worker runs; 1 job waits")
-
-
-@pytest.mark.usefixtures("worker")
-def test_fewer_workers_than_lanes_are_told(settings: Settings, redis_client: Redis) -> None:
-    RedisStore(redis_client, Mode.FSYNC).change_lanes(2)
-    assert said(found(settings), Level.WARN, "1 command worker for 2 lanes")
-
-
-@pytest.mark.usefixtures("worker")
-def test_a_lease_that_never_ends_is_bad(settings: Settings, redis_client: Redis) -> None:
-    redis_client.set(keys.lease(LANE), "nobody")
-    assert said(found(settings), Level.BAD, "the lease of lane 0/1 never ends")
-
-
-@pytest.mark.usefixtures("worker")
-def test_a_drain_that_was_cut_off_is_told(settings: Settings, redis_client: Redis) -> None:
-    redis_client.set(keys.lease_mark(LANE), "a killed drain")
-    assert said(found(settings), Level.WARN, "the last drain of lane 0/1 was cut off")
-
-
-@pytest.mark.usefixtures("worker")
-@pytest.mark.parametrize(("age", "level"), [(4_000, Level.WARN), (40_000, Level.BAD)])
-def test_a_command_that_waits_long_is_told(
-    settings: Settings, redis_client: Redis, age: int, level: Level
-) -> None:
+def submit(client: Redis, age: int = 0) -> RedisStore:
+    """Submit a command so many ms ago."""
     past = time.time_ns() // 1_000_000 - age
-    RedisStore(redis_client, Mode.FSYNC, clock=lambda: past).submit([SUBMISSION])
-    assert said(found(settings), level, "1 command waits in shard 1, the oldest for ")
-
-
-@pytest.mark.usefixtures("worker")
-def test_a_full_inbox_is_bad(settings: Settings, redis_client: Redis) -> None:
-    RedisStore(redis_client, Mode.FSYNC).submit([SUBMISSION])
-    full = msgspec.structs.replace(settings, queue_cap=1)
-    assert said(found(full), Level.BAD, "the inbox of shard 1 is full")
-
-
-@pytest.mark.usefixtures("worker")
-def test_an_entry_that_was_set_aside_is_bad(settings: Settings, redis_client: Redis) -> None:
-    store = RedisStore(redis_client, Mode.FSYNC)
+    store = RedisStore(client, Mode.FSYNC, clock=lambda: past)
     store.submit([SUBMISSION])
+    return store
+
+
+def set_aside(client: Redis) -> None:
+    store = submit(client)
     store.dead_letter(store.read_inbox([1], 1)[0])
-    (finding,) = found(settings)
-    assert finding.level is Level.BAD
-    assert "1 entry of shard 1 could not be decoded" in finding.what
-    assert keys.dead_letters(1) in finding.remedy
+
+
+def fail_once(client: Redis) -> None:
+    store = submit(client)
+    store.count_attempt(1, store.read_inbox([1], 1)[0].id)
 
 
 @pytest.mark.usefixtures("worker")
-def test_a_command_that_made_trouble_is_told(
-    settings: Settings, redis_client: Redis, tmp_path: Path
-) -> None:
-    bench = Bench(redis_client, tmp_path)
-    bench.send(ALICE, PlayMove(text="m13-m9"))
-    bench.store.count_attempt(1, bench.store.read_inbox([1], 1)[0].id)
-    assert said(
-        found(settings), Level.WARN, "a command of shard 1 has failed, or was cut off, 1 time"
-    )
-
-
-@pytest.mark.usefixtures("worker")
-def test_a_failed_job_is_worth_knowing_and_no_alarm(
-    settings: Settings, redis_client: Redis
-) -> None:
+def test_a_failed_job_is_worth_knowing_and_no_alarm(settings, redis_client):
     redis_client.zadd(f"rq:failed:{COMMANDS}", {"drain-0-x": time.time() + 3600})
     findings = judge(gather(settings))
     assert worst(findings) is Level.NOTE
@@ -255,26 +185,36 @@ def test_a_failed_job_is_worth_knowing_and_no_alarm(
 
 
 @pytest.mark.usefixtures("worker")
-def test_workers_that_are_suspended_are_reported(settings: Settings, redis_client: Redis) -> None:
-    suspend(redis_client)
-    findings = judge(gather(settings))
-    assert said(findings, Level.WARN, "the workers are suspended")
+@pytest.mark.parametrize(
+    ("happen", "changes", "level", "words"),
+    [
+        (lambda one: RedisStore(one, Mode.FSYNC).change_lanes(2), {}, Level.WARN, "1 command worker for 2 lanes"),
+        (lambda one: one.set(keys.lease(LANE), "nobody"), {}, Level.BAD, "the lease of lane 0/1 never ends"),
+        (lambda one: one.set(keys.lease_mark(LANE), "x"), {}, Level.WARN, "the last drain of lane 0/1 was cut off"),
+        (lambda one: submit(one, 4_000), {}, Level.WARN, "1 command waits in shard 1, the oldest for "),
+        (lambda one: submit(one, 40_000), {}, Level.BAD, "1 command waits in shard 1, the oldest for "),
+        (submit, {"queue_cap": 1}, Level.BAD, "the inbox of shard 1 is full"),
+        (set_aside, {}, Level.BAD, "1 entry of shard 1 could not be decoded"),
+        (fail_once, {}, Level.WARN, "a command of shard 1 has failed, or was cut off, 1 time"),
+        (suspend, {}, Level.WARN, "the workers are suspended"),
+        (lambda _: None, {"durability": Mode.NONE}, Level.WARN, "durability is none"),
+        (lambda one: one.hset(keys.LAYOUT, "format", "9"), {}, Level.BAD, "the data has format 9"),
+        (lambda one: one.hset(keys.LAYOUT, "format", "1"), {}, Level.BAD, "format 1, which matchpost 0.2 and earlier wrote"),
+        (lambda _: None, {"queue_url": "redis://127.0.0.1:1"}, Level.BAD, "the server at redis://127.0.0.1:1 does not answer"),
+        (lambda one: one.delete("rq:workers"), {}, Level.BAD, "no command worker runs; no jobs wait"),
+    ],
+)  # fmt: skip
+def test_what_happened_on_the_server_is_told(settings, redis_client, happen, changes, level, words):
+    happen(redis_client)
+    findings = judge(gather(msgspec.structs.replace(settings, **changes)))
+    assert said(findings, level, words)
 
 
-@pytest.mark.usefixtures("worker")
-def test_settings_that_break_the_promise_are_bad(settings: Settings, redis_client: Redis) -> None:
-    redis_client.config_set("appendfsync", "everysec")
-    try:
-        findings = found(settings)
-    finally:
-        redis_client.config_set("appendfsync", "always")
-    assert said(findings, Level.BAD, "the server's setting 'appendfsync' is 'everysec'")
-
-
-@pytest.mark.usefixtures("worker")
-def test_no_durability_is_told_though_it_was_asked_for(settings: Settings) -> None:
-    trial = msgspec.structs.replace(settings, durability=Mode.NONE)
-    assert said(found(trial), Level.WARN, "durability is none")
+def test_data_that_was_put_back_is_worth_knowing(settings):
+    folder = settings.data / "seeds"
+    folder.mkdir(parents=True)
+    (folder / "s03-1-00.left").write_text("shard 3: seeds up to number 5 were used")
+    assert said(judge(gather(settings)), Level.NOTE, "seeds up to number 5 were used$")
 
 
 @pytest.mark.usefixtures("worker")
@@ -286,60 +226,43 @@ def test_no_durability_is_told_though_it_was_asked_for(settings: Settings) -> No
         (20, Level.WARN, "s ahead of the server's$"),
     ],
 )
-def test_a_clock_that_is_off_is_told(
-    settings: Settings, apart: int, level: Level, words: str
-) -> None:
+def test_a_clock_that_is_off_is_told(settings, apart, level, words):
     findings = found(settings, lambda: time.time_ns() // 1_000_000 + apart * 1000)
     assert said(findings, level, words)
 
 
 @pytest.mark.usefixtures("worker")
-def test_lists_that_are_up_to_date_are_well(
-    settings: Settings, redis_client: Redis, tmp_path: Path
-) -> None:
-    bench = Bench(redis_client, tmp_path)
-    bench.start(1, 2, 3)
-    catch_up(bench.store, redis_client)
+def test_lists_that_lag_or_were_never_made_are_told(settings, redis_client, tmp_path):
     assert found(settings) == []
-    said = [f.what for f in judge(gather(settings)) if f.about == "lists"]
-    assert said == ["lists, notices and ratings are up to date"]
-
-
-@pytest.mark.usefixtures("worker")
-def test_the_lag_of_each_projection_is_told_in_events_and_time(
-    settings: Settings, redis_client: Redis, tmp_path: Path
-) -> None:
     past = time.time_ns() // 1_000_000 - 90_000
     bench = Bench(redis_client, tmp_path)
     bench.store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: past)
+    bench.start(3)
+    words = "the projection `ratings` must be rebuilt: it has not been built yet"
+    assert said(found(settings), Level.WARN, words)
     catch_up(bench.store, redis_client)
+    assert found(settings) == []
+    (well,) = [f.what for f in judge(gather(settings)) if f.about == "lists"]
+    assert well == "lists, notices and ratings are up to date"
     bench.start(1, 2)
     findings = found(settings)
     for spec in SPECS:
-        assert said(
-            findings,
-            Level.WARN,
-            f"the projection `{spec.name}` is 2 events and (89|9[0-9]|1[0-9][0-9]) s behind",
-        )
+        words = f"the projection `{spec.name}` is 2 events and (89|9[0-9]|1[0-9][0-9]) s behind"
+        assert said(findings, Level.WARN, words)
 
 
 @pytest.mark.usefixtures("worker")
-def test_lists_that_were_never_made_are_told_once_there_is_something_to_list(
-    settings: Settings, redis_client: Redis, tmp_path: Path
-) -> None:
-    assert found(settings) == []
-    Bench(redis_client, tmp_path).start(1)
-    assert said(
-        found(settings),
-        Level.WARN,
-        "the projection `ratings` must be rebuilt: it has not been built yet",
-    )
+def test_settings_that_break_the_promise_are_bad(settings, redis_client):
+    redis_client.config_set("appendfsync", "everysec")
+    try:
+        findings = found(settings)
+    finally:
+        redis_client.config_set("appendfsync", "always")
+    assert said(findings, Level.BAD, "the server's setting 'appendfsync' is 'everysec'")
 
 
 @pytest.mark.usefixtures("worker")
-def test_a_leaf_at_which_a_projection_is_stuck_is_told(
-    settings: Settings, redis_client: Redis, tmp_path: Path
-) -> None:
+def test_a_leaf_at_which_a_projection_is_stuck_is_told(settings, redis_client, tmp_path):
     bench = Bench(redis_client, tmp_path)
     bench.start(1)
     catch_up(bench.store, redis_client)
@@ -354,23 +277,7 @@ def test_a_leaf_at_which_a_projection_is_stuck_is_told(
     assert said(found(settings), Level.WARN, words)
 
 
-def test_data_of_another_format_is_bad(settings: Settings, redis_client: Redis) -> None:
-    redis_client.hset(keys.LAYOUT, "format", "9")
-    assert said(found(settings), Level.BAD, "the data has format 9")
-    redis_client.hset(keys.LAYOUT, "format", "1")
-    assert said(
-        found(settings), Level.BAD, "the data has format 1, which matchpost 0.2 and earlier wrote"
-    )
-
-
-def test_a_queue_that_does_not_answer_is_bad(settings: Settings) -> None:
-    other = msgspec.structs.replace(settings, queue_url="redis://127.0.0.1:1")
-    assert said(found(other), Level.BAD, "the server at redis://127.0.0.1:1 does not answer")
-
-
-def test_users_who_may_read_the_password_of_replicas_are_named(
-    settings: Settings, redis_client: Redis
-) -> None:
+def test_users_who_may_read_the_password_of_replicas_are_named(settings, redis_client):
     passwords = {name: f"password of {name}" for name in (*ACCESS, "replica")}
     users = [line.split(" ")[1:] for line in acl_lines(passwords, queue=False)[1:]]
     for name, *rules in users:
@@ -392,18 +299,8 @@ def test_users_who_may_read_the_password_of_replicas_are_named(
             redis_client.acl_deluser(name)
 
 
-def test_data_that_was_put_back_is_worth_knowing(settings: Settings) -> None:
-    folder = settings.data / "seeds"
-    folder.mkdir(parents=True)
-    (folder / "s03-1-00.left").write_text("shard 3: seeds up to number 5 were used")
-    findings = judge(gather(settings))
-    assert said(findings, Level.NOTE, "seeds up to number 5 were used$")
-
-
 @pytest.mark.long
-def test_the_limits_of_hashes_are_read_from_the_server(
-    settings: Settings, redis_client: Redis
-) -> None:
+def test_the_limits_of_hashes_are_read_from_the_server(settings, redis_client):
     name = "hash-max-listpack-entries"
     before = redis_client.config_get(name)[name]
     assert not [one for one in judge(gather(settings)) if name in one.what]
@@ -413,3 +310,78 @@ def test_the_limits_of_hashes_are_read_from_the_server(
     finally:
         redis_client.config_set(name, before)
     assert [one.level for one in found] == [Level.NOTE]
+
+
+NAG = TimeControl(nag=1, forfeit=3)
+HOUR = DAY // 24
+
+
+def ours() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@pytest.fixture
+def bench(redis_client: Redis, tmp_path: Path) -> TimedBench:
+    return TimedBench(redis_client, tmp_path / "seeds")
+
+
+@pytest.fixture
+def bare_settings(valkey: EmbeddedServer, tmp_path: Path) -> Settings:
+    return Settings(data=tmp_path, redis_url=valkey.url, shards=4)
+
+
+def said_of_clocks(bare_settings: Settings, apart: int = 0) -> list[Finding]:
+    """What is said of the clocks when ours is so many ms ahead of the server's."""
+    findings = judge(gather(bare_settings, lambda: ours() + apart))
+    return [finding for finding in findings if finding.about == "clock"]
+
+
+def test_matches_that_are_overdue_are_counted_over_all_shards(bench, bare_settings):
+    bench.now = ours() - DAY - 3 * HOUR
+    bench.challenge(NAG, 1, 5)
+    bench.now = ours() - DAY - HOUR
+    bench.challenge(NAG, 2)
+    bench.now = ours()
+    bench.challenge(NAG, 3)
+    finding = said_of_clocks(bare_settings)[1]
+    assert finding.level is Level.BAD
+    assert finding.what == "3 matches are overdue for a reminder or a flag, the oldest for 3 h"
+    assert "matchpost serve" in finding.remedy
+
+
+def test_what_has_been_due_for_less_than_a_minute_is_in_time(bench, bare_settings):
+    bench.now = ours() - DAY - 30_000
+    bench.challenge(NAG, 1)
+    assert [one.level for one in said_of_clocks(bare_settings)] == [Level.OK, Level.OK]
+
+
+def test_once_the_keeper_has_ticked_nothing_is_overdue(bench, bare_settings):
+    bench.now = ours() - 10 * DAY
+    bench.challenge(NAG, 1)
+    assert said_of_clocks(bare_settings)[1].what.startswith("1 match is overdue")
+    bench.now = ours()
+    bench.keeper().tick()
+    bench.pump()
+    assert said_of_clocks(bare_settings)[1].level is Level.OK
+
+
+def test_a_match_that_is_never_due_is_never_overdue(bench, bare_settings, redis_client):
+    bench.now = ours() - 900 * DAY
+    bench.challenge(TimeControl(nag=0, forfeit=0), 1)
+    bench.start(2)
+    assert not redis_client.exists(keys.due(1), keys.due(2))
+    assert said_of_clocks(bare_settings)[1].level is Level.OK
+
+
+@pytest.mark.parametrize(
+    ("step", "words"), [(40 * DAY, "set forward by 40 d"), (-2 * HOUR, "set back by 2 h")]
+)
+def test_a_clock_that_was_set_is_told_for_an_hour(bench, bare_settings, step, words):
+    notes = ServerClockRecord(bench.client)
+    notes.write(ServerClock(ours(), step, ours() - HOUR // 2 - 30_000))
+    (finding,) = [one for one in said_of_clocks(bare_settings) if one.level is Level.BAD]
+    assert finding.what == (
+        f"the server's clock was {words}; no reminder is sent and no flag falls for another 29 min"
+    )
+    notes.write(ServerClock(ours(), step, ours() - HOUR - 1))
+    assert [one.level for one in said_of_clocks(bare_settings)] == [Level.OK, Level.OK]

@@ -1,45 +1,58 @@
-"""What `matchpost doctor` finds in facts that are made up."""
+"""What `matchpost doctor` finds in facts that are made up, and in the processes of a server."""
 
+import os
 import re
+import socket
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from redis import Redis
 
 from domain.game.engine import RobotLevel
 from infra.durability.durability import Mode
-from infra.health.heartbeats import HeartbeatRecord, Role
+from infra.health.heartbeats import (
+    SILENT_MS,
+    Heartbeat,
+    HeartbeatRecord,
+    HeartbeatThread,
+    Role,
+    read_heartbeats,
+)
 from infra.health.queue_status import LaneStatus, QueueStatus, ShardStatus, WorkerStatus
 from infra.health.retirement_limits import ArchiveFigures
+from infra.mail.email import Email, Purpose
+from infra.mail.outbox import Outbox, OutboxStatus, RelayBackoff
 from infra.projections.buckets import RATINGS
 from infra.projections.lag import Lag
 from infra.projections.robots import RobotFigures
+from infra.redis import keys
 from infra.redis.server import DISK_FULL
 from infra.settings.settings import Settings
 from infra.store.closed_shards import rolled_back
 from infra.store.layout import Layout
 from infra.store.lost_leaves import LostLeaves
 from infra.store.port import MOST_AHEAD_MS
+from infra.store.redis_store import RedisStore
 from infra.store.watermarks import PublishedSize
 from services.cli.doctor import exit_code, worst
-from services.doctor import Level, judge
+from services.cli.scheduler import _sign_of_life
+from services.doctor import Level, gather, judge
 from services.doctor.directory import DirectoryFacts
 from services.doctor.facts import Facts, HashLimits, ServerFacts
 from tests.helpers.doctor import GIB, said
+from tests.helpers.forked import SCRIPT
+from tests.helpers.served import Served, until
 
-NEEDED = (
-    Role.WORKER,
-    Role.PROJECTIONS,
-    Role.SCHEDULER,
-    Role.PUBLISHER,
-    Role.ROBOTS,
-    Role.WEB,
-)
+NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.ROBOTS, Role.WEB)
 BEATS = tuple(HeartbeatRecord(role, "h", 8, "1", 900_000, 995_000) for role in NEEDED)
+
 SERVER = ServerFacts(
     "Valkey 9.1.2", 1_000_000, 7, 60, 10, 100, (), (), Layout(1, 1), "", beats=BEATS
 )
+
 FACTS = Facts(
     Settings(data=Path("/data"), shards=1),
     1_000_000,
@@ -59,30 +72,20 @@ def with_(part: str, **changes: Any) -> Facts:
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        (HashLimits(100, 64), "hash-max-listpack-entries 100 (set 128)"),
-        (HashLimits(512, 32), "hash-max-listpack-value 32 (set 64)"),
-        (
-            HashLimits(100, 60),
-            "hash-max-listpack-entries 100 (set 128) and hash-max-listpack-value 60 (set 64)",
-        ),
+        (HashLimits(100, 64), ["hash-max-listpack-entries 100 (set 128)"]),
+        (HashLimits(512, 32), ["hash-max-listpack-value 32 (set 64)"]),
+        (HashLimits(100, 60), ["hash-max-listpack-entries 100 (set 128) and hash-max-listpack-value 60 (set 64)"]),
+        (HashLimits(128, 64), []),
+        (HashLimits(1024, 128), []),
+        (None, []),
     ],
-)
-def test_settings_that_make_matches_larger_are_noted(limits: HashLimits, words: str) -> None:
+)  # fmt: skip
+def test_settings_that_make_matches_larger_are_noted_and_all_else_is_healthy(limits, words):
     facts = with_("server", hashes=limits)
-    (found,) = [finding for finding in judge(facts) if finding.level is Level.NOTE]
-    assert found.about == "memory"
-    assert found.what.endswith(f"by the server's settings {words}")
+    noted = [one for one in judge(facts) if one.level is not Level.OK]
+    assert [(one.level, one.about) for one in noted] == [(Level.NOTE, "memory")] * len(words)
+    assert [one.what.partition("by the server's settings ")[2] for one in noted] == words
     assert exit_code(facts, judge(facts)) == 0
-
-
-@pytest.mark.parametrize("limits", [HashLimits(128, 64), HashLimits(1024, 128), None])
-def test_settings_that_suffice_are_not_mentioned(limits: HashLimits | None) -> None:
-    assert worst(judge(with_("server", hashes=limits))) is Level.OK
-
-
-def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
-    assert worst(judge(FACTS)) is Level.OK
-    assert exit_code(FACTS, judge(FACTS)) == 0
 
 
 @pytest.mark.parametrize(
@@ -109,12 +112,8 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
             "a robot can't act in 1 match: 7; in match 7: the game 'chess' is not installed",
         ),
         (
-            msgspec.structs.replace(
-                with_("server", robots=RobotFigures(1)),
-                settings=Settings(data=Path("/data"), shards=1, robots=0),
-            ),
-            Level.WARN,
-            "1 match waits for a robot, and this server runs none",
+            msgspec.structs.replace(with_("server", robots=RobotFigures(1)), settings=Settings(data=Path("/data"), shards=1, robots=0)),
+            Level.WARN, "1 match waits for a robot, and this server runs none",
         ),
         (with_("directory", free=GIB), Level.WARN, "1.0 GiB are free for /data"),
         (with_("directory", free=GIB // 16), Level.BAD, "64.0 MiB are free for /data"),
@@ -146,8 +145,8 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
             "3 commands wait in shard 0, the oldest for 2 h",
         ),
     ],
-)
-def test_each_thing_that_is_wrong_is_found(facts: Facts, level: Level, words: str) -> None:
+)  # fmt: skip
+def test_each_thing_that_is_wrong_is_found(facts, level, words):
     findings = judge(facts)
     assert said(findings, level, words)
     assert worst(findings) is level
@@ -171,14 +170,14 @@ def test_each_thing_that_is_wrong_is_found(facts: Facts, level: Level, words: st
         ),
     ],
 )
-def test_what_is_only_worth_knowing_is_no_alarm(facts: Facts, words: str) -> None:
+def test_what_is_only_worth_knowing_is_no_alarm(facts, words):
     findings = judge(facts)
     assert worst(findings) is Level.NOTE
     assert any(words in finding.what for finding in findings if finding.level is Level.NOTE)
     assert exit_code(facts, findings) == 0
 
 
-def test_a_directory_that_nobody_serves_is_no_alarm_by_itself() -> None:
+def test_a_directory_that_nobody_serves_is_no_alarm_by_itself():
     facts = msgspec.structs.replace(with_("directory", owner=None), server=None, queue=None)
     facts = msgspec.structs.replace(facts, unreachable="no server is running")
     findings = judge(facts)
@@ -186,7 +185,7 @@ def test_a_directory_that_nobody_serves_is_no_alarm_by_itself() -> None:
     assert exit_code(facts, findings) == 2
 
 
-def test_without_the_queue_nothing_is_said_of_processes_whose_signs_of_life_are_there() -> None:
+def test_without_the_queue_nothing_is_said_of_processes_whose_signs_of_life_are_there():
     lost = with_("server", beats=())
     assert "processes" in {finding.about for finding in judge(lost)}
     facts = msgspec.structs.replace(lost, queue=None, queue_unreachable="it does not answer")
@@ -204,20 +203,12 @@ LAG = Lag(RATINGS, RATINGS.version, 0, None, (), late=False, building=False)
         ({"version": 0}, Level.WARN, "must be rebuilt: it has version 0, and this program"),
         ({"version": 99}, Level.WARN, "must be rebuilt: it has version 99, and this"),
         ({"late": True}, Level.WARN, "must be rebuilt: an event arrived that belongs before"),
-        (
-            {"late": True, "building": True},
-            Level.NOTE,
-            "the projection `ratings` is being rebuilt: an event",
-        ),
-        (
-            {"events": 7, "oldest": 999_000},
-            Level.NOTE,
-            "the projection `ratings` is at most 7 events and 1 s behind",
-        ),
+        ({"late": True, "building": True}, Level.NOTE, "the projection `ratings` is being rebuilt: an event"),
+        ({"events": 7, "oldest": 999_000}, Level.NOTE, "the projection `ratings` is at most 7 events and 1 s behind"),
         ({"events": 7, "oldest": 900_000}, Level.WARN, "`ratings` is 7 events and 100 s behind"),
     ],
-)
-def test_what_a_projection_lacks_is_told(changes: dict[str, Any], level: Level, words: str) -> None:
+)  # fmt: skip
+def test_what_a_projection_lacks_is_told(changes, level, words):
     lag = msgspec.structs.replace(LAG, **changes)
     findings = [f for f in judge(with_("server", projections=(lag,))) if f.about == "lists"]
     (finding,) = findings
@@ -229,21 +220,12 @@ def test_what_a_projection_lacks_is_told(changes: dict[str, Any], level: Level, 
 @pytest.mark.parametrize(
     ("layout", "words"),
     [
-        (
-            Layout(1, 1),
-            "3 command workers for 1 lane: 2 are idle, because there are no more shards",
-        ),
-        (
-            Layout(8, 2),
-            "3 command workers for 2 lanes: 1 is idle; `matchpost lanes 3` makes more lanes",
-        ),
-        (
-            Layout(2, 1),
-            "3 command workers for 1 lane: 2 are idle; `matchpost lanes 2` makes more lanes",
-        ),
+        (Layout(1, 1), "3 command workers for 1 lane: 2 are idle, because there are no more shards"),
+        (Layout(8, 2), "3 command workers for 2 lanes: 1 is idle; `matchpost lanes 3` makes more lanes"),
+        (Layout(2, 1), "3 command workers for 1 lane: 2 are idle; `matchpost lanes 2` makes more lanes"),
     ],
-)
-def test_workers_without_a_lane_are_noted(layout: Layout, words: str) -> None:
+)  # fmt: skip
+def test_workers_without_a_lane_are_noted(layout, words):
     workers = tuple(WorkerStatus(number, "h", True) for number in (8, 9, 10))
     facts = msgspec.structs.replace(
         with_("queue", workers=workers), server=with_("server", shape=layout).server
@@ -252,7 +234,7 @@ def test_workers_without_a_lane_are_noted(layout: Layout, words: str) -> None:
     assert notes == [f"{words} (process 8, 9, 10); no jobs wait"]
 
 
-def test_moves_received_ahead_of_a_clock_that_was_set_back_are_found() -> None:
+def test_moves_received_ahead_of_a_clock_that_was_set_back_are_found():
     ahead = ShardStatus(0, 0, None, 0, 0, floor=1_000_000 + 300_000)
     assert said(
         judge(with_("server", shards=(ahead,))), Level.WARN, "are received 5 min ahead of it"
@@ -262,13 +244,13 @@ def test_moves_received_ahead_of_a_clock_that_was_set_back_are_found() -> None:
         assert worst(judge(facts)) is Level.OK
 
 
-def test_a_log_that_is_published_is_well() -> None:
+def test_a_log_that_is_published_is_well():
     facts = with_("server", published=(PublishedSize(5, b"r"), PublishedSize(7, b"r")))
     assert worst(judge(facts)) is Level.OK
     assert "12 leaves are published" in [finding.what for finding in judge(facts)]
 
 
-def test_a_shard_whose_log_contradicts_the_published_one_is_bad() -> None:
+def test_a_shard_whose_log_contradicts_the_published_one_is_bad():
     fault = "shard 1: leaf 3 in the data is not the one that is published"
     facts = with_("server", published=(PublishedSize(5), PublishedSize(7, b"r", fault)))
     assert said(judge(facts), Level.BAD, fault)
@@ -276,7 +258,7 @@ def test_a_shard_whose_log_contradicts_the_published_one_is_bad() -> None:
     assert said(judge(both), Level.BAD, "the log is not published: no key")
 
 
-def test_a_leaf_that_waits_for_minutes_to_be_published_is_told() -> None:
+def test_a_leaf_that_waits_for_minutes_to_be_published_is_told():
     published = (PublishedSize(5),)
     late = with_("server", published=published, unpublished_since=SERVER.clock - 200_000)
     assert said(judge(late), Level.WARN, "a leaf has not been published for 3 min")
@@ -288,7 +270,7 @@ def about_the_archive(facts: Facts) -> list[tuple[Level, str]]:
     return [(one.level, one.what) for one in judge(facts) if one.about == "archive"]
 
 
-def test_the_archive_is_counted_and_one_that_is_behind_is_reported() -> None:
+def test_the_archive_is_counted_and_one_that_is_behind_is_reported():
     day = 86_400_000
     assert about_the_archive(FACTS) == []
     assert about_the_archive(with_("server", archive=ArchiveFigures(0, 7, 0, None))) == []
@@ -304,7 +286,7 @@ def test_the_archive_is_counted_and_one_that_is_behind_is_reported() -> None:
     assert [level for level, _ in about_the_archive(without)] == [Level.OK]
 
 
-def test_an_archive_that_is_behind_when_the_server_has_just_started_is_no_warning() -> None:
+def test_an_archive_that_is_behind_when_the_server_has_just_started_is_no_warning():
     day = 86_400_000
     figures = ArchiveFigures(0, 7, 3, 2 * day)
     for seconds, level in ((60, Level.NOTE), (599, Level.NOTE), (601, Level.WARN)):
@@ -314,3 +296,159 @@ def test_an_archive_that_is_behind_when_the_server_has_just_started_is_no_warnin
         )
         found = with_("server", clock=50 * day, archive=figures, beats=beats)
         assert [one for one, _ in about_the_archive(found)] == [level]
+
+
+NOW = 1_000_000
+MAILER = HeartbeatRecord(Role.MAILER, "a", 1, "1", 1, NOW, mail_key="one")
+INTAKE = HeartbeatRecord(Role.MAIL, "b", 2, "1", 1, NOW, mail_key="other")
+
+
+def changed(role: Role, **changes: Any) -> dict[str, Any]:
+    """Signs of life, with another one of one role."""
+    beats = (msgspec.structs.replace(one, **changes) if one.role == role else one for one in BEATS)
+    return {"beats": tuple(beats)}
+
+
+def without(role: Role) -> dict[str, Any]:
+    return {"beats": tuple(one for one in BEATS if one.role != role)}
+
+
+@pytest.mark.parametrize(
+    ("settings", "server", "level", "words"),
+    [
+        ({}, {}, Level.OK, "command worker, projection worker, scheduler, publisher, robot process, web process$"),
+        ({}, without(Role.PROJECTIONS), Level.WARN, "^no projection worker sends signs of life$"),
+        ({}, without(Role.SCHEDULER), Level.BAD, "^no scheduler sends signs of life$"),
+        ({}, without(Role.PUBLISHER), Level.WARN, "^no publisher sends signs of life$"),
+        ({}, without(Role.ROBOTS), Level.WARN, "^no robot process sends signs of life$"),
+        ({}, without(Role.WEB), Level.WARN, "^no web process sends signs of life$"),
+        ({"http": "off"}, without(Role.WEB), Level.OK, "publisher, robot process$"),
+        ({"smtp": "127.0.0.1:25"}, {}, Level.WARN, "no mail intake"),
+        ({"lmtp": Path("/run/mail")}, {}, Level.WARN, "no mail intake"),
+        ({"relay": "smtp://127.0.0.1"}, {}, Level.WARN, "no mailer"),
+        ({}, {"beats": (*BEATS, MAILER)}, Level.OK, "mailer"),
+        ({}, {"beats": (*BEATS, MAILER, INTAKE)}, Level.BAD, "different mail keys: mailer on a, mail intake on b"),
+        ({}, changed(Role.WORKER, lost_shards=(1, 3)), Level.BAD, r"command worker 8 on h lacks the seeds of 2 shards \(1, 3\)"),
+        ({}, changed(Role.WORKER, at=NOW - SILENT_MS - 60_000), Level.WARN, "^command worker 8 on h has been silent for 90 s$"),
+        ({}, changed(Role.WEB, version="2"), Level.NOTE, "^they run different versions: 1, 2$"),
+        ({}, {"outbox": OutboxStatus(3, 5, "it is not there")}, Level.BAD, "3 e-mails wait: it is not there"),
+        ({}, {"outbox": OutboxStatus(1, 300_000)}, Level.WARN, "1 e-mail waits to be sent, the first for 5"),
+        ({}, {"other_secrets": ("the seeds here differ; share them",)}, Level.BAD, "^the seeds here differ$"),
+    ],
+)  # fmt: skip
+def test_what_processes_mail_and_secrets_lack_is_told(settings, server, level, words):
+    facts = msgspec.structs.replace(
+        with_("server", **server), settings=msgspec.structs.replace(FACTS.settings, **settings)
+    )
+    about = ("processes", "mail", "seeds", "secrets")
+    findings = [finding for finding in judge(facts) if finding.about in about]
+    *_, finding = sorted(findings, key=lambda one: one.level)
+    assert sum(one.level > Level.NOTE for one in findings) == (level > Level.NOTE)
+    assert finding.level is level
+    assert re.search(words, finding.what)
+    assert bool(finding.remedy) == (level > Level.NOTE)
+
+
+def test_what_was_there_of_late_is_missed_whatever_the_settings_say():
+    mailer = msgspec.structs.replace(MAILER, at=NOW - 2 * SILENT_MS)
+    findings = judge(with_("server", beats=(*BEATS, mailer)))
+    assert [one.what for one in findings if one.about == "processes"] == [
+        "no mailer sends signs of life",
+        "mailer 1 on a has been silent for 60 s",
+    ]
+
+
+def test_what_waits_is_read_from_the_outbox(valkey, redis_client, tmp_path):
+    RedisStore(redis_client, Mode.FSYNC).create(Layout(shards=4, lanes=1))
+    outbox = Outbox(redis_client, lambda: 1_000)
+    outbox.enqueue(Email(id="a@b", to="c@d", subject="s", body="b", purpose=Purpose.ANSWER))
+    outbox.start_backoff(RelayBackoff(2_000, 1, "connection refused"))
+    found = gather(Settings(data=tmp_path, redis_url=valkey.url, shards=4)).server
+    assert found is not None
+    assert (found.outbox.waiting, found.outbox.down) == (1, "connection refused")
+    assert found.outbox.late > 1_000_000
+
+
+# signs of life
+
+
+def test_a_sign_of_life_stands_until_the_process_ends_in_good_order(redis_client):
+    heartbeat = Heartbeat(Role.WEB, "1", lost=lambda: [2])
+    heartbeat.write(redis_client, redis_client)
+    (beat,) = read_heartbeats(redis_client)
+    assert (beat.role, beat.host, beat.pid) == (Role.WEB, socket.gethostname(), os.getpid())
+    assert (beat.version, beat.lost_shards) == ("1", (2,))
+    assert not beat.is_silent(beat.at + SILENT_MS)
+    assert beat.is_silent(beat.at + SILENT_MS + 1)
+    assert beat.is_silent(beat.at - SILENT_MS - 1)
+    heartbeat.remove(redis_client)
+    assert read_heartbeats(redis_client) == []
+
+
+def test_who_begins_takes_away_those_that_were_killed_here(redis_client):
+    mine = [HeartbeatRecord(Role.WEB, socket.gethostname(), 2**22 + 1, "1", 1, 1 << 50)]
+    others = [
+        HeartbeatRecord(Role.MAIL, socket.gethostname(), 2**22 + 1, "1", 1, 1 << 50),
+        HeartbeatRecord(Role.WEB, "elsewhere", 2**22 + 1, "1", 1, 1 << 50),
+    ]
+    for beat in (*mine, *others):
+        redis_client.hset(keys.HEARTBEATS, beat.field, msgspec.msgpack.encode(beat))
+    Heartbeat(Role.WEB, "1").write(redis_client, redis_client)
+    assert {beat.field for beat in read_heartbeats(redis_client)} == {
+        *(beat.field for beat in others),
+        f"web/{socket.gethostname()}/{os.getpid()}",
+    }
+
+
+def test_a_thread_beats_until_it_is_left(valkey, redis_client):
+    def connect() -> Redis:
+        return Redis.from_url(valkey.url)
+
+    with HeartbeatThread((connect, connect), Heartbeat(Role.WEB, "1")):
+        until(lambda: read_heartbeats(redis_client))
+    assert read_heartbeats(redis_client) == []
+
+
+# whole servers
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("role", ["web", "worker", "side", "mailer", "mail"])
+def test_without_data_a_process_says_one_sentence(role, valkey, redis_client, tmp_path):
+    redis_client.flushall()
+    more = {
+        "MATCHPOST_REDIS_URL": valkey.url,
+        "MATCHPOST_RELAY": "smtp://127.0.0.1:1",
+        "MATCHPOST_SMTP": "127.0.0.1:0",
+        "MATCHPOST_HTTP": "127.0.0.1:0",
+    }
+    done = Served(tmp_path / "data", more).run(role)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert len([line for line in done.stderr.splitlines() if "there is no data yet" in line]) == 1
+
+
+@pytest.mark.slow
+def test_a_mailer_alone_is_no_command_worker(valkey, redis_client, tmp_path):
+    RedisStore(redis_client, Mode.FSYNC).create(Layout(shards=4, lanes=1))
+    more = {"MATCHPOST_REDIS_URL": valkey.url, "MATCHPOST_RELAY": "smtp://127.0.0.1:1"}
+    served = Served(tmp_path / "data", more)
+    process = subprocess.Popen([SCRIPT, "mailer"], env=served.env, stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: redis_client.scard("rq:workers") and read_heartbeats(redis_client))
+        findings = judge(gather(Settings(data=tmp_path, redis_url=valkey.url, shards=4)))
+    finally:
+        process.terminate()
+        process.wait(30)
+    told = [finding.what for finding in findings if finding.level is Level.BAD]
+    assert told == ["no command worker runs; no jobs wait", "no scheduler sends signs of life"]
+    assert read_heartbeats(redis_client) == [], "it ended in good order"
+
+
+def test_the_scheduler_goes_on_where_nothing_can_be_written(redis_client):
+    tick = _sign_of_life(Heartbeat(Role.SCHEDULER, "1"), redis_client, redis_client)
+    redis_client.set(keys.HEARTBEATS, "no hash")  # any write to it fails
+    tick()
+    redis_client.delete(keys.HEARTBEATS)
+    _sign_of_life(Heartbeat(Role.SCHEDULER, "1"), redis_client, redis_client)()
+    assert [beat.role for beat in read_heartbeats(redis_client)] == [Role.SCHEDULER]

@@ -111,11 +111,8 @@ def test_the_referee_judges_a_game_of_another_distribution(packages):
         timeout=60,
     )
     assert json.loads(done.stdout) == {
-        "ok": False,
-        "ply": 2,
-        "error": "illegal-move",
-        "message": "a1: it is occupied by x",
-    }
+        "ok": False, "ply": 2, "error": "illegal-move", "message": "a1: it is occupied by x",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

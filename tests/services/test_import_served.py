@@ -105,7 +105,7 @@ def key_of(served: Served) -> str:
 
 @pytest.mark.long
 @pytest.mark.timeout(300)  # three servers, which a busy machine starts slowly
-def test_a_match_goes_on_from_server_to_server_to_its_end(servers: list[Served], tmp_path: Path):
+def test_a_match_goes_on_from_server_to_server_to_its_end(servers, tmp_path):
     a, b, c = servers
     first = challenge(a)
     move(a, first, "alice", "m13-m9")
@@ -164,9 +164,7 @@ def _check_third(servers: list[Served], file: Path, first: MatchDocument) -> Non
 
 
 @pytest.mark.long
-def test_a_declined_import_is_proposed_again_and_a_forged_one_is_refused(
-    servers: list[Served], tmp_path: Path
-):
+def test_a_declined_import_is_proposed_again_and_a_forged_one_is_refused(servers, tmp_path):
     a, b, _ = servers
     there = challenge(a, "-fast")
     accept(a, there, "bob")
@@ -186,7 +184,7 @@ def test_a_declined_import_is_proposed_again_and_a_forged_one_is_refused(
 
 
 @pytest.mark.long
-def test_wrong_words_are_refused_with_a_sentence(servers: list[Served], tmp_path: Path):
+def test_wrong_words_are_refused_with_a_sentence(servers, tmp_path):
     a, b, _ = servers
     file = exported(a, challenge(a), tmp_path)
     for words_, said in (
@@ -201,9 +199,7 @@ def test_wrong_words_are_refused_with_a_sentence(servers: list[Served], tmp_path
 
 
 @pytest.mark.long
-def test_a_record_goes_out_and_comes_in_and_is_called_unproven(
-    servers: list[Served], tmp_path: Path
-):
+def test_a_record_goes_out_and_comes_in_and_is_called_unproven(servers, tmp_path):
     a, b, _ = servers
     there = challenge(a, "-fast")
     move(a, there, "alice", "i5-g4:g5")
@@ -231,9 +227,7 @@ def test_a_record_goes_out_and_comes_in_and_is_called_unproven(
 
 
 @pytest.mark.long
-def test_an_export_says_so_if_the_document_of_the_source_is_lost(
-    servers: list[Served], tmp_path: Path
-):
+def test_an_export_says_so_if_the_document_of_the_source_is_lost(servers, tmp_path):
     a, b, _ = servers
     there = challenge(a)
     accept(a, there, "bob")

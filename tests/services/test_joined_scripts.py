@@ -43,18 +43,11 @@ def test_what_few_pages_need_is_loaded_by_them_alone():
 @pytest.mark.parametrize(
     "code",
     [
-        "export default 1;",
-        "export let changes = 1;",
-        "export { other };",
-        'export * from "./b.js";',
-        'import * as all from "./b.js";',
-        'import { one as other } from "./b.js";',
-        'import first from "./b.js";',
-        "const later = import(name);",
-        "await start();",
-        'import "./a.js";',
+        "export default 1;", "export let changes = 1;", "export { other };", 'export * from "./b.js";',
+        'import * as all from "./b.js";', 'import { one as other } from "./b.js";', 'import first from "./b.js";',
+        "const later = import(name);", "await start();", 'import "./a.js";',
     ],
-)
+)  # fmt: skip
 def test_a_form_that_can_not_be_joined_is_refused_at_the_start(code):
     with pytest.raises(ValueError, match=r"a\.js"):
         join_scripts({"a.js": code, "b.js": "export const b = 1;", "begin.js": "", "once.js": ""})

@@ -247,8 +247,6 @@ IN_THE_ACCOUNT: Final = {
     "stream by token", "stream by session",
 }  # fmt: skip
 IN_THE_MAILBOX: Final = {"reset link", "seat's address"}
-
-
 PASSWORD_MAILED: Final = ["Dein Passwort wurde geändert"]
 ADDRESSES_MAILED: Final = ["Deine Mailadressen wurden geändert"]
 

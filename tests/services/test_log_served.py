@@ -48,7 +48,7 @@ def api(tmp_path_factory: pytest.TempPathFactory):
         yield made
 
 
-def test_an_auditor_copies_and_verifies_the_log_by_its_public_key_alone(api: Api):
+def test_an_auditor_copies_and_verifies_the_log_by_its_public_key_alone(api):
     lines = api.http.get("/log/keys").text.split()
     assert len(lines) == 4
     key = VerifierKey.parse(lines[1])
@@ -58,7 +58,7 @@ def test_an_auditor_copies_and_verifies_the_log_by_its_public_key_alone(api: Api
     assert list(log.leaves(0, 700)) == LEAVES
 
 
-def test_checkpoints_are_fresh_and_tiles_never_change(api: Api):
+def test_checkpoints_are_fresh_and_tiles_never_change(api):
     def cached(path: str) -> str:
         answer = api.http.get(f"/log/s01/{path}")
         assert answer.status_code == 200
@@ -69,7 +69,7 @@ def test_checkpoints_are_fresh_and_tiles_never_change(api: Api):
         assert cached(path).endswith("immutable")
 
 
-def test_checkpoints_are_text_and_bundles_may_be_compressed(api: Api):
+def test_checkpoints_are_text_and_bundles_may_be_compressed(api):
     checkpoint = api.http.get("/log/s01/checkpoint")
     assert checkpoint.headers["content-type"] == "text/plain; charset=utf-8"
     assert checkpoint.text.startswith("play.example.org/log/s01\n700\n")
@@ -92,13 +92,13 @@ def test_checkpoints_are_text_and_bundles_may_be_compressed(api: Api):
         "s01/tile/0/000%00",
     ],
 )  # fmt: skip
-def test_nothing_else_is_served(api: Api, path: str):
+def test_nothing_else_is_served(api, path):
     answer = api.http.get(f"/log/{path}")
     assert answer.status_code == 404
     assert b"PRIVATE" not in answer.content
 
 
-def test_a_store_that_is_away_is_unavailable(api: Api):
+def test_a_store_that_is_away_is_unavailable(api):
     name = api.settings.data / "log" / "s01" / "checkpoint"
     kept = name.read_bytes()
     name.unlink()
@@ -112,7 +112,7 @@ def test_a_store_that_is_away_is_unavailable(api: Api):
     assert str(api.settings.data) not in answer.text
 
 
-def test_readyz_notes_that_the_log_is_not_published(api: Api):
+def test_readyz_notes_that_the_log_is_not_published(api):
     assert api.http.get("/readyz").json()["notes"] == []
     api.parts.data.hset(published(2), "fault", "shard 2: another history")
     deadline = time.monotonic() + 30  # notes are kept for a second
@@ -123,7 +123,7 @@ def test_readyz_notes_that_the_log_is_not_published(api: Api):
     assert answer.json()["notes"] == ["the log is not published: shard 2: another history"]
 
 
-def test_the_page_shows_the_latest_checkpoints(api: Api):
+def test_the_page_shows_the_latest_checkpoints(api):
     answer = api.http.get("/log")
     assert answer.headers["content-security-policy"] == HEADERS["Content-Security-Policy"]
     page = answer.text
@@ -138,6 +138,6 @@ def test_the_page_shows_the_latest_checkpoints(api: Api):
     assert said in api.http.get("/log").text
 
 
-def test_the_page_of_a_server_without_keys_says_so(tmp_path: Path):
+def test_the_page_of_a_server_without_keys_says_so(tmp_path):
     with Api(tmp_path) as without:
         assert "This server doesn’t publish a log:" in without.http.get("/log").text

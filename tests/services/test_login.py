@@ -65,7 +65,7 @@ def labels(server: Served, name: str) -> list[str]:
         return [token.label for token in parts.tokens.list_of(parts.accounts.id_of(name))]
 
 
-def test_a_login_makes_a_token_that_only_its_user_can_read(server: Served, home: Path) -> None:
+def test_a_login_makes_a_token_that_only_its_user_can_read(server, home):
     printed = logged_in(server)
     file = file_in(home)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -81,7 +81,7 @@ def test_a_login_makes_a_token_that_only_its_user_can_read(server: Served, home:
     assert login["token"] not in repr(read_login())
 
 
-def test_a_terminal_shows_no_letter_of_the_password(server: Served, home: Path) -> None:
+def test_a_terminal_shows_no_letter_of_the_password(server, home):
     terminal, end = os.openpty()
     shown = ""
 
@@ -111,14 +111,14 @@ def test_a_terminal_shows_no_letter_of_the_password(server: Served, home: Path) 
     assert file_in(home).exists()
 
 
-def test_the_token_of_a_login_can_only_read_and_play(server: Served) -> None:
+def test_the_token_of_a_login_can_only_read_and_play(server):
     logged_in(server)
     with App(load({"data": server.data})) as parts:
         newest = parts.tokens.list_of(parts.accounts.id_of("alice"))[0]
     assert newest.scopes == (Scope.READ, Scope.PLAY)
 
 
-def test_a_userid_can_be_in_the_command_line(server: Served) -> None:
+def test_a_userid_can_be_in_the_command_line(server):
     done = server.run("login", server.url + "/", "--userid", "BOB", typed="yes-we-can\n")
     assert done.returncode == 0, done.stderr
     login = read_login()
@@ -126,7 +126,7 @@ def test_a_userid_can_be_in_the_command_line(server: Served) -> None:
     assert (login.url, login.userid) == (server.url, "bob")
 
 
-def test_logging_in_again_ends_the_earlier_token(server: Served) -> None:
+def test_logging_in_again_ends_the_earlier_token(server):
     logged_in(server)
     first = read_login()
     logged_in(server, "bob\nyes-we-can\n")
@@ -137,7 +137,7 @@ def test_logging_in_again_ends_the_earlier_token(server: Served) -> None:
     assert is_valid(server.url, second.token)
 
 
-def test_a_logout_ends_the_token_and_deletes_the_file(server: Served, home: Path) -> None:
+def test_a_logout_ends_the_token_and_deletes_the_file(server, home):
     logged_in(server)
     login = read_login()
     assert login is not None
@@ -149,9 +149,7 @@ def test_a_logout_ends_the_token_and_deletes_the_file(server: Served, home: Path
     assert server.run("logout").stdout == "you are not logged in on this machine\n"
 
 
-def test_a_logout_after_the_token_was_ended_elsewhere_deletes_the_file(
-    server: Served, home: Path
-) -> None:
+def test_a_logout_after_the_token_was_ended_elsewhere_deletes_the_file(server, home):
     logged_in(server)
     login = read_login()
     assert login is not None
@@ -161,9 +159,7 @@ def test_a_logout_after_the_token_was_ended_elsewhere_deletes_the_file(
     assert not file_in(home).exists()
 
 
-def test_a_logout_from_a_server_that_does_not_answer_changes_nothing(
-    server: Served, home: Path
-) -> None:
+def test_a_logout_from_a_server_that_does_not_answer_changes_nothing(server, home):
     logged_in(server)
     file = file_in(home)
     file.write_text(file.read_text().replace(server.url, "http://127.0.0.1:9"))
@@ -173,7 +169,7 @@ def test_a_logout_from_a_server_that_does_not_answer_changes_nothing(
     assert file.exists()
 
 
-def test_a_token_from_elsewhere_is_used_and_stays_valid(server: Served, home: Path) -> None:
+def test_a_token_from_elsewhere_is_used_and_stays_valid(server, home):
     with App(load({"data": server.data})) as parts:
         made = parts.tokens.issue(parts.accounts.id_of("bob"), "my bot", [Scope.READ, Scope.PLAY])
     done = server.run("login", server.url, "--token", "-", typed=f"{made.text}\n")
@@ -186,7 +182,7 @@ def test_a_token_from_elsewhere_is_used_and_stays_valid(server: Served, home: Pa
     assert not file_in(home).exists()
 
 
-def test_a_token_in_the_command_line_is_refused(server: Served) -> None:
+def test_a_token_in_the_command_line_is_refused(server):
     done = server.run("login", server.url, "--token", "mp_secret")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("usage: write `--token -`")
@@ -201,9 +197,7 @@ def test_a_token_in_the_command_line_is_refused(server: Served) -> None:
         ("alice\n", "usage"),
     ],
 )
-def test_a_login_that_is_refused_writes_nothing(
-    server: Served, home: Path, typed: str, code: str
-) -> None:
+def test_a_login_that_is_refused_writes_nothing(server, home, typed, code):
     done = server.run("login", server.url, typed=typed)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(f"{code}: ")
@@ -211,22 +205,20 @@ def test_a_login_that_is_refused_writes_nothing(
 
 
 @pytest.mark.parametrize("url", ["play.example.org", "ftp://x", "http://a:b@x", "http://x/?y=1"])
-def test_what_is_no_url_of_a_server_is_refused(server: Served, url: str) -> None:
+def test_what_is_no_url_of_a_server_is_refused(server, url):
     done = server.run("login", url, typed="alice\nmad-hatter\n")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("usage: ")
 
 
-def test_a_login_without_encryption_is_warned_of(server: Served) -> None:
+def test_a_login_without_encryption_is_warned_of(server):
     done = server.run("login", "http://matchpost.invalid", typed="alice\nmad-hatter\n")
     warned, refused = done.stderr.splitlines()
     assert warned.startswith("http://matchpost.invalid is not encrypted")
     assert refused.startswith("unavailable: ")
 
 
-def test_variables_that_go_above_the_login_are_named(
-    server: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variables_that_go_above_the_login_are_named(server, monkeypatch):
     monkeypatch.setitem(server.env, "MATCHPOST_URL", "http://environment.example")
     monkeypatch.setitem(server.env, "MATCHPOST_DATA", str(server.data))
     done = server.run("login", server.url, typed="alice\nmad-hatter\n")
@@ -238,7 +230,7 @@ def test_variables_that_go_above_the_login_are_named(
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
-def test_a_file_that_others_can_read_is_refused(server: Served, home: Path, mode: int) -> None:
+def test_a_file_that_others_can_read_is_refused(server, home, mode):
     logged_in(server)
     file = file_in(home)
     file.chmod(mode)
@@ -250,9 +242,7 @@ def test_a_file_that_others_can_read_is_refused(server: Served, home: Path, mode
 
 
 @pytest.mark.long
-def test_a_damaged_file_is_refused_and_replaced_by_the_next_login(
-    server: Served, home: Path
-) -> None:
+def test_a_damaged_file_is_refused_and_replaced_by_the_next_login(server, home):
     file_in(home).parent.mkdir()
     file_in(home).write_text("{")
     file_in(home).chmod(0o600)
@@ -264,9 +254,7 @@ def test_a_damaged_file_is_refused_and_replaced_by_the_next_login(
 
 
 @pytest.mark.long
-def test_flag_and_environment_go_above_the_login_and_never_take_its_token(
-    server: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_flag_and_environment_go_above_the_login_and_never_take_its_token(server, monkeypatch):
     assert find_connection() is None
     logged_in(server)
     login = read_login()

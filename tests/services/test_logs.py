@@ -2,15 +2,19 @@
 
 import json
 import logging
+import os
 import re
+import signal
 import subprocess
 import sys
 import threading
 import traceback
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import httpx
 import msgspec
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -23,6 +27,11 @@ from infra.process.log_context import LoggedWith, add_log_fields, log_fields
 from infra.settings.settings import Settings, SettingsError
 from services.serve.json_log import json_lines
 from services.serve.logging import TextLines, error_text, log_end, log_to_stderr, redact
+from tests.fakes.sink import Sink, free_port
+from tests.helpers.mails import mail
+from tests.helpers.served import Served, until
+from tests.helpers.web import Guest
+from tests.helpers.wire import Wire
 from tests.protocol.protocol import log_line
 
 TOKEN = "mp_" + "x" * 49
@@ -75,14 +84,9 @@ def test_a_json_line_names_the_process_and_all_that_it_works_on():
     assert line.pop("host")
     assert line.pop("pid")
     assert line == {
-        "level": "warning",
-        "logger": "infra.some",
-        "message": "match 7 waits",
-        "role": "web-1",
-        "request_id": "r-1",
-        "command_id": "01ff",
-        "board": 7,
-    }
+        "level": "warning", "logger": "infra.some", "message": "match 7 waits", "role": "web-1", "request_id": "r-1",
+        "command_id": "01ff", "board": 7,
+    }  # fmt: skip
     assert log_fields() == {}
 
 
@@ -227,3 +231,180 @@ def test_a_server_that_is_away_or_full_is_one_line():
     with pytest.raises(ResponseError) as raised:
         raise ResponseError("WRONGTYPE")
     assert "Traceback" in error_text(raised.value)
+
+
+MARK = "qzmark"
+"""Part of every userid, password, address and text of this test."""
+
+CLIENTS = ("198.51.100.77", "2001:db8:77::1")
+DOMAIN = "play.example.net"
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with Sink(auth_require_tls=False) as one:
+        one.to_recipient = lambda address: f"550 5.1.1 nobody is {address}"
+        yield one
+
+
+@pytest.fixture
+def mail_port() -> int:
+    return free_port()
+
+
+@pytest.fixture
+def served(tmp_path: Path, sink: Sink, mail_port: int) -> Iterator[Served]:
+    env = {
+        "MATCHPOST_LOG_FORMAT": "json", "MATCHPOST_LOG_LEVEL": "debug",
+        "MATCHPOST_SECURITY_LOG": str(tmp_path / "security.log"), "MATCHPOST_HTTP": "127.0.0.1:0",
+        "MATCHPOST_METRICS": "127.0.0.1:0", "MATCHPOST_ROBOTS": "0", "MATCHPOST_TRUSTED_PROXY": "on",
+        "MATCHPOST_SMTP": f"127.0.0.1:{mail_port}", "MATCHPOST_RELAY": f"smtp://me:s3cret@127.0.0.1:{sink.port}",
+        "MATCHPOST_MAIL_DOMAIN": DOMAIN,
+    }  # fmt: skip
+    with Served(tmp_path / "data", env) as running:
+        yield running
+
+
+def name(way: str) -> str:
+    return f"{MARK}{way}"
+
+
+def by_api(served: Served) -> list[str]:
+    """Use the API; return the secrets that were seen."""
+    headers = {"X-Forwarded-For": CLIENTS[0], "User-Agent": f"{MARK}/1.0"}
+    with httpx.Client(base_url=served.url, trust_env=False, headers=headers, timeout=60) as http:
+        for way in ("api", "api2"):
+            userid, addresses = name(way), [f"{name(way)}@example.org"]
+            password = f"{MARK}-password"
+            body = {"userid": userid, "password": password, "addresses": addresses}
+            assert http.post("/api/accounts", json=body).status_code == 201
+        wrong = {
+            "userid": name("api"), "password": f"{MARK}-wrong", "label": MARK, "scopes": ["play"],
+        }  # fmt: skip
+        assert http.post("/api/tokens", json=wrong).status_code == 401
+        right = {**wrong, "password": f"{MARK}-password", "scopes": ["read", "play", "account"]}
+        token = http.post("/api/tokens", json=right).json()["token"]
+        http.headers["Authorization"] = f"Bearer {token}"
+        players = [name("api"), name("api2")]
+        made = http.post("/api/matches", json={"game": "pow2", "players": players})
+        board = made.json()["board"]
+        moved = http.post(f"/api/matches/{board}/commands", json={"do": "move", "move": "m13-j7"})
+        assert moved.status_code == 200, moved.text
+        http.post(f"/api/matches/{board}/commands", json={"do": "move", "move": f"{MARK} {MARK}"})
+        http.post(f"/api/matches/{board}/chat", json={"text": f"{MARK} says"})
+        http.post("/api/messages", json={"to": [name("api2")], "text": f"{MARK} writes"})
+        http.post("/api/do", json={"line": f"help {MARK}"})
+        for path in (
+            f"/api/players/{name('api')}",
+            f"/api/{MARK}?{MARK}={MARK}",
+            f"/api/players/{MARK}0",
+        ):
+            http.get(path)
+        # beyond the limit of passwords
+        del http.headers["Authorization"]
+        codes = {http.post("/api/tokens", json=wrong).json()["code"] for _ in range(11)}
+        assert "too-many-attempts" in codes
+        return [token]
+
+
+def by_pages(served: Served) -> list[str]:
+    """Use the pages; return the secrets that were seen."""
+    with Guest(served, **{"X-Forwarded-For": CLIENTS[1], "User-Agent": f"{MARK} browser"}) as guest:
+        guest.sign_up(name("web"))
+        guest.send(
+            "/login", {"userid": f"{MARK} {MARK}@example.org", "password": MARK}, on="/account"
+        )
+        guest.get(f"/p/{name('web')}?{MARK}=1")
+        guest.get(f"/{MARK}")
+        secrets = list(guest.http.cookies.values())
+        guest.send("/logout")
+        return secrets
+
+
+def by_mail(port: int) -> None:
+    """Send mails with commands, with passwords, and some that can't be read."""
+    lines = (
+        f"signup {name('mail')} {MARK}-password {name('mail')}@example.org",
+        f"pow2 show 1 {name('mail')} {MARK}-wrong",
+        f"{MARK} {MARK}",
+    )
+    with Wire(("127.0.0.1", port)) as wire:
+        wire.begin()
+        for number, line in enumerate(lines):
+            data = mail("", line, id_=f"<{number}@{MARK}.example>")
+            assert wire.send(f"{MARK}@example.org", f"matchpost@{DOMAIN}", data).startswith("250 ")
+        wire.say(f"MAIL FROM:<{MARK}@example.org>")
+        wire.say(f"RCPT TO:<{MARK}@{DOMAIN}>")
+
+
+def while_away(served: Served) -> None:
+    """Kill the server of the data and use the API until it is back."""
+    (pid,) = served.servers()
+    os.kill(pid, signal.SIGKILL)
+    body = {"userid": name("late"), "password": f"{MARK}-password"}
+    with httpx.Client(base_url=served.url, trust_env=False, timeout=60) as http:
+
+        def is_back() -> bool:
+            with suppress(httpx.HTTPError):
+                return http.post("/api/accounts", json=body).status_code in (201, 409)
+            return False
+
+        until(is_back)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.long
+def test_no_line_of_any_log_is_personal_and_each_is_json(served, sink, mail_port):
+    secrets = [*by_api(served), *by_pages(served)]
+    by_mail(mail_port)
+    done = served.run("do", f"signup {name('here')} {MARK}-password {name('here')}@example.org")
+    assert done.returncode == 0, done.stderr
+    done = served.run("arbiter", name("here"))
+    assert done.returncode == 0, done.stderr
+    until(lambda: sink.recipients)  # the codes were refused by the relay, which named the addresses
+    while_away(served)
+    assert served.end() == 0
+
+    folder = served.data.parent
+    logs = [folder / "serve.log", folder / "security.log", *served.data.rglob("valkey.log")]
+    texts = {file: file.read_text() for file in logs}
+    assert len(texts) == 4
+    for file, text in texts.items():
+        for personal in (MARK, *CLIENTS, *secrets):
+            assert personal not in text, f"{file.name}: {personal}"
+
+    lines = [json.loads(line) for line in texts[folder / "serve.log"].splitlines()]
+    assert all(
+        {"time", "level", "logger", "message", "role", "host", "pid"} <= set(line) for line in lines
+    )
+    roles = {re.sub(r"-\d+$", "", line["role"]) for line in lines}
+    assert {"serve", "web", "worker", "mail", "mailer"} <= roles
+    joined = {
+        (line["role"].partition("-")[0], line["message"]): line["command_id"]
+        for line in lines
+        if line.get("board") == 1 and "command_id" in line
+    }
+    assert {"web", "worker"} == {role for role, _ in joined}
+    by_web = {
+        line["command_id"] for line in lines if line["role"] == "web" and "command_id" in line
+    }
+    by_worker = {
+        line["command_id"]
+        for line in lines
+        if line["role"].startswith("worker") and "command_id" in line
+    }
+    assert by_web & by_worker
+    assert all(
+        "request_id" in line for line in lines if line["role"] == "web" and "command_id" in line
+    )
+
+    security = [json.loads(line) for line in texts[folder / "security.log"].splitlines()]
+    events = {line["message"] for line in security}
+    assert events >= {
+        *("account-made", "login", "login-failed", "token-made", "session-made", "session-ended"),
+        "arbiter-made",
+    }
+    assert {"web", "mail", "do", "arbiter"} <= {line["role"] for line in security}
+    networks = {line["network"] for line in security if line["role"] == "web"}
+    assert len(networks) == 3, "those of two clients, and this machine"

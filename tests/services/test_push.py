@@ -74,12 +74,9 @@ def test_a_browser_is_told_in_its_language_whose_turn_it_is(api, service, mailer
     work_out(mailer)
     (message,) = browser.messages()
     assert message == {
-        "title": "Du bist am Zug in Mū tōrere gegen ann",
-        "body": "",
-        "path": f"/m/{board}",
-        "tag": f"m{board}",
+        "title": "Du bist am Zug in Mū tōrere gegen ann", "body": "", "path": f"/m/{board}", "tag": f"m{board}",
         "lang": "de",
-    }
+    }  # fmt: skip
     (sent,) = service.received
     assert sent.path == "/of-ben"
     assert sent.headers["Content-Encoding"] == "aes128gcm"

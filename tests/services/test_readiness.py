@@ -1,21 +1,33 @@
-"""`/healthz` and `/readyz`, while the server of the matches changes under a web process."""
+"""`/healthz` and `/readyz`, while the servers of the matches change under a web process."""
 
+import asyncio
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 from redis import Redis
 
+from infra.durability.durability import DurabilityNotes
+from infra.durability.durability_watch import DurabilityWatch
 from infra.health.heartbeats import Heartbeat, Role
+from infra.health.status import Status
 from infra.redis import keys
+from infra.redis.autopipeline import open_pipeline
+from infra.redis.clients import make_client
+from infra.settings.settings import Settings
+from infra.store.async_gateway import AsyncStore
 from infra.store.closed_shards import ClosedShards, rolled_back
+from infra.store.layout import initial_layout
 from infra.store.lost_leaves import LossRecord
+from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
+from services.doctor import Finding, Level, gather, judge
+from services.http.health import HealthCheck, MoveReadiness
 from tests.helpers.api import Api
-from tests.helpers.replicas import COUNTED, Pair, enlist
+from tests.helpers.clusters import Cluster, Node
+from tests.helpers.replicas import Pair
 from tests.helpers.served import Served, queue_of, until
 
 
@@ -46,38 +58,19 @@ def is_ready(api: Api) -> bool:
     return bool(api.http.get("/readyz").status_code == 200)
 
 
-def test_a_server_that_keeps_moves_is_ready(api: Api) -> None:
+def test_a_server_that_keeps_moves_is_ready(api):
     answer = api.http.get("/readyz")
     assert (answer.status_code, answer.json()["status"]) == (200, "ready")
 
 
-@pytest.mark.long
-def test_a_server_that_becomes_a_replica_is_not_ready(api: Api, redis: Redis) -> None:
-    assert is_ready(api)
-    redis.replicaof("127.0.0.1", "1")
-    assert "is a replica" in unready(api)
-    redis.replicaof("NO", "ONE")
-    until(lambda: is_ready(api))
-
-
-@pytest.mark.long
-def test_a_server_with_a_replica_is_not_ready_under_fsync(
-    api: Api, redis: Redis, tmp_path: Path
-) -> None:
-    with EmbeddedServer(tmp_path / "replica") as replica:
-        enlist(redis, replica)
-        assert "the server has 1 replica, and a failover would take back moves" in unready(api)
-    until(lambda: is_ready(api))
-
-
-def test_a_server_that_syncs_no_write_is_not_ready(api: Api, redis: Redis) -> None:
+def test_a_server_that_syncs_no_write_is_not_ready(api, redis):
     redis.config_set("appendfsync", "everysec")
     assert "'appendfsync' is 'everysec'" in unready(api)
     redis.config_set("appendfsync", "always")
     until(lambda: is_ready(api))
 
 
-def test_a_closed_shard_takes_no_move_and_its_matches_are_shown(api: Api, redis: Redis) -> None:
+def test_a_closed_shard_takes_no_move_and_its_matches_are_shown(api, redis):
     one, other = api.players()
     board = api.match(one, other)
     closed = ClosedShards(redis)
@@ -93,7 +86,7 @@ def test_a_closed_shard_takes_no_move_and_its_matches_are_shown(api: Api, redis:
     until(lambda: is_ready(api))
 
 
-def test_a_loss_of_what_was_not_published_is_noted(api: Api, redis: Redis) -> None:
+def test_a_loss_of_what_was_not_published_is_noted(api, redis):
     assert api.http.get("/readyz").json()["notes"] == []
     LossRecord(redis).note(1, 5, 7)
     until(lambda: api.http.get("/readyz").json()["notes"])
@@ -103,7 +96,7 @@ def test_a_loss_of_what_was_not_published_is_noted(api: Api, redis: Redis) -> No
     until(lambda: api.http.get("/readyz").json()["notes"] == [])
 
 
-def test_a_full_server_is_not_ready_and_nothing_is_lost(api: Api, redis: Redis) -> None:
+def test_a_full_server_is_not_ready_and_nothing_is_lost(api, redis):
     one, other = api.players()
     board = api.match(one, other)
     redis.config_set("maxmemory", "1mb")
@@ -117,12 +110,12 @@ def test_a_full_server_is_not_ready_and_nothing_is_lost(api: Api, redis: Redis) 
     assert one.move(board, "m13-j7").status_code == 200
 
 
-def test_a_server_that_is_gone_is_not_ready(api: Api) -> None:
+def test_a_server_that_is_gone_is_not_ready(api):
     api.server.kill()
     assert "does not answer" in unready(api)
 
 
-def test_a_server_that_hangs_is_not_ready(api: Api, redis: Redis) -> None:
+def test_a_server_that_hangs_is_not_ready(api, redis):
     pid = redis.info("server")["process_id"]
     assert is_ready(api)
     os.kill(pid, signal.SIGSTOP)
@@ -133,7 +126,7 @@ def test_a_server_that_hangs_is_not_ready(api: Api, redis: Redis) -> None:
     until(lambda: is_ready(api))
 
 
-def test_a_server_without_seeds_is_not_ready(api: Api, redis: Redis) -> None:
+def test_a_server_without_seeds_is_not_ready(api, redis):
     beat = Heartbeat(Role.WORKER, "1", lost=lambda: [2])
     queue = queue_of(redis)
     beat.write(redis, queue)
@@ -142,102 +135,7 @@ def test_a_server_without_seeds_is_not_ready(api: Api, redis: Redis) -> None:
     until(lambda: is_ready(api))
 
 
-@pytest.mark.long
-@pytest.mark.slow
-def test_no_move_is_accepted_after_durability_is_switched_off_under_a_running_server(
-    tmp_path: Path,
-) -> None:
-    env = {"MATCHPOST_HTTP": "127.0.0.1:0", "MATCHPOST_COMMAND_RATE": "1000000"}
-    with (
-        Served(tmp_path / "data", env) as served,
-        httpx.Client(base_url=served.url, trust_env=False, timeout=30) as http,
-        served.client() as redis,
-        served.queue() as queue,
-    ):
-        served.do("signup alice yes-we-can", "signup bob yes-we-can", "pow2 challenge alice bob")
-        body = {"userid": "alice", "password": "yes-we-can", "label": "t", "scopes": ["play"]}
-        token = http.post("/api/tokens", json=body).json()["token"]
-        http.headers["Authorization"] = f"Bearer {token}"
-
-        def move() -> httpx.Response:
-            order = {"do": "move", "ply": 0, "move": "m13-j7"}
-            return http.post("/api/matches/1/commands", json=order, params={"wait": 1})
-
-        redis.config_set("appendfsync", "everysec")
-        until(lambda: queue.get(keys.DURABILITY), 60)
-        answers = [
-            move()
-        ]  # the first may be pending, because the web process reads the note each second
-        until(lambda: answers.append(move()) or answers[-1].status_code == 503, 60)
-        assert {answer.status_code for answer in answers} <= {202, 503}
-        assert answers[-1].json()["code"] == "unavailable"
-        assert answers[-1].headers["Retry-After"]
-        assert http.get("/api/matches/1").json()["ply"] == 0
-        assert http.get("/readyz").status_code == 503
-        assert http.get("/healthz").status_code == 200
-        assert "'appendfsync' is 'everysec'" in served.run("doctor").stdout
-        assert served.run("do", "pow2 move 1 alice yes-we-can m13-j7").returncode == 2
-        redis.config_set("appendfsync", "always")
-        until(
-            lambda: http.get("/api/matches/1").json()["ply"] == 1 or move().status_code == 200, 60
-        )
-        until(lambda: http.get("/readyz").status_code == 200, 60)
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_a_replicated_server_takes_moves_only_while_its_replica_syncs_them(tmp_path: Path) -> None:
-    with Pair(tmp_path, COUNTED) as pair:
-        env = {
-            "MATCHPOST_HTTP": "127.0.0.1:0",
-            "MATCHPOST_COMMAND_RATE": "1000000",
-            "MATCHPOST_REDIS_URL": pair.primary.url,
-            "MATCHPOST_DURABILITY": "replicated",
-        }
-        with (
-            Served(tmp_path / "data", env) as served,
-            httpx.Client(base_url=served.url, trust_env=False, timeout=30) as http,
-        ):
-            served.do(
-                "signup alice yes-we-can", "signup bob yes-we-can", "pow2 challenge alice bob"
-            )
-            assert http.get("/readyz").status_code == 200
-            body = {"userid": "alice", "password": "yes-we-can", "label": "t", "scopes": ["play"]}
-            token = http.post("/api/tokens", json=body).json()["token"]
-            http.headers["Authorization"] = f"Bearer {token}"
-
-            def move() -> httpx.Response:
-                order = {"do": "move", "ply": 0, "move": "m13-j7"}
-                return http.post(
-                    "/api/matches/1/commands",
-                    json=order,
-                    params={"wait": 1},
-                    headers={"Idempotency-Key": "0123456789abcdef"},
-                )
-
-            replica = pair.replica.pid or 0
-            os.kill(replica, signal.SIGSTOP)
-            try:
-                assert move().status_code == 202
-                until(lambda: http.get("/api/matches/1").json()["ply"] == 1, 60)
-                assert move().status_code in (202, 503)
-                until(lambda: http.get("/readyz").status_code == 503, 60)
-            finally:
-                os.kill(replica, signal.SIGCONT)
-            until(lambda: move().status_code == 200, 60)
-            until(lambda: http.get("/readyz").status_code == 200, 60)
-            pair.replica.stop()
-            until(lambda: http.get("/readyz").status_code == 503, 60)
-            assert (
-                "no replicas of the server can be waited for"
-                in http.get("/readyz").json()["detail"]
-            )
-            assert "no replicas of the server" in served.run("doctor").stdout
-            enlist_again(pair)
-            until(lambda: http.get("/readyz").status_code == 200, 60)
-
-
-def test_serve_does_not_start_under_fsync_on_a_server_with_a_replica(tmp_path: Path) -> None:
+def test_serve_does_not_start_under_fsync_on_a_server_with_a_replica(tmp_path):
     with Pair(tmp_path, {}) as pair:
         served = Served(tmp_path / "data", {"MATCHPOST_REDIS_URL": pair.primary.url})
         refused = served.run("serve")
@@ -245,6 +143,83 @@ def test_serve_does_not_start_under_fsync_on_a_server_with_a_replica(tmp_path: P
     assert "a failover would take back moves" in refused.stderr
 
 
-def enlist_again(pair: Pair) -> None:
-    pair.replica.start()
-    enlist(pair.client, pair.replica)
+SHARDS = 4
+
+
+@pytest.fixture
+def settings(cluster: Cluster, valkey: EmbeddedServer, tmp_path: Path) -> Settings:
+    return Settings(data=tmp_path, redis_url=cluster.url, queue_url=valkey.url, shards=SHARDS)
+
+
+@pytest.fixture
+def made(cluster: Cluster, settings: Settings, redis_client: Redis) -> Iterator[Redis]:
+    """A client of a cluster with data, and a queue server that has a note."""
+    cluster.flush()
+    with make_client(cluster.url) as client:
+        RedisStore(client, settings.durability).create(initial_layout(client, SHARDS, 1))
+        DurabilityNotes(redis_client).write("")
+        yield client
+
+
+@pytest.fixture
+def third(cluster: Cluster) -> Iterator[Node]:
+    """A node that a test may kill."""
+    node = cluster.primaries[2]
+    yield node
+    node.kill()
+    node.start()
+    cluster.wait_until(cluster.whole)
+
+
+async def readiness(settings: Settings, data: Redis, queue: Redis, then: Callable[[], None]) -> str:
+    """What `/readyz` says after something has happened to the nodes."""
+    layout = initial_layout(data, SHARDS, 1)
+    watch = DurabilityWatch(data, queue, settings.durability)
+    store = RedisStore(data, settings.durability)
+    async with open_pipeline(settings.redis_url or "") as pipe:
+        health = HealthCheck(
+            AsyncStore(pipe, layout, 9), lambda: Status(settings, data, queue, store), watch
+        )
+        assert await health.readiness() == MoveReadiness("")
+        await asyncio.to_thread(then)
+        while True:
+            if fault := (await health.readiness()).fault:
+                return fault
+            await asyncio.sleep(0.05)
+
+
+def durability(settings: Settings) -> list[Finding]:
+    """What the doctor finds."""
+    return [one for one in judge(gather(settings)) if one.about == "durability"]
+
+
+def test_a_node_that_is_away_is_named_by_readyz(settings, made, redis_client, third):
+    sentence = asyncio.run(readiness(settings, made, redis_client, third.kill))
+    assert "does not answer" in sentence
+    assert f"node 127.0.0.1:{third.port}: " in sentence
+
+
+def test_every_node_that_is_not_durable_is_named_by_readyz_and_the_doctor(
+    settings, made, redis_client, cluster
+):
+    (found,) = durability(settings)
+    assert (found.level, found.what) == (Level.OK, "every accepted move is on the disk of its node")
+    nodes = cluster.primaries[1:]
+
+    def loosen() -> None:
+        for node in nodes:
+            with node.client() as client:
+                client.config_set("appendfsync", "everysec")
+
+    try:
+        sentence = asyncio.run(readiness(settings, made, redis_client, loosen))
+        findings = durability(settings)
+    finally:
+        for node in nodes:
+            with node.client() as client:
+                client.config_set("appendfsync", "always")
+    assert [one.level for one in findings] == [Level.BAD, Level.BAD]
+    for node, found in zip(sorted(nodes, key=lambda node: str(node.port)), findings, strict=True):
+        wrong = f"node 127.0.0.1:{node.port}: the server's setting 'appendfsync' is 'everysec'"
+        assert wrong in sentence
+        assert found.what.startswith(wrong)

@@ -1,27 +1,36 @@
-"""`matchpost rebuild`: made anew, or proven equal, while people play."""
+"""`matchpost rebuild`: made anew, or proven equal, as a job or here, while people play."""
 
+import os
 import re
+import subprocess
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 from redis import Redis
+from rq import Queue
+from rq.job import Job, JobStatus
+from rq.serializers import JSONSerializer
+from rq.suspension import resume, suspend
 
 from domain.match.commands import DeclineMatch, MakeOffer, PlayMove, ResignMatch
 from infra.people.messages import MessageStore
-from infra.projections.buckets import LISTS, RATINGS, SPECS, Bucket
+from infra.projections.buckets import LISTS, SPECS, Bucket
 from infra.projections.generations import EXPIRE_SECONDS, Generations
 from infra.projections.match_lists import MatchLists
 from infra.redis import keys
+from infra.redis.rq_jobs import CHECK, MAINTENANCE, REBUILD
 from infra.settings.settings import Settings
+from infra.store import jobs
 from infra.valkey.server import EmbeddedServer
 from services.cli.rebuild import run
 from services.cli.subcommands import PROJECTIONS
 from tests.helpers.bench import Bench
+from tests.helpers.forked import SCRIPT
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.leaves import replace_leaf
 from tests.helpers.messages import unread_chat
-from tests.helpers.served import Served, all_play, matches, state_of, until
 from tests.helpers.side import catch_up, contents, settle
 
 
@@ -51,13 +60,11 @@ def live(client: Redis) -> Bucket:
     return found[1].bucket(0)
 
 
-def test_the_names_on_the_command_line_are_those_of_the_projections() -> None:
+def test_the_names_on_the_command_line_are_those_of_the_projections():
     assert tuple(spec.name for spec in SPECS) == PROJECTIONS
 
 
-def test_what_is_rebuilt_is_what_the_side_worker_makes(
-    bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_rebuilt_is_what_the_side_worker_makes(bench, settings, capsys):
     catch_up(bench.store, bench.client)
     before = contents(bench.client)
     assert run([], check=False, settings=settings) == 0
@@ -70,9 +77,7 @@ def test_what_is_rebuilt_is_what_the_side_worker_makes(
         assert re.search(rf"^{name}: rebuilt from 36 leaves in \d+[.]\d s$", said.out, re.MULTILINE)
 
 
-def test_a_rebuild_may_change_the_number_of_buckets(
-    bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_rebuild_may_change_the_number_of_buckets(bench, settings, capsys):
     side = catch_up(bench.store, bench.client)
     rows = MatchLists(bench.client).rows(range(1, 13))
     assert run(["lists", "history"], check=False, settings=settings, buckets=4) == 0
@@ -97,18 +102,7 @@ def buckets_of(client: Redis) -> dict[str, int]:
     return {name: at[1].buckets for name, at in live.items() if at and at[1].buckets > 1}
 
 
-def test_only_what_is_named_is_rebuilt(bench: Bench, settings: Settings) -> None:
-    side = catch_up(bench.store, bench.client)
-    assert run(["lists", "lists"], check=False, settings=settings) == 0
-    numbers = {spec.name: Generations(bench.client, spec).live() for spec in SPECS}
-    assert {name for name, at in numbers.items() if at and at[1].number > 1} == {"lists"}
-    # the worker finds the new one when there is something to write
-    bench.start(20)
-    settle(side)
-    assert MatchLists(bench.client).rows([20]) != [None]
-
-
-def test_nobody_needs_a_side_worker_to_rebuild(bench: Bench, settings: Settings) -> None:
+def test_nobody_needs_a_side_worker_to_rebuild(bench, settings):
     assert run([], check=False, settings=settings) == 0
     made = contents(bench.client)
     bench.client.delete(*bench.client.keys("{p:*"))
@@ -116,7 +110,7 @@ def test_nobody_needs_a_side_worker_to_rebuild(bench: Bench, settings: Settings)
     assert contents(bench.client) == made
 
 
-def test_what_is_replaced_can_be_read_for_a_while(bench: Bench, settings: Settings) -> None:
+def test_what_is_replaced_can_be_read_for_a_while(bench, settings):
     catch_up(bench.store, bench.client)
     old = live(bench.client)
     assert run(["lists"], check=False, settings=settings) == 0
@@ -126,9 +120,7 @@ def test_what_is_replaced_can_be_read_for_a_while(bench: Bench, settings: Settin
     assert bench.client.ttl(live(bench.client).key("rows")) == -1
 
 
-def test_a_damaged_list_is_found_and_mended(
-    bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_list_is_found_and_mended(bench, settings, capsys):
     catch_up(bench.store, bench.client)
     bench.client.zadd(live(bench.client).key(f"active:{ALICE.hex()}"), {"pow2:99": 99})
     assert run(["lists", "history"], check=True, settings=settings) == 1
@@ -139,55 +131,7 @@ def test_a_damaged_list_is_found_and_mended(
     assert run([], check=True, settings=settings) == 0
 
 
-@pytest.mark.parametrize("damage", ["field", "value", "missing", "more", "kind", "list", "score"])
-def test_any_difference_is_found(
-    bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str], damage: str
-) -> None:
-    catch_up(bench.store, bench.client)
-    found = Generations(bench.client, RATINGS).live()
-    assert found is not None
-    bucket = found[1].bucket(0)
-    players = bucket.key("players:pow2")
-    table = bucket.key("table:pow2")
-    series = bucket.key(f"series:pow2:{ALICE.hex()}")
-    key = {
-        "field": lambda: bench.client.hset(players, "x", "y") and players,
-        "value": lambda: bench.client.hset(players, ALICE.hex(), "y") == 0 and players,
-        "missing": lambda: bench.client.delete(table) and table,
-        "more": lambda: more(bench.client, bucket),
-        "kind": lambda: bench.client.delete(table) and bench.client.set(table, "x") and table,
-        "list": lambda: bench.client.rpush(series, "x") and series,
-        "score": lambda: bench.client.zincrby(table, 1, ALICE.hex()) and table,
-    }[damage]()
-    assert run(["ratings"], check=True, settings=settings) == 1
-    assert f"first at {key.removeprefix(bucket.key(''))}; " in capsys.readouterr().out
-
-
-def more(client: Redis, bucket: Bucket) -> str:
-    """What a projection has written that no event asks for."""
-    client.sadd(bucket.names_key, "more")
-    client.set(bucket.key("more"), "x")
-    return bucket.key("more")
-
-
-def test_a_check_leaves_everything_as_it_was(bench: Bench, settings: Settings) -> None:
-    catch_up(bench.store, bench.client)
-    before = {key: bench.client.dump(key) for key in bench.client.keys("{p:*")}
-    assert run([], check=True, settings=settings) == 0
-    after = {key: bench.client.dump(key) for key in bench.client.keys("{p:*")}
-    assert after == before
-
-
-def test_a_check_compares_with_the_live_one_where_it_stands(
-    bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str]
-) -> None:
-    catch_up(bench.store, bench.client)
-    bench.start(20, 21)
-    assert run([], check=True, settings=settings) == 0
-    assert "ratings: equal to a rebuild of 36 leaves" in capsys.readouterr().out
-
-
-def test_what_is_not_there_can_be_rebuilt_and_not_checked(bench: Bench, settings: Settings) -> None:
+def test_what_is_not_there_can_be_rebuilt_and_not_checked(bench, settings):
     del bench
     with pytest.raises(
         LookupError, match=r"lists of version \d+ are not there yet; the projection worker"
@@ -195,15 +139,13 @@ def test_what_is_not_there_can_be_rebuilt_and_not_checked(bench: Bench, settings
         run(["lists"], check=True, settings=settings)
 
 
-def test_without_data_it_says_so(redis_client: Redis, settings: Settings) -> None:
+def test_without_data_it_says_so(redis_client, settings):
     del redis_client
     with pytest.raises(LookupError, match="there is no data yet"):
         run([], check=False, settings=settings)
 
 
-def test_two_at_once_are_refused_and_what_a_killed_one_left_is_taken_away(
-    bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_at_once_are_refused_and_what_a_killed_one_left_is_taken_away(bench, settings, capsys):
     catch_up(bench.store, bench.client)
     left = Generations(bench.client, LISTS).begin("killed later", 4).bucket(0)
     bench.client.hset(left.key("rows"), "1", "x")
@@ -221,9 +163,7 @@ def test_two_at_once_are_refused_and_what_a_killed_one_left_is_taken_away(
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_a_leaf_that_can_not_be_taken_in_is_named(
-    bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str], *, check: bool
-) -> None:
+def test_a_leaf_that_can_not_be_taken_in_is_named(bench, settings, capsys, *, check):
     catch_up(bench.store, bench.client)
     before = live(bench.client)
     replace_leaf(bench.client, 2, bench.store.leaf_indexes(6)[1], b"\x98 what is no event")
@@ -235,44 +175,7 @@ def test_a_leaf_that_can_not_be_taken_in_is_named(
     assert bench.client.keys(f"{{p:lists:b0}}:{before.generation + 1}:*") == []
 
 
-@pytest.mark.long
-@pytest.mark.slow
-def test_it_works_while_people_play(tmp_path: Path) -> None:
-    with Served(tmp_path / "data") as served:
-        until(lambda: served.run("doctor").returncode == 0)
-        ended = Event()
-        codes: list[int] = []
-
-        def rebuild() -> None:
-            while not ended.is_set():
-                codes.append(served.run("rebuild", "lists", "ratings", "history").returncode)
-                codes.append(served.run("rebuild", "--check").returncode)
-
-        rebuilder = Thread(target=rebuild)
-        rebuilder.start()
-        played = matches(4, 120)
-        _, threads = all_play(served, played)
-        for thread in threads:
-            thread.join()
-        ended.set()
-        rebuilder.join()
-        assert len(codes) >= 2
-        assert set(codes) == {0}
-        with served.client() as client:
-            for start, *_ in played:
-                state = state_of(client, start.match)
-                until(lambda board=start.match, seq=state.seq: seq_of(client, board) == seq)
-        assert served.run("rebuild", "--check").returncode == 0
-
-
-def seq_of(client: Redis, board: int) -> int:
-    (row,) = MatchLists(client).rows([board])
-    return row.seq if row else 0
-
-
-def test_notices_of_letters_are_no_part_of_what_is_compared(
-    bench: Bench, settings: Settings
-) -> None:
+def test_notices_of_letters_are_no_part_of_what_is_compared(bench, settings):
     catch_up(bench.store, bench.client)
     bench.client.set(keys.account(BOB), b"a record")
     letters = MessageStore(bench.client, lambda: bench.store.layout().shards)
@@ -281,3 +184,106 @@ def test_notices_of_letters_are_no_part_of_what_is_compared(
     assert run([], check=True, settings=settings) == 0
     assert run([], check=False, settings=settings) == 0
     assert unread_chat(letters, BOB) == {1: 1}
+
+
+@pytest.fixture
+def few_matches(redis_client: Redis, tmp_path: Path) -> Bench:
+    """Some matches, with lists."""
+    made = Bench(redis_client, tmp_path / "seeds")
+    made.start(*range(1, 7))
+    made.send(ALICE, PlayMove(text="m13-j7"))
+    made.drain()
+    catch_up(made.store, made.client)
+    return made
+
+
+@pytest.fixture
+def worker(
+    few_matches: Bench,
+    valkey: EmbeddedServer,
+    tmp_path: Path,
+    wait_until: Callable[[Callable[[], object]], None],
+) -> Iterator[None]:
+    """A process that runs maintenance jobs."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
+    env = {**clean, "MATCHPOST_REDIS_URL": valkey.url, "MATCHPOST_DATA": str(tmp_path)}
+    with (tmp_path / "maintenance.log").open("w") as log:
+        process = subprocess.Popen([SCRIPT, "maintenance"], env=env, stderr=log)
+        wait_until(lambda: jobs.has_worker(few_matches.client))
+        yield
+        process.terminate()
+        assert process.wait(60) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("worker")
+def test_a_rebuild_and_a_check_are_jobs_where_a_worker_takes_them(few_matches, settings, capsys):
+    assert run(["lists"], check=False, settings=settings) == 0
+    assert run(["lists", "history"], check=True, settings=settings) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    lines = said.out.splitlines()
+    assert lines[0].startswith("lists: rebuilt from 7 leaves in ")
+    assert lines[1].startswith("lists: equal to a rebuild of 7 leaves, ")
+    assert lines[2].startswith("history: equal to a rebuild of 7 leaves, ")
+    job = Job.fetch("rebuild-lists", connection=few_matches.client, serializer=JSONSerializer)
+    assert (job.meta["done"], job.meta["total"], job.return_value()) == (7, 7, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("worker")
+def test_a_difference_and_a_projection_that_is_being_built_are_results_of_the_job(
+    few_matches, settings, capsys
+):
+    found = Generations(few_matches.client, LISTS).live()
+    assert found is not None
+    few_matches.client.zadd(found[1].of(ALICE).key(f"active:{ALICE.hex()}"), {"pow2:99": 99})
+    assert run(["lists"], check=True, settings=settings) == 1
+    assert "lists: differs from a rebuild" in capsys.readouterr().out
+    Generations(few_matches.client, LISTS).begin("another", 4)
+    assert run(["lists"], check=False, settings=settings) == 1
+    assert "the projection `lists` is being rebuilt already" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("worker")
+def test_a_terminal_that_is_left_leaves_the_job_and_another_follows_it(
+    few_matches, settings, capsys, monkeypatch
+):
+    # the job waits as long as the other rebuild has not ended
+    suspend(few_matches.client)
+    monkeypatch.setattr(jobs, "has_worker", lambda _: True)
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "sleep", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run(["lists"], check=False, settings=settings)
+    assert "the job rebuild-lists goes on; the same command follows it" in capsys.readouterr().err
+    resume(few_matches.client)
+    assert run(["lists"], check=False, settings=settings) == 0
+    assert capsys.readouterr().out.count("lists: rebuilt from 7 leaves") == 1
+
+
+@pytest.mark.slow
+def test_while_the_workers_are_suspended_it_runs_here(few_matches, settings, capsys):
+    suspend(few_matches.client)
+    assert run(["lists"], check=False, settings=settings) == 0
+    assert "so it runs here" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_job_that_waits_or_runs_is_not_enqueued_twice(few_matches):
+    queue = Queue(MAINTENANCE, connection=few_matches.client, serializer=JSONSerializer)
+    first = jobs.enqueue(few_matches.client, REBUILD, ["lists", "history"])
+    second = jobs.enqueue(few_matches.client, REBUILD, ["history", "lists"])
+    assert first.id == second.id
+    assert jobs.enqueue(few_matches.client, CHECK, []).id == "check-all"
+    assert queue.job_ids == ["rebuild-history-lists", "check-all"]
+    first.set_status(JobStatus.FAILED)
+    queue.remove(first.id)
+    assert jobs.enqueue(few_matches.client, REBUILD, ["lists", "history"]).is_queued
+    assert queue.job_ids == ["check-all", "rebuild-history-lists"]
+    assert few_matches.client.exists(keys.projection("lists", "live"))

@@ -1,4 +1,4 @@
-"""A real server whose data go back: it closes, restores what was published, and loses no move."""
+"""Real servers whose data go back or whose replicas have missed moves: closed, restored, and no move lost."""
 
 import shutil
 from collections.abc import Iterator
@@ -7,22 +7,21 @@ from pathlib import Path
 
 import httpx
 import pytest
-from redis import Redis
-from redis.exceptions import ResponseError
 
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards
 from infra.store.watermarks import read_published_sizes
-from infra.valkey.server import EmbeddedServer
-from tests.helpers.replicas import Pair
+from tests.helpers.clusters import Node
 from tests.helpers.served import Served, until
 
 SHARDS = 4
+
 ENV = {
     "MATCHPOST_HTTP": "127.0.0.1:0",
     "MATCHPOST_COMMAND_RATE": "1000000",
     "MATCHPOST_SHARDS": str(SHARDS),
 }
+
 ORDERS = (("alice", "m13-m9"), ("alice", "m13-m9"), ("bob", "m1-m5"))
 """A move, one that is refused because it is not the player's turn, and an illegal one."""
 
@@ -97,9 +96,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 
 @pytest.mark.long
-def test_an_old_copy_of_the_data_is_closed_restored_and_opened(
-    served: Served, tmp_path: Path
-) -> None:
+def test_an_old_copy_of_the_data_is_closed_restored_and_opened(served, tmp_path):
     with visit(served) as visitor:
         outcomes = visitor.play()
         before = visitor.match()
@@ -131,9 +128,7 @@ def test_an_old_copy_of_the_data_is_closed_restored_and_opened(
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_data_of_another_history_are_closed_and_shown_and_nothing_is_signed(
-    served: Served, tmp_path: Path
-) -> None:
+def test_data_of_another_history_are_closed_and_shown_and_nothing_is_signed(served, tmp_path):
     with visit(served) as visitor:
         outcomes = visitor.play()
         published = visitor.match()
@@ -173,51 +168,6 @@ def test_data_of_another_history_are_closed_and_shown_and_nothing_is_signed(
     assert "match 1 holds" in served.run("verify", "1").stdout
 
 
-@pytest.mark.long
-@pytest.mark.slow
-def test_a_promoted_replica_that_has_missed_moves_gets_them_back(tmp_path: Path) -> None:
-    """A failover under `managed`, where nobody has verified that replicas have what was accepted."""
-    with (
-        Pair(tmp_path, {}) as pair,
-        EmbeddedServer(tmp_path / "queue", durable=False) as queue,
-        pair.replica.client() as replica,
-    ):
-        port = pair.client.config_get("port")["port"]
-        env = ENV | {
-            "MATCHPOST_REDIS_URL": f"redis://127.0.0.1:{port}",
-            "MATCHPOST_QUEUE_URL": queue.url,
-            "MATCHPOST_DURABILITY": "managed",
-        }
-        served = Served(tmp_path / "data", env)
-        assert served.run("keygen").returncode == 0
-        with served:
-            served.do(
-                "signup alice yes-we-can", "signup bob yes-we-can", "pow2 challenge alice bob"
-            )
-            until(lambda: replica.xlen(keys.log(1)) == pair.client.xlen(keys.log(1)), 60)
-            replica.replicaof("127.0.0.1", "1")  # where nothing answers
-            with visit(served) as visitor:
-                outcomes = visitor.play()
-                before = visitor.match()
-            end = pair.client.xlen(keys.log(1))
-            until(lambda: read_published_sizes(pair.client, SHARDS)[1].size == end, 60)
-            pair.primary.kill()
-            assert replica.xlen(keys.log(1)) == end - 3
-            replica.config_set("min-replicas-to-write", 0)
-            replica.replicaof("NO", "ONE")
-            until(lambda: listens(replica, port), 60)
-            until(lambda: replica.xlen(keys.log(1)) >= end, 90)
-            until(lambda: not ClosedShards(replica).read(range(SHARDS)), 60)
-            with visit(served) as visitor:
-                assert visitor.match() == before
-                assert visitor.play() == outcomes
-            assert "match 1 holds" in served.run("verify", "1").stdout
-    assert "shard 1 takes commands again" in (tmp_path / "serve.log").read_text()
-
-
-def listens(server: Redis, port: str) -> bool:
-    """Have a server listen at the port of one that has just ended."""
-    try:
-        return bool(server.config_set("port", port))
-    except ResponseError:  # it is not free yet
-        return False
+def published(node: Node, shard: int) -> int:
+    with node.client() as client:
+        return int(client.hget(keys.published(shard), "size") or 0)

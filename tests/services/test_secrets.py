@@ -1,6 +1,11 @@
-"""Secrets that all machines share: the first records them, and a process with others does not start."""
+"""The keys of a server: `keygen`, those that `serve` makes, and what all machines share."""
 
+import itertools
+import os
+import stat
+import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -8,9 +13,18 @@ from redis import Redis
 
 from infra.durability.durability import Mode
 from infra.health.secrets import Secret, SecretMismatchError, SecretRecord, make_id, read_copy
-from infra.log.key_files import generate_keys
+from infra.log.key_files import (
+    generate_keys,
+    missing_keys,
+    read_keys,
+    read_public_keys,
+    read_receipt_secrets,
+)
+from infra.log.names import LogSecret
+from infra.log.signed_note import VerifierKey
 from infra.people.account_macs import make_mac_key
 from infra.redis import keys
+from infra.redis.keys import published
 from infra.settings.settings import Settings
 from infra.store.layout import Layout, Numbering, read_layout
 from infra.store.redis_store import RedisStore
@@ -19,8 +33,164 @@ from infra.valkey.server import EmbeddedServer
 from services.cli import flags, prepare, secret_list
 from services.doctor.facts import gather
 from services.secret_checks import NEEDED, accept_secrets, check_secrets
-from tests.helpers.clusters import Cluster
+from services.serve.log_keys import make_first_keys, make_shared_keys
+from tests.helpers.forked import run_command
 from tests.helpers.served import Served
+
+SHAPE = Layout(shards=4, lanes=1)
+
+
+def keygen(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return run_command(["keygen", "--data", folder, *words], os.environ)
+
+
+def test_keygen_makes_all_keys_for_this_user_only_and_prints_the_public_ones(tmp_path):
+    done = keygen(tmp_path, "--host", "play.example.org", "--shards", "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    modes = {f.name: stat.S_IMODE(f.stat().st_mode) for f in (tmp_path / "keys").iterdir()}
+    assert modes == {
+        "accounts-key": 0o600, "log-key": 0o600, "log-key.pub": 0o644, "receipts-key": 0o600,
+        "receipts-key.pub": 0o644,
+    }  # fmt: skip
+    secret = LogSecret.parse((tmp_path / "keys" / "log-key").read_text())
+    receipts = LogSecret.parse((tmp_path / "keys" / "receipts-key").read_text())
+    assert secret.base == receipts.base == "play.example.org/log"
+    assert secret.secret != receipts.secret
+    printed = [VerifierKey.parse(line) for line in done.stdout.splitlines()[-2:]]
+    assert printed == [secret.signer(shard).key for shard in range(2)]
+    assert str(secret) not in done.stdout
+
+
+def test_keygen_never_overwrites(tmp_path):
+    keygen(tmp_path)
+    before = {file: file.read_bytes() for file in (tmp_path / "keys").iterdir()}
+    done = keygen(tmp_path)
+    assert done.returncode == 1
+    assert "has keys already, and they are not overwritten" in done.stderr
+    assert {file: file.read_bytes() for file in (tmp_path / "keys").iterdir()} == before
+
+
+@pytest.mark.parametrize("host", ["play example", "a+b", ""])
+def test_a_name_that_a_key_cannot_have_is_refused(tmp_path, host):
+    done = keygen(tmp_path, "--host", host) if host else keygen(tmp_path, "--host", " ")
+    assert done.returncode == 1
+    assert "can't name a log" in done.stderr
+    assert not (tmp_path / "keys").exists()
+
+
+def test_the_embedded_server_makes_its_keys_once(redis_client, tmp_path):
+    settings = Settings(data=tmp_path, mail_domain="play.example.org")
+    make_first_keys(settings, redis_client, SHAPE)
+    first = read_keys(tmp_path / "keys")
+    assert first.public[0].name == "play.example.org/log"
+    make_first_keys(settings, redis_client, SHAPE)
+    assert read_keys(tmp_path / "keys") == first
+
+
+def test_no_new_keys_take_the_place_of_lost_ones(redis_client, tmp_path):
+    redis_client.hset(published(2), mapping={"size": 10, "root": "00"})
+    make_first_keys(Settings(data=tmp_path), redis_client, SHAPE)
+    assert not (tmp_path / "keys").exists()
+
+
+def test_for_an_external_server_no_keys_are_made_that_another_machine_has(redis_client, tmp_path):
+    one, two = (Settings(data=tmp_path / name, redis_url="redis://elsewhere") for name in "ab")
+    made: list[Path] = []
+    make_shared_keys(one, redis_client, made.append)
+    assert [file.name for file in made] == ["accounts-key", "log-key", "receipts-key"]
+    for role in ("publisher", "web"):
+        check_secrets(one, redis_client, role)
+    make_shared_keys(two, redis_client, made.append)
+    make_first_keys(two, redis_client, SHAPE)
+    assert len(made) == 3
+    assert not missing_keys(one.data / "keys")
+    assert not (two.data / "keys").exists()
+
+
+KEYS = ("log-key", "receipts-key")
+
+
+def _killed_at(monkeypatch: pytest.MonkeyPatch, step: str, number: int) -> None:
+    """Have the process die at a step of the file system, at its so many-th time."""
+    passed = itertools.count(1)
+    real = getattr(os, step)
+
+    def die(*args: object, **more: object) -> object:
+        if next(passed) == number:
+            raise KeyboardInterrupt
+        return real(*args, **more)
+
+    monkeypatch.setattr(os, step, die)
+
+
+@pytest.mark.parametrize("step", ["link", "open", "fsync"])
+@pytest.mark.parametrize("number", range(1, 6))
+def test_a_start_makes_what_a_killed_one_has_not_made(
+    redis_client, tmp_path, monkeypatch, step, number
+):
+    settings = Settings(data=tmp_path, mail_domain="play.example.org")
+    with monkeypatch.context() as dying, suppress(KeyboardInterrupt):
+        _killed_at(dying, step, number)
+        make_first_keys(settings, redis_client, SHAPE)
+    kept = {
+        file: file.read_bytes() for file in map((tmp_path / "keys").joinpath, KEYS) if file.exists()
+    }
+    make_first_keys(settings, redis_client, SHAPE)
+    assert missing_keys(tmp_path / "keys") == []
+    assert {file: file.read_bytes() for file in kept} == kept
+    for name in KEYS:
+        secret = LogSecret.parse((tmp_path / "keys" / name).read_text())
+        assert read_public_keys(tmp_path / "keys", name)[0] == secret.public
+        assert secret.base == "play.example.org/log"
+
+
+def test_a_start_after_publication_makes_a_lost_receipts_key_of_the_name_of_the_log(
+    redis_client, tmp_path
+):
+    keygen(tmp_path, "--host", "play.example.org")
+    (tmp_path / "keys" / "receipts-key").unlink()
+    redis_client.hset(published(2), mapping={"size": 10, "root": "00"})
+    make_first_keys(Settings(data=tmp_path, mail_domain="other.example"), redis_client, SHAPE)
+    (made,) = read_receipt_secrets(tmp_path / "keys")
+    assert made.base == "play.example.org/log"
+    # receipts by the lost key are still verified
+    assert len(read_public_keys(tmp_path / "keys", "receipts-key")) == 2
+
+
+def test_a_start_goes_on_where_no_receipts_key_can_be_made(
+    redis_client, tmp_path, monkeypatch, caplog
+):
+    keygen(tmp_path)
+    (tmp_path / "keys" / "receipts-key").unlink()
+    monkeypatch.setattr(os, "open", _refuse)
+    make_first_keys(Settings(data=tmp_path), redis_client, SHAPE)
+    assert "no receipts are given, because their key can't be made" in caplog.text
+
+
+def _refuse(*_: object, **__: object) -> int:
+    raise PermissionError("Read-only file system")
+
+
+def test_a_name_of_a_key_that_a_killed_process_has_left_is_not_overwritten(tmp_path):
+    keygen(tmp_path)
+    folder = tmp_path / "keys"
+    os.link(folder / "log-key", folder / ".log-key")
+    (folder / "log-key").rename(folder / "log-key.old")
+    old = (folder / "log-key.old").read_text()
+    assert keygen(tmp_path).returncode == 0
+    assert (folder / "log-key.old").read_text() == old != (folder / "log-key").read_text()
+
+
+def test_keygen_goes_on_with_the_name_of_the_keys_that_are_there(tmp_path):
+    keygen(tmp_path, "--host", "play.example.org")
+    (tmp_path / "keys" / "receipts-key").rename(tmp_path / "keys" / "receipts-key.old")
+    done = keygen(tmp_path, "--host", "other.example")
+    assert done.returncode == 1
+    assert "are named after 'play.example.org', and all have one name" in done.stderr
+    assert keygen(tmp_path).returncode == 0
+    newer, older = read_receipt_secrets(tmp_path / "keys")
+    assert newer.base == older.base == "play.example.org/log"
+    assert read_public_keys(tmp_path / "keys", "receipts-key") == [newer.public, older.public]
 
 
 @pytest.fixture
@@ -40,15 +210,13 @@ def fill(settings: Settings) -> None:
     make_mac_key(settings.data / "keys")
 
 
-def test_the_flag_and_the_record_know_the_same_secrets() -> None:
+def test_the_flag_and_the_record_know_the_same_secrets():
     assert tuple(Secret) == flags.SECRETS
     assert {secret for needed in NEEDED.values() for secret in needed} == set(Secret)
 
 
 @pytest.mark.parametrize("role", sorted(NEEDED))
-def test_a_process_with_the_same_secrets_starts(
-    role: str, machines: Mapping[str, Settings], redis_client: Redis
-) -> None:
+def test_a_process_with_the_same_secrets_starts(role, machines, redis_client):
     fill(machines["a"])
     check_secrets(machines["a"], redis_client, role)
     recorded = SecretRecord(redis_client).read()
@@ -58,9 +226,7 @@ def test_a_process_with_the_same_secrets_starts(
 
 
 @pytest.mark.parametrize("secret", list(Secret))
-def test_a_machine_without_a_secret_or_with_another_is_refused(
-    secret: Secret, machines: Mapping[str, Settings], redis_client: Redis
-) -> None:
+def test_a_machine_without_a_secret_or_with_another_is_refused(secret, machines, redis_client):
     fill(machines["a"])
     role = next(role for role, needed in NEEDED.items() if secret in needed)
     check_secrets(machines["a"], redis_client, role)
@@ -82,8 +248,8 @@ def test_a_machine_without_a_secret_or_with_another_is_refused(
 
 
 def test_a_key_that_was_replaced_in_order_is_recorded_and_the_one_before_refused(
-    machines: Mapping[str, Settings], redis_client: Redis
-) -> None:
+    machines, redis_client
+):
     for settings in machines.values():
         (settings.data / "keys").mkdir(parents=True)
     folder = machines["a"].data / "keys"
@@ -99,9 +265,7 @@ def test_a_key_that_was_replaced_in_order_is_recorded_and_the_one_before_refused
         record.check(read_copy(Secret.LOG_KEY, machines["b"]))
 
 
-def test_a_server_with_its_data_takes_the_secrets_that_it_has(
-    machines: Mapping[str, Settings], redis_client: Redis, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_server_with_its_data_takes_the_secrets_that_it_has(machines, redis_client, caplog):
     fill(machines["a"])
     for role in NEEDED:
         check_secrets(machines["a"], redis_client, role)
@@ -114,11 +278,7 @@ def test_a_server_with_its_data_takes_the_secrets_that_it_has(
     check_secrets(machines["b"], redis_client, "worker")
 
 
-def test_secrets_lists_what_differs_and_accepts_it(
-    machines: Mapping[str, Settings],
-    redis_client: Redis,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_secrets_lists_what_differs_and_accepts_it(machines, redis_client, capsys):
     fill(machines["a"])
     make_id(Secret.SEEDS, machines["b"])
     check_secrets(machines["a"], redis_client, "worker")
@@ -141,8 +301,8 @@ def _other(settings: Settings) -> tuple[str, ...]:
 
 
 def test_prepare_makes_everything_once_and_no_secret_on_a_second_machine(
-    valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    valkey, redis_client, tmp_path, capsys
+):
     first = Settings(data=tmp_path / "a", redis_url=valkey.url, shards=4, workers=2)
     assert prepare.run(first) == 0
     assert prepare.run(first) == 0
@@ -157,9 +317,7 @@ def test_prepare_makes_everything_once_and_no_secret_on_a_second_machine(
     assert prepare.run(Settings(data=tmp_path / "c")) == 2
 
 
-def test_prepare_creates_data_on_a_cluster(
-    cluster: Cluster, cluster_client: Redis, valkey: EmbeddedServer, tmp_path: Path
-) -> None:
+def test_prepare_creates_data_on_a_cluster(cluster, cluster_client, valkey, tmp_path):
     settings = Settings(data=tmp_path, redis_url=cluster.url, queue_url=valkey.url, shards=4)
     assert prepare.run(settings) == 0
     assert read_layout(cluster_client).numbering is Numbering.SHARD
@@ -169,8 +327,8 @@ def test_prepare_creates_data_on_a_cluster(
 @pytest.mark.long
 @pytest.mark.slow
 def test_each_role_says_in_one_sentence_that_its_secrets_are_not_the_server_s(
-    valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path
-) -> None:
+    valkey, redis_client, tmp_path
+):
     redis_client.flushall()
     assert prepare.run(Settings(data=tmp_path / "a", redis_url=valkey.url, shards=4)) == 0
     more = {

@@ -1,28 +1,44 @@
+"""A supervisor: children that end or hang are replaced, and none that waits, works or starts is."""
+
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
+import httpx
 import pytest
 
+from infra.process import liveness
+from infra.process.liveness import BEAT, SERVING, LivenessMonitor, service_manager
+from infra.redis import keys
 from infra.valkey.server import EmbeddedServer
+from services.cli.main import main
 from services.http import connections
 from services.mail import smtp_server
+from services.serve import signals
 from services.serve import supervisor as supervisor_module
-from services.serve.child import Child, ProcessChild
+from services.serve.child import ProcessChild
 from services.serve.supervisor import Supervisor
+from tests.helpers.served import Player, Served, matches, until
 
 FOREVER = "import time; time.sleep(600)"
+
 STUBBORN = (
     "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
     "open(sys.argv[1], 'w').close(); time.sleep(600)"
 )
 
+
 # supervises two children, one of which ignores SIGTERM, and prints their ids
+
+
 PROGRAM = f"""
 import signal, sys
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup make test` would have it ignored
@@ -79,12 +95,6 @@ def logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
 
 
-def test_both_kinds_of_children_are_children(tmp_path: Path):
-    children: list[Child] = [python("a", FOREVER), EmbeddedServer(tmp_path)]
-    assert [child.name for child in children] == ["a", "valkey"]
-    assert [child.poll() for child in children] == [0, 0]
-
-
 def test_it_runs_until_told_to_stop_and_leaves_nothing():
     children = [python("a", FOREVER), python("b", FOREVER)]
     Supervisor(children, lambda: None).run(started=stop)
@@ -97,7 +107,7 @@ def test_the_handlers_of_signals_are_put_back():
     assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGCHLD)) == before
 
 
-def test_a_killed_child_is_started_again_and_its_end_logged(caplog: pytest.LogCaptureFixture):
+def test_a_killed_child_is_started_again_and_its_end_logged(caplog):
     child = python("worker-1", FOREVER)
     tick = stop_when(lambda: starts(caplog, "worker-1") == 1)
     Supervisor([child], tick, 0.01).run(started=lambda: os.kill(child.pid, signal.SIGKILL))
@@ -105,7 +115,7 @@ def test_a_killed_child_is_started_again_and_its_end_logged(caplog: pytest.LogCa
     assert starts(caplog, "worker-1") == 1
 
 
-def test_the_delay_doubles_while_a_child_keeps_ending(caplog: pytest.LogCaptureFixture):
+def test_the_delay_doubles_while_a_child_keeps_ending(caplog):
     child = python("worker-1", "raise SystemExit(3)")
     Supervisor([child], stop_when(lambda: starts(caplog, "worker-1") == 3), 0.01).run()
     delays = [record.args[2] for record in caplog.records if "next start" in record.msg]
@@ -132,7 +142,7 @@ def test_a_child_that_can_t_be_started_at_first_ends_the_others_and_is_reported(
     assert first.poll() == -signal.SIGTERM
 
 
-def test_a_child_that_can_t_be_started_again_is_tried_again(tmp_path: Path, caplog):
+def test_a_child_that_can_t_be_started_again_is_tried_again(tmp_path, caplog):
     program = tmp_path / "program"
     program.symlink_to("/bin/false")
     child = ProcessChild("worker-1", [str(program)])
@@ -159,7 +169,7 @@ def test_a_child_gets_its_environment_and_preparation_and_files():
     assert calls == ["made"]
 
 
-def test_a_child_that_ignores_the_request_is_killed_at_the_deadline(tmp_path: Path, caplog):
+def test_a_child_that_ignores_the_request_is_killed_at_the_deadline(tmp_path, caplog):
     ready = tmp_path / "ready"
     child = python("stubborn", STUBBORN, str(ready))
     Supervisor([child], stop_when(ready.exists), 0.01, stop_deadline=0.2).run()
@@ -193,16 +203,21 @@ def test_a_tick_that_fails_is_logged_and_called_again_later(caplog):
     assert "next try in 0.16 s" in caplog.text
 
 
-def test_a_tick_is_called_at_its_interval():
-    times = []
+def test_a_tick_that_succeeds_again_is_called_at_its_interval(monkeypatch):
+    now, fails = [100.0], [True, True, False]
+    monkeypatch.setattr(signals, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
-    def tick() -> None:
-        times.append(time.monotonic())
-        if len(times) == 5:
-            stop()
+    def work() -> None:
+        if fails.pop(0):
+            raise ValueError("no luck")
 
-    Supervisor([], tick, 0.02).run()
-    assert times[-1] - times[0] >= 0.08
+    tick, delays = signals.Tick(work, 1.0), []
+    while fails:
+        tick.call_if_due()
+        delays.append(tick.due - now[0])
+        tick.call_if_due()  # not due
+        now[0] = tick.due
+    assert delays == [2.0, 4.0, 1.0]
 
 
 def test_the_foundation_is_started_first_and_ended_last():
@@ -224,10 +239,10 @@ def test_the_foundation_is_started_first_and_ended_last():
     assert events == ["start base", "start upper", "end upper", "end base"]
 
 
-def test_a_killed_server_is_back_before_the_workers(tmp_path: Path, caplog):
+def test_a_killed_server_is_back_before_the_workers(tmp_path, caplog):
     server = EmbeddedServer(tmp_path)
     worker = python("worker-1", FOREVER)
-    ticks = []
+    signals = []
 
     def kill_both() -> None:
         os.kill(server.pid, signal.SIGKILL)
@@ -236,7 +251,7 @@ def test_a_killed_server_is_back_before_the_workers(tmp_path: Path, caplog):
 
     def tick() -> None:
         with server.client() as client:
-            ticks.append(client.ping())
+            signals.append(client.ping())
         if starts(caplog, "worker-1"):
             stop()
 
@@ -245,10 +260,10 @@ def test_a_killed_server_is_back_before_the_workers(tmp_path: Path, caplog):
     lines = caplog.text
     assert "the tick failed" not in lines
     assert lines.index("valkey was started again") < lines.index("worker-1 was started again")
-    assert ticks
+    assert signals
 
 
-def test_a_request_to_stop_ends_a_server_that_is_loading(tmp_path: Path):
+def test_a_request_to_stop_ends_a_server_that_is_loading(tmp_path):
     slowly = {"key-load-delay": "500"}  # microseconds a key; signals are seen each 1,024 keys
     with (
         EmbeddedServer(tmp_path, durable=False) as server,
@@ -282,7 +297,7 @@ def run_program(tmp_path: Path, deadline: float) -> tuple[subprocess.Popen[bytes
     return program, children
 
 
-def test_no_child_outlives_a_killed_supervisor(tmp_path: Path, wait_until):
+def test_no_child_outlives_a_killed_supervisor(tmp_path, wait_until):
     program, children = run_program(tmp_path, 10)
     with program:
         assert not any(has_ended(pid) for pid in children)
@@ -291,7 +306,7 @@ def test_no_child_outlives_a_killed_supervisor(tmp_path: Path, wait_until):
 
 
 @pytest.mark.parametrize("request_to_stop", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_stops_the_program_in_good_order(tmp_path: Path, request_to_stop):
+def test_a_signal_stops_the_program_in_good_order(tmp_path, request_to_stop):
     program, children = run_program(tmp_path, 0.2)
     with program:
         program.send_signal(request_to_stop)
@@ -303,9 +318,7 @@ def test_a_signal_stops_the_program_in_good_order(tmp_path: Path, request_to_sto
     assert b"worker-1" not in log
 
 
-def test_signals_that_come_together_are_one_request_and_a_later_one_hurries(
-    tmp_path: Path, wait_until
-):
+def test_signals_that_come_together_are_one_request_and_a_later_one_hurries(tmp_path, wait_until):
     program, children = run_program(tmp_path, 600)
 
     def hurried() -> bool:
@@ -322,13 +335,303 @@ def test_signals_that_come_together_are_one_request_and_a_later_one_hurries(
         assert program.wait(60) in (0, -signal.SIGTERM)
 
 
-def test_the_log_is_lines_with_time_role_and_level():
-    code = (
-        "import logging; from services.serve.logging import log_to_stderr;"
-        "log_to_stderr('worker-1'); logging.getLogger('any').info('hello %s', 'you')"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    stamp, _, rest = done.stderr.partition(" ")
-    assert rest == "worker-1 INFO hello you\n"
-    assert len(stamp) == len("2026-01-01T00:00:00.000Z")
-    assert stamp.endswith("Z")
+BEGIN = (
+    "import sys, time; from infra.process import liveness; from infra.process.liveness import LIVENESS; "
+    "liveness.BEAT_SECONDS = 0.02; LIVENESS.watch(); "
+)
+
+QUIET = BEGIN + "exec('while True: LIVENESS.step(); time.sleep(0.01)')"
+LOOPING = BEGIN + "open(sys.argv[1], 'a').write('x'); exec('while True: pass')"
+STUCK = BEGIN + "open(sys.argv[1], 'a').write('x'); time.sleep(600)"
+
+STARVED = "import os; os.sched_setaffinity(0, {int(sys.argv[1])}); os.nice(19); "
+"""It gets some thousandths of a processor on which others compute."""
+
+LABOURING = (
+    "exec('while True:\\n LIVENESS.step(); end = time.thread_time() + 0.2\\n"
+    " while time.thread_time() < end: pass')"
+)
+"""It computes for a fifth of a second from step to step."""
+
+SUPERVISING = """
+import os, sys, time
+from infra.process import liveness
+from services.serve.child import ProcessChild
+from services.serve.supervisor import Supervisor
+liveness.SILENCE_SECONDS, liveness._COUNTED_SECONDS = 0.5, 0.1
+child = ProcessChild("worker-1", [sys.executable, "-c", sys.argv[1]], watched=True)
+at = []
+def tick():
+    if child._pulse._seen:
+        at.append(time.monotonic())
+        if len(at) < 2 or at[-1] - at[-2] > 1:
+            print(child.pid, flush=True)
+Supervisor([child], tick, 0.02).run()
+"""
+
+FORKING = (
+    "from rq import Queue; from rq.serializers import JSONSerializer; "
+    "from infra.redis.clients import make_client; from workers.rq_worker import ForkingWorker; "
+    "client = make_client(sys.argv[1], blocking_timeout=9); "
+    "Queue('long', connection=client, serializer=JSONSerializer).enqueue_call('job'); "
+    "job = lambda: (client.set('working', 1), time.sleep(2.5)); "
+    "ForkingWorker(client, 'long', {'job': job}).work(logging_level='WARNING')"
+)
+
+WAITING = BEGIN + (
+    "from infra.redis.clients import make_client; client = make_client(sys.argv[1]); "
+    "exec('while True: client.ping(); time.sleep(0.01)')"
+)
+
+STARTING = BEGIN + (
+    "from pathlib import Path; from infra.process.liveness import alive_file; folder = Path(sys.argv[1]); "
+    "LIVENESS.watch(alive_file(folder, 'worker')); "
+    "exec('while True:\\n time.sleep(0.01)\\n if (folder / \"go\").exists(): LIVENESS.serving()')"
+)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A silence of half a second is too long."""
+    monkeypatch.setattr(liveness, "SILENCE_SECONDS", 0.5)
+
+
+def watched(code: str, *arguments: str) -> ProcessChild:
+    argv = [sys.executable, "-c", code, *arguments]
+    return ProcessChild("worker-1", argv, watched=True)
+
+
+def begun(child: ProcessChild) -> bool:
+    """Whether a child has given a sign of life."""
+    return child._pulse is not None and child._pulse._seen
+
+
+class Since:
+    """The time since a condition held for the first time."""
+
+    began = 0.0
+
+    def seconds(self, holds: object) -> float:
+        self.began = self.began or (time.monotonic() if holds else 0.0)
+        return time.monotonic() - self.began if self.began else 0.0
+
+
+def supervise(child: ProcessChild, seconds: float, condition: object = None) -> None:
+    """Look after a child until a condition holds, or for so many seconds."""
+    end = time.monotonic() + seconds
+
+    def tick() -> None:
+        if time.monotonic() > end or (callable(condition) and condition()):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    Supervisor([child], tick, 0.02).run()
+
+
+def test_a_child_that_was_stopped_is_replaced(caplog):
+    child = watched(QUIET)
+    stopped: list[int] = []
+
+    def replaced() -> bool:
+        if not stopped and child.pid is not None and begun(child):
+            os.kill(child.pid, signal.SIGSTOP)
+            stopped.append(child.pid)
+        return bool(stopped) and child.pid != stopped[0]
+
+    caplog.set_level("INFO")
+    supervise(child, 20, replaced)
+    assert child.pid != stopped[0]
+    assert "ALARM: worker-1 gives no sign of life, and is killed" in caplog.text
+    assert "worker-1 was killed by SIGKILL" in caplog.text
+
+
+@pytest.mark.parametrize("code", [LOOPING, STUCK])
+def test_a_child_that_does_not_get_on_is_replaced(code, tmp_path):
+    starts = tmp_path / "starts"
+    starts.write_text("")
+    supervise(watched(code, str(starts)), 20, lambda: len(starts.read_text()) > 1)
+    assert len(starts.read_text()) == 2
+
+
+@pytest.fixture
+def busy() -> Iterator[str]:
+    """A processor that others compute on all the time, as its number."""
+    processor = max(os.sched_getaffinity(0))
+    code = f"import os; os.sched_setaffinity(0, {{{processor}}}); exec('while True: pass')"
+    with ExitStack() as stack:
+        for _ in range(4):
+            others = stack.enter_context(subprocess.Popen([sys.executable, "-c", code]))
+            stack.callback(others.kill)
+        yield str(processor)
+
+
+def test_a_child_that_gets_no_processor_is_left_alone_and_one_that_hangs_there_is_not(busy, caplog):
+    child, labours = watched(BEGIN + STARVED + LABOURING, busy), Since()
+    supervise(child, 60, lambda: labours.seconds(begun(child)) > 2)
+    assert labours.began
+    assert "no sign of life" not in caplog.text
+    hangs = watched(BEGIN + STARVED + "time.sleep(600)", busy)
+    supervise(hangs, 60, lambda: "was killed by SIGKILL" in caplog.text)
+    assert "no sign of life" in caplog.text
+
+
+def test_a_supervisor_that_stood_still_with_its_child_does_not_kill_it():
+    with subprocess.Popen(
+        [sys.executable, "-c", SUPERVISING, QUIET], stdout=-1, stderr=-1, text=True
+    ) as supervisor:
+        assert supervisor.stdout
+        pids = [supervisor.pid, int(supervisor.stdout.readline())]
+        with stopped(*pids):  # as on a machine that is suspended; the child goes on last
+            time.sleep(1.5)
+            os.kill(supervisor.pid, signal.SIGCONT)
+            assert int(supervisor.stdout.readline()) == pids[1]  # a tick that comes late
+        supervisor.terminate()
+        _, log = supervisor.communicate()
+    assert "no sign of life" not in log
+
+
+def test_a_worker_whose_job_takes_long_is_left_alone(tmp_path, caplog):
+    with EmbeddedServer(tmp_path, durable=False) as server, server.client() as client:
+        child, works = watched(BEGIN + FORKING, server.url), Since()
+        supervise(child, 60, lambda: works.seconds(bool(client.exists("working"))) > 2)
+    assert works.began
+    assert "no sign of life" not in caplog.text
+
+
+def test_a_child_that_never_listened_for_it_has_longer(caplog):
+    supervise(watched("import time; time.sleep(600)"), 1.5)
+    assert "no sign of life" not in caplog.text
+
+
+def test_who_waits_for_a_server_that_hangs_is_left_alone(tmp_path, caplog):
+    with EmbeddedServer(tmp_path, durable=False) as server:
+        child = watched(WAITING, server.url)
+        pid = server.pid
+        assert pid is not None
+
+        def stop() -> bool:
+            if begun(child):
+                os.kill(pid, signal.SIGSTOP)
+            return False
+
+        supervise(child, 4, stop)
+        os.kill(pid, signal.SIGCONT)
+    assert "no sign of life" not in caplog.text
+
+
+def test_a_decision_is_a_step_and_a_wait_of_another_thread_is_none():
+    heart = LivenessMonitor()
+    assert not heart.goes_on()
+    with heart.waiting():
+        assert not heart.goes_on()
+    heart.step()
+    assert heart.goes_on()
+    assert not heart.goes_on()
+
+
+def test_the_start_is_reported_when_all_serve_but_those_that_can_not_start():
+    late = watched(BEGIN + "time.sleep(0.5); LIVENESS.serving(); time.sleep(600)")
+    argv = [sys.executable, "-c", "raise SystemExit(2)"]
+    failing = ProcessChild("publisher", argv, watched=True, needed=False)
+    awaited: list[bool] = []
+
+    def started() -> None:
+        awaited.append(late.is_awaited)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    Supervisor([late, failing], lambda: None).run(started)
+    assert awaited == [False]
+
+
+@pytest.mark.parametrize("name", ["", "@"])
+def test_a_service_manager_hears_that_a_process_serves_and_is_alive(name, tmp_path):
+    place = name + str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(place.replace("@", "\0"))
+        manager.settimeout(60)
+        for watchdog, heard in ((os.getpid(), [b"READY=1", b"WATCHDOG=1"]), (1, [b"READY=1"] * 2)):
+            environ = {
+                "NOTIFY_SOCKET": place, "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": str(watchdog),
+            }  # fmt: skip
+            report = service_manager(environ)
+            assert environ == {}, "children must not report in its place"
+            for _ in heard:
+                report(SERVING)
+                report(BEAT)
+            assert [manager.recv(100) for _ in heard] == heard
+            manager.setblocking(False)
+            with suppress(BlockingIOError):
+                while manager.recv(100):
+                    continue
+            manager.settimeout(60)
+
+
+def test_alive_knows_what_starts_serves_hangs_and_has_ended(tmp_path, capsys):
+    def said(*flags: str) -> tuple[int, str]:
+        code = main(["alive", "worker", *flags, "--data", str(tmp_path)])
+        return code, capsys.readouterr().out
+
+    assert said() == (1, f"no worker runs here with the data directory {tmp_path}\n")
+    child = ProcessChild("worker-1", [sys.executable, "-c", STARTING, str(tmp_path)])
+    child.start()
+    name = f"worker-{socket.gethostname()}-{child.pid}"
+    until(lambda: said()[0] == 0)
+    assert said("--ready") == (1, f"{name} is alive, and starts\n")
+    (tmp_path / "go").touch()
+    until(lambda: said("--ready") == (0, f"{name} is alive, and serves\n"))
+    assert child.pid is not None
+    with stopped(child.pid):
+        past = time.monotonic_ns() - 90 * 10**9
+        os.utime(tmp_path / "alive" / name, ns=(past, past))
+        code, line = said()
+        assert (code, line[: len(name) + 6]) == (1, f"{name} hangs")
+    child.kill()
+    until(lambda: child.poll() is not None)
+    assert said()[0] == 1
+
+
+# the real thing
+
+
+@contextmanager
+def stopped(*pids: int) -> Iterator[None]:
+    """Processes that stand still; what is left of them goes on afterwards."""
+    with ExitStack() as stack:
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+            stack.callback(go_on, pid)
+        yield
+
+
+ROLES = ("worker", "side", "web")
+
+
+def are_at_work(served: Served) -> bool:
+    """Whether the side worker has made its lists, and pages are answered."""
+    with served.client() as client, suppress(httpx.TransportError):
+        answer = httpx.get(f"{served.url}/healthz", trust_env=False, timeout=60)
+        return bool(answer.is_success and client.exists(keys.projection("ratings", "live")))
+    return False
+
+
+def go_on(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGCONT)
+    except ProcessLookupError:
+        return
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_workers_and_pages_that_hang_are_replaced(tmp_path):
+    with Served(tmp_path / "data", {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
+        ((start, first, *_),), player = matches(1, 2), Player(served)
+        player.play([start])
+        until(lambda: are_at_work(served))
+        old = {pid for role in ROLES for pid in served.children(f" {role} ")}
+        with stopped(*old):
+            until(lambda: not old & set(served.children("matchpost")))
+            player.play([first])
+        until(lambda: all(served.children(f" {role} ") for role in ROLES))
+    log = (tmp_path / "serve.log").read_text()
+    # a busy machine may keep one that was not stopped from its sign of life
+    assert log.count("gives no sign of life, and is killed") >= len(old)

@@ -40,7 +40,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_what_the_pages_show_is_what_one_sees(served: Served, tmp_path: Path) -> None:
+def test_what_the_pages_show_is_what_one_sees(served, tmp_path):
     players = {name: text for name, text in served.env.items() if not name.startswith("MATCHPOST_")}
     wrong = ""
     for page in STORY:

@@ -113,12 +113,6 @@ def an_event(server: AuditedServer) -> str:
     return f"match {board} does not hold: event "
 
 
-def a_refusals_outcome(server: AuditedServer) -> str:
-    board, command = a_refusal(server)
-    server.client.hdel(keys.outcomes(1, board), command)
-    return f"and no outcome is stored for its command {command.hex()}"
-
-
 def a_refusal_wholly(server: AuditedServer) -> str:
     """Outcome, leaf and place in the locator are deleted."""
     board, command = a_refusal(server)
@@ -139,11 +133,6 @@ def a_refusal(server: AuditedServer) -> tuple[int, bytes]:
             if command not in accepted and int(outcome[8:].split(b":")[0]) < 200:
                 return board, command
     raise AssertionError("there is no refusal")
-
-
-def a_leaf_in_the_middle(server: AuditedServer) -> str:
-    server.client.xdel(keys.log(1), "20-1")
-    return "the log of shard 1: leaf 20 is missing in the data, and is published"
 
 
 def a_leaf_that_is_not_published(server: AuditedServer) -> str:
@@ -168,11 +157,6 @@ def a_match(server: AuditedServer) -> str:
     for suffix in ("", ":moves", ":turns", ":ev", ":at", ":out"):
         server.client.delete(keys.snapshot(1, board) + suffix)
     return f"match {board} does not hold: event 1: the log of shard 1 has "
-
-
-def a_match_with_its_leaves(server: AuditedServer) -> str:
-    forging.forget_match(server.client, some_board(server))
-    return "is missing in the data, and is published"
 
 
 def the_end_of_the_log(server: AuditedServer) -> str:
@@ -236,27 +220,11 @@ def a_missing_bundle(server: AuditedServer) -> str:
 CHANGES: Mapping[str, Callable[[AuditedServer], str]] = {
     change.__name__: change
     for change in (
-        last_move,
-        an_event,
-        a_refusals_outcome,
-        a_refusal_wholly,
-        a_leaf_in_the_middle,
-        a_leaf_that_is_not_published,
-        two_leaves,
-        a_match,
-        a_match_with_its_leaves,
-        the_end_of_the_log,
-        the_counter_of_boards,
-        the_counter_of_seeds,
-        the_place_of_an_anchor,
-        a_match_of_another_shard,
-        a_leaf_that_nobody_wrote,
-        one_leaf_twice,
-        a_bundle,
-        a_tile,
-        a_missing_bundle,
+        last_move, a_refusal_wholly, a_leaf_that_is_not_published, two_leaves, a_match, the_end_of_the_log,
+        the_counter_of_boards, the_counter_of_seeds, the_place_of_an_anchor, a_match_of_another_shard,
+        a_leaf_that_nobody_wrote, one_leaf_twice, a_bundle, a_tile, a_missing_bundle,
     )
-}
+}  # fmt: skip
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""`matchpost verify FILE` and `matchpost export`, from files and from standard input, without a server."""
+"""`matchpost verify FILE` and `matchpost export` without a server, and the report that they print."""
 
 import io
 from pathlib import Path
@@ -14,9 +14,8 @@ from infra.log.names import shard_key
 from infra.log.receipts import KEY_SUFFIX, Receipt
 from services.cli import verify as verify_file
 from services.cli.main import main
+from services.cli.verify import SHOWN, VerifyReport, not_checkable
 from tests.helpers.evidence import OTHER_SECRET, SECRET, golden_document
-
-pytestmark = pytest.mark.usefixtures("clean_environment")
 
 DOCUMENT = golden_document("timed")
 ORIGIN = "play.example.org/log/s01"
@@ -48,6 +47,7 @@ def verified(tmp_path, capfd):
     return verify
 
 
+@pytest.mark.usefixtures("clean_environment")
 def test_a_document_holds_by_its_own_key_and_that_is_said(verified):
     code, out, err = verified(write_document(DOCUMENT))
     assert (code, err) == (0, "")
@@ -59,6 +59,7 @@ def test_a_document_holds_by_its_own_key_and_that_is_said(verified):
     assert any(line.startswith("not proven: its key comes from the file itself") for line in lines)
 
 
+@pytest.mark.usefixtures("clean_environment")
 def test_a_document_holds_by_a_key_from_elsewhere(verified, tmp_path):
     shard = str(shard_key(SECRET.public, 1))
     keys = tmp_path / "keys.txt"
@@ -74,6 +75,7 @@ def test_a_document_holds_by_a_key_from_elsewhere(verified, tmp_path):
     assert code == 0
 
 
+@pytest.mark.usefixtures("clean_environment")
 def test_what_does_not_hold_is_named_on_standard_error(verified):
     forged = replace(DOCUMENT, moves=("m13-j7", *DOCUMENT.moves[1:]))
     code, out, err = verified(write_document(forged))
@@ -88,6 +90,7 @@ def test_what_does_not_hold_is_named_on_standard_error(verified):
     assert "the checkpoint: the note has no signature by a known key" in err
 
 
+@pytest.mark.usefixtures("clean_environment")
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -111,6 +114,7 @@ def test_what_is_none_of_these_can_not_be_checked(verified, data, said):
     assert "can't be checked" in err
 
 
+@pytest.mark.usefixtures("clean_environment")
 def test_a_receipt_is_checked_by_a_key(verified):
     code, out, err = verified(receipt_file(), "--key", KEY)
     assert (code, err) == (0, "")
@@ -125,6 +129,7 @@ def test_a_receipt_is_checked_by_a_key(verified):
     assert (code, f"name the key {ORIGIN}/receipts with --key" in err) == (2, True)
 
 
+@pytest.mark.usefixtures("clean_environment")
 def test_a_proof_is_checked_by_a_key(verified):
     code, out, err = verified(proof_file(), "--key", KEY)
     assert (code, err) == (0, "")
@@ -144,12 +149,14 @@ def test_a_proof_is_checked_by_a_key(verified):
     assert (code, "has no leaf in it" in err) == (2, True)
 
 
+@pytest.mark.usefixtures("clean_environment")
 def test_standard_input_is_read(monkeypatch, capfd):
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(write_document(DOCUMENT))))
     assert main(["verify", "-", "--key", KEY]) == 0
     assert "match 1 of play.example.org holds" in capfd.readouterr().out
 
 
+@pytest.mark.usefixtures("clean_environment")
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -163,6 +170,7 @@ def test_a_file_that_can_not_be_read_is_named(capfd, words, said):
     assert said in capfd.readouterr().err
 
 
+@pytest.mark.usefixtures("clean_environment")
 def test_a_word_that_is_neither_a_file_nor_a_number_is_refused(capfd):
     assert main(["verify", "abc"]) == 1
     assert "'abc' isn't a board number" in capfd.readouterr().err
@@ -170,6 +178,7 @@ def test_a_word_that_is_neither_a_file_nor_a_number_is_refused(capfd):
     assert "'abc' isn't a board number" in capfd.readouterr().err
 
 
+@pytest.mark.usefixtures("clean_environment")
 @pytest.mark.parametrize("key", ["nonsense", "keys.txt", "empty.txt"])
 def test_a_key_that_is_none_is_named(verified, key):
     Path("keys.txt").write_text("nonsense\n")
@@ -179,9 +188,40 @@ def test_a_key_that_is_none_is_named(verified, key):
     assert key in err
 
 
+@pytest.mark.usefixtures("clean_environment")
 def test_a_file_that_is_too_long_is_not_read_whole(verified, monkeypatch):
     monkeypatch.setattr(verify_file, "DOCUMENT_LIMIT", 1000)
     monkeypatch.setattr(verify_file._read, "__defaults__", (1000,))
     code, _, err = verified(write_document(DOCUMENT))
     assert (code, "has more than 1000 bytes" in err) == (2, True)
     assert check_file_module.FILE_LIMIT > 1000
+
+
+@pytest.mark.parametrize(
+    ("report", "code"),
+    [
+        (VerifyReport(["it holds"]), 0),
+        (VerifyReport(unchecked=["it is away"]), 0),
+        (VerifyReport(unchecked=["it is away"], is_unknown=True), 2),
+        (VerifyReport(faults=["it is forged"], is_unknown=True), 1),
+        (not_checkable("a.json", "it is empty"), 2),
+    ],
+)
+def test_a_fault_counts_more_than_something_that_is_not_known(report, code):
+    assert report.exit_code == code
+
+
+def test_what_holds_is_on_standard_output_and_all_else_is_not(capsys):
+    report = VerifyReport(
+        ["it holds"], ["the time"], ["it is forged"], ["it is away"], "all in all"
+    )
+    assert report.print() == 1
+    out, err = capsys.readouterr()
+    assert out == "it holds\nnot proven: the time\nall in all\n"
+    assert err == "it is forged\nit is away\n"
+
+
+def test_of_many_faults_the_first_are_printed_and_the_others_counted(capsys):
+    VerifyReport(faults=[f"fault {number}" for number in range(SHOWN + 3)]).print()
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [*(f"fault {number}" for number in range(SHOWN)), "and 3 more like these"]

@@ -1,5 +1,6 @@
-"""`verify` holds for what every kind of sender leads to, read from the store."""
+"""`verify` holds for what every kind of sender leads to, and for a whole match of every game."""
 
+import random
 from collections.abc import Iterator
 from hashlib import sha256
 from typing import get_args
@@ -24,25 +25,17 @@ from domain.match.commands import (
 from domain.match.events import Event, Flagged, Nagged, command_id
 from domain.match.history import decode_event, unpack_snapshot
 from domain.match.state import position_of
-from domain.rules import rules_by_id
+from domain.rules import all_rules, rules_by_id, rules_id
 from infra.audit.stored_match import check
 from infra.store.port import Store
 from services.app import imports
 from services.language import Language
-from tests.fakes.app import FakeApp, Terminal
-from tests.fakes.office import FakeOffice
+from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 from tests.helpers.api import PASSWORD, Api, until
 from tests.helpers.doctor import damaged_matches
 from tests.helpers.timed import act_when_due
-from tests.helpers.web import Guest
 
 TIMED = ["--days=3", "--nagtime=1"]
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("senders")) as api:
-        yield api
 
 
 def kinds_of(store: Store, *boards: int) -> set[type]:
@@ -78,30 +71,15 @@ def by_api(api: Api) -> set[type]:
     return kinds_of(api.parts.store, board, gathering, declined, opened)
 
 
-def by_the_web(api: Api) -> set[type]:
-    """A match played on its page."""
-    one, other = api.players()
-    board = api.begun(one, other)
-    with Guest(api) as guest:
-        assert guest.log_in(one.name).status_code == 303
-        guest.move(board, "m13-j7")
-        assert guest.act(board, "offer", kind="abort").status_code == 303
-    return kinds_of(api.parts.store, board)
-
-
 def by_a_terminal(api: Api) -> set[type]:
     """Matches played with the command language, among them what `confirm` plays."""
     one, other = api.players()
     board = api.match(one, other)
     language = Language(api.parts)
     for name, text in (
-        (one.name, "m13-j7#0"),
-        (other.name, "a13-d7"),
-        (one.name, "propose undo"),
-        (other.name, "accept"),
-        (one.name, "decline"),
-        (one.name, "resign"),
-    ):
+        (one.name, "m13-j7#0"), (other.name, "a13-d7"), (one.name, "propose undo"), (other.name, "accept"),
+        (one.name, "decline"), (one.name, "resign"),
+    ):  # fmt: skip
         answer = language.do(f"pow2 move {board} {name} {PASSWORD} {text}")
         assert answer.code in ("", Code.TOO_LATE), answer
     return kinds_of(api.parts.store, board)
@@ -138,20 +116,6 @@ def keep(api: Api, board: int, kind: type) -> None:
     """Have a scheduler act at the time when a match is due."""
     act_when_due(api, board)
     heard(api, board, {kind})
-
-
-def by_mail(api: Api) -> set[type]:
-    """A match played by answering mails."""
-    del api
-    office = FakeOffice()
-    board = office.challenge()
-    office.take(office.seat(board, 1, "bob"), "accept\n")
-    office.take(office.seat(board, 0, "alice"), "m13-j7\n")
-    office.take(office.seat(board, 1, "bob"), "propose draw\n")
-    office.take(office.seat(board, 0, "alice"), "accept\n")
-    found = kinds_of(office.app.store, board)
-    office.close()
-    return found
 
 
 def by_silence_before_a_draw(api: Api) -> set[type]:
@@ -229,17 +193,9 @@ def by_an_operator(api: Api) -> set[type]:
 
 
 SENDERS = (
-    by_arbiters,
-    by_api,
-    by_the_web,
-    by_a_terminal,
-    by_a_vacation,
-    by_the_scheduler,
-    by_mail,
-    by_silence_before_a_draw,
-    by_commands_of_before_commitments,
-    by_an_operator,
-)
+    by_arbiters, by_api, by_a_terminal, by_a_vacation, by_the_scheduler, by_silence_before_a_draw,
+    by_commands_of_before_commitments, by_an_operator,
+)  # fmt: skip
 
 
 @pytest.mark.long
@@ -249,7 +205,6 @@ def test_every_kind_of_event_by_every_kind_of_sender_holds(api):
     assert {Nagged, Flagged, events.Ended} <= found["by_the_scheduler"]
     assert {events.Absent, events.Returned} <= found["by_a_vacation"]
     assert {events.Paused, events.Undone, events.Revealed} <= found["by_api"]
-    assert {events.Moved, events.Ended} <= found["by_mail"]
 
 
 @pytest.fixture
@@ -294,3 +249,37 @@ def test_a_return_that_waited_until_its_day_was_over_holds(terminal):
     )
     assert terminal.app.gateway.send(late, 0).accepted
     assert "holds" in check(store, board)
+
+
+NAMES = tuple(PASSWORDS)
+MATCHES = [(rules, players) for rules in all_rules() for players in rules.players]
+
+PLIES = 60
+"""After which a puzzle, which would go on, is done."""
+
+
+def state_of(terminal, board):
+    return unpack_snapshot(terminal.app.store.snapshots([board])[0]).state
+
+
+@pytest.mark.parametrize(
+    ("rules", "players"), MATCHES, ids=[f"{rules_id(r)}-{n}" for r, n in MATCHES]
+)
+def test_a_whole_match_is_played_by_typing_and_holds(terminal, rules, players):
+    chance = random.Random(rules.key)
+    started = terminal.do(f"{rules.key} challenge {' '.join(NAMES[:players])}")
+    assert started.code == "", started
+    board = int(started.sentence.split()[1].rstrip(","))
+    if players > 1:
+        terminal.accept(board, *NAMES[1:players], game=rules.key)
+    while not (state := state_of(terminal, board)).over:
+        legal = list(rules_by_id(state.rules).legal_moves(position_of(state)))
+        if "done" in legal and state.ply < PLIES and len(legal) > 1:
+            legal.remove("done")
+        move = "done" if "done" in legal and state.ply >= PLIES else chance.choice(legal)
+        answer = terminal.move_in(rules.key, board, NAMES[state.next], f"{move}#{state.ply}")
+        assert answer.code == "", answer
+        assert f"played {move}" in answer.sentence
+    assert "the match is over" in terminal.do(f"{rules.key} show {board}").text
+    assert terminal.do(f"{rules.key} show {board}#1 {board}#0").code == ""
+    assert check(terminal.app.store, board).startswith(f"match {board} holds")

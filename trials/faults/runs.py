@@ -25,7 +25,7 @@ class Run(msgspec.Struct, frozen=True):
 
 
 ELSEWHERE = tuple(p for p in FAILPOINTS if p.startswith(("scrub.", "robot.", "analysis.")))
-"""Points that tests of their own kill at: tests/scrub/test_job.py, test_robots_killed.py and test_analysis_job.py."""
+"""Points that tests of their own kill at: tests/scrub/test_job.py, test_served.py and test_analysis_job.py."""
 
 LOG_POINTS = (
     *log_kills.PUBLISH_POINTS, *log_kills.RESTORE_POINTS, *log_kills.RETIRE_POINTS

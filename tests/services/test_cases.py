@@ -1,0 +1,584 @@
+"""Cases behind the front ends: arbiters, evidence, corrections, erased texts, and what is shown of disputes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from msgspec import UNSET
+
+from domain.errors import Code, Refusal
+from domain.match.commands import Command, CommandEnvelope, GiveRuling, MakeAppeal, MakeClaim
+from domain.match.events import Absent, ResultChanged, Ruled, SetBack, command_id
+from domain.match.history import (
+    EventEnvelope,
+    decode_event,
+    decode_refusal,
+    is_event,
+    unpack_snapshot,
+)
+from domain.match.state import MatchState, next_due
+from infra.audit.check_document import check_document
+from infra.audit.match_document import MatchDocument, read_document
+from infra.audit.stored_match import evidence_name
+from infra.log.key_files import generate_keys
+from infra.mail.addresses import ServerAddresses
+from infra.mail.composer import MatchUpdate
+from infra.mail.progress import DigestItem
+from infra.objects.port import ObjectDiffersError
+from infra.projections.notices import NoticeKind
+from infra.redis import keys
+from infra.redis.rq_jobs import FREEZE, MAINTENANCE, queue_key
+from services.app.accounts import delete_account
+from services.app.corrections import Correction, MatchStanding, read_plan
+from services.app.exports import frozen_evidence
+from services.app.matches import load_state
+from services.cli.arbiter import run as set_arbiter
+from services.cli.correct import run as run_plan
+from services.cli.erase import run
+from services.cli.verify import run as verify
+from services.mail.notification_texts import NotificationTexts
+from services.words.matches import describe_events
+from services.words.named_match import NamedMatch
+from tests.helpers.api import PASSWORD, Api, Player, code_of
+from tests.helpers.publishing import log_keys, publish
+from tests.helpers.web import Guest
+from workers import evidence_job
+from workers.evidence_job import EvidenceWakeup
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("evidence")) as api:
+        generate_keys(api.settings.data / "keys", "play.example.org")
+        yield api
+
+
+@pytest.fixture
+def players(api: Api) -> list[Player]:
+    found = api.players(3)
+    api.parts.accounts.set_arbiter(found[2].name, True)
+    return found
+
+
+@pytest.fixture
+def board(api: Api, players: list[Player]) -> int:
+    """A match with a refusal and a claim, after which it went on and was set back."""
+    alice, bob, arbiter = players
+    board = api.match(alice, bob)
+    alice.move(board, "m13-j7")
+    bob.move(board, "a13-a1")
+    alice.post(f"/api/matches/{board}/claim", {"ply": 1, "text": "he tried to cheat"})
+    bob.move(board, "a13-d7")
+    arbiter.post(f"/api/matches/{board}/rule", {"verdict": "back", "ply": 0, "text": "again"})
+    return board
+
+
+def path(board: int) -> str:
+    return f"/api/matches/{board}/cases/3/evidence"
+
+
+def evidence(player: Player, board: int) -> MatchDocument:
+    answer = player.get(path(board))
+    assert answer.status_code == 200, answer.text
+    return read_document(answer.content)
+
+
+def test_the_evidence_is_the_match_as_it_was_at_the_claim(api, players, board):
+    publish(api)
+    for player in players:
+        document = evidence(player, board)
+        assert document.moves == ("m13-j7",)
+        events = [decode_event(one.leaf) for one in document.leaves if is_event(one.leaf)]
+        assert [event.seq for event in events] == [1, 2, 3]
+        assert len(document.leaves) == 4
+        assert len(document.log.proofs) == 4
+        assert [one.text for one in document.statements] == ["he tried to cheat"]
+        assert [seat.userid for seat in document.seats] == [one.name for one in players[:2]]
+        check_document(document, log_keys(api))
+
+
+def test_a_claim_has_a_receipt_and_so_has_a_refused_one_each_time(players, board):
+    alice, bob, _ = players
+    body = {"ply": 0, "text": "once more"}
+    accepted = alice.post(f"/api/matches/{board}/claim", body)
+    assert accepted.json()["receipt"].startswith("play.example.org/log/")
+    headers = {"Idempotency-Key": "k"}
+    refused = [bob.post(f"/api/matches/{board}/claim", body, headers=headers) for _ in range(2)]
+    assert [code_of(one) for one in refused] == ["claim-stands"] * 2
+    first, second = (one.headers["Matchpost-Receipt"] for one in refused)
+    assert first == second
+
+
+def test_the_outcome_of_a_refusal_is_its_senders_and_the_arbiters(api, players, board):
+    publish(api)
+    shown = []
+    for player in players:
+        leaves = evidence(player, board).leaves
+        (refused,) = [one for one in leaves if not is_event(one.leaf)]
+        assert decode_refusal(refused.leaf).actor == players[1].account
+        shown.append(refused.outcome is not UNSET)
+    assert shown == [False, True, True]
+
+
+def test_the_stored_evidence_has_nothing_that_could_be_erased(api, players, board):
+    publish(api)
+    evidence(players[0], board)
+    stored = api.parts.objects.get(evidence_name(board, 3))
+    assert b"cheat" not in stored
+    assert stored.count(b'"userid":null') == 2
+    assert players[0].post("/api/account/deletion", {"password": PASSWORD}).is_success
+    document = evidence(players[1], board)
+    assert document.statements == ()
+    assert document.seats[0].userid is None
+    check_document(document, log_keys(api))
+
+
+def test_it_is_frozen_once_the_published_log_has_the_claim_and_never_changes(api, players, board):
+    answer = players[0].get(path(board))
+    assert code_of(answer) == "not-published"
+    publish(api)
+    evidence(players[0], board)
+    stored = api.parts.objects.get(evidence_name(board, 3))
+    players[0].move(board, "m13-j7")
+    publish(api)
+    assert frozen_evidence(api.parts).freeze(board, 3)
+    assert api.parts.objects.get(evidence_name(board, 3)) == stored
+
+
+def test_of_two_that_freeze_at_once_the_first_stays(api, players, board, monkeypatch):
+    publish(api)
+    evidence = frozen_evidence(api.parts)
+    assert evidence.freeze(board, 3)
+    stored = api.parts.objects.get(evidence_name(board, 3))
+    players[0].move(board, "m13-j7")
+    publish(api)
+    # a process that looked before the other one had written
+    monkeypatch.setattr(evidence, "is_frozen", lambda *_: False)
+    assert evidence.freeze(board, 3)
+    assert api.parts.objects.get(evidence_name(board, 3)) == stored
+    with pytest.raises(ObjectDiffersError):
+        api.parts.objects.create(evidence_name(board, 3), b"{}")
+
+
+def test_a_job_freezes_the_cases_that_wait_and_waits_for_the_log(api, players):
+    board = api.match(*players[:2])
+    players[0].post(f"/api/matches/{board}/claim", {"ply": 0, "text": "look"})
+    api.caught_up()
+    waits: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        publish(api)
+
+    assert evidence_job.run(api.parts.cases, frozen_evidence(api.parts), sleep) >= 1
+    assert len(waits) == 1
+    assert frozen_evidence(api.parts).is_frozen(board, 2)
+    # a run that follows has nothing to do
+    assert evidence_job.run(api.parts.cases, frozen_evidence(api.parts), sleep) >= 1
+    assert len(waits) == 1
+
+
+def test_the_scheduler_requests_a_run_for_new_cases_and_again_later(api, players, monkeypatch):
+    now = [1_000.0]
+    monkeypatch.setattr(evidence_job.time, "monotonic", lambda: now[0])
+    wakeup = EvidenceWakeup(api.parts.cases, api.parts.queue)
+    board = api.match(*players[:2])
+    players[0].post(f"/api/matches/{board}/claim", {"ply": 0, "text": "look"})
+    api.caught_up()
+
+    def requests(seconds: float) -> int:
+        now[0] += seconds
+        wakeup.tick()
+        name = queue_key(MAINTENANCE)
+        found = api.parts.queue.lrange(name, 0, -1)
+        api.parts.queue.delete(name)
+        return sum(one.startswith(FREEZE.rpartition(".")[2].encode()) for one in found)
+
+    assert requests(0) == 1
+    assert requests(evidence_job.LOOK_SECONDS) == 0
+    assert requests(evidence_job.AGAIN_SECONDS) == 1
+    other = api.match(*players[:2])
+    players[0].post(f"/api/matches/{other}/claim", {"ply": 0, "text": "look"})
+    api.caught_up()
+    assert requests(evidence_job.LOOK_SECONDS) == 1
+
+
+def test_the_export_has_the_texts_for_those_who_may_read_them_alone(api, players, board):
+    publish(api)
+    texts = ["he tried to cheat", "again"]
+    for player, shown in (*((one, texts) for one in players), (api.player(), [])):
+        answer = player.get(f"/api/matches/{board}/export")
+        document = read_document(answer.content)
+        assert [one.text for one in document.statements] == shown
+        check_document(document, log_keys(api))
+    anybody = read_document(api.http.get(f"/api/matches/{board}/export").content)
+    assert anybody.statements == ()
+
+
+def test_one_text_is_erased_once_it_was_shown_whose_it_is(api, capsys):
+    alice, bob = api.players()
+    board = api.match(alice, bob)
+    alice.post(f"/api/matches/{board}/claim", {"ply": 0, "text": "an insult"})
+    assert run(str(board), 2, yes=False, settings=api.settings) == 0
+    assert f"by {alice.name} at" in capsys.readouterr().out
+    assert len(api.parts.statements.of_match(board)) == 1
+    assert run(str(board), 2, yes=True, settings=api.settings) == 0
+    assert "its hash stays" in capsys.readouterr().out
+    (case,) = bob.get(f"/api/matches/{board}/cases").json()["cases"]
+    assert (case["events"][0]["text"], case["events"][0]["salt"]) == (None, "")
+    assert verify(str(board), settings=api.settings) == 0
+
+
+@pytest.mark.parametrize("event", [0, 1, 3])
+def test_an_event_without_a_text_is_refused(api, event):
+    board = api.match(*api.players())
+    with pytest.raises(Refusal) as caught:
+        run(str(board), event, yes=True, settings=api.settings)
+    assert caught.value.code == Code.NOT_FOUND
+
+
+class World(NamedTuple):
+    api: Api
+    folder: Path
+    alice: Player
+    bob: Player
+    arbiter: Player
+
+    def finished(self, count: int) -> list[int]:
+        """Matches that bob has won, because alice resigned."""
+        boards = [self.api.begun(self.alice, self.bob, game="torere") for _ in range(count)]
+        for board in boards:
+            self.alice.give(board, {"do": "resign"})
+        return boards
+
+    def plan(self, **fields: Any) -> Path:
+        """A plan in a file."""
+        plan = {
+            "id": "wrong-flags",
+            "arbiter": self.arbiter.name,
+            "ruling": self.ruling,
+            "reasons": "The clock was wrong.",
+            **fields,
+        }
+        file = self.folder / "plan.json"
+        file.write_text(json.dumps(plan))
+        return file
+
+    @property
+    def ruling(self) -> dict[str, Any]:
+        return {"verdict": "result", "winners": [self.alice.name]}
+
+    def rulings(self, board: int) -> list[Any]:
+        bodies = [decode_event(data).body for data in self.api.parts.store.events(board)]
+        return [body for body in bodies if isinstance(body, Ruled | ResultChanged)]
+
+    def correct(self, file: Path, **flags: bool) -> int:
+        asked = {"dry_run": False, "yes": False, **flags}
+        return run_plan(str(file), settings=self.api.settings, **asked)
+
+
+@pytest.fixture
+def world(api: Api, tmp_path: Path) -> World:
+    alice, bob, arbiter = api.players(3)
+    api.parts.accounts.set_arbiter(arbiter.name, True)
+    return World(api, tmp_path, alice, bob, arbiter)
+
+
+def test_a_dry_run_says_what_would_change_and_changes_nothing(world, capsys):
+    boards = world.finished(2)
+    running = world.api.match(world.bob, world.arbiter, game="torere")
+    file = world.plan(boards=[*boards, running, 999_999])
+    for flags in ({"dry_run": True}, {"dry_run": True, "yes": True}, {}):
+        assert world.correct(file, **flags) == 1
+        said = capsys.readouterr().out
+        for board in boards:
+            assert f"match {board}: " in said
+            assert f"({world.alice.name}) wins the match (it ended by resignation)" in said
+        assert f"match {running}: can't be ruled on: bad-ruling" in said
+        assert "match 999999: can't be ruled on: unknown-board: there is no match 999999" in said
+        assert (
+            "of 4 matches 2 would be ruled on, 0 were ruled on by this plan before, 2 can't" in said
+        )
+    assert "to do it, add --yes" in said
+    assert [world.rulings(board) for board in boards] == [[], []]
+    assert world.api.parts.statements.of_match(boards[0]) == []
+
+
+def test_a_correction_rules_once_on_each_match_however_often_it_is_run(world, capsys):
+    boards = world.finished(3)
+    file = world.plan(boards=boards)
+    assert world.correct(file, yes=True) == 0
+    assert "of 3 matches 3 are ruled on, 0 of them by an earlier run" in capsys.readouterr().out
+    assert world.correct(file, yes=True) == 0
+    assert "of 3 matches 3 are ruled on, 3 of them by an earlier run" in capsys.readouterr().out
+    world.api.caught_up()
+    for board in boards:
+        ruled, changed = world.rulings(board)
+        (statement,) = world.api.parts.statements.of_match(board)
+        assert ruled == Ruled(claim=None, upheld=True, text=statement.digest)
+        assert statement.text == "The clock was wrong."
+        assert changed.reason == "ruling"
+        assert load_state(world.api.parts, board).result.winners == (0,)
+    for player in (world.alice, world.bob):
+        notices = world.api.parts.notices.of(player.account, 0, 200)
+        kinds = Counter((one.board, one.kind) for one in notices if one.kind == NoticeKind.RULED)
+        assert kinds == {(board, NoticeKind.RULED): 1 for board in boards}
+
+
+def test_a_match_that_was_ruled_on_or_is_in_the_archive_is_left_alone(world):
+    ruled, archived, other = world.finished(3)
+    body = {"verdict": "annul", "text": "by itself", "own_motion": True}
+    assert world.arbiter.post(f"/api/matches/{ruled}/rule", body).status_code == 200
+    name, bit = keys.archive_mark(archived, 4)
+    world.api.parts.data.setbit(name, bit, 1)
+    plan = read_plan(world.plan(boards=[ruled, archived, other]).read_bytes())
+    correction = Correction(world.api.parts, plan)
+    found = [correction.rule(board) for board in (ruled, archived, other)]
+    world.api.parts.data.setbit(name, bit, 0)
+    assert [one.standing for one in found] == [
+        MatchStanding.REFUSED,
+        MatchStanding.REFUSED,
+        MatchStanding.DONE,
+    ]
+    assert found[0].why.startswith("already-ruled: an arbiter has ruled in it already")
+    assert found[1].why == "match-over: it is in the archive, where no ruling changes it"
+
+
+def test_a_selection_is_of_the_first_run_also_when_the_rulings_change_what_is_selected(
+    world, capsys
+):
+    boards = world.finished(3)
+    world.api.caught_up()
+    rows = world.api.parts.history.of("torere", world.alice.account, None, 0, 10)
+    at = sorted(row.at for row in rows)
+    select = {
+        "game": "torere", "reason": "resignation",
+        "ended_from": iso(at[0]), "ended_to": iso(at[-1]),
+    }  # fmt: skip
+    file = world.plan(select=select)
+    assert world.correct(file, yes=True) == 0
+    assert "of 2 matches 2 are ruled on" in capsys.readouterr().out
+    world.api.caught_up()
+    assert world.correct(file, yes=True) == 0
+    assert "of 2 matches 2 are ruled on, 2 of them by an earlier run" in capsys.readouterr().out
+    assert [bool(world.rulings(board)) for board in boards] == [True, True, False]
+
+
+def iso(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"id": "with blank"}, Code.BAD_REQUEST),
+        ({"boards": []}, Code.BAD_REQUEST),
+        ({"boards": [0]}, Code.BAD_REQUEST),
+        ({"other": 1}, Code.BAD_REQUEST),
+        ({"select": {"game": "chess", "ended_from": "2026-01-01T00:00:00Z", "ended_to": "2026-01-02T00:00:00Z"}, "boards": []}, Code.UNKNOWN_GAME),
+        ({"select": {"game": "one", "ended_from": "2026-01-01T00:00:00", "ended_to": "2026-01-02T00:00:00Z"}, "boards": []}, Code.BAD_REQUEST),
+    ],
+)  # fmt: skip
+def test_a_plan_that_is_none_is_refused_with_a_sentence(world, change, code):
+    data = world.plan(**{"boards": [1], **change}).read_bytes()
+    with pytest.raises(Refusal) as caught:
+        read_plan(data)
+    assert caught.value.code == code
+
+
+def test_a_correction_is_in_the_name_of_an_arbiter(world):
+    plan = read_plan(world.plan(boards=[1], arbiter=world.bob.name).read_bytes())
+    with pytest.raises(Refusal) as caught:
+        Correction(world.api.parts, plan)
+    assert caught.value.code == Code.NOT_AN_ARBITER
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)  # a thousand matches are played first
+@pytest.mark.parametrize("count", [40, pytest.param(1_000, marks=pytest.mark.slow)])
+def test_a_correction_that_is_killed_goes_on_where_it_was(world, count):
+    boards = world.finished(count)
+    file = world.plan(boards=boards)
+    for number in (count // 3, count // 2):
+        assert program(world, file, f"submit.queued:{number}") == -signal.SIGKILL
+    assert 0 < sum(bool(world.rulings(board)) for board in boards) < count
+    assert program(world, file) == 0
+    assert [len(world.rulings(board)) for board in boards] == [2] * count
+    assert [len(world.api.parts.statements.of_match(board)) for board in boards] == [1] * count
+    world.api.caught_up()
+    rows = world.api.parts.history.of("torere", world.alice.account, None, 0, count)
+    assert sorted(row.board for row in rows) == boards
+    assert {row.winners for row in rows} == {(0,)}
+    notices = world.api.parts.notices.of(world.bob.account, 0, 200)
+    ruled = Counter(one.board for one in notices if one.kind == NoticeKind.RULED)
+    assert set(ruled.values()) == {1}
+
+
+def program(world: World, file: Path, fault: str = "") -> int:
+    """Run the correction as a program, which may die at a fault point; return its exit code."""
+    url = world.api.settings.redis_url
+    there = {"MATCHPOST_REDIS_URL": url, "MATCHPOST_DATA": str(world.api.settings.data)}
+    given = os.environ | there | ({"MATCHPOST_FAULT": fault} if fault else {})
+    code = "import sys; from services.cli.main import main; sys.exit(main())"
+    words = [sys.executable, "-c", code, "correct", str(file), "--yes"]
+    done = subprocess.run(words, env=given, capture_output=True, text=True, check=False)
+    assert not done.stderr, done.stderr
+    return done.returncode
+
+
+ARBITER = b"arbiter1"
+TEXT = bytes(32)
+
+
+class Dispute:
+    """A match of two with clocks that the second has resigned after a move."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+        self.players = api.players()
+        self.board = api.begun(*self.players, terms=["--days=3"])
+        assert self.players[0].move(self.board, "m13-j7").is_success
+        assert self.players[1].give(self.board, {"do": "resign"}).is_success
+        self.sent = 0
+
+    @property
+    def state(self) -> MatchState:
+        (packed,) = self.api.parts.store.snapshots([self.board])
+        return unpack_snapshot(packed).state
+
+    def do(self, actor: bytes, command: Command) -> str:
+        """Have a command decided; return the sentence on its events."""
+        self.sent += 1
+        id_ = command_id("test", actor, f"{self.board}.{self.sent}")
+        sent = CommandEnvelope(self.board, id_, actor, command)
+        outcome = self.api.parts.gateway.send(sent, 0)
+        assert outcome.accepted, outcome
+        scene = NamedMatch.of(self.api.parts, self.board, self.state)
+        return describe_events(scene, self.last)
+
+    @property
+    def last(self) -> list[EventEnvelope]:
+        """The events of the last command."""
+        events = [decode_event(data) for data in self.api.parts.store.events(self.board)]
+        return [one for one in events if one.command == events[-1].command]
+
+
+@pytest.fixture
+def dispute(api: Api) -> Dispute:
+    return Dispute(api)
+
+
+def rule(claim: int | None, **changes: object) -> GiveRuling:
+    return GiveRuling(claim=claim, upheld=bool(changes), text=TEXT, **changes)  # type: ignore[arg-type]
+
+
+def test_each_event_is_a_sentence(dispute):
+    one, other = dispute.players
+    place = f"match {dispute.board}, #1"
+    assert dispute.do(other.account, MakeClaim(ply=1, text=TEXT)) == (
+        f"{place}: Dark ({other.name}) made a claim about move 1"
+    )
+    claim = dispute.state.seq
+    ruling = rule(claim, back_to=1, time=((1, 3_600_000),))
+    assert dispute.do(ARBITER, ruling) == (
+        f"{place}: an arbiter upheld claim {claim}; the match goes back to the position after 1 move and continues from there; "
+        f"Dark ({other.name}) gets 1 hour more; it is Dark's turn ({other.name})"
+    )
+    assert dispute.do(one.account, MakeAppeal(claim=claim, text=TEXT)) == (
+        f"{place}: Light ({one.name}) appealed against the ruling on claim {claim}"
+    )
+    assert dispute.do(b"arbiter2", rule(claim)) == f"{place}: an arbiter dismissed claim {claim}"
+    assert dispute.do(ARBITER, rule(None, winners=(0,))) == (
+        f"{place}: an arbiter ruled; the match is over: Light ({one.name}) won by a ruling"
+    )
+    assert dispute.do(ARBITER, rule(None, annul=True)) == (
+        f"{place}: an arbiter ruled; the match is over: annulled by an arbiter; the match doesn’t count"
+    )
+
+
+def test_a_stream_goes_on_with_a_match_that_was_over(api, dispute):
+    other = dispute.players[1]
+    dispute.do(ARBITER, rule(None, back_to=1))
+    with api.stream(f"/api/matches/{dispute.board}/events") as told:
+        kinds = [next(told).event for _ in range(7)]
+        assert kinds == [
+            "match-proposed", "accepted", "moved", "resigned", "ended", "ruled", "set-back",
+        ]  # fmt: skip
+        assert other.move(dispute.board, "a13-d7").is_success
+        dispute.do(ARBITER, rule(None, annul=True))
+        rest = [one.event for one in told if not one.comment]
+    assert rest == ["moved", "ruled", "result-changed"]
+    dispute.do(other.account, MakeClaim(ply=1, text=TEXT))
+    with api.stream(f"/api/matches/{dispute.board}/events", Last_Event_ID="10") as told:
+        assert [one.event for one in told if not one.comment] == ["claimed"]
+
+
+def test_a_match_that_goes_on_is_due_again_and_its_pages_show_it(api, dispute):
+    shard = dispute.board % 4
+    assert api.parts.data.zscore(keys.due(shard), dispute.board) is None
+    dispute.do(ARBITER, rule(None, back_to=0))
+    due = next_due(dispute.state)
+    assert due > 0
+    assert api.parts.data.zscore(keys.due(shard), dispute.board) == due
+    assert api.parts.data.zscore(keys.ended(shard), dispute.board) is None
+    with Guest(api) as guest:
+        page = guest.get(f"/m/{dispute.board}")
+        assert page.status_code == 200
+        assert "is over" not in page.text
+        assert guest.get(f"/m/{dispute.board}/0").status_code == 200
+    assert dispute.players[0].move(dispute.board, "m13-j7").is_success
+
+
+def test_a_vacation_that_began_after_the_end_stops_the_clock(api):
+    dispute = Dispute(api)
+    other: Player = dispute.players[1]
+    api.caught_up()  # its matches in progress hear of a vacation, and this one is over
+    asked = other.post("/api/account/vacation", {"days": 5})
+    assert asked.is_success, asked.text
+    dispute.do(ARBITER, rule(None, back_to=1))
+    kinds = [type(one.body) for one in dispute.last]
+    assert kinds[1:] == [SetBack, Absent]
+
+
+def test_mails_say_what_was_ruled(api, dispute):
+    one, other = dispute.players
+    texts = NotificationTexts(api.parts, ServerAddresses(bytes(32), "play.example.org"))
+    dispute.do(other.account, MakeClaim(ply=1, text=TEXT))
+    history = tuple(api.parts.store.events(dispute.board))
+    update = MatchUpdate(
+        one.account, dispute.board, 0, len(history), (NoticeKind.CLAIMED,), history
+    )
+    assert "made a claim about move 1" in texts.match_update(update).body
+    kinds = (NoticeKind.CLAIMED, NoticeKind.RULED, NoticeKind.APPEALED)
+    items = [DigestItem(dispute.board, 5, kind, 1) for kind in kinds]
+    body = texts.digest(one.account, items).body
+    for words in ("a player made a claim;", "an arbiter ruled", "appealed against the ruling"):
+        assert words in body
+
+
+def listed(api: Api, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    capsys.readouterr()
+    assert set_arbiter("list", is_arbiter=True, settings=api.settings) == 0
+    return capsys.readouterr().out.split()
+
+
+def test_arbiters_are_listed_until_they_are_dismissed_or_deleted(api, capsys):
+    api.parts.data.delete(keys.ARBITERS)
+    for name in ("wilma", "fred", "barney"):
+        api.player(name=name)
+        assert set_arbiter(name, is_arbiter=True, settings=api.settings) == 0
+    assert listed(api, capsys) == ["barney", "fred", "wilma"]
+    assert set_arbiter("fred", is_arbiter=False, settings=api.settings) == 0
+    assert listed(api, capsys) == ["barney", "wilma"]
+    delete_account(api.parts, "wilma", PASSWORD)
+    assert listed(api, capsys) == ["barney"]
+    assert api.parts.data.scard(keys.ARBITERS) == 1
+    assert set_arbiter("nobody", is_arbiter=True, settings=api.settings) == 1

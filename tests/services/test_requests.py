@@ -1,0 +1,189 @@
+"""Requests over HTTP: their ids, senders over a limit, and streams that end after a time."""
+
+import asyncio
+import logging
+import resource
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from functools import partial
+
+import httpx
+import pytest
+
+from infra.process.log_context import log_fields
+from services.http import middleware
+from services.http.context import TaskIntervals
+from tests.helpers.api import Api
+from tests.helpers.forked import SCRIPT
+from tests.helpers.served import Served
+
+
+@pytest.fixture
+def fields(caplog: pytest.LogCaptureFixture):
+    """The fields of each line of our modules, with the line's text."""
+    found: list[dict] = []
+
+    class Collector(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            found.append({"text": record.getMessage(), **log_fields()})
+
+    collector = Collector()
+    loggers = [logging.getLogger(name) for name in ("infra.store", "services.http", "workers")]
+    for logger in loggers:
+        caplog.set_level(logging.DEBUG, logger.name)
+        logger.addHandler(collector)
+    yield found
+    for logger in loggers:
+        logger.removeHandler(collector)
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/games", "/login", "/api/matches/9", "/nowhere", "/static/x"]
+)
+def test_an_id_that_was_sent_is_returned_and_otherwise_one_is_made(api, path):
+    sent = api.http.get(path, headers={"X-Request-Id": "Proxy_1-a"})
+    assert sent.headers["x-request-id"] == "Proxy_1-a"
+    made = {api.http.get(path).headers["x-request-id"] for _ in range(2)}
+    assert len(made) == 2
+
+
+@pytest.mark.parametrize("bad", ["alice@example.org", "a b", "x" * 65, "", "a;b", "é"])
+def test_an_id_that_is_not_of_the_form_is_replaced(api, bad):
+    answer = api.http.get("/api/games", headers={b"X-Request-Id": bad.encode()})
+    assert answer.headers["x-request-id"] not in (bad, "")
+
+
+def test_the_command_id_joins_request_gateway_and_worker(api, fields, wait_until):
+    alice, bob = api.players()
+    board = api.match(alice, bob)
+    # the short path of commands, and the framework
+    for id_, query, body in (
+        ("r-1", "", {"do": "move", "move": "m13-j7"}),
+        ("r-2", "?wait=10", {"do": "resign"}),
+    ):
+        fields.clear()
+        path = f"/api/matches/{board}/commands{query}"
+        answer = alice.post(path, body, headers={"X-Request-Id": id_})
+        assert answer.status_code == 200
+        assert answer.headers["x-request-id"] == id_
+        wait_until(partial(found_in, fields, "POST /api/matches/{board}/commands is answered", id_))
+        (submitted,) = (one for one in fields if "is submitted" in one["text"])
+        (decided,) = (one for one in fields if "is decided" in one["text"])
+        assert submitted["request_id"] == id_
+        assert submitted["command_id"] == decided["command_id"]
+        assert submitted["board"] == decided["board"] == board
+        assert submitted["account"] == decided["account"] == alice.account
+
+
+def found_in(fields: list[dict], text: str, request_id: str) -> bool:
+    return any(text in one["text"] and one.get("request_id") == request_id for one in fields)
+
+
+def test_an_error_that_nobody_expected_is_logged_by_its_route_and_with_the_id(
+    api, fields, monkeypatch
+):
+    monkeypatch.setattr(type(api.parts.accounts), "id_of", lambda *_: {}["alice"])
+    answer = api.http.get("/api/players/alice", headers={"X-Request-Id": "r-9"})
+    assert answer.status_code == 500
+    (line,) = (one for one in fields if "failed" in one["text"])
+    assert line["request_id"] == "r-9"
+    assert line["text"] == "GET /api/players/{userid} failed"
+
+
+def test_only_an_answer_that_a_limit_is_exceeded_comes_late(tmp_path, monkeypatch):
+    pauses = []
+
+    async def pause() -> None:
+        pauses.append(1)
+
+    monkeypatch.setattr(middleware, "pause", pause)
+    with Api(tmp_path, address_rate=3) as api:
+        statuses = [api.http.get("/api/games").status_code for _ in range(5)]
+    assert statuses.count(200) > 0
+    assert statuses.count(429) == len(pauses) > 0
+
+
+STREAMS = 2_000
+
+AT_ONCE = 20
+"""Streams that are opened at a time: a server asked for a hundred may say that it is busy."""
+
+
+def test_a_stream_ends_after_its_time_and_goes_on_where_it_ended(tmp_path):
+    with Api(tmp_path, intervals=TaskIntervals(heartbeat=0.05, stream=0.2)) as api:
+        one, other = api.players()
+        board = api.match(one, other)
+        path = f"/api/matches/{board}/events"
+        with api.stream(path) as told:
+            first = [event for event in told if event.id]
+        assert [event.id for event in first] == ["1"]
+        assert one.move(board, "m13-j7").is_success
+        with api.stream(path, Last_Event_ID="1") as told:
+            assert [event.id for event in told if event.id] == ["2"]
+
+
+def test_a_stream_of_notices_ends_too(tmp_path):
+    with Api(tmp_path, intervals=TaskIntervals(heartbeat=0.05, stream=0.2)) as api:
+        player = api.player()
+        with api.stream("/api/account/events", player) as told:
+            assert [event for event in told if event.event == "gap"] == []
+
+
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if before[1] < 2 * STREAMS + 500:
+        pytest.skip("this user may not open so many files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.usefixtures("many_files")
+def test_two_thousand_streams_leave_room_for_players_and_one_more_is_refused(tmp_path):
+    # half of a process's files may be streams
+    limited = ("sh", "-c", f'ulimit -n {2 * STREAMS} && exec "$0" serve', str(SCRIPT))
+    # clients of many networks, as a proxy names them
+    env = {"MATCHPOST_HTTP": "127.0.0.1:0", "MATCHPOST_TRUSTED_PROXY": "on"}
+    with Served(tmp_path / "data", env, limited) as served:
+        served.do("signup alice yes-we-can", "signup bob yes-we-can", "pow2 challenge alice bob")
+        asyncio.run(_crowd(served))
+
+
+async def _crowd(served: Served) -> None:
+    url = httpx.URL(served.url)
+    async with AsyncExitStack() as stack:
+        for start in range(0, STREAMS, AT_ONCE):
+            heads = await asyncio.gather(
+                *(_open(stack, url, number) for number in range(start, start + AT_ONCE))
+            )
+            assert {head.split(b" ")[1] for head in heads} == {b"200"}
+        refused = await _open(stack, url, STREAMS)
+        while b" 503 " not in refused:  # the last ones count only after their answers have begun
+            await asyncio.sleep(0.2)
+            refused = await _open(stack, url, STREAMS)
+        assert b" 503 " in refused.split(b"\r\n")[0]
+        assert b"retry-after: 60" in refused.lower()
+        async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=30) as http:
+            assert (await http.get("/healthz")).status_code == 200
+            assert (await http.get("/readyz")).status_code == 200
+            assert (await http.get("/login")).status_code == 200
+            line = "pow2 move 1 alice yes-we-can m13-m9"
+            moved = await http.post("/api/do", content=line)
+            assert moved.status_code == 200, moved.text
+            assert (await http.get("/api/matches/1")).json()["ply"] == 1
+
+
+async def _open(stack: AsyncExitStack, url: httpx.URL, number: int) -> bytes:
+    """Open a stream of one network; return the head of the answer."""
+    assert url.host
+    reader, writer = await asyncio.open_connection(url.host, url.port)
+    stack.callback(writer.close)
+    address = f"10.{number // 65_536}.{number // 256 % 256}.{number % 256}"
+    writer.write(
+        b"GET /api/matches/1/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n"
+        + f"X-Forwarded-For: {address}\r\n\r\n".encode()
+    )
+    return await reader.readuntil(b"\r\n\r\n")

@@ -1,0 +1,323 @@
+"""Roles of a real `serve`: what each does from the start, and after it was killed."""
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from redis import Redis
+
+from bench.workload import PlannedGame, starts
+from domain.clocks.time_control import DAY, TimeControl
+from domain.errors import Code
+from domain.match.commands import ResignMatch, StartMatch
+from domain.match.events import Flagged, Moved, Nagged
+from domain.match.history import decode_event
+from infra.durability.durability import Mode
+from infra.health.heartbeats import Role, read_heartbeats
+from infra.log.key_files import read_public_keys
+from infra.people.accounts import Accounts
+from infra.people.challenges import ChallengeState, ChallengeStore, Proposal
+from infra.redis import keys
+from infra.store.leases import LaneLeases
+from infra.store.redis_store import RedisStore
+from infra.store.rq_wakeup import enqueue_drain
+from tests.helpers.forked import SCRIPT
+from tests.helpers.gateways import StoreGateway
+from tests.helpers.given import ALICE, sent
+from tests.helpers.proposals import new_command
+from tests.helpers.robots import EASY, MEDIUM
+from tests.helpers.served import Served, gateway, queue_of, state_of, until
+
+pytestmark = [pytest.mark.long, pytest.mark.slow]
+
+
+def test_with_durability_none_nothing_is_published(tmp_path):
+    with Served(tmp_path / "data", {"MATCHPOST_DURABILITY": "none"}) as served:
+        assert served.children("matchpost publisher") == []
+        assert "nothing is published" in served.run("doctor").stdout
+        assert not (tmp_path / "data" / "keys" / "log-key").exists()
+
+
+SCHEDULER = "matchpost scheduler"
+
+FIRST = 1_000
+"""The first board here; the server itself allots lower ones."""
+
+BOARDS = range(FIRST, FIRST + 8)
+
+
+@contextmanager
+def another(served: Served) -> Iterator[subprocess.Popen[bytes]]:
+    """One more scheduler, beside that of `serve`."""
+    process = subprocess.Popen([SCRIPT, "scheduler"], env=served.env)
+    try:
+        with served.client() as client:
+            until(lambda: process.pid in schedulers(client))
+        yield process
+    finally:
+        process.terminate()
+        assert process.wait(20) == 0
+
+
+def schedulers(client: Redis) -> set[int]:
+    """The schedulers that send heartbeats."""
+    return {beat.pid for beat in read_heartbeats(queue_of(client)) if beat.role is Role.SCHEDULER}
+
+
+def begin(client: Redis, board: int, days: float, nag: float, forfeit: int) -> None:
+    """Begin a match so many days ago."""
+    store = RedisStore(client, Mode.FSYNC)
+    ago = store.now() - round(days * DAY)
+    store = RedisStore(client, Mode.FSYNC, clock=lambda: ago)
+    queue = queue_of(client)
+    lanes = LaneLeases(queue, lambda lane: enqueue_drain(queue, lane))
+    terms = TimeControl(nag=int(nag), forfeit=forfeit)
+    (start,) = starts([PlannedGame(board, (b"L%07d" % board, b"D%07d" % board), ())], terms)
+    with StoreGateway(store, lanes, queue) as gateway:
+        assert gateway.send(start, 0).accepted
+
+
+def count(client: Redis, board: int, kind: type) -> int:
+    """Count a match's events of a kind."""
+    events = map(decode_event, RedisStore(client, Mode.FSYNC).events(board))
+    return sum(isinstance(one.body, kind) for one in events)
+
+
+def test_two_schedulers_send_each_reminder_and_flag_once_and_start_each_challenge_once(tmp_path):
+    with Served(tmp_path / "data") as served, served.client() as client, another(served):
+        until(lambda: len(schedulers(client)) == 2)
+        for board in BOARDS:
+            begin(client, board, 4, 1, 30)
+            begin(client, board + 100, 4, 0, 3)
+        accounts = Accounts(client)
+        pair = [accounts.signup(name, "mad-hatter") for name in ("ann", "ben")]
+        challenges = ChallengeStore(client)
+        made = challenges.open(pair[0], Proposal(rules="pow2/1"), new_command())
+        challenges.take(made.id, pair[1])
+        until(lambda: challenges.get(made.id).state is ChallengeState.STARTED)
+        until(lambda: all(count(client, board, Nagged) for board in BOARDS))
+        until(lambda: all(count(client, board + 100, Flagged) for board in BOARDS))
+        # what lies days back in the log counts as days behind until the projections note where they are
+        until(lambda: served.run("doctor").returncode == 0)
+        store = RedisStore(client, Mode.FSYNC)
+        until(lambda: not store.inbox_size(range(store.layout().shards)))
+        assert [count(client, board, Nagged) for board in BOARDS] == [1] * 8
+        assert [count(client, board + 100, Flagged) for board in BOARDS] == [1] * 8
+        board = challenges.get(made.id).board
+        assert board is not None
+
+
+BOARD = 1_000
+PLIES = 6
+
+
+def begin_robots(served: Served, *boards: int) -> None:
+    """Start matches of two robots."""
+    with served.client() as client, gateway(client) as door:
+        for board in boards:
+            start = StartMatch(rules="goliath/1", options=(), seats=(EASY, MEDIUM))
+            outcome = door.send(sent(EASY, start, board, board), 0, seconds=60)
+            assert outcome.accepted, outcome
+
+
+def play_robots(served: Served, *boards: int, plies: int = PLIES) -> None:
+    """Wait until the robots have played so many plies."""
+    with served.client() as client:
+        until(lambda: all(state_of(client, one).ply >= plies for one in boards), 150)
+
+
+def check(served: Served, *boards: int) -> None:
+    """Each ply was played once, nothing was refused, and the matches verify."""
+    with served.client() as client:
+        store = RedisStore(client, Mode.FSYNC)
+        for board in boards:
+            events = [decode_event(data).body for data in store.events(board)]
+            plies = [one.ply for one in events if isinstance(one, Moved)]
+            assert plies == list(range(1, len(plies) + 1))
+            assert Code.STALE_PLY not in str(store.outcomes(board))
+            done = served.run("verify", str(board))
+            assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("point", ["robot.chosen", "robot.sent"])
+def test_a_robot_that_is_killed_in_the_middle_of_a_move_moves_once(tmp_path, point):
+    fuse = tmp_path / "fuse"
+    fuse.touch()
+    env = {
+        "MATCHPOST_ROBOTS": "1",
+        "MATCHPOST_ROBOT_SECONDS": "0",
+        "MATCHPOST_FAULT": f"{point}:2:{fuse}",
+    }
+    with Served(tmp_path / "data", env) as served:
+        begin_robots(served, BOARD)
+        play_robots(served, BOARD)
+        assert not fuse.exists()
+        check(served, BOARD)
+
+
+def doctor(served: Served) -> str:
+    return served.run("doctor").stdout
+
+
+@pytest.mark.timeout(300)
+def test_a_robot_gives_way_to_everything_else(tmp_path):
+    with Served(tmp_path / "data", {"MATCHPOST_ROBOTS": "2"}) as served:
+        until(lambda: len(served.children("matchpost robots")) == 2)
+        robots = served.children("matchpost robots")
+        until(lambda: {os.getpriority(os.PRIO_PROCESS, pid) for pid in robots} == {19})
+        with served.client() as client, gateway(client) as door:
+            start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, EASY))
+            assert door.send(sent(ALICE, start, 1, BOARD), 0, seconds=60).accepted
+            assert door.send(sent(ALICE, ResignMatch(), 2, BOARD), 0, seconds=60).accepted
+        until(lambda: "no matches wait for a robot" in doctor(served))
+
+
+def test_robots_play_from_the_first_minute(tmp_path):
+    with Served(
+        tmp_path / "data", {"MATCHPOST_ROBOTS": "1", "MATCHPOST_ROBOT_SECONDS": "0"}
+    ) as served:
+
+        def do(line: str) -> str:
+            done = served.run("do", line)
+            assert done.returncode == 0, done.stdout + done.stderr
+            return done.stdout
+
+        assert "robot-easy" in do("robots")
+        do("signup ann mad-hatter")
+        assert "ann, robot-easy (robot), robot-hard (robot) and robot-medium (robot)" in do("list")
+        first = _board(do("torere challenge robot-easy ann"))
+        gathered = _board(do("powerdrain challenge robot-medium ann --gather"))
+        do(f"powerdrain move {gathered} ann mad-hatter accept")
+        with served.client() as client:
+            until(lambda: state_of(client, first).ply == 1)
+            until(lambda: state_of(client, gathered).ply == 1)
+        do(f"torere resign {first} ann mad-hatter")
+        again = _board(do(f"torere rematch {first} ann mad-hatter"))
+        with served.client() as client:
+            assert state_of(client, again).seats == state_of(client, first).seats[::-1]
+            assert not state_of(client, again).clock.terms.rated
+
+
+def _board(said: str) -> int:
+    return int(said.split()[1].rstrip(",#"))
+
+
+def test_a_match_leaves_its_server_and_is_proved_without_it(tmp_path):
+    data = tmp_path / "data"
+    with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0"}) as server:
+        server.do(
+            "signup alice mad-hatter",
+            "signup bob yes-we-can",
+            "powerdrain challenge alice bob --days=3",
+            "powerdrain move 1 bob yes-we-can accept",
+            "pow2 challenge alice bob --days=3",
+            "pow2 move 2 alice mad-hatter m13-j7",
+        )
+        assert server.run("do", "pow2 move 2 alice mad-hatter m1-i3").returncode == 1
+        for board, moves in ((1, 0), (2, 1)):
+            published = []
+
+            def covered(board: int = board, published: list[str] = published) -> bool:
+                done = server.run("export", str(board))
+                assert (done.returncode, done.stderr) == (0, "")
+                published[:] = [done.stdout]
+                found = json.loads(done.stdout)
+                return len(found["leaves"]) == len(found["log"]["proofs"])
+
+            until(covered)
+            (line,) = published
+            assert line.count("\n") == 1
+            assert json.loads(line)["board"] == board
+            (tmp_path / f"{board}.json").write_text(line)
+            judged = json.loads(server.run("referee", typed=line).stdout)
+            assert (judged["ok"], judged["ply"]) == (True, moves)
+            assert server.run("verify", "-", typed=line).returncode == 0
+            assert server.run("verify", str(board)).returncode == 0
+        assert server.run("export", "99").returncode == 1
+    # the server is gone, and its data are nowhere to be seen
+    (log_key, receipt_key) = (
+        read_public_keys(data / "keys", name)[0] for name in ("log-key", "receipts-key")
+    )
+    keys = tmp_path / "keys.txt"
+    keys.write_text(f"{log_key}\n{receipt_key}\n")
+    elsewhere = Served(tmp_path / "nothing")
+    for board in (1, 2):
+        done = elsewhere.run("verify", str(tmp_path / f"{board}.json"), "--key", str(keys))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "covers all its leaves" in done.stdout
+        assert done.stdout.endswith(f"match {board} of localhost holds\n")
+    assert (
+        "what was dealt follows from seed 1 of chain 1"
+        in elsewhere.run("verify", str(tmp_path / "1.json")).stdout
+    )
+    assert (
+        "1 refusal decided again with the same sentence"
+        in elsewhere.run("verify", str(tmp_path / "2.json")).stdout
+    )
+    forged = (tmp_path / "2.json").read_text().replace('"m13-j7"', '"m13-m9"')
+    done = elsewhere.run("verify", "-", typed=forged)
+    assert done.returncode == 1
+    assert "moves: move 1 is not the one that the events lead to" in done.stderr
+    assert not (tmp_path / "nothing").exists()
+
+
+SECONDS = 60
+"""How long it is watched: a run of the publisher and of the projection worker, and six trial writes."""
+
+
+class Cost(NamedTuple):
+    """What a server has cost until now."""
+
+    at: float
+    commands: float
+    log_bytes: float
+    processor: float
+    """Seconds."""
+
+    def an_hour(self, before: "Cost") -> "Cost":
+        """What it costs in an hour, by what it has cost since `before`."""
+        hours = (self.at - before.at) / 3600
+        return Cost(*((new - old) / hours for new, old in zip(self, before, strict=True)))
+
+
+def cost(data: Redis, processes: Sequence[int]) -> Cost:
+    """What a server has cost: its data server, and all of its processes."""
+    found = data.info()
+    ticks = 0
+    for process in processes:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return Cost(
+        time.monotonic(),
+        found["total_commands_processed"],
+        found["aof_current_size"],
+        ticks / os.sysconf("SC_CLK_TCK"),
+    )
+
+
+def test_an_idle_server_writes_little_asks_little_and_computes_little(tmp_path):
+    everything = {
+        "MATCHPOST_HTTP": "127.0.0.1:0",
+        "MATCHPOST_ROBOTS": "1",
+        # so that its first round soon ends
+        "MATCHPOST_SCRUB_PERCENT": "100",
+    }
+    with Served(tmp_path / "data", everything) as served, served.client() as data:
+        assert served.process is not None
+        until(lambda: data.hget(keys.SCRUB, "last_ended"), 240)
+        # what the round has begun is done then
+        time.sleep(5)
+        processes = [served.process.pid, *served.children("")]
+        before = cost(data, processes)
+        time.sleep(SECONDS)
+        found = cost(data, processes).an_hour(before)
+    assert found.log_bytes < 10_000
+    assert found.commands < 7.5 * 3600
+    assert found.processor < 36, "1 % of a core"
