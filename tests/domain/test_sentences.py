@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -26,20 +27,21 @@ FILES = sorted(
 )
 
 
-def calls() -> Iterator[Call]:
+@cache
+def calls() -> list[Call]:
     """All calls of catalogues, as they are written."""
+    found: list[Call] = []
     for file in FILES:
         if "SAY(" in (text := file.read_text()):
             module = import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
-            yield from calls_of(ast.parse(text), catalogues_of(module), str(file.relative_to(ROOT)))
-
-
-CALLS = list(calls())
+            name = str(file.relative_to(ROOT))
+            found += calls_of(ast.parse(text), catalogues_of(module), name)
+    return found
 
 
 def test_the_calls_are_found() -> None:
-    assert len(CALLS) > 100
-    assert {call.place.partition(":")[0] for call in CALLS} >= {
+    assert len(calls()) > 100
+    assert {call.place.partition(":")[0] for call in calls()} >= {
         "domain/match/decide.py",
         "domain/games/pow2/rules.py",
         "domain/game/protocol.py",
@@ -47,11 +49,11 @@ def test_the_calls_are_found() -> None:
 
 
 def test_a_call_names_a_sentence_and_all_its_arguments() -> None:
-    assert [(call.place, call.key, call.problem()) for call in CALLS if call.problem()] == []
+    assert [(call.place, call.key, call.problem()) for call in calls() if call.problem()] == []
 
 
 def test_every_sentence_is_said_somewhere() -> None:
-    assert {call.key for call in CALLS} == set(all_templates())
+    assert {call.key for call in calls()} == set(all_templates())
 
 
 def faults_of_sentences() -> Iterator[str]:
