@@ -22,14 +22,14 @@ STORY = [
 """Pages that `tests/services/test_typed_pages.py` types into one server, in this order."""
 
 ELSEWHERE = {
-    "README.md": ("tests/services/test_pages_alone.py", "matchpost do"),
+    "README.md": ("tests/services/test_readme.py", "matchpost do"),
     "docs/api.md": ("tests/services/test_api_served.py", "API="),
     "docs/audit.md": ("tests/evidence/test_audit_page.py", ""),
-    "docs/formats.md": ("tests/log/test_receipts.py", "sed "),
+    "docs/formats.md": ("tests/log/test_signed_note.py", "sed "),
     "docs/log.md": ("tests/log/test_checked_by_hand.py", "sed "),
     "docs/monitoring.md": ("tests/services/test_doctor.py", "matchpost doctor"),
-    "docs/upgrading.md": ("tests/services/test_pages_alone.py", "matchpost "),
-    "docs/install.md": ("tests/services/test_pages_alone.py", "git clone"),
+    "docs/upgrading.md": ("tests/services/test_moving_page.py", "matchpost "),
+    "docs/install.md": ("tests/services/test_install_page.py", "git clone"),
     "docs/translating.md": ("tests/services/test_third_language.py", ".venv/bin/python"),
 }
 """By page: the test that types those blocks which begin so."""

@@ -36,7 +36,6 @@ from infra.store.port import (
     Submission,
     Write,
 )
-from infra.valkey.server import EmbeddedServer
 from tests.helpers.archiving import Archiving
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
@@ -74,9 +73,7 @@ def reads_of(store: Store, boards: list[int]) -> Reads:
 
 
 @pytest.fixture(scope="module")
-def played(
-    valkey: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Archiving, list[int], Reads]]:
+def played(valkey, tmp_path_factory) -> Iterator[tuple[Archiving, list[int], Reads]]:
     """Matches of all kinds, of which those that are over are retired, and what was read before."""
     with valkey.client() as client:
         client.flushall()
@@ -149,9 +146,7 @@ def submit_by_a_loop(archiving: Archiving, url: str, new: list[Submission]) -> l
 
 
 @pytest.fixture(params=["store", "event loop"])
-def submit(
-    request: pytest.FixtureRequest, played: Any, valkey: EmbeddedServer
-) -> Callable[[list[Submission]], list[Any]]:
+def submit(request, played, valkey) -> Callable[[list[Submission]], list[Any]]:
     archiving = played[0]
     if request.param == "store":
         return archiving.store.submit

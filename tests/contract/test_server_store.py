@@ -1,4 +1,4 @@
-"""What only the store on a server promises."""
+"""What only the store on a server promises, what a commit that the server refuses leaves, and the port's guarantees about published leaves."""
 
 import time
 from typing import Any
@@ -19,7 +19,6 @@ from infra.store.outcomes import tail
 from infra.store.port import NotDurable, Queued, Submission, Write
 from infra.store.redis_store import RedisStore
 from infra.store.watermarks import FLOOR_MS, FLOOR_STEP_MS
-from tests.helpers.clusters import Cluster
 from tests.helpers.lanes import LANE
 
 SUBMISSION = Submission(7, b"i" * 16, b"digest..", b"payload", b"account.", 0, "reply:1")
@@ -31,7 +30,7 @@ def make(client: Redis) -> RedisStore:
     return store
 
 
-def test_scripts_a_server_has_forgotten_are_loaded_again(redis_client: Redis) -> None:
+def test_scripts_a_server_has_forgotten_are_loaded_again(redis_client):
     store = make(redis_client)
     store.submit([SUBMISSION])
     redis_client.script_flush()
@@ -39,16 +38,12 @@ def test_scripts_a_server_has_forgotten_are_loaded_again(redis_client: Redis) ->
     assert store.inbox_size([7]) == 2
 
 
-def test_the_number_given_to_a_challenge_is_remembered_whatever_the_time(
-    redis_client: Redis,
-) -> None:
+def test_the_number_given_to_a_challenge_is_remembered_whatever_the_time(redis_client):
     make(redis_client).allocate(SUBMISSION.id)
     assert redis_client.ttl(keys.allocated(SUBMISSION.id)) == -1
 
 
-def test_the_numbers_of_the_last_challenges_are_remembered(
-    redis_client: Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_numbers_of_the_last_challenges_are_remembered(redis_client, monkeypatch):
     monkeypatch.setattr(board_numbers, "IDS_KEPT", 3)
     store = make(redis_client)
     ids = [bytes([number]) * 16 for number in (0, 10, 37, 200, 255)]
@@ -58,14 +53,7 @@ def test_the_numbers_of_the_last_challenges_are_remembered(
     assert len(list(redis_client.scan_iter(f"{keys.allocated(b'')}*"))) == 3
 
 
-def test_the_received_time_can_be_given_from_outside(redis_client: Redis) -> None:
-    make(redis_client)
-    store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: 1234)
-    assert isinstance(store.submit([SUBMISSION])[0], Queued)
-    assert [entry.received for entry in store.read_inbox([7], 1)] == [1234]
-
-
-def test_the_servers_clock_stamps_the_received_time(redis_client: Redis) -> None:
+def test_the_servers_clock_stamps_the_received_time(redis_client):
     store = make(redis_client)
     seconds, micros = redis_client.time()
     (answer,) = store.submit([SUBMISSION])
@@ -73,7 +61,7 @@ def test_the_servers_clock_stamps_the_received_time(redis_client: Redis) -> None
     assert 0 <= answer.received - (seconds * 1000 + micros // 1000) < 60_000
 
 
-def test_the_watermark_goes_by_the_clock_given_from_outside(redis_client: Redis) -> None:
+def test_the_watermark_goes_by_the_clock_given_from_outside(redis_client):
     make(redis_client)
     store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: 1234)
     assert store.watermark().at == 1234
@@ -83,33 +71,7 @@ def test_the_watermark_goes_by_the_clock_given_from_outside(redis_client: Redis)
     assert store.watermark().at == entry.received
 
 
-def test_data_of_another_format_is_refused(redis_client: Redis) -> None:
-    redis_client.hset(keys.LAYOUT, "format", "9")
-    with pytest.raises(
-        LookupError, match="has format 9, and this version reads 2; use the version"
-    ):
-        RedisStore(redis_client, Mode.FSYNC).layout()
-
-
-def test_data_of_the_first_format_are_refused(redis_client: Redis) -> None:
-    redis_client.hset(keys.LAYOUT, mapping={"format": "1", "shards": "8", "lanes": "1"})
-    store = RedisStore(redis_client, Mode.FSYNC)
-    for use in (store.layout, lambda: store.create(Layout(8, 1))):
-        with pytest.raises(
-            LookupError, match=r"has format 1, which matchpost 0\.2 and earlier wrote"
-        ):
-            use()
-    assert len(redis_client.hgetall(keys.LAYOUT)) == 3, "nothing was added"
-
-
-def test_data_whose_shards_have_other_names_are_refused(redis_client: Redis) -> None:
-    make(redis_client)
-    redis_client.hset(keys.LAYOUT, "tags", "{s00} {s01}")
-    with pytest.raises(LookupError, match="other names of its shards"):
-        RedisStore(redis_client, Mode.FSYNC).layout()
-
-
-def test_data_that_were_made_on_one_server_are_refused_on_a_cluster(cluster_client: Redis) -> None:
+def test_data_that_were_made_on_one_server_are_refused_on_a_cluster(cluster_client):
     store = RedisStore(cluster_client, Mode.FSYNC)
     layout = initial_layout(cluster_client, shards=4, lanes=8)
     assert store.create(layout) == Layout(4, 4, Numbering.SHARD)
@@ -118,7 +80,7 @@ def test_data_that_were_made_on_one_server_are_refused_on_a_cluster(cluster_clie
         RedisStore(cluster_client, Mode.FSYNC).layout()
 
 
-def test_the_recorded_layout_is_read(redis_client: Redis) -> None:
+def test_the_recorded_layout_is_read(redis_client):
     layout = Layout(3, 2, Numbering.SHARD)
     assert RedisStore(redis_client, Mode.FSYNC).create(layout) == layout
     assert redis_client.hgetall(keys.LAYOUT) == {
@@ -131,9 +93,7 @@ def test_the_recorded_layout_is_read(redis_client: Redis) -> None:
     assert RedisStore(redis_client, Mode.FSYNC).layout() == layout
 
 
-def test_a_change_of_the_lanes_is_seen_after_a_while(
-    redis_client: Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_of_the_lanes_is_seen_after_a_while(redis_client, monkeypatch):
     store, other = make(redis_client), RedisStore(redis_client, Mode.FSYNC)
     assert store.layout().lanes == 1
     other.change_lanes(4)
@@ -143,7 +103,7 @@ def test_a_change_of_the_lanes_is_seen_after_a_while(
     assert store.layout().lanes == 4
 
 
-def test_watermarks_of_quiet_logs_write_nothing(redis_client: Redis) -> None:
+def test_watermarks_of_quiet_logs_write_nothing(redis_client):
     now = 1_795_100_400_000
     make(redis_client)
     store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: now)
@@ -158,7 +118,7 @@ def test_watermarks_of_quiet_logs_write_nothing(redis_client: Redis) -> None:
     assert store.watermark().at == now
 
 
-def test_one_shard_that_stands_still_makes_no_writes_in_the_others(redis_client: Redis) -> None:
+def test_one_shard_that_stands_still_makes_no_writes_in_the_others(redis_client):
     now = 1_795_100_400_000
     make(redis_client)
     store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: now)
@@ -170,9 +130,7 @@ def test_one_shard_that_stands_still_makes_no_writes_in_the_others(redis_client:
     assert {redis_client.get(keys.floor(shard)) for shard in range(8)} == {b"1795100400000"}
 
 
-def test_only_the_newest_dead_letters_are_kept_and_no_attempts_at_them(
-    redis_client: Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_newest_dead_letters_are_kept_and_no_attempts_at_them(redis_client, monkeypatch):
     monkeypatch.setattr(redis_store, "DEAD_LETTERS_KEPT", 2)
     store = make(redis_client)
     for number in range(4):
@@ -185,12 +143,7 @@ def test_only_the_newest_dead_letters_are_kept_and_no_attempts_at_them(
     assert not redis_client.exists(keys.attempts(7))
 
 
-def test_no_data_is_told(redis_client: Redis) -> None:
-    with pytest.raises(LookupError, match="there is no data yet"):
-        RedisStore(redis_client, Mode.FSYNC).layout()
-
-
-def test_a_script_that_fails_raises(redis_client: Redis) -> None:
+def test_a_script_that_fails_raises(redis_client):
     redis_client.set(keys.lease(LANE), "x")
     redis_client.lpush("wrong", "x")
     with pytest.raises(ResponseError, match="WRONGTYPE"):
@@ -211,91 +164,9 @@ class UnsyncedRedis(Redis):
         return Unsynced(self.connection_pool, self.response_callbacks, transaction, shard_hint)
 
 
-def test_a_commit_that_is_not_known_to_be_on_disk_is_no_success(redis_client: Redis) -> None:
-    make(redis_client).submit([SUBMISSION])
-    store = RedisStore(UnsyncedRedis.from_pool(redis_client.connection_pool), Mode.FSYNC)
-    (entry,) = store.read_inbox([7], 1)
-    write = Write(
-        7,
-        entry.id,
-        7,
-        SUBMISSION.id,
-        NO_HASH,
-        b"digest..",
-        tail("", 1, ""),
-        (b"e",),
-        PackedSnapshot(b"h" * 32),
-    )
-    with pytest.raises(NotDurable):
-        store.commit([write])
-    assert store.outcome(7, SUBMISSION.id) is not None
-
-
-def replying_write(entry: str) -> Write:
-    """A move that is due, and leaves replies."""
-    place = (7, entry, 7, SUBMISSION.id, NO_HASH, b"digest..", tail("", 1, ""))
-    snapshot = PackedSnapshot(b"h" * 32)
-    return Write(*place, (b"e",), snapshot, due=1234, conditional_after=b"laid")
-
-
-def test_due_boards_and_replies_are_where_their_names_say(redis_client: Redis) -> None:
-    store = make(redis_client)
-    store.submit([SUBMISSION])
-    (entry,) = store.read_inbox([7], 1)
-    store.commit([replying_write(entry.id)])
-    assert redis_client.zrange(keys.due(7), 0, -1, withscores=True) == [(b"7", 1234)]
-    assert redis_client.get(keys.conditional_moves(7, 7)) == b"laid"
-    assert store.set_conditional_moves(7, b"h" * 32, b"laid", b"")
-    assert not redis_client.exists(keys.conditional_moves(7, 7))
-
-
-def test_the_time_given_from_outside_is_the_stores_time(redis_client: Redis) -> None:
-    make(redis_client)
-    assert RedisStore(redis_client, Mode.FSYNC, clock=lambda: 1234).now() == 1234
-
-
-def test_replies_that_are_not_known_to_be_on_disk_are_no_success(redis_client: Redis) -> None:
-    store = make(redis_client)
-    store.submit([SUBMISSION])
-    (entry,) = store.read_inbox([7], 1)
-    store.commit([replying_write(entry.id)])
-    unsynced = RedisStore(UnsyncedRedis.from_pool(redis_client.connection_pool), Mode.FSYNC)
-    with pytest.raises(NotDurable):
-        unsynced.set_conditional_moves(7, b"h" * 32, b"laid", b"more")
-
-
-def test_every_key_of_a_shard_carries_its_tag() -> None:
-    names = [
-        f(7)
-        for f in (
-            keys.inbox,
-            keys.dead_letters,
-            keys.attempts,
-            keys.log,
-            keys.due,
-            keys.seed_chain,
-            keys.ended,
-            keys.archived,
-        )
-    ]
-    of_a_match = (
-        keys.snapshot,
-        keys.moves,
-        keys.turns,
-        keys.events,
-        keys.locator,
-        keys.outcomes,
-        keys.refusals,
-        keys.conditional_moves,
-    )
-    names += [f(7, 15) for f in of_a_match]
-    assert all(name.startswith("{s07.a1y}:") for name in names)
-    assert len(set(names)) == len(names)
-
-
 @pytest.mark.parametrize("shards", [1, 4, 8, 12, 100])
 @pytest.mark.parametrize("count", [1, 3, 8])
-def test_each_shard_is_in_one_lane(shards: int, count: int) -> None:
+def test_each_shard_is_in_one_lane(shards, count):
     lanes = keys.all_lanes(count)
     drained = [shard for lane in lanes for shard in lane.shards(shards)]
     assert sorted(drained) == list(range(shards))
@@ -306,12 +177,12 @@ def test_each_shard_is_in_one_lane(shards: int, count: int) -> None:
     )
 
 
-def test_a_lane_is_a_range_of_slots() -> None:
+def test_a_lane_is_a_range_of_slots():
     slots = [keys.slot_of(shard) for lane in keys.all_lanes(5) for shard in lane.shards(64)]
     assert slots == sorted(slots)
 
 
-def test_the_keys_of_a_shard_are_in_its_slot_and_no_two_shards_in_one() -> None:
+def test_the_keys_of_a_shard_are_in_its_slot_and_no_two_shards_in_one():
     shards = range(keys.MOST_SHARDS)
     assert [key_slot(keys.log(shard).encode()) for shard in shards] == list(
         map(keys.slot_of, shards)
@@ -320,14 +191,14 @@ def test_the_keys_of_a_shard_are_in_its_slot_and_no_two_shards_in_one() -> None:
 
 
 @pytest.mark.parametrize("shards", [2, 4, 8, 16, 32, 64])
-def test_shards_are_spread_evenly_over_the_slots(shards: int) -> None:
+def test_shards_are_spread_evenly_over_the_slots(shards):
     slots = sorted(map(keys.slot_of, range(shards)))
     assert slots == list(range(0, keys.SLOTS, keys.SLOTS // shards))
 
 
 def test_leaves_are_durable_when_each_node_that_has_shown_some_confirms_a_write(
-    cluster: Cluster, cluster_client: Redis
-) -> None:
+    cluster, cluster_client
+):
     store = RedisStore(cluster_client, Mode.FSYNC)
     store.create(Layout(8, 1, Numbering.SHARD))
     for shard in range(8):
@@ -342,3 +213,57 @@ def test_leaves_are_durable_when_each_node_that_has_shown_some_confirms_a_write(
         # the barrier confirms what was written on its connection before
         assert found["cmdstat_hset"]["calls"] > 0
         assert found["cmdstat_waitaof"]["calls"] == 1
+
+
+def test_data_of_another_program_are_refused(redis_client):
+    store = RedisStore(redis_client, Mode.FSYNC)
+    uses = (store.layout, lambda: store.create(Layout(8, 1)))
+    with pytest.raises(LookupError, match="there is no data yet"):
+        store.layout()
+    for version, why in (
+        ("9", "has format 9, and this version reads 2; use the version"),
+        ("1", r"has format 1, which matchpost 0\.2 and earlier wrote"),
+    ):
+        redis_client.hset(keys.LAYOUT, mapping={"format": version, "shards": "8", "lanes": "1"})
+        for use in uses:
+            with pytest.raises(LookupError, match=why):
+                use()
+        assert len(redis_client.hgetall(keys.LAYOUT)) == 3, "nothing was added"
+    redis_client.delete(keys.LAYOUT)
+    make(redis_client)
+    redis_client.hset(keys.LAYOUT, "tags", "{s00} {s01}")
+    with pytest.raises(LookupError, match="other names of its shards"):
+        RedisStore(redis_client, Mode.FSYNC).layout()
+
+
+def test_the_clock_given_from_outside_is_the_stores_time(redis_client):
+    make(redis_client)
+    store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: 1234)
+    assert isinstance(store.submit([SUBMISSION])[0], Queued)
+    assert [entry.received for entry in store.read_inbox([7], 1)] == [store.now()] == [1234]
+
+
+def test_what_is_not_known_to_be_on_disk_is_no_success(redis_client):
+    make(redis_client).submit([SUBMISSION])
+    store = RedisStore(UnsyncedRedis.from_pool(redis_client.connection_pool), Mode.FSYNC)
+    (entry,) = store.read_inbox([7], 1)
+    place = (7, entry.id, 7, SUBMISSION.id, NO_HASH, b"digest..", tail("", 1, ""))
+    write = Write(*place, (b"e",), PackedSnapshot(b"h" * 32), due=1234, conditional_after=b"laid")
+    with pytest.raises(NotDurable):
+        store.commit([write])
+    assert store.outcome(7, SUBMISSION.id) is not None
+    assert redis_client.zrange(keys.due(7), 0, -1, withscores=True) == [(b"7", 1234)]
+    assert redis_client.get(keys.conditional_moves(7, 7)) == b"laid"
+    with pytest.raises(NotDurable):
+        store.set_conditional_moves(7, b"h" * 32, b"laid", b"more")
+    assert make(redis_client).set_conditional_moves(7, b"h" * 32, b"more", b"")
+    assert not redis_client.exists(keys.conditional_moves(7, 7))
+
+
+def test_every_key_of_a_shard_carries_its_tag():
+    of_a_shard = (keys.inbox, keys.dead_letters, keys.attempts, keys.log, keys.due, keys.seed_chain)
+    of_a_match = (keys.snapshot, keys.moves, keys.turns, keys.events, keys.locator, keys.outcomes)
+    names = [key(7) for key in (*of_a_shard, keys.ended, keys.archived)]
+    names += [key(7, 15) for key in (*of_a_match, keys.refusals, keys.conditional_moves)]
+    assert all(name.startswith("{s07.a1y}:") for name in names)
+    assert len(set(names)) == len(names)

@@ -1,16 +1,23 @@
-"""The guarantees of `infra.store.port`, asked of every adapter."""
+"""The guarantees of `infra.store.port` by examples, asked of every adapter; `test_store_model.py` compares all else."""
+
+import time
 
 import msgspec
 import pytest
+from redis import Redis
 
 from domain.errors import Code
-from domain.match.history import NO_HASH, PackedSnapshot
+from domain.match.history import PackedSnapshot
+from infra.durability.durability import Mode
+from infra.store.kept_texts import RefusedId
 from infra.store.layout import Layout, Numbering
-from infra.store.log_streams import MOST_NEXT
-from infra.store.outcomes import parse, tail
+from infra.store.log_streams import MOST_NEXT, ShardNews
+from infra.store.outcomes import parse
 from infra.store.port import (
+    MOST_AHEAD_MS,
     MOST_REFUSALS,
     AlreadyDecided,
+    CommitArchived,
     CommitConflict,
     CommitDone,
     NotAccepted,
@@ -19,6 +26,8 @@ from infra.store.port import (
     Submission,
     Write,
 )
+from infra.store.redis_store import RedisStore
+from tests.fakes.memory_store import MemoryStore
 from tests.helpers.writes import (
     ALICE,
     BOARD,
@@ -33,17 +42,14 @@ from tests.helpers.writes import (
     submission,
 )
 
-FIRST = dict.fromkeys(range(4), 0)
-"""The first leaves of all shards."""
 
-
-def test_the_layout_of_existing_data_stays(store: Store) -> None:
+def test_the_layout_of_existing_data_stays(store):
     layout = store.layout()
     assert store.create(Layout(shards=64, lanes=2)) == layout
     assert store.layout() == layout
 
 
-def test_the_lanes_are_changed_when_that_is_asked_for(store: Store) -> None:
+def test_the_lanes_are_changed_when_that_is_asked_for(store):
     wanted = msgspec.structs.replace(store.layout(), lanes=3)
     assert store.change_lanes(3) == store.layout() == wanted
     for lanes in (0, 5):
@@ -54,18 +60,7 @@ def test_the_lanes_are_changed_when_that_is_asked_for(store: Store) -> None:
     assert store.layout() == wanted
 
 
-def test_a_challenge_gets_the_same_board_each_time(store: Store) -> None:
-    first, second = store.allocate(id_of(1)), store.allocate(id_of(2))
-    assert first != second
-    assert store.allocate(id_of(1)) == first
-    assert store.board_numbers([id_of(2), id_of(3), id_of(1)]) == [second, None, first]
-    third = store.allocate(id_of(3))
-    assert store.board_numbers([id_of(3)]) == [third]
-    if store.layout().numbering is Numbering.SERVER:
-        assert (first, second, third) == (1, 2, 3), "to ask for a number allocates none"
-
-
-def test_boards_that_shards_number_are_never_0_and_never_used_twice(store: Store) -> None:
+def test_boards_that_shards_number_are_never_0_and_never_used_twice(store):
     boards = [store.allocate(id_of(number)) for number in range(20)]
     assert len({*boards}) == 20
     assert 0 not in boards
@@ -75,50 +70,19 @@ def test_boards_that_shards_number_are_never_0_and_never_used_twice(store: Store
         ]
 
 
-def test_the_first_events_of_matches_are_read_together(store: Store) -> None:
-    (entry,) = queue(store, 1)
-    store.commit([moved(entry, 1, before=0, leaves=2)])
-    other = BOARD + 1
-    assert store.first_events([other, BOARD, BOARD]) == [None, b"event 1", b"event 1"]
-    assert store.first_events([]) == []
-
-
-def test_a_queued_command_waits_with_its_received_time(store: Store) -> None:
-    (entry,) = queue(store, 1)
-    assert (entry.shard, entry.payload, entry.reply_to) == (SHARD, b"payload 1", "reply:1")
-    assert entry.received > 1_700_000_000_000
-    assert store.inbox_size([SHARD]) == 1
-    assert store.inbox_size([0, 1, 2]) == 0
-    assert store.inbox_size([0, 1, 2, 3]) == 1
-
-
-def test_commands_wait_in_the_order_they_came(store: Store) -> None:
-    assert [e.payload for e in queue(store, 3, 1, 2)] == [
-        b"payload 3",
-        b"payload 1",
-        b"payload 2",
-    ]
-
-
-def test_waiting_asks_several_shards_for_about_as_many_entries_as_wanted(store: Store) -> None:
+def test_waiting_asks_several_shards_for_about_as_many_entries_as_wanted(store):
     store.submit([submission(n, board=n) for n in range(8)])
     assert {e.shard for e in store.read_inbox([0, 1, 2, 3], 4)} == {0, 1, 2, 3}
     assert len(store.read_inbox([0, 1, 2, 3], 4)) == 4
 
 
-def test_an_empty_inbox_gives_nothing_after_the_wait(store: Store) -> None:
-    assert list(store.read_inbox([0, 1], 10)) == []
-
-
-def test_a_full_inbox_takes_no_more(store: Store) -> None:
+def test_a_full_inbox_takes_no_more(store):
     queue(store, 1, 2, 3, 4, 5)
     assert store.submit([submission(6)]) == [NotAccepted(Code.BUSY)]
     assert store.inbox_size([SHARD]) == 5
 
 
-def test_a_commit_writes_events_snapshot_log_and_outcome_and_empties_the_inbox(
-    store: Store,
-) -> None:
+def test_a_commit_writes_events_snapshot_log_and_outcome_and_empties_the_inbox(store):
     (entry,) = queue(store, 1)
     (result,) = store.commit([moved(entry, 1, before=0, leaves=2)])
     assert isinstance(result, CommitDone)
@@ -137,50 +101,8 @@ def test_a_commit_writes_events_snapshot_log_and_outcome_and_empties_the_inbox(
     assert store.inbox_size([SHARD]) == 0
 
 
-def test_a_refusal_is_a_leaf_and_changes_nothing_else(store: Store) -> None:
-    entries = queue(store, 1, 2)
-    store.commit([moved(entries[0], 1, before=0)])
-    (result,) = store.commit([refused(entries[1], 2, before=1)])
-    assert isinstance(result, CommitDone)
-    assert parse(result.stored).code == "illegal-move"
-    assert store.events(BOARD) == [b"event 1"]
-    assert store.leaves(SHARD, 0, 10) == [(0, b"event 1"), (1, b"refusal")]
-    assert store.snapshots([BOARD]) == [PackedSnapshot(HEADS[1] + b"state", b" move", b"t")]
-
-
-def test_a_run_of_commands_is_committed_in_order_with_one_index_after_the_other(
-    store: Store,
-) -> None:
-    a, b, c = queue(store, 1, 2, 3)
-    results = store.commit(
-        [moved(a, 1, before=0), refused(b, 2, before=1), moved(c, 3, before=1, leaves=2)]
-    )
-    assert [parse(r.stored).index for r in results if isinstance(r, CommitDone)] == [0, 1, 2]
-    assert [i for i, _ in store.leaves(SHARD, 1, 2)] == [1, 2]
-    ((_, first), (_, second)) = store.leaves(SHARD, 1, 2)
-    assert store.leaves_at(SHARD, [2, 99, 1]) == [second, None, first]
-    assert store.leaves_at(SHARD, []) == []
-
-
-def test_a_command_id_that_has_an_outcome_changes_nothing(store: Store) -> None:
-    first, again = queue(store, 1, 1)
-    (done,) = store.commit([moved(first, 1, before=0)])
-    assert isinstance(done, CommitDone)
-    assert store.commit([moved(again, 1, before=1)]) == [AlreadyDecided(done.stored)]
-    assert store.events(BOARD) == [b"event 1"]
-    assert store.inbox_size([SHARD]) == 0
-
-
-def test_the_same_command_twice_in_a_run_is_one_event(store: Store) -> None:
-    first, again = queue(store, 1, 1)
-    done, known = store.commit([moved(first, 1, before=0), moved(again, 1, before=1)])
-    assert isinstance(done, CommitDone)
-    assert known == AlreadyDecided(done.stored)
-    assert store.events(BOARD) == [b"event 1"]
-
-
 @pytest.mark.parametrize("kind", [moved, refused])
-def test_a_command_decided_on_another_head_conflicts_and_stays(store: Store, kind: object) -> None:
+def test_a_command_decided_on_another_head_conflicts_and_stays(store, kind):
     assert callable(kind)
     first, second = queue(store, 1, 2)
     store.commit([moved(first, 1, before=0)])
@@ -190,38 +112,13 @@ def test_a_command_decided_on_another_head_conflicts_and_stays(store: Store, kin
     assert [entry.id for entry in store.read_inbox([SHARD], 10)] == [second.id]
 
 
-def test_what_follows_a_conflict_of_its_match_conflicts_too(store: Store) -> None:
+def test_what_follows_a_conflict_of_its_match_conflicts_too(store):
     _, second, third = queue(store, 1, 2, 3)
     results = store.commit([moved(second, 2, before=4), moved(third, 3, before=5)])
     assert results == [CommitConflict(), CommitConflict()]
 
 
-def test_shards_are_committed_independently(store: Store) -> None:
-    (entry,) = queue(store, 1)
-    store.submit([submission(2, board=4)])
-    (other,) = store.read_inbox([0], 10)
-    begun = PackedSnapshot(HEADS[1])
-    ok = Write(0, other.id, 4, id_of(2), NO_HASH, b"digest..", tail("", 1, ""), (b"e",), begun)
-    results = store.commit([moved(entry, 1, before=3), ok])
-    assert isinstance(results[0], CommitConflict)
-    assert isinstance(results[1], CommitDone)
-
-
-def test_a_repeated_command_is_answered_from_its_outcome(store: Store) -> None:
-    (entry,) = queue(store, 1)
-    (done,) = store.commit([moved(entry, 1, before=0)])
-    assert isinstance(done, CommitDone)
-    assert store.submit([submission(1)]) == [AlreadyDecided(done.stored)]
-    assert store.inbox_size([SHARD]) == 0
-
-
-def test_an_id_used_for_another_command_is_told(store: Store) -> None:
-    (entry,) = queue(store, 1)
-    store.commit([moved(entry, 1, before=0)])
-    assert store.submit([submission(1, digest=b"another.")]) == [NotAccepted(Code.ID_REUSED)]
-
-
-def test_too_many_refusals_at_a_ply_close_the_door_until_the_match_moves_on(store: Store) -> None:
+def test_too_many_refusals_at_a_ply_close_the_door_until_the_match_moves_on(store):
     for number in range(MOST_REFUSALS):
         (entry,) = queue(store, number)
         store.commit([refused(entry, number, before=0)])
@@ -235,7 +132,7 @@ def test_too_many_refusals_at_a_ply_close_the_door_until_the_match_moves_on(stor
     assert isinstance(store.submit([submission(200)])[0], Queued)
 
 
-def test_attempts_are_counted_until_the_outcome(store: Store) -> None:
+def test_attempts_are_counted_until_the_outcome(store):
     (entry,) = queue(store, 1)
     assert [store.count_attempt(SHARD, entry.id) for _ in range(2)] == [1, 2]
     assert attempts_counted(store, SHARD) == {entry.id: 2}
@@ -243,44 +140,7 @@ def test_attempts_are_counted_until_the_outcome(store: Store) -> None:
     assert attempts_counted(store, SHARD) == {}
 
 
-def test_attempts_can_be_taken_off_the_count(store: Store) -> None:
-    (entry,) = queue(store, 1)
-    store.count_attempt(SHARD, entry.id)
-    store.reset_attempts(SHARD, entry.id)
-    assert attempts_counted(store, SHARD) == {}
-    assert store.count_attempt(SHARD, entry.id) == 1
-
-
-def test_an_entry_set_aside_waits_no_more(store: Store) -> None:
-    first, second = queue(store, 1, 2)
-    store.dead_letter(first)
-    assert [entry.id for entry in store.read_inbox([SHARD], 10)] == [second.id]
-
-
-def test_news_names_the_shards_whose_logs_have_more(store: Store) -> None:
-    assert store.next_leaves(FIRST) == {}
-    (entry,) = queue(store, 1)
-    store.commit([moved(entry, 1, before=0, leaves=2)])
-    leaves = store.leaves(SHARD, 0, 2)
-    assert store.next_leaves(FIRST) == {SHARD: leaves}
-    assert store.next_leaves({**FIRST, SHARD: 1}) == {SHARD: leaves[1:]}
-    assert store.next_leaves({**FIRST, SHARD: 2}) == {}
-    assert store.next_leaves({0: 0, SHARD: 0}) == {SHARD: leaves}
-    assert store.next_leaves({0: 0}) == store.next_leaves({}) == {}
-
-
-def test_of_many_new_leaves_the_first_are_named(store: Store) -> None:
-    first, second = queue(store, 1, 2)
-    store.commit([moved(first, 1, before=0, leaves=4), moved(second, 2, before=4, leaves=4)])
-    (more,) = queue(store, 3)
-    store.commit([refused(more, 3, before=8)])
-    assert len(store.leaves(SHARD, 0, 100)) == MOST_NEXT + 1
-    assert store.next_leaves(FIRST) == {SHARD: store.leaves(SHARD, 0, MOST_NEXT)}
-
-
-def test_the_watermark_is_the_received_time_of_the_oldest_command_that_waits(
-    store: Store,
-) -> None:
+def test_the_watermark_is_the_received_time_of_the_oldest_command_that_waits(store):
     first = queue(store, 1)[0]
     store.submit([submission(2, board=4)])
     assert store.watermark().at == first.received
@@ -289,7 +149,7 @@ def test_the_watermark_is_the_received_time_of_the_oldest_command_that_waits(
     assert first.received <= store.watermark().at <= other.received
 
 
-def test_the_watermark_is_now_where_nothing_waits(store: Store) -> None:
+def test_the_watermark_is_now_where_nothing_waits(store):
     before = store.watermark()
     (entry,) = queue(store, 1)
     assert entry.received >= before.at
@@ -298,3 +158,287 @@ def test_the_watermark_is_now_where_nothing_waits(store: Store) -> None:
     after = store.watermark()
     assert after.at >= before.at
     assert after.ends == (0, 0, 0, 2)
+
+
+def due(write: Write, at: int) -> Write:
+    return msgspec.structs.replace(write, due=at)
+
+
+def replying(write: Write, laid: bytes, left: bytes = b"") -> Write:
+    """The same, decided with these replies, and with those left after it."""
+    return msgspec.structs.replace(write, conditional_before=laid, conditional_after=left)
+
+
+def elsewhere(store: Store, board: int, at: int) -> None:
+    """Begin another match, due at that time."""
+    number = 100 + board
+    store.submit([submission(number, board)])
+    (entry,) = store.read_inbox([board % 4], 1)
+    fresh = msgspec.structs.replace(moved(entry, number, before=0), board=board)
+    (result,) = store.commit([due(fresh, at)])
+    assert isinstance(result, CommitDone)
+
+
+def test_the_stores_clock_is_the_one_that_stamps_commands(store):
+    before = store.now()
+    (entry,) = queue(store, 1)
+    assert before <= entry.received <= store.now()
+    assert abs(before - time.time_ns() // 1_000_000) < 60_000
+
+
+def test_the_end_of_a_log_with_many_new_leaves_is_found(store):
+    entries = queue(store, *range(1, 5))
+    for number, entry in enumerate(entries, 1):
+        store.commit([due(moved(entry, number, before=number - 1), SOON)])
+    more = 0
+    while len(store.leaves(SHARD, 0, 100)) < 12:
+        more += 1
+        elsewhere(store, SHARD + 4 * (10 + more), LATER)
+    _, found = store.news([0] * 4)
+    assert found[SHARD] == ShardNews(waiting=False, end=12)
+
+
+def test_a_commit_decided_without_the_replies_that_are_there_conflicts_and_stays(store):
+    a, b = queue(store, 1, 2)
+    store.commit([moved(a, 1, before=0)])
+    assert store.set_conditional_moves(BOARD, HEADS[1], b"", b"laid")
+    assert store.commit([moved(b, 2, before=1)]) == [CommitConflict()]
+    assert store.commit([replying(moved(b, 2, before=1), b"other")]) == [CommitConflict()]
+    assert store.events(BOARD) == [b"event 1"]
+    assert [entry.id for entry in store.read_inbox([SHARD], 10)] == [b.id]
+    (result,) = store.commit([replying(moved(b, 2, before=1), b"laid", b"left")])
+    assert isinstance(result, CommitDone)
+    assert store.snapshots_with_conditional_moves([BOARD]) == [
+        (PackedSnapshot(HEADS[2] + b"state", b" move" * 2, b"t" * 2), b"left")
+    ]
+
+
+def moving(write: Write, moves: bytes, turns: bytes = b"", *, rewritten: bool = False) -> Write:
+    """The same, with these moves and turns."""
+    assert write.snapshot is not None
+    snapshot = msgspec.structs.replace(write.snapshot, moves=moves, turns=turns)
+    return msgspec.structs.replace(write, snapshot=snapshot, rewritten=rewritten)
+
+
+def snapshot_of(store: Store) -> PackedSnapshot | None:
+    (plain,) = store.snapshots([BOARD])
+    ((loaded, _),) = store.snapshots_with_conditional_moves([BOARD])
+    assert plain == loaded
+    return plain
+
+
+def test_moves_taken_back_are_replaced_by_those_that_are_left(store):
+    a, b, c, d = queue(store, 1, 2, 3, 4)
+    store.commit([moving(moved(a, 1, before=0), b"one two", b"12")])
+    store.commit([moving(moved(b, 2, before=1), b"one", b"1", rewritten=True)])
+    assert snapshot_of(store) == PackedSnapshot(HEADS[2] + b"state", b"one", b"1")
+    store.commit([moving(moved(c, 3, before=2), b"", b"", rewritten=True)])
+    assert snapshot_of(store) == PackedSnapshot(HEADS[3] + b"state")
+    store.commit([moving(moved(d, 4, before=3), b"other", b"3")])
+    assert snapshot_of(store) == PackedSnapshot(HEADS[4] + b"state", b"other", b"3")
+
+
+def test_conditional_moves_and_refusals_of_a_match_do_not_hide_each_other(store):
+    a, b, c, d = queue(store, 1, 2, 3, 4)
+    store.commit([moved(a, 1, before=0)])
+    store.commit([refused(b, 2, before=1)])
+    assert store.set_conditional_moves(BOARD, HEADS[1], b"", b"prepared")
+    store.commit([refused(c, 3, before=1)])
+    assert refusals_counted(store, BOARD, ALICE, 0) == 2
+    assert store.commit([moved(d, 4, before=1)]) == [CommitConflict()]
+    aware = msgspec.structs.replace(moved(d, 4, before=1), conditional_before=b"prepared")
+    assert isinstance(store.commit([aware])[0], CommitDone)
+    assert refusals_counted(store, BOARD, ALICE, 0) == 0
+    assert store.snapshots_with_conditional_moves([BOARD])[0][1] == b""
+
+
+def test_a_match_that_goes_on_again_is_not_listed_until_it_ends_again(store):
+    a, b, c, d = queue(store, 1, 2, 3, 4)
+    store.commit([msgspec.structs.replace(moved(a, 1, before=0), ended=SOON)])
+    store.commit([moving(moved(b, 2, before=1), b"one", b"1", rewritten=True)])
+    assert store.ended_boards(SHARD, LATER, 10) == []
+    store.commit([msgspec.structs.replace(moved(c, 3, before=2), ended=LATER)])
+    assert store.ended_boards(SHARD, SOON, 10) == []
+    assert store.ended_boards(SHARD, LATER, 10) == [BOARD]
+    both = moving(moved(d, 4, before=3), b"", b"", rewritten=True)
+    store.commit([msgspec.structs.replace(both, ended=LATER + 1)])
+    assert store.ended_boards(SHARD, LATER, 10) == []
+    assert store.ended_boards(SHARD, LATER + 1, 10) == [BOARD]
+
+
+def ended(write: Write) -> Write:
+    """The same, by which the match ends."""
+    return msgspec.structs.replace(write, ended=SOON)
+
+
+def retire(store: Store) -> None:
+    """Retire the match after its first event."""
+    assert store.retire([(BOARD, HEADS[1], store.leaf_indexes(BOARD))]) == [True]
+
+
+def test_a_match_that_is_not_as_it_was_read_is_not_retired(store):
+    first, second, third = queue(store, 1, 2, 3)
+    store.commit([moved(first, 1, before=0)])
+    assert store.retire([(BOARD, HEADS[1], [0])]) == [False], "it goes on"
+    store.commit([ended(moved(second, 2, before=1))])
+    assert store.retire([(BOARD, HEADS[1], [0, 1])]) == [False], "its head is another"
+    assert store.retire([(BOARD, HEADS[2], [0])]) == [False], "its leaves are others"
+    store.commit([refused(third, 3, before=2)])
+    kept = [RefusedId(ALICE, id_of(3))]
+    assert store.retire([(BOARD, HEADS[2], [0, 1])], {BOARD: kept}) == [False], "a refusal came"
+    assert store.ended_boards(SHARD, LATER, 10) == [BOARD]
+    assert store.events(BOARD) == [b"event 1", b"event 2"]
+    assert store.kept_commands(SHARD, kept) == [b"command 3"]
+    assert store.retire([(BOARD, HEADS[2], [0, 1, 2])], {BOARD: kept}) == [True]
+    assert store.kept_commands(SHARD, kept) == [None]
+
+
+@pytest.mark.parametrize("kind", [moved, refused])
+def test_a_command_that_waited_when_its_match_was_archived_changes_nothing_and_leaves(store, kind):
+    assert callable(kind)
+    first, second, again = queue(store, 1, 2, 1)
+    store.commit([ended(moved(first, 1, before=0))])
+    store.count_attempt(SHARD, second.id)
+    before = store.leaves(SHARD, 0, 10)
+    retire(store)
+    results = store.commit([kind(second, 2, before=1), moved(again, 1, before=1)])
+    assert all(isinstance(result, CommitArchived) for result in results)
+    assert isinstance(results[0], CommitArchived)
+    outcome = parse(results[0].stored)
+    assert (outcome.code, outcome.digest) == (Code.MATCH_OVER, b"digest..")
+    assert store.outcome(BOARD, id_of(2)) is None
+    assert store.leaves(SHARD, 0, 10) == before
+    assert store.inbox_size([SHARD]) == 0
+    assert attempts_counted(store, SHARD) == {}
+
+
+SOON, LATER, LAST = 1_700_000_001_000, 1_700_000_002_000, 1_700_000_003_000
+
+
+def test_commands_wait_in_the_order_they_came(store):
+    assert list(store.read_inbox([0, 1], 10)) == []
+    entries = queue(store, 3, 1, 2)
+    assert [entry.payload for entry in entries] == [b"payload 3", b"payload 1", b"payload 2"]
+    assert (entries[0].shard, entries[0].reply_to) == (SHARD, "reply:1")
+    assert entries[0].received > 1_700_000_000_000
+    assert [store.inbox_size(some) for some in ([SHARD], [0, 1, 2], [0, 1, 2, 3])] == [3, 0, 3]
+
+
+def test_a_run_is_committed_in_order_a_refusal_as_a_leaf_alone(store):
+    a, b, c, again = queue(store, 1, 2, 3, 1)
+    run = [moved(a, 1, before=0), refused(b, 2, before=1), moved(c, 3, before=1, leaves=2)]
+    results = store.commit([*run, moved(again, 1, before=3)])
+    assert [parse(r.stored).index for r in results if isinstance(r, CommitDone)] == [0, 1, 2]
+    assert results[3] == AlreadyDecided(results[0].stored)
+    assert parse(results[1].stored).code == "illegal-move"
+    assert store.events(BOARD) == [b"event 1", b"event 2", b"event 3"]
+    assert [leaf for _, leaf in store.leaves(SHARD, 1, 2)] == [b"refusal", b"event 2"]
+    assert store.submit([submission(1)]) == [AlreadyDecided(results[0].stored)]
+    assert store.submit([submission(1, digest=b"another.")]) == [NotAccepted(Code.ID_REUSED)]
+    assert store.inbox_size([SHARD]) == 0
+
+
+def test_of_many_new_leaves_the_first_are_named(store):
+    first, second = queue(store, 1, 2)
+    starts = dict.fromkeys(range(4), 0)
+    assert store.next_leaves(starts) == {}
+    store.commit([moved(first, 1, before=0, leaves=4), moved(second, 2, before=4, leaves=4)])
+    (more,) = queue(store, 3)
+    store.commit([refused(more, 3, before=8)])
+    assert len(store.leaves(SHARD, 0, 100)) == MOST_NEXT + 1
+    assert store.next_leaves(starts) == {SHARD: store.leaves(SHARD, 0, MOST_NEXT)}
+
+
+def test_a_match_is_due_from_the_time_that_its_last_event_said(store):
+    a, b, c, again, d = queue(store, 1, 2, 3, 1, 4)
+    store.commit([replying(due(moved(a, 1, before=0), SOON), b"", b"laid")])
+    assert store.due_boards(SHARD, SOON - 1, 10) == []
+    told = replying(due(refused(b, 2, before=1), 0), b"another", b"nothing")
+    late = replying(due(moved(c, 3, before=0), LAST), b"laid", b"other")
+    known = replying(due(moved(again, 1, before=1), LAST), b"laid", b"other")
+    results = [type(result) for result in store.commit([told, late, known])]
+    assert results == [CommitDone, CommitConflict, AlreadyDecided]
+    assert store.due_boards(SHARD, SOON, 10) == [BOARD]
+    assert store.snapshots_with_conditional_moves([BOARD])[0][1] == b"laid"
+    store.commit([replying(due(moved(d, 4, before=1), LATER), b"laid")])
+    assert (store.due_boards(SHARD, SOON, 10), store.due_boards(SHARD, LATER, 10)) == ([], [BOARD])
+    assert store.next_due([0, SHARD]) == [None, LATER]
+    elsewhere(store, 3, LATER - 1)
+    assert store.due_boards(SHARD, LAST, 10) == [3, BOARD]
+    assert store.due_boards(SHARD, LAST, 1) == [3]
+
+
+BEGIN = 1_795_100_400_000
+
+
+SECOND = 1_000
+
+
+class Clock:
+    """The server's clock, which a test sets."""
+
+    def __init__(self) -> None:
+        self.now = BEGIN
+
+    def __call__(self) -> int:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["memory", "valkey"])
+def clocked(request: pytest.FixtureRequest, clock: Clock) -> Store:
+    if request.param == "memory":
+        made: Store = MemoryStore(clock)
+    else:
+        client: Redis = request.getfixturevalue("redis_client")
+        made = RedisStore(client, Mode.FSYNC, clock=clock)
+    made.create(Layout(shards=4, lanes=1))
+    return made
+
+
+def test_nothing_is_received_before_the_last_watermark_though_the_clock_steps_back(clocked, clock):
+    promised = clocked.watermark().at
+    assert promised == BEGIN
+    clock.now -= 90 * SECOND
+    (entry,) = queue(clocked, 1)
+    assert entry.received == promised
+    assert clocked.watermark().at == promised
+    clocked.commit([moved(entry, 1, before=0)])
+    clock.now = BEGIN + 1
+    clocked.submit([submission(2)])
+    (entry,) = clocked.read_inbox([entry.shard], 10)
+    assert entry.received == BEGIN + 1, "the clock is there again"
+
+
+def test_no_command_is_received_before_one_that_waits_in_its_inbox(clocked, clock):
+    (first,) = queue(clocked, 1)
+    clock.now -= 90 * SECOND
+    clocked.submit([submission(2, board=BOARD)])
+    promised = clocked.watermark().at
+    clocked.commit([moved(first, 1, before=0)])
+    (second,) = clocked.read_inbox([first.shard], 10)
+    assert promised <= second.received == first.received
+
+
+def test_the_watermark_goes_on_when_the_clock_is_there_again(clocked, clock):
+    promised = clocked.watermark().at
+    clock.now -= 90 * SECOND
+    assert clocked.watermark().at == promised
+    clock.now = BEGIN + 60 * SECOND
+    (entry,) = queue(clocked, 1)
+    clocked.commit([moved(entry, 1, before=0)])
+    assert clocked.watermark().at == BEGIN + 60 * SECOND
+
+
+def test_a_clock_that_ran_far_ahead_is_believed_when_it_is_put_right(clocked, clock):
+    clock.now = BEGIN + MOST_AHEAD_MS + 1
+    clocked.watermark()
+    clocked.submit([submission(1)])
+    clock.now = BEGIN
+    clocked.submit([submission(2)])
+    received = [entry.received for entry in clocked.read_inbox([0, 1, 2, 3], 10)]
+    assert received == [BEGIN + MOST_AHEAD_MS + 1, BEGIN], "no turn loses more than that"

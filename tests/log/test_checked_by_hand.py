@@ -39,12 +39,12 @@ def run(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_all_leaves_are_checked_without_this_program(folder: Path) -> None:
+def test_all_leaves_are_checked_without_this_program(folder):
     found = run(folder, "check_log.py", "s07")
     assert found.stdout == "play.example.org/log/s07: these 700 leaves were signed\n", found.stderr
 
 
-def test_a_changed_leaf_is_found_without_this_program(folder: Path) -> None:
+def test_a_changed_leaf_is_found_without_this_program(folder):
     bundle = folder / "s07" / "tile" / "entries" / "001"
     bundle.chmod(0o600)
     bundle.write_bytes(bundle.read_bytes().replace(b"leaf 300 ", b"leaf 301 "))
@@ -54,7 +54,7 @@ def test_a_changed_leaf_is_found_without_this_program(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("index", [0, 1, 255, 256, 511, 512, 640, 698, 699])
-def test_a_proof_is_checked_without_this_program(folder: Path, index: int) -> None:
+def test_a_proof_is_checked_without_this_program(folder, index):
     log = PublishedLog(FileObjects(folder), SHARD, [KEY])
     log.refresh()
     (folder / "proof").write_text(str(log.inclusion(index)), "utf-8")
@@ -66,7 +66,7 @@ def test_a_proof_is_checked_without_this_program(folder: Path, index: int) -> No
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="OpenSSL is not installed")
-def test_openssl_verifies_the_signature(folder: Path) -> None:
+def test_openssl_verifies_the_signature(folder):
     commands = block(PAGE, "sed ")
 
     def verified(key: str) -> "subprocess.CompletedProcess[str]":

@@ -1,4 +1,4 @@
-"""RFC 6962 trees and their proofs, against public vectors and against the recursive definition."""
+"""RFC 6962 trees, their proofs and their tiles, against public vectors and against the recursive definition."""
 
 import json
 from base64 import b64decode
@@ -21,10 +21,23 @@ from infra.log.merkle import (
     verify_consistency,
     verify_inclusion,
 )
+from infra.log.tiles import (
+    MOST_ENTRY_BYTES,
+    WIDTH,
+    Tile,
+    bundle_path,
+    fold_pairs,
+    pack_bundle,
+    tile_of,
+    unpack_bundle,
+    unpack_tile,
+)
+from tests.helpers.leaves import TileTree
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "merkle"
 
-LEAVES = [
+
+PUBLIC_LEAVES = [
     bytes.fromhex(text)
     for text in (
         "", "00", "10", "2021", "3031", "40414243", "5051525354555657",
@@ -32,10 +45,12 @@ LEAVES = [
     )
 ]  # fmt: skip
 
+
 ROOTS = (
     ("6e340b9c", "a01d"), ("fac54203", "c125"), ("aeb6bcfe", "6e77"), ("d37ee418", "14b7"),
     ("4e3bbb1f", "64d4"), ("76e67dad", "87ef"), ("ddb89be4", "4c8c"), ("5dc9da79", "4328"),
 )  # fmt: skip
+
 
 SIZES = st.integers(1, 300)
 
@@ -65,7 +80,7 @@ def vectors(kind: str) -> list[Path]:
 
 
 @pytest.mark.parametrize("file", vectors("inclusion"), ids=lambda file: "/".join(file.parts[-2:]))
-def test_public_vectors_of_inclusion(file: Path) -> None:
+def test_public_vectors_of_inclusion(file):
     case = json.loads(file.read_text())
     proof = [b64decode(one) for one in case["proof"] or []]
     arguments = (b64decode(case["leafHash"]), case["leafIdx"], case["treeSize"], proof)
@@ -76,12 +91,11 @@ def test_public_vectors_of_inclusion(file: Path) -> None:
         verify_inclusion(*arguments, b64decode(case["root"]))
 
 
-# "sizes are equal, one, and proof is empty" has roots that are no hashes; refusing it is right
 NO_HASHES = "sizes-are-equal-one-and-proof-is-empty"
 
 
 @pytest.mark.parametrize("file", vectors("consistency"), ids=lambda file: "/".join(file.parts[-2:]))
-def test_public_vectors_of_consistency(file: Path) -> None:
+def test_public_vectors_of_consistency(file):
     case = json.loads(file.read_text())
     proof = [b64decode(one) for one in case["proof"] or []]
     roots = [b64decode(case[name] or "") for name in ("root1", "root2")]
@@ -93,8 +107,8 @@ def test_public_vectors_of_consistency(file: Path) -> None:
         verify_consistency(*arguments)
 
 
-def test_public_roots() -> None:
-    hashes = [leaf_hash(data) for data in LEAVES]
+def test_public_roots():
+    hashes = [leaf_hash(data) for data in PUBLIC_LEAVES]
     for size, (start, end) in enumerate(ROOTS, 1):
         found = root(
             size, lambda level, n, h=hashes: recursive_root(h[n << level : (n + 1) << level])
@@ -105,12 +119,12 @@ def test_public_roots() -> None:
 
 
 @given(SIZES)
-def test_a_root_is_as_defined(size: int) -> None:
+def test_a_root_is_as_defined(size):
     assert root(size, read) == recursive_root(HASHES[:size])
 
 
 @given(st.integers(0, 300), st.integers(0, 300))
-def test_complete_nodes_cover_a_range_once(one: int, other: int) -> None:
+def test_complete_nodes_cover_a_range_once(one, other):
     start, end = sorted((one, other))
     ranges = [(n << level, (n + 1) << level) for level, n in complete_nodes(start, end)]
     assert [start, *(stop for _, stop in ranges)] == [*(begin for begin, _ in ranges), end]
@@ -118,7 +132,7 @@ def test_complete_nodes_cover_a_range_once(one: int, other: int) -> None:
 
 
 @given(SIZES, st.data())
-def test_each_leaf_is_proven_and_no_other(size: int, data: st.DataObject) -> None:
+def test_each_leaf_is_proven_and_no_other(size, data):
     index = data.draw(st.integers(0, size - 1))
     proof = inclusion_proof(index, size, read)
     whole = recursive_root(HASHES[:size])
@@ -132,7 +146,7 @@ def test_each_leaf_is_proven_and_no_other(size: int, data: st.DataObject) -> Non
 
 
 @given(SIZES, st.data())
-def test_a_tree_is_proven_to_begin_with_an_older_one(size: int, data: st.DataObject) -> None:
+def test_a_tree_is_proven_to_begin_with_an_older_one(size, data):
     old = data.draw(st.integers(1, size))
     proof = consistency_proof(old, size, read)
     roots = recursive_root(HASHES[:old]), recursive_root(HASHES[:size])
@@ -147,7 +161,7 @@ def test_a_tree_is_proven_to_begin_with_an_older_one(size: int, data: st.DataObj
 
 
 @pytest.mark.parametrize(("index", "size"), [(-1, 3), (3, 3), (0, 0)])
-def test_a_leaf_outside_of_the_tree_has_no_proof(index: int, size: int) -> None:
+def test_a_leaf_outside_of_the_tree_has_no_proof(index, size):
     with pytest.raises(ValueError, match="is not in a tree"):
         inclusion_proof(index, size, read)
     with pytest.raises(ValueError, match="is not in a tree"):
@@ -155,13 +169,103 @@ def test_a_leaf_outside_of_the_tree_has_no_proof(index: int, size: int) -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), [(0, 3), (4, 3), (-1, 2)])
-def test_only_a_tree_with_leaves_leads_to_a_larger_one(old: int, new: int) -> None:
+def test_only_a_tree_with_leaves_leads_to_a_larger_one(old, new):
     with pytest.raises(ValueError, match="no proof leads"):
         consistency_proof(old, new, read)
 
 
-def test_what_is_no_hash_is_refused() -> None:
+def test_what_is_no_hash_is_refused():
     with pytest.raises(ValueError, match="a hash has 32 bytes"):
         verify_inclusion(b"short", 0, 1, [], b"short")
     with pytest.raises(ValueError, match="a hash has 32 bytes"):
         verify_consistency(1, EMPTY_ROOT, 2, EMPTY_ROOT, [b""])
+
+
+TILE_HASHES = [leaf_hash(b"%d" % index) for index in range(70_000)]
+
+
+def hashes_of(tile: Tile) -> list[bytes]:
+    """Return the hashes of a tile over TILE_HASHES, by the definition of a tile."""
+    row = TILE_HASHES
+    for _ in range(tile.level):
+        row = [fold_pairs(row[at : at + WIDTH]) for at in range(0, len(row) - WIDTH + 1, WIDTH)]
+    return row[tile.number * WIDTH :][: tile.width]
+
+
+def read_tile(tile: Tile) -> bytes:
+    return b"".join(hashes_of(tile))
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (Tile(0, 1234067).path, "tile/0/x001/x234/067"),
+        (Tile(3, 5, 17).path, "tile/3/005.p/17"),
+        (bundle_path(1000), "tile/entries/x001/000"),
+        (bundle_path(67, 255), "tile/entries/067.p/255"),
+    ],
+)
+def test_paths(path, expected):
+    assert path == expected
+
+
+@pytest.mark.parametrize("size", [1, 2, 255, 256, 257, 512, 1000, 65_536, 70_000])
+def test_roots_and_proofs_come_from_tiles(size):
+    tree = TileTree(size, read_tile)
+    whole = root(size, tree.node)
+    for index in {0, size // 2, size - 1}:
+        path = inclusion_proof(index, size, tree.node)
+        verify_inclusion(TILE_HASHES[index], index, size, path, whole)
+    for old in {1, (size + 1) // 2, size}:
+        before = root(old, TileTree(old, read_tile).node)
+        verify_consistency(old, before, size, whole, consistency_proof(old, size, tree.node))
+
+
+def test_a_tile_is_read_once():
+    found: list[Tile] = []
+    tree = TileTree(1000, lambda tile: (found.append(tile), read_tile(tile))[1])
+    for index in range(1000):
+        inclusion_proof(index, 1000, tree.node)
+    assert len(found) == len(set(found)) == 5
+
+
+def test_a_hash_beyond_the_size_has_no_tile():
+    with pytest.raises(ValueError, match="no hash 300 at level 0"):
+        tile_of(0, 300, 300)
+    with pytest.raises(ValueError, match="is not complete"):
+        TileTree(3, read_tile).node(1, 1)
+
+
+@given(st.lists(st.binary(max_size=300), max_size=WIDTH))
+def test_a_bundle_is_read_back(entries):
+    data = pack_bundle(entries)
+    assert unpack_bundle(data) == entries
+    for cut in {1, len(data) - 1} & set(range(1, len(data))):
+        try:
+            found = unpack_bundle(data[:cut])
+        except ValueError:
+            continue
+        assert found == entries[: len(found)]
+
+
+def test_bundles_and_tiles_have_limits():
+    assert unpack_bundle(pack_bundle([b"x" * MOST_ENTRY_BYTES])) == [b"x" * MOST_ENTRY_BYTES]
+    with pytest.raises(ValueError, match="at most 65535 bytes"):
+        pack_bundle([b"x" * (MOST_ENTRY_BYTES + 1)])
+    with pytest.raises(ValueError, match="at most 256 entries"):
+        unpack_bundle(b"\0\0" * 257)
+    with pytest.raises(ValueError, match="cut off in a length"):
+        unpack_bundle(b"\0")
+    with pytest.raises(ValueError, match="cut off in an entry"):
+        unpack_bundle(b"\0\2x")
+    with pytest.raises(ValueError, match="a tile of 2 hashes has 64 bytes"):
+        unpack_tile(b"short", 2)
+
+
+@given(st.binary(max_size=600))
+def test_any_bytes_are_a_bundle_or_refused(data):
+    try:
+        entries = unpack_bundle(data)
+    except ValueError:
+        return
+    assert pack_bundle(entries) == data

@@ -1,9 +1,13 @@
 """The published log: what a writer writes and a reader verifies, whatever is killed or changed."""
 
+from functools import cache
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from infra.archive.archive import ArchiveError
+from infra.archive.objects import PublishedLeaves, open_archive
 from infra.log.checkpoint import InclusionProof, open_checkpoint
 from infra.log.log_writer import LogWriter
 from infra.log.merkle import EMPTY_ROOT, leaf_hash, node_hash, verify_consistency
@@ -12,13 +16,28 @@ from infra.log.names import LogSecret, shard_key
 from infra.log.published_log import LogDamagedError, PublishedLog, TileCache
 from infra.log.signed_note import NoteError
 from infra.log.tiles import WIDTH
-from infra.objects.port import ObjectChangedError, ObjectDiffersError, ObjectStoreError
+from infra.objects.port import (
+    ObjectChangedError,
+    ObjectDiffersError,
+    ObjectNotFoundError,
+    ObjectStoreError,
+)
+from infra.settings.settings import Settings
 from tests.fakes.memory_store import MemoryObjects
+from tests.helpers.archiving import SECRET as ARCHIVE_SECRET
 
 SHARD = 7
+
+
 SECRET = LogSecret("play.example.org/log", bytes(range(32)))
+
+
 ORIGIN = "play.example.org/log/s07"
+
+
 KEY = shard_key(SECRET.public, SHARD)
+
+
 LEAVES = [b"leaf %d " % index + bytes(index % 90) for index in range(66_100)]
 
 
@@ -61,7 +80,7 @@ def test_nothing_is_published_at_first():
 
 
 @pytest.mark.parametrize("size", [1, 2, 255, 256, 257, 511, 512, 700])
-def test_the_checkpoint_has_the_root_of_rfc_6962(size: int):
+def test_the_checkpoint_has_the_root_of_rfc_6962(size):
     objects = publish(MemoryObjects(), size)
     note = objects.found["s07/checkpoint"]
     found = open_checkpoint(note, ORIGIN, [KEY])
@@ -84,7 +103,7 @@ def test_a_log_of_three_levels_of_tiles_is_read_back():
 
 @settings(max_examples=25, deadline=None)
 @given(st.sets(st.integers(1, 1_400), min_size=1, max_size=6))
-def test_the_names_and_bytes_do_not_depend_on_the_sizes_between(sizes: set[int]):
+def test_the_names_and_bytes_do_not_depend_on_the_sizes_between(sizes):
     steps = sorted(sizes)
     objects, other = MemoryObjects(), publish(MemoryObjects(), steps[-1])
     before = None
@@ -171,7 +190,7 @@ def test_another_history_is_refused_before_its_checkpoint():
     ],
 )
 @pytest.mark.parametrize("change", ["flipped", "shorter", "gone"])
-def test_a_changed_object_is_noticed(name: str, change: str):
+def test_a_changed_object_is_noticed(name, change):
     objects = publish(MemoryObjects(), 600)
     data = objects.found.pop(f"s07/{name}")
     if change == "flipped":
@@ -183,7 +202,7 @@ def test_a_changed_object_is_noticed(name: str, change: str):
 
 
 @pytest.mark.parametrize("name", ["tile/1/000.p/2", "tile/entries/002.p/88"])
-def test_a_writer_does_not_go_on_from_a_changed_end(name: str):
+def test_a_writer_does_not_go_on_from_a_changed_end(name):
     objects = publish(MemoryObjects(), 600)
     data = objects.found[f"s07/{name}"]
     objects.found[f"s07/{name}"] = data[:40] + bytes([data[40] ^ 1]) + data[41:]
@@ -200,26 +219,6 @@ def test_a_checkpoint_by_another_key_is_refused():
     objects.found["s08/checkpoint"] = objects.found["s07/checkpoint"]
     with pytest.raises(NoteError, match=r"is of play[.]example[.]org/log/s07, not of"):
         PublishedLog(objects, 8, [shard_key(SECRET.public, 8), KEY]).refresh()
-
-
-def test_full_tiles_are_read_once():
-    objects = publish(MemoryObjects(), 600)
-    log = PublishedLog(objects, SHARD, [KEY], TileCache())
-    log.refresh()
-    list(log.leaves(0, 512))
-    objects.reads.clear()
-    list(log.leaves(0, 512))
-    assert all(".p/" in name for name in objects.reads)
-
-
-def test_the_cache_is_bounded_by_bytes():
-    objects = publish(MemoryObjects(), 600)
-    log = PublishedLog(objects, SHARD, [KEY], TileCache(9_000))
-    log.refresh()
-    assert list(log.leaves(0, 600)) == LEAVES[:600]
-    objects.reads.clear()
-    log.node(0, 0)
-    assert objects.reads == ["s07/tile/0/000"]
 
 
 def test_hashes_are_proved_once_for_a_checkpoint_and_again_for_the_next():
@@ -245,22 +244,6 @@ def test_hashes_that_are_not_in_the_tree_are_not_kept_as_proved():
         log.proved_hashes(1)
     objects.found[name] = data
     assert log.proved_hashes(1) == [leaf_hash(leaf) for leaf in LEAVES[256:300]]
-
-
-def test_a_new_key_goes_on_with_a_log_and_the_old_one_may_sign_beside_it():
-    objects = publish(MemoryObjects(), 10)
-    new = LogSecret(SECRET.base, bytes(32))
-    both = LogWriter(objects, SHARD, [new.signer(SHARD), SECRET.signer(SHARD)])
-    both.load()
-    both.append(LEAVES[10:20])
-    for key in (shard_key(new.public, SHARD), KEY):
-        log = PublishedLog(objects, SHARD, [key])
-        assert log.refresh() == 20
-    alone = LogWriter(objects, SHARD, [new.signer(SHARD)])
-    alone.load()
-    alone.append(LEAVES[20:30])
-    with pytest.raises(NoteError):
-        PublishedLog(objects, SHARD, [KEY]).refresh()
 
 
 def test_a_private_key_is_read_back_from_its_text_and_never_shown():
@@ -299,3 +282,94 @@ def test_a_checkpoint_by_a_newer_key_is_verified_after_the_keys_were_read_again(
     stale = publish(MemoryObjects(), 3).get(f"s{SHARD:02}/checkpoint")
     with pytest.raises(NoteError):
         PublishedLog(objects, SHARD, known, read_keys=lambda: known).set_checkpoint(stale)
+
+
+ARCHIVED = [b"leaf %d" % index for index in range(600)]
+
+
+OTHER_LOG = LogSecret("another.example/log", bytes(32))
+
+
+@pytest.fixture
+def objects() -> MemoryObjects:
+    """The log of shard 0: two full bundles and a partial one."""
+    made = MemoryObjects()
+    writer = LogWriter(made, 0, [ARCHIVE_SECRET.signer(0)])
+    writer.load()
+    writer.append(ARCHIVED)
+    return made
+
+
+def leaves_of(
+    objects: MemoryObjects, secret: LogSecret = ARCHIVE_SECRET, *, parallel: bool = False
+) -> PublishedLeaves:
+    @cache
+    def log_of(shard: int) -> PublishedLog:
+        return PublishedLog(objects, shard, [secret.signer(shard).key])
+
+    return PublishedLeaves(log_of, parallel=parallel)
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_leaves_come_in_the_order_of_their_indexes_each_bundle_read_once(objects, parallel):
+    indexes = [599, 0, 255, 256, 300, 511, 512]
+    found = leaves_of(objects, parallel=parallel)
+    objects.reads.clear()
+    assert found.leaves_at(0, indexes) == [ARCHIVED[index] for index in indexes]
+    bundles = [name for name in objects.reads if "entries" in name]
+    assert sorted(bundles) == sorted(set(bundles))
+    assert len(bundles) == 3
+    objects.reads.clear()
+    assert found.leaves_at(0, [1, 257]) == [ARCHIVED[1], ARCHIVED[257]]
+    assert objects.reads == [], "full bundles are kept"
+    assert found.leaves_at(0, []) == []
+
+
+def test_a_log_that_has_grown_is_read_again(objects):
+    found = leaves_of(objects)
+    assert found.leaves_at(0, [599]) == [ARCHIVED[599]]
+    with pytest.raises(ArchiveError, match="leaf 600 of shard 0 is not published"):
+        found.leaves_at(0, [600])
+    writer = LogWriter(objects, 0, [ARCHIVE_SECRET.signer(0)])
+    writer.load()
+    writer.append([b"leaf 600"])
+    assert found.leaves_at(0, [600]) == [b"leaf 600"]
+
+
+def test_a_leaf_is_covered_by_the_checkpoint_and_no_other_is(objects):
+    found = leaves_of(objects)
+    for index in (0, 255, 256, 599):
+        found.check(0, index, ARCHIVED[index])
+    with pytest.raises(ArchiveError, match="does not fit its tile"):
+        found.check(0, 7, b"leaf 8")
+    with pytest.raises(ArchiveError, match="is not published"):
+        found.check(0, 600, b"leaf 600")
+
+
+def test_what_is_damaged_or_signed_by_others_is_refused(objects):
+    name = "s00/tile/entries/000"
+    objects.found[name] = objects.found[name][:-1]
+    with pytest.raises(ArchiveError, match=name):
+        leaves_of(objects).leaves_at(0, [3])
+    with pytest.raises(ObjectStoreError, match="checkpoint of shard 0 can't be used"):
+        leaves_of(objects, OTHER_LOG).leaves_at(0, [3])
+    del objects.found[name]
+    with pytest.raises(ObjectNotFoundError):
+        leaves_of(objects).leaves_at(0, [3])
+
+
+def test_without_public_keys_nothing_can_be_read_now(tmp_path):
+    _, found = open_archive(Settings(data=tmp_path))
+    with pytest.raises(ObjectStoreError, match="log-key"):
+        found.leaves_at(0, [3])
+
+
+@pytest.mark.parametrize("size", [None, 9_000])
+def test_full_tiles_are_read_once_as_far_as_the_cache_goes(size):
+    objects = publish(MemoryObjects(), 600)
+    log = PublishedLog(objects, SHARD, [KEY], TileCache(size) if size else TileCache())
+    log.refresh()
+    assert list(log.leaves(0, 600)) == LEAVES[:600]
+    objects.reads.clear()
+    log.node(0, 0)
+    assert objects.reads == (["s07/tile/0/000"] if size else [])

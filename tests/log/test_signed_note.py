@@ -1,13 +1,24 @@
-"""Signed notes, checkpoints and proof files, against public examples and against forgery."""
+"""Signed notes, checkpoints, proof files and receipts, against public examples and against forgery."""
 
+import os
+import re
+import shutil
+import subprocess
 from base64 import b64encode
+from itertools import islice
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.match.events import Moved
+from domain.match.history import NO_HASH, AnchorLeaf, EventEnvelope, RefusedLeaf, encode_event
+from domain.match.history import leaf_hash as event_hash
 from infra.log.checkpoint import InclusionProof, LogCheckpoint, open_checkpoint
 from infra.log.merkle import EMPTY_ROOT, leaf_hash, node_hash
+from infra.log.names import LogSecret, shard_key
+from infra.log.receipts import KEY_SUFFIX, Receipt, open_receipt, read_receipt
 from infra.log.signed_note import (
     MOST_SIGNATURES,
     NoteError,
@@ -18,54 +29,71 @@ from infra.log.signed_note import (
     sign,
     split_note,
 )
+from infra.store import locators
+from trials.fuzz import logs
 
 NEUMANN = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
+
+
 NEUMANN_NOTE = """\
 If you think cryptography is the answer to your problem,
 then you don't know what your problem is.
 
 — PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=
 """
+
+
 FOO = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k"
+
+
 FOO_NOTE = """\
 This is an example message.
 
 — example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=
 """
 
-ORIGIN = "play.example/log/s07"
-LOG = Signer(ORIGIN, b"l" * 32)
+
+LOG_ORIGIN = "play.example/log/s07"
+
+
+LOG = Signer(LOG_ORIGIN, b"l" * 32)
+
+
 WITNESS = Signer("witness.example/w1", b"w" * 32, SignatureType.COSIGNATURE)
-OTHER = Signer(ORIGIN, b"o" * 32)
-TWO = LogCheckpoint(ORIGIN, 2, node_hash(leaf_hash(b"a"), leaf_hash(b"b")))
+
+
+OTHER = Signer(LOG_ORIGIN, b"o" * 32)
+
+
+TWO = LogCheckpoint(LOG_ORIGIN, 2, node_hash(leaf_hash(b"a"), leaf_hash(b"b")))
 
 
 @pytest.mark.parametrize(("key", "note"), [(NEUMANN, NEUMANN_NOTE), (FOO, FOO_NOTE)])
-def test_public_notes_are_opened(key: str, note: str) -> None:
+def test_public_notes_are_opened(key, note):
     parsed = VerifierKey.parse(key)
     assert str(parsed) == key
     assert open_note(note.encode(), [parsed]) == note.partition("\n\n")[0] + "\n"
 
 
-def test_a_changed_text_is_refused() -> None:
+def test_a_changed_text_is_refused():
     with pytest.raises(NoteError, match="PeterNeumann does not hold"):
         open_note(NEUMANN_NOTE.replace("answer", "Answer"), [VerifierKey.parse(NEUMANN)])
 
 
-def test_signatures_of_unknown_keys_are_ignored_but_one_known_is_needed() -> None:
+def test_signatures_of_unknown_keys_are_ignored_but_one_known_is_needed():
     note = sign("text\n", [OTHER, LOG])
     assert open_note(note, [LOG.key]) == "text\n"
     with pytest.raises(NoteError, match="no signature by a known key"):
         open_note(note, [WITNESS.key])
 
 
-def test_one_bad_signature_of_a_known_key_refuses_the_note() -> None:
+def test_one_bad_signature_of_a_known_key_refuses_the_note():
     bad = OTHER.signature("another text\n")
     with pytest.raises(NoteError, match="does not hold"):
         open_note(sign("text\n", [LOG]) + bad, [LOG.key, OTHER.key])
 
 
-def test_an_empty_line_may_be_in_the_text() -> None:
+def test_an_empty_line_may_be_in_the_text():
     note = sign("one\n\ntwo\n", [LOG])
     assert open_note(note, [LOG.key]) == "one\n\ntwo\n"
 
@@ -89,7 +117,7 @@ def test_an_empty_line_may_be_in_the_text() -> None:
         "text\n\n" + "— name AAAAAAAA\n" * (MOST_SIGNATURES + 1),
     ],
 )
-def test_what_is_no_note_is_refused(note: str | bytes) -> None:
+def test_what_is_no_note_is_refused(note):
     with pytest.raises(NoteError):
         split_note(note)
 
@@ -107,18 +135,18 @@ def test_what_is_no_note_is_refused(note: str | bytes) -> None:
         "name+530d903a+" + b64encode(b"\x02" + bytes(32)).decode(),
     ],
 )
-def test_what_is_no_verifier_key_is_refused(key: str) -> None:
+def test_what_is_no_verifier_key_is_refused(key):
     with pytest.raises(NoteError):
         VerifierKey.parse(key)
 
 
-def test_a_text_that_does_not_end_in_a_newline_is_not_signed() -> None:
+def test_a_text_that_does_not_end_in_a_newline_is_not_signed():
     with pytest.raises(NoteError, match="newline"):
         sign("text", [LOG])
 
 
 @given(st.binary(max_size=400) | st.text(max_size=200).map(str.encode))
-def test_any_bytes_are_a_note_or_refused(data: bytes) -> None:
+def test_any_bytes_are_a_note_or_refused(data):
     try:
         text, signatures = split_note(data)
     except NoteError:
@@ -128,7 +156,7 @@ def test_any_bytes_are_a_note_or_refused(data: bytes) -> None:
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_a_proof_or_refused(text: str) -> None:
+def test_any_text_is_a_proof_or_refused(text):
     for candidate in (text, f"c2sp.org/tlog-proof@v1\n{text}"):
         try:
             found = InclusionProof.parse(candidate)
@@ -137,28 +165,25 @@ def test_any_text_is_a_proof_or_refused(text: str) -> None:
         assert str(found) == candidate
 
 
-# checkpoints
+def test_a_checkpoint_is_three_lines():
+    assert TWO.text.split("\n")[:2] == [LOG_ORIGIN, "2"]
+    assert open_checkpoint(TWO.sign([LOG]), LOG_ORIGIN, [LOG.key]) == TWO
 
 
-def test_a_checkpoint_is_three_lines() -> None:
-    assert TWO.text.split("\n")[:2] == [ORIGIN, "2"]
-    assert open_checkpoint(TWO.sign([LOG]), ORIGIN, [LOG.key]) == TWO
-
-
-def test_a_witness_signs_the_time_and_the_checkpoint() -> None:
+def test_a_witness_signs_the_time_and_the_checkpoint():
     note = TWO.sign([LOG]) + WITNESS.signature(TWO.text, 1679315147)
-    assert open_checkpoint(note, ORIGIN, [WITNESS.key]) == TWO
+    assert open_checkpoint(note, LOG_ORIGIN, [WITNESS.key]) == TWO
     later = TWO.sign([LOG]) + WITNESS.signature(TWO.text, 1679315148)
     assert later != note
     swapped = note.replace("\n2\n", "\n3\n")
     with pytest.raises(NoteError, match=r"witness.example/w1 does not hold"):
-        open_checkpoint(swapped, ORIGIN, [WITNESS.key])
+        open_checkpoint(swapped, LOG_ORIGIN, [WITNESS.key])
 
 
-def test_a_checkpoint_of_another_log_is_refused() -> None:
+def test_a_checkpoint_of_another_log_is_refused():
     other = LogCheckpoint("play.example/log/s08", 2, TWO.root)
     with pytest.raises(NoteError, match=r"is of play.example/log/s08"):
-        open_checkpoint(other.sign([LOG]), ORIGIN, [LOG.key])
+        open_checkpoint(other.sign([LOG]), LOG_ORIGIN, [LOG.key])
 
 
 @pytest.mark.parametrize(
@@ -174,16 +199,13 @@ def test_a_checkpoint_of_another_log_is_refused() -> None:
         "origin\n2\n" + b64encode(EMPTY_ROOT).decode() + "\n\nmore\n",
     ],
 )
-def test_what_is_no_checkpoint_is_refused(text: str) -> None:
+def test_what_is_no_checkpoint_is_refused(text):
     with pytest.raises(NoteError):
         LogCheckpoint.parse(text)
 
 
-def test_extension_lines_are_read_over() -> None:
+def test_extension_lines_are_read_over():
     assert LogCheckpoint.parse(TWO.text + "extension\n") == TWO
-
-
-# proof files
 
 
 def proof(extra: bytes = b"") -> InclusionProof:
@@ -191,14 +213,14 @@ def proof(extra: bytes = b"") -> InclusionProof:
 
 
 @pytest.mark.parametrize("extra", [b"", b"\x00any"])
-def test_a_proof_file_verifies_its_leaf_and_no_other(extra: bytes) -> None:
+def test_a_proof_file_verifies_its_leaf_and_no_other(extra):
     found = InclusionProof.parse(str(proof(extra)))
     assert found == proof(extra)
-    assert found.verify(leaf_hash(b"b"), ORIGIN, [LOG.key]) == TWO
+    assert found.verify(leaf_hash(b"b"), LOG_ORIGIN, [LOG.key]) == TWO
     with pytest.raises(ValueError, match="another root"):
-        found.verify(leaf_hash(b"c"), ORIGIN, [LOG.key])
+        found.verify(leaf_hash(b"c"), LOG_ORIGIN, [LOG.key])
     with pytest.raises(NoteError, match="no signature by a known key"):
-        found.verify(leaf_hash(b"b"), ORIGIN, [OTHER.key])
+        found.verify(leaf_hash(b"b"), LOG_ORIGIN, [OTHER.key])
 
 
 @pytest.mark.parametrize(
@@ -214,6 +236,177 @@ def test_a_proof_file_verifies_its_leaf_and_no_other(extra: bytes) -> None:
         ("index 1", "extra \nindex 1"),
     ],
 )
-def test_a_malformed_proof_file_is_refused(old: str, new: str) -> None:
+def test_a_malformed_proof_file_is_refused(old, new):
     with pytest.raises(NoteError):
         InclusionProof.parse(str(proof()).replace(old, new))
+
+
+FORMATS = Path(__file__).parents[2] / "docs" / "formats.md"
+
+
+SHARD = 7
+
+
+ORIGIN = "play.example.org/log/s07"
+
+
+SECRET = LogSecret("play.example.org/log", bytes(range(32)))
+
+
+OTHER_SECRET = LogSecret("play.example.org/log", bytes(range(1, 33)))
+
+
+SIGNER = SECRET.signer(SHARD, KEY_SUFFIX)
+
+
+KEY = shard_key(SECRET.public, SHARD, KEY_SUFFIX)
+
+
+EVENT = encode_event(
+    EventEnvelope(
+        *(1, 17, 4, 1_700_000_000_123, b"c" * 16, b"a" * 8, event_hash(b"before")),
+        Moved(ply=3, seat=0, move="m13-j7", next=1),
+    )
+)
+
+
+REFUSAL = encode_event(
+    RefusedLeaf(1, 17, 1_700_000_000_456, b"d" * 16, b"a" * 8, "illegal-move", "a1-a2", None)
+)
+
+
+GOLDEN_EVENT = """\
+play.example.org/log/s07/receipt
+17
+4
+yxmPMJKzoQD7M0mGpZHOH/66fjrCk8QHRHYXjMEQrS4=
+L0y2kW+kIAVmDTY7XaEj9q/abmTwKXRiweYTUiFdWsk=
+1700000000123
+
+— play.example.org/log/s07/receipts 3kltqI8B9GA3U63YrhvyqNWMpygh9Lg2gRvm/ph9iD1MZ9Rit66nZeaQBSH1MGALhlCM2qPJbd5byQYK2PEZkBC3BAE=
+"""
+
+
+GOLDEN_REFUSAL = """\
+play.example.org/log/s07/receipt
+17
+4
+MQvhrUCUtAbuJERZiJD6WoW3iO57PLXE5Wftcbw6YiU=
+yxmPMJKzoQD7M0mGpZHOH/66fjrCk8QHRHYXjMEQrS4=
+1700000000456
+
+— play.example.org/log/s07/receipts 3kltqPyyAOHTKrtfUqKxnswndw2wlUjhqSBEQcCeuhK7S7x0HivqV2V4kFjqjItMX6ntToKo3T58K4/VdHKT6HrUVwM=
+"""
+
+
+def test_the_bytes_of_a_receipt_never_change():
+    refused = Receipt.of_leaf(ORIGIN, REFUSAL, 4, event_hash(EVENT))
+    assert Receipt.of_leaf(ORIGIN, EVENT).sign([SIGNER]) == GOLDEN_EVENT
+    assert refused.sign([SIGNER]) == GOLDEN_REFUSAL
+
+
+def test_a_receipt_of_a_refusal_has_the_event_before_it():
+    found = Receipt.of_leaf(ORIGIN, REFUSAL, 4, event_hash(EVENT))
+    assert open_receipt(found.sign([SIGNER]), [KEY]) == found
+    assert (found.seq, found.prev, found.at) == (4, event_hash(EVENT), 1_700_000_000_456)
+    found.check_leaf(REFUSAL)
+    first = Receipt.of_leaf(ORIGIN, REFUSAL)
+    assert first.text.split("\n")[2:5:2] == ["0", b64encode(NO_HASH).decode()]
+
+
+def test_an_anchor_has_no_receipt():
+    with pytest.raises(ValueError, match="Expected `array`"):
+        Receipt.of_leaf(ORIGIN, encode_event(AnchorLeaf(1, SHARD, 1, bytes(32))))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("/receipt\n", "\n", "the first line of a receipt is the origin of a log and '/receipt'"),
+        ("play.example.org/log/s07/receipt\n", "/receipt\n", "the first line of a receipt"),
+        ("\n17\n", "\n017\n", "the board is a decimal number without leading zeros"),
+        ("\n4\n", "\n-4\n", "the seq is a decimal number"),
+        ("1700000000123\n", "1.7\n", "the time is a decimal number"),
+        ("1700000000123\n", "1700000000123\nmore\n", "a receipt has 6 lines"),
+        ("\n17\n", "\n", "a receipt has 6 lines"),
+        (b64encode(event_hash(EVENT)).decode(), "AAAA", "a hash has 32 bytes, and this one 3"),
+        (b64encode(event_hash(EVENT)).decode(), "?", "base64 can't be read"),
+    ],
+)
+def test_a_text_that_is_no_receipt_is_refused_with_a_sentence(old, new, said):
+    text = Receipt.of_leaf(ORIGIN, EVENT).text
+    assert text.count(old) == 1
+    with pytest.raises(NoteError, match=re.escape(said)):
+        open_receipt(sign(text.replace(old, new), [SIGNER]), [KEY])
+
+
+def test_only_the_receipts_key_of_the_log_that_it_names_counts():
+    found = Receipt.of_leaf(ORIGIN, EVENT)
+    of_another_shard = SECRET.signer(8, KEY_SUFFIX)
+    for signer in (SECRET.signer(SHARD), of_another_shard, OTHER_SECRET.signer(SHARD, KEY_SUFFIX)):
+        with pytest.raises(NoteError, match="no signature by a known key"):
+            open_receipt(found.sign([signer]), [KEY, SECRET.signer(SHARD).key])
+    with pytest.raises(NoteError, match="no signature by a known key"):
+        open_receipt(found.sign([of_another_shard]), [of_another_shard.key])
+    changed = found.sign([SIGNER]).replace("\n4\n", "\n5\n")
+    assert read_receipt(changed).seq == 5
+    with pytest.raises(NoteError, match="does not hold"):
+        open_receipt(changed, [KEY])
+
+
+def test_a_receipt_is_of_one_leaf_only():
+    found = Receipt.of_leaf(ORIGIN, EVENT)
+    with pytest.raises(ValueError, match="the receipt is of another leaf"):
+        found.check_leaf(REFUSAL)
+    changed = Receipt(ORIGIN, 17, 5, found.leaf_hash, found.prev, found.at)
+    with pytest.raises(ValueError, match="the receipt says something else than its leaf"):
+        changed.check_leaf(EVENT)
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="OpenSSL is not installed")
+def test_openssl_verifies_a_receipt_by_the_commands_of_the_page(tmp_path):
+    (commands,) = re.findall(r"```sh\n(.*?)```", FORMATS.read_text("utf-8"), re.DOTALL)
+    (tmp_path / "receipt.txt").write_text(
+        Receipt.of_leaf(ORIGIN, EVENT).sign([SIGNER, OTHER_SECRET.signer(SHARD, KEY_SUFFIX)]),
+        "utf-8",
+    )
+
+    def verified(key: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            ["bash", "-ec", commands],
+            cwd=tmp_path,
+            env={**os.environ, "KEY": key},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert "Signature Verified Successfully" in verified(str(KEY)).stdout
+    wrong = LogSecret("play.example.org/log", bytes(32))
+    assert verified(str(shard_key(wrong.public, SHARD, KEY_SUFFIX))).returncode != 0
+
+
+SAMPLE = 400
+
+
+@pytest.mark.parametrize("name", logs.readers())
+def test_what_is_read_is_written_as_the_same_bytes_and_all_else_is_refused(name):
+    reader = logs.readers()[name]
+    made = {logs.check(reader, *one)[0] for one in islice(logs.inputs(reader, seed=3), SAMPLE)}
+    assert {"valid, read", "changed, read", "changed, refused"} <= made
+
+
+def test_a_number_of_a_locator_that_never_ends_is_refused_at_once():
+    with pytest.raises(ValueError, match="an index of the locator has too many bytes"):
+        locators.decode(b"\x80" * 10_000_000)
+    assert locators.decode(locators.encode([2**63 - 1])) == [2**63 - 1]
+
+
+def test_a_receipt_of_an_event_says_what_the_event_says_and_either_key_verifies_it():
+    receipt = Receipt.of_leaf(ORIGIN, EVENT, 99, b"x" * 32)
+    note = receipt.sign([OTHER_SECRET.signer(SHARD, KEY_SUFFIX), SIGNER])
+    wanted = Receipt(ORIGIN, 17, 4, event_hash(EVENT), event_hash(b"before"), 1_700_000_000_123)
+    for secret in (SECRET, OTHER_SECRET):
+        found = open_receipt(note, [shard_key(secret.public, SHARD, KEY_SUFFIX)])
+        assert found == wanted
+        found.check_leaf(EVENT)

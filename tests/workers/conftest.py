@@ -13,7 +13,7 @@ from tests.helpers.bench import Bench
 from workers.commands import limits
 
 ON_A_CLUSTER = frozenset({
-    "test_commit_stored", "test_drain", "test_drain_chunks", "test_gate", "test_lane_recovery", "test_lanes",
+    "test_commit_stored", "test_drain", "test_lanes",
     "test_restore", "test_retired_matches",
 })  # fmt: skip
 """Modules whose tests with a `bench` run on one server and on a cluster."""

@@ -5,22 +5,32 @@ import random
 import pytest
 
 from domain.clocks.time_control import TimeControl
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, ResignMatch, StartMatch
-from domain.match.history import decode_refusal, replay
+from domain.match.events import SCHEMA, Resigned
+from domain.match.history import (
+    NO_HASH,
+    AnchorLeaf,
+    EventEnvelope,
+    RefusedLeaf,
+    decode_refusal,
+    encode_event,
+    replay,
+    without_last_command,
+)
 from domain.match.state import cache_position, position_of
 from domain.rules import rules_by_id
 from infra.redis import keys
-from infra.store import locators
 from infra.store.outcomes import parse
 from infra.store.port import ARCHIVED_TEXT
 from tests.helpers.bench import Bench
-from tests.helpers.gateways import OutcomeListener, StoreGateway
+from tests.helpers.gateways import OutcomeListener
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.leaves import event_place
 
 BOARDS = (3, 7, 11)
 """All of one shard."""
+
 
 SHARD = 3
 
@@ -57,9 +67,7 @@ def act(bench: Bench, chance: random.Random, board: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_after_random_play_everything_about_a_match_is_as_its_events_say(
-    bench: Bench, seed: int
-) -> None:
+def test_after_random_play_everything_about_a_match_is_as_its_events_say(bench, seed):
     chance = random.Random(seed)
     for board in BOARDS:
         start(bench, board)
@@ -69,7 +77,6 @@ def test_after_random_play_everything_about_a_match_is_as_its_events_say(
             act(bench, chance, board)
         if chance.random() < 0.1:
             draws = bench.store.seed_chain(SHARD)
-            assert draws is not None
             assert bench.store.anchor(SHARD, draws.chain + 1, bytes(32), b"anchor")
         bench.drain(lambda: True)
     leaves = dict(bench.store.leaves(SHARD, 0, 10_000))
@@ -103,7 +110,7 @@ def _is_of(leaf: bytes, board: int) -> bool:
     return leaf != b"anchor" and b"refused" in leaf and decode_refusal(leaf).match == board
 
 
-def test_a_move_appends_to_what_is_stored_of_the_moves(bench: Bench) -> None:
+def test_a_move_appends_to_what_is_stored_of_the_moves(bench):
     start_ = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB), terms=TimeControl())
     bench.send(ALICE, start_, 1)
     bench.drain()
@@ -128,28 +135,6 @@ def test_a_move_appends_to_what_is_stored_of_the_moves(bench: Bench) -> None:
     assert bench.client.strlen(keys.turns(1, 1)) == 18
 
 
-def test_moves_that_do_not_fit_their_state_cost_their_own_match_only(
-    bench: Bench, caplog: pytest.LogCaptureFixture
-) -> None:
-    bench.start(1, 2)
-    for board in (1, 2):
-        bench.send(ALICE, PlayMove(text="m13-m9"), board)
-    bench.drain()
-    bench.client.delete(keys.moves(1, 1))
-    damaged, sound = [bench.send(BOB, PlayMove(text="a13-a9"), board) for board in (1, 2)]
-    bench.drain()
-    assert "ALARM: the snapshot of match 1 can't be read" in caplog.text
-    codes = [found.code for order in (damaged, sound) if (found := bench.outcome(order))]
-    assert codes == [Code.INTERNAL, ""]
-
-
-def test_a_locator_is_a_string_of_varints(bench: Bench) -> None:
-    bench.start(1)
-    bench.send(BOB, PlayMove(text="a1-a5"))
-    bench.drain()
-    assert bench.client.get(keys.locator(1, 1)) == locators.encode([0, 1])
-
-
 def end(bench: Bench) -> None:
     """Have match 1 begin and end."""
     bench.start(1)
@@ -159,13 +144,10 @@ def end(bench: Bench) -> None:
 
 def retire(bench: Bench) -> None:
     (snapshot,) = bench.store.snapshots([1])
-    assert snapshot is not None
     assert bench.store.retire([(1, snapshot.state[:32], bench.store.leaf_indexes(1))]) == [True]
 
 
-def test_a_command_that_waits_while_its_match_is_archived_is_answered_and_leaves(
-    bench: Bench,
-) -> None:
+def test_a_command_that_waits_while_its_match_is_archived_is_answered_and_leaves(bench):
     end(bench)
     listener = OutcomeListener(bench.queue, "reply:test")
     order = bench.send(ALICE, PlayMove(text="m13-m9"))
@@ -181,13 +163,32 @@ def test_a_command_that_waits_while_its_match_is_archived_is_answered_and_leaves
     listener.close()
 
 
-def test_a_gateway_refuses_a_command_for_a_match_in_the_archive(bench: Bench) -> None:
-    end(bench)
-    retire(bench)
-    with (
-        StoreGateway(bench.store, bench.lanes, bench.queue) as gateway,
-        pytest.raises(Refusal) as caught,
-    ):
-        gateway.send(bench.order(ALICE, PlayMove(text="m13-m9")), 0)
-    assert (caught.value.code, caught.value.sentence) == (Code.MATCH_OVER, ARCHIVED_TEXT)
-    assert bench.store.inbox_size(range(4)) == 0
+def event(match: int, command: int) -> bytes:
+    body = Resigned(seat=0)
+    place = (SCHEMA, match, 1, 0, b"%016d" % command, ALICE, NO_HASH)
+    return encode_event(EventEnvelope(*place, body))
+
+
+def refusal(command: int) -> bytes:
+    return encode_event(RefusedLeaf(SCHEMA, 1, 0, b"%016d" % command, ALICE, "busy", None, None))
+
+
+def anchor(chain: int) -> bytes:
+    return encode_event(AnchorLeaf(SCHEMA, 0, chain, bytes(32)))
+
+
+@pytest.mark.parametrize(
+    ("leaves", "kept"),
+    [
+        ([event(1, 1), event(2, 2), event(2, 2)], 1),
+        ([event(1, 1), event(1, 1), event(1, 2)], 2),
+        ([event(1, 1), event(2, 1)], 1),
+        ([event(1, 1), refusal(2)], 1),
+        ([refusal(1), anchor(1)], 1),
+        ([event(1, 1), event(1, 1)], 2),
+        ([event(1, 1), b"damaged"], 1),
+        ([b"damaged", event(1, 1)], 1),
+    ],
+)
+def test_the_last_command_is_left_for_later(leaves, kept):
+    assert without_last_command(leaves) == leaves[:kept]

@@ -1,4 +1,4 @@
-"""The core at a glance: what it does is what the drain does, byte by byte."""
+"""The core at a glance: what it does is what the drain does, byte by byte; and what commits leave of a match."""
 
 import random
 import secrets
@@ -21,7 +21,6 @@ from infra.store import outcomes as outcome_pubsub
 from infra.store.gateway import submission_of
 from infra.store.port import Submission
 from infra.store.redis_store import RedisStore
-from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.every_command import STATES, every_command
@@ -83,12 +82,7 @@ def kept(client: Redis) -> dict[bytes, object]:
 
 
 @pytest.fixture
-def both(
-    valkey: EmbeddedServer,
-    redis_client: Redis,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[tuple[_Clocked, _Core]]:
+def both(valkey, redis_client, tmp_path, monkeypatch) -> Iterator[tuple[_Clocked, _Core]]:
     """A bench that drains by lanes, and one that does by the core, with the same secrets."""
     # fair turns change the order of commands, and with it the places of leaves in the logs
     monkeypatch.setattr(drain, "SMALL_BACKLOG", 0)
@@ -116,9 +110,7 @@ def assert_equal(both: tuple[_Clocked, _Core], live: Callable[[Bench], None]) ->
     assert len(drained[0]) > 200
 
 
-def test_the_life_of_a_server_is_the_same_by_the_core_and_by_the_drain(
-    both: tuple[_Clocked, _Core],
-) -> None:
+def test_the_life_of_a_server_is_the_same_by_the_core_and_by_the_drain(both):
     def live(bench: Bench) -> None:
         corpus = Corpus(bench, matches=20, disputes=1)
         for _ in range(7):
@@ -150,9 +142,7 @@ def stories() -> Iterator[list[tuple[bytes, Any]]]:
         yield [*turns, *chance.sample(list(every_command(state, BEGIN + DAY)), 12)]
 
 
-def test_all_games_and_states_are_the_same_with_a_whole_match_in_a_batch(
-    both: tuple[_Clocked, _Core],
-) -> None:
+def test_all_games_and_states_are_the_same_with_a_whole_match_in_a_batch(both):
     turns = [(board, *turn) for board, story in enumerate(stories(), 1) for turn in story]
     new = [
         sent(actor, command, number, board)
@@ -171,7 +161,7 @@ def test_all_games_and_states_are_the_same_with_a_whole_match_in_a_batch(
     assert_equal(both, live)
 
 
-def test_a_command_that_can_not_be_decided_holds_up_only_its_match(bench: Bench) -> None:
+def test_a_command_that_can_not_be_decided_holds_up_only_its_match(bench):
     def fail_in_the_first(command: CommandEnvelope, *rest: Any) -> Any:
         if command.match == 1 and isinstance(command.command, ResignMatch):
             raise ZeroDivisionError
@@ -187,9 +177,7 @@ def test_a_command_that_can_not_be_decided_holds_up_only_its_match(bench: Bench)
     assert loop_of(bench).run(range(4), BATCH) == 2
 
 
-def test_a_command_that_another_drain_decides_meanwhile_gets_the_outcome_of_that(
-    bench: Bench,
-) -> None:
+def test_a_command_that_another_drain_decides_meanwhile_gets_the_outcome_of_that(bench):
     bench.start(1)
     order = bench.send(ALICE, PlayMove(text="m13-m9"))
 

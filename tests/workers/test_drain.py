@@ -1,64 +1,41 @@
-"""The drain on a real server, one step at a time."""
+"""The drain on a real server: its batches, the doors, and what it can not read, decide or commit. `tests/model` plays by chance."""
 
+import logging
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import pytest
+from redis import Redis
+from redis.exceptions import ConnectionError as RedisConnectionError
+
 from domain.errors import Code
-from domain.match import commands
 from domain.match.audit import verify
-from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch
-from domain.match.history import decode_refusal
+from domain.match.commands import CommandEnvelope, MakeOffer, PlayMove, ResignMatch, StartMatch
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext, Rejection
+from domain.match.events import OfferMade
+from domain.match.history import EVENT_LIMIT
+from domain.match.state import MatchState
 from infra.durability.durability import Mode
+from infra.durability.durability_watch import DurabilityWatch
 from infra.redis import keys
 from infra.store.channels import LogListener, board_of
-from infra.store.port import AlreadyDecided, CommitResult, Write
+from infra.store.port import CommitConflict, CommitResult, Submission, Write
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
+from tests.helpers.doctor import value
 from tests.helpers.gateways import OutcomeListener
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
-from workers.commands.drain import SMALL_BACKLOG, SMALL_BATCH
+from tests.helpers.writes import attempts_counted
+from workers.commands import handle
+from workers.commands.drain import CHUNK, SMALL_BACKLOG, SMALL_BATCH, TRIES, Drain
+from workers.commands.handle import CommandHandler, Decider, StartContexts, Task
 
 
-def test_a_move_becomes_an_event_an_outcome_and_a_snapshot(bench: Bench) -> None:
-    bench.start(1)
-    order = bench.send(ALICE, PlayMove(text="m13-m9"))
-    assert bench.drain() == 1
-    outcome = bench.outcome(order)
-    assert outcome is not None
-    assert (outcome.accepted, outcome.seq, outcome.index) == (True, 2, 1)
-    assert bench.state().moves == "m13-m9"
-    assert verify(1, bench.store.events(1)).state == bench.state()
-
-
-def test_a_refused_command_has_an_outcome_and_a_leaf_but_no_event(bench: Bench) -> None:
-    bench.start(1)
-    order = bench.send(BOB, PlayMove(text="a1-a5"))
-    bench.drain()
-    outcome = bench.outcome(order)
-    assert outcome is not None
-    assert outcome.code == Code.NOT_YOUR_TURN
-    assert outcome.sentence == "you play Dark, and it is Light's turn"
-    assert len(bench.store.events(1)) == 1
-    (_, (index, leaf)) = bench.store.leaves(1, 0, 10)
-    assert index == outcome.index == 1
-    assert decode_refusal(leaf).move == "a1-a5"
-
-
-def test_several_moves_of_a_match_are_decided_one_upon_the_other_in_one_batch(
-    bench: Bench,
-) -> None:
-    bench.start(1)
-    orders = [bench.send(ALICE, PlayMove(text="m13-m9")), bench.send(BOB, PlayMove(text="a13-c11"))]
-    orders.append(bench.send(BOB, PlayMove(text="a1-a5")))
-    assert bench.drain() == 3
-    outcomes = [bench.outcome(order) for order in orders]
-    assert [o.code if o else None for o in outcomes] == ["", "", Code.NOT_YOUR_TURN]
-    assert bench.state().ply == 2
-
-
-def test_matches_of_all_shards_are_worked_together(bench: Bench) -> None:
+def test_matches_of_all_shards_are_worked_together(bench):
     bench.start(*range(1, 21))
     for board in range(1, 21):
         bench.send(ALICE, PlayMove(text="m13-m9"), board)
@@ -66,34 +43,7 @@ def test_matches_of_all_shards_are_worked_together(bench: Bench) -> None:
     assert all(bench.state(board).ply == 1 for board in range(1, 21))
 
 
-def test_the_same_command_five_times_is_one_event_and_five_equal_answers(bench: Bench) -> None:
-    bench.start(1)
-    order = bench.order(ALICE, PlayMove(text="m13-m9"))
-    for _ in range(4):
-        bench.submit(order)
-    bench.drain()
-    answer = bench.submit(order)
-    assert isinstance(answer, AlreadyDecided)
-    assert answer.stored == bench.store.outcome(1, order.id)
-    assert len(bench.store.events(1)) == 2
-    assert bench.store.inbox_size(range(4)) == 0
-
-
-def test_an_id_used_again_for_another_command_gets_the_first_ones_outcome(bench: Bench) -> None:
-    bench.start(1)
-    first = bench.order(ALICE, PlayMove(text="m13-m9"))
-    second = CommandEnvelope(1, first.id, ALICE, PlayMove(text="m13-j7"))
-    bench.submit(first)
-    bench.submit(second)
-    bench.drain()
-    outcome = bench.outcome(first)
-    assert outcome is not None
-    assert outcome.digest == commands.command_digest(commands.encode_command(first))
-    assert outcome.digest != commands.command_digest(commands.encode_command(second))
-    assert bench.state().moves == "m13-m9"
-
-
-def test_the_doors_are_told_each_its_own_outcomes(bench: Bench) -> None:
+def test_the_doors_are_told_each_its_own_outcomes(bench):
     bench.start(1)
     web, mail = (
         OutcomeListener(bench.queue, "reply:web"),
@@ -109,7 +59,7 @@ def test_the_doors_are_told_each_its_own_outcomes(bench: Bench) -> None:
     mail.close()
 
 
-def test_a_change_of_a_match_is_published_once_a_batch_with_its_last_event(bench: Bench) -> None:
+def test_a_change_of_a_match_is_published_once_a_batch_with_its_last_event(bench):
     bench.start(1, 2)
     subscribed: Any = bench.queue.pubsub()
     subscribed.psubscribe("board:*")
@@ -126,7 +76,7 @@ def test_a_change_of_a_match_is_published_once_a_batch_with_its_last_event(bench
     subscribed.close()
 
 
-def test_the_shards_with_new_leaves_are_published_once_a_batch(bench: Bench) -> None:
+def test_the_shards_with_new_leaves_are_published_once_a_batch(bench):
     bench.start(1, 2)
     news = LogListener(bench.queue)
     news.wait(5)  # for the confirmation
@@ -151,7 +101,7 @@ def one_after_the_other(bench: Bench, *steps: Callable[[], object]) -> int:
     return bench.drain(next_step)
 
 
-def test_a_match_that_goes_on_is_read_once_in_a_drain(bench: Bench) -> None:
+def test_a_match_that_goes_on_is_read_once_in_a_drain(bench):
     bench.start(1)
     looked: list[int] = []
 
@@ -193,18 +143,18 @@ def together(bench: Bench, boards: int) -> list[list[int]]:
     return commits
 
 
-def test_a_few_commands_are_committed_in_small_batches_the_oldest_first(bench: Bench) -> None:
+def test_a_few_commands_are_committed_in_small_batches_the_oldest_first(bench):
     commits = together(bench, SMALL_BACKLOG)
     assert [len(boards) for boards in commits] == [SMALL_BATCH] * (SMALL_BACKLOG // SMALL_BATCH)
     # handed in from the highest board down
     assert min(commits[0]) > max(commits[-1])
 
 
-def test_a_backlog_is_worked_at_once(bench: Bench) -> None:
+def test_a_backlog_is_worked_at_once(bench):
     assert [len(boards) for boards in together(bench, SMALL_BACKLOG + 1)] == [SMALL_BACKLOG + 1]
 
 
-def test_what_another_drain_wrote_in_between_is_noticed(bench: Bench) -> None:
+def test_what_another_drain_wrote_in_between_is_noticed(bench):
     bench.start(1)
     bench.send(ALICE, PlayMove(text="m13-m9"))
 
@@ -221,7 +171,7 @@ def test_what_another_drain_wrote_in_between_is_noticed(bench: Bench) -> None:
     assert verify(1, bench.store.events(1)).state == bench.state()
 
 
-def test_a_match_that_can_not_be_read_is_not_taken_for_a_new_one_later(bench: Bench) -> None:
+def test_a_match_that_can_not_be_read_is_not_taken_for_a_new_one_later(bench):
     bench.start(1)
     name = keys.snapshot(1, 1)
     bench.client.set(name, bench.client.getrange(name, 0, 31) + b"\xc1")
@@ -231,7 +181,7 @@ def test_a_match_that_can_not_be_read_is_not_taken_for_a_new_one_later(bench: Be
     assert [o.code for o in outcomes if o] == [Code.INTERNAL, Code.INTERNAL]
 
 
-def test_a_small_batch_takes_the_first_command_of_each_account_first(bench: Bench) -> None:
+def test_a_small_batch_takes_the_first_command_of_each_account_first(bench):
     boards = range(1, 1 + SMALL_BACKLOG - 4)
     bench.start(*boards, 100)
     flood = [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in boards]
@@ -241,7 +191,7 @@ def test_a_small_batch_takes_the_first_command_of_each_account_first(bench: Benc
     assert [bench.outcome(order) is not None for order in flood].count(True) == SMALL_BATCH - 1
 
 
-def test_the_commands_of_a_match_keep_their_order_among_the_accounts(bench: Bench) -> None:
+def test_the_commands_of_a_match_keep_their_order_among_the_accounts(bench):
     boards = range(1, 21)
     bench.start(*boards)
     for board in boards:
@@ -249,6 +199,330 @@ def test_the_commands_of_a_match_keep_their_order_among_the_accounts(bench: Benc
     answer = bench.send(BOB, PlayMove(text="a13-c11"), 20)
     while bench.store.inbox_size(range(4)):
         bench.drain()
-    outcome = bench.outcome(answer)
-    assert outcome is not None
-    assert outcome.accepted
+    assert bench.outcome(answer).accepted
+
+
+MATCHES = CHUNK + 20
+
+
+class Watched(RedisStore):
+    """A store that keeps the results of all commits, and does something before one of them."""
+
+    def __init__(self, client: Redis) -> None:
+        super().__init__(client, Mode.FSYNC)
+        self.results: list[list[CommitResult]] = []
+        self.threads: list[threading.Thread] = []
+
+    def before(self, number: int) -> None:
+        """Do something before commit `number`, counted from 0."""
+
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
+        self.before(len(self.results))
+        self.threads.append(threading.current_thread())
+        self.results.append(super().commit(writes))
+        return self.results[-1]
+
+
+@pytest.fixture
+def store(bench: Bench) -> Watched:
+    """The store of the bench, after all matches have begun."""
+    bench.start(*range(1, MATCHES + 1))
+    watched = Watched(bench.client)
+    bench.store = watched
+    return watched
+
+
+def send_moves(bench: Bench) -> list[CommandEnvelope]:
+    """Send the first move of each match."""
+    return [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in range(1, MATCHES + 1)]
+
+
+def test_a_chunk_is_decided_while_the_one_before_is_committed(bench, store, monkeypatch):
+    orders = send_moves(bench)
+    decided_beyond = threading.Event()
+    decided: list[bytes] = []
+
+    def wait(number: int) -> None:
+        # if nothing were decided meanwhile, this would wait for itself
+        assert number or decided_beyond.wait(60)
+
+    def counting(
+        sent: CommandEnvelope, state: MatchState, context: DecisionContext
+    ) -> Decision | Rejection:
+        decided.append(sent.id)
+        if len(decided) > CHUNK:
+            decided_beyond.set()
+        return decide(sent, state, context)
+
+    monkeypatch.setattr(store, "before", wait)
+    assert bench.drain(decider=counting) == MATCHES
+    assert [len(results) for results in store.results] == [CHUNK, MATCHES - CHUNK]
+    outcomes = [bench.outcome(order) for order in orders]
+    assert [one.accepted for one in outcomes if one] == [True] * MATCHES
+    assert not store.threads[0].is_alive()
+
+
+def test_a_small_batch_is_committed_by_the_drain_itself(bench, store):
+    bench.send(ALICE, PlayMove(text="m13-m9"))
+    assert bench.drain() == 1
+    assert store.threads == [threading.current_thread()]
+
+
+def test_what_was_decided_on_a_commit_that_did_not_apply_is_decided_again(
+    bench, store, monkeypatch
+):
+    # the match's commands are in two chunks, behind those of the shard before
+    for _ in range(CHUNK - 20):
+        bench.send(BOB, MakeOffer(kind="draw"), 4)
+    orders = [bench.send(ALICE, PlayMove(text="m13-m9"), 5)]
+    orders += [bench.send(BOB, MakeOffer(kind="draw"), 5) for _ in range(50)]
+    other = RedisStore(bench.client, Mode.FSYNC)
+
+    def overtake(number: int) -> None:
+        if number == 0:
+            orders.append(bench.send(ALICE, MakeOffer(kind="draw"), 5))
+            task = Task(other.read_inbox([1], MATCHES)[-1], orders[-1])
+            handler = CommandHandler(other, StartContexts(None, bench.client), decide)
+            handler.load({5})
+            write = handler.handle(task)
+            assert isinstance(write, Write)
+            other.commit([write])
+
+    monkeypatch.setattr(store, "before", overtake)
+    assert bench.drain() == CHUNK - 20 + 51
+    first, second, *later = store.results
+    assert [isinstance(one, CommitConflict) for one in first] == [False] * (CHUNK - 20) + [
+        True
+    ] * 20
+    assert [isinstance(one, CommitConflict) for one in second] == [True] * 31
+    assert not any(isinstance(one, CommitConflict) for results in later for one in results)
+    assert all(bench.outcome(order) for order in orders)
+    assert verify(5, store.events(5)).state == bench.state(5)
+    assert store.inbox_size(range(4)) == 0
+
+
+def test_a_commit_that_fails_ends_the_drain_before_anything_later_is_written(
+    bench, store, monkeypatch
+):
+    orders = send_moves(bench)
+
+    def fail(_: int) -> None:
+        raise RedisConnectionError("gone")
+
+    monkeypatch.setattr(store, "before", fail)
+    with pytest.raises(RedisConnectionError):
+        bench.drain()
+    assert store.results == []
+    assert not any(bench.outcome(order) for order in orders)
+    assert bench.store.inbox_size(range(4)) == MATCHES
+
+
+def test_an_entry_that_can_not_be_decoded_is_set_aside_with_an_alarm(bench, caplog):
+    bench.start(1)
+    bench.store.submit([Submission(1, b"i" * 16, b"digest..", b"garbage", ALICE, 0, "reply:1")])
+    order = bench.send(ALICE, PlayMove(text="m13-m9"))
+    with caplog.at_level(logging.ERROR):
+        assert bench.drain() == 1
+    assert "ALARM" in caplog.text
+    assert bench.client.xlen(keys.dead_letters(1)) == 1
+    assert bench.outcome(order) is not None
+
+
+def test_an_event_that_can_not_be_sealed_costs_its_own_match_only(bench):
+    bench.start(1, 2)
+
+    def too_much(
+        order: CommandEnvelope, state: MatchState, given: DecisionContext
+    ) -> Decision | Rejection:
+        if order.match == 1:
+            return Decision((OfferMade(seat=0, kind="x" * EVENT_LIMIT),))
+        return decide(order, state, given)
+
+    stuck, other = [bench.send(ALICE, MakeOffer(kind="draw"), board) for board in (1, 2)]
+    assert bench.drain(decider=too_much) == 2
+    codes = [o.code for n in (stuck, other) if (o := bench.outcome(n))]
+    assert codes == [Code.INTERNAL, ""]
+
+
+def raises() -> None:
+    raise ZeroDivisionError("a bug in a game")
+
+
+def loops() -> None:
+    while True:
+        pass
+
+
+def recurses() -> None:
+    recurses()
+
+
+def allocates() -> None:
+    raise MemoryError
+
+
+def failing(way: Callable[[], None], times: int = 1_000) -> Decider:
+    """Decide as the rules do, but fail on the move m13-j7 that often."""
+    failures = iter(range(times))
+
+    def decider(
+        order: CommandEnvelope, state: MatchState, given: DecisionContext
+    ) -> Decision | Rejection:
+        if order.command == PlayMove(text="m13-j7") and next(failures, None) is not None:
+            way()
+        return decide(order, state, given)
+
+    return decider
+
+
+@pytest.mark.parametrize(
+    "way", [raises, pytest.param(loops, marks=pytest.mark.long), recurses, allocates]
+)
+@pytest.mark.usefixtures("cpu_limit")
+def test_a_game_that_fails_costs_its_own_match_only(bench, way):
+    bench.start(1, 2, 5)
+    poison = bench.send(ALICE, PlayMove(text="m13-j7"), 1)
+    behind = bench.send(ALICE, MakeOffer(kind="draw"), 1)
+    neighbours = [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in (2, 5)]
+    decider, done = failing(way), 0
+    # on a busy machine a drain's turn may end before it has used its seconds of CPU time
+    while bench.store.inbox_size(range(4)):
+        done += bench.drain(decider=decider)
+    assert done == 4
+    assert bench.outcome(poison).code == Code.INTERNAL
+    assert [o.accepted for n in [behind, *neighbours] if (o := bench.outcome(n))] == [True] * 3
+    assert bench.state(1).ply == 0
+    assert attempts_counted(bench.store, 1) == {}
+
+
+def test_what_waits_behind_a_failing_command_keeps_its_place(bench):
+    bench.start(1)
+    first = bench.send(ALICE, PlayMove(text="m13-j7"))
+    second = bench.send(BOB, PlayMove(text="a13-c11"))
+    assert bench.drain(decider=failing(raises, TRIES)) == 2
+    assert [o.accepted for n in (first, second) if (o := bench.outcome(n))] == [True, True]
+    assert bench.state().moves == "m13-j7 a13-c11"
+
+
+def test_a_repetition_of_a_refused_suspect_is_answered_and_not_tried_again(bench):
+    bench.start(1)
+    order = bench.send(ALICE, PlayMove(text="m13-m9"))
+    for _ in range(3):  # its sender heard nothing, and repeats it
+        bench.submit(order)
+    behind = bench.send(ALICE, PlayMove(text="m13-j7"))
+    tried = []
+
+    def decider(
+        sent: CommandEnvelope, state: MatchState, given: DecisionContext
+    ) -> Decision | Rejection:
+        if sent.id == order.id:
+            tried.append(sent.id)
+            raises()
+        return decide(sent, state, given)
+
+    bench.drain(decider=decider)
+    assert bench.outcome(order).code == Code.INTERNAL
+    assert len(tried) == 1 + TRIES
+    assert bench.state().moves == "m13-j7"
+    assert bench.outcome(behind)
+    assert bench.store.inbox_size(range(4)) == 0
+
+
+class Broken(RedisStore):
+    """A store whose server goes away in every commit."""
+
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
+        raise RedisConnectionError(f"gone, with {len(writes)} to write")
+
+
+def test_a_server_that_fails_in_the_commit_is_not_the_commands_fault(bench):
+    bench.start(1)
+    order = bench.send(ALICE, PlayMove(text="m13-m9"))
+    for _ in range(2 * TRIES):
+        store = Broken(bench.client, Mode.FSYNC)
+        with pytest.raises(RedisConnectionError):
+            Drain(store, bench.lanes, bench.queue, LANE, data=bench.client).run()
+        assert bench.queue.exists(keys.lease_mark(LANE))
+        bench.queue.delete(keys.lease(LANE))
+    bench.drain()
+    assert bench.outcome(order).accepted
+
+
+def test_a_start_waits_while_the_node_of_its_players_is_away(bench, monkeypatch):
+    def away(*_: object) -> None:
+        raise RedisConnectionError("a node is away")
+
+    bench.start(1)
+    start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB))
+    waits, fine = bench.send(ALICE, start, 2), bench.send(ALICE, PlayMove(text="m13-m9"), 1)
+    monkeypatch.setattr(handle, "on_vacation", away)
+    for _ in range(TRIES + 2):
+        bench.drain()
+    assert bench.outcome(waits) is None, "it is not refused for what is not its fault"
+    assert bench.outcome(fine) is not None
+    assert attempts_counted(bench.store, 2) == {}
+    monkeypatch.undo()
+    bench.drain()
+    assert bench.outcome(waits).accepted
+
+
+ACCEPTED = "matchpost_commands_accepted_total"
+
+
+REFUSED = "matchpost_commands_refused_total"
+
+
+def test_a_command_is_counted_once_by_its_kind_or_by_the_code_of_its_refusal(bench):
+    starts, moves = (value(ACCEPTED, command=kind) for kind in ("start", "move"))
+    early, illegal = (value(REFUSED, code=code) for code in ("not-your-turn", "unreadable-move"))
+    bench.start(1)
+    order = bench.send(ALICE, PlayMove(text="m13-m9"))
+    bench.send(ALICE, PlayMove(text="a1-a5"))
+    bench.send(BOB, PlayMove(text="nonsense"))
+    bench.drain()
+    bench.submit(order)  # sent again, it has its outcome
+    bench.drain()
+    assert value(ACCEPTED, command="start") == starts + 1
+    assert value(ACCEPTED, command="move") == moves + 1
+    assert value(REFUSED, code="not-your-turn") == early + 1
+    assert value(REFUSED, code="unreadable-move") == illegal + 1
+
+
+def test_a_commit_is_measured_with_the_number_of_its_commands(bench):
+    bench.start(1, 2)
+    commits, commands = (
+        value("matchpost_commit_seconds_count"),
+        value("matchpost_commit_commands_sum"),
+    )
+    for board in (1, 2):
+        bench.send(BOB, ResignMatch(), board)
+    bench.drain()
+    assert value("matchpost_commit_seconds_count") == commits + 1
+    assert value("matchpost_commit_commands_sum") == commands + 2
+
+
+def test_a_trial_write_is_measured(redis_client):
+    before = value("matchpost_durable_write_seconds_count")
+    assert DurabilityWatch(redis_client, redis_client, Mode.FSYNC).verify() == ""
+    assert value("matchpost_durable_write_seconds_count") == before + 1
+
+
+@pytest.mark.parametrize("damage", ["snapshot", "moves", "conditional moves"])
+def test_what_can_not_be_read_of_a_match_costs_that_match_only(bench, caplog, damage):
+    bench.start(1, 2, 5)
+    for board in (1, 2, 5):
+        bench.send(ALICE, PlayMove(text="m13-m9"), board)
+    bench.drain()
+    match damage:
+        case "snapshot":
+            name = keys.snapshot(1, 1)
+            bench.client.set(name, bench.client.getrange(name, 0, 31) + b"\xc1")
+        case "moves":
+            bench.client.delete(keys.moves(1, 1))
+        case _:
+            bench.client.set(keys.conditional_moves(1, 1), b"\xc1")
+    orders = [bench.send(BOB, PlayMove(text="a13-a9"), board) for board in (1, 2, 5)]
+    assert bench.drain() == 3
+    assert [bench.outcome(order).code for order in orders] == [Code.INTERNAL, "", ""]
+    if damage != "conditional moves":
+        assert "ALARM: the snapshot of match 1 can't be read" in caplog.text

@@ -1,30 +1,64 @@
-"""Draws on the whole path: each seed once, none skipped, and every draw recomputed from the log."""
+"""Draws and deals on the whole path: each seed once, none skipped, and every draw recomputed from the log."""
 
 import itertools
-from collections.abc import Callable, Sequence
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
+from msgspec.structs import replace
+from redis import Redis
 
+from domain.clocks.time_control import DAY
 from domain.errors import Code
-from domain.fairness import CHAIN_LENGTH, SetupDraw, earlier_seed, entropy_text, previous_seed
-from domain.match.commands import AnswerOffer, CommandEnvelope, DeclineMatch, PlayMove, StartMatch
-from domain.match.events import Challenged, Gathered, MatchStarted
+from domain.fairness import CHAIN_LENGTH, Commitment, SetupDraw, entropy_text, previous_seed
+from domain.match.commands import (
+    AnswerOffer,
+    DeclineMatch,
+    FlagPlayer,
+    MakeOffer,
+    RevealText,
+    StartMatch,
+)
+from domain.match.deals import DealKind, deal_kind
+from domain.match.events import (
+    SERVER_ACCOUNT,
+    Absent,
+    Accepted,
+    Declined,
+    MatchStarted,
+    Revealed,
+    Sealed,
+    Withheld,
+)
 from domain.match.history import BrokenHistory, decode_anchor, decode_event
-from domain.match.state import position_of
+from infra.audit.draws import DEALS
+from infra.audit.leaf_order import LeafOrder
 from infra.audit.stored_match import check
 from infra.durability.durability import Mode
+from infra.people.account_lists import SeenTexts
+from infra.people.accounts import Accounts
+from infra.projections.standings import StandingsQuery
 from infra.redis import keys
+from infra.store.kept_texts import DrawTexts
 from infra.store.leases import LaneLeases
 from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore
 from infra.store.seed_chains import SeedChains, abandoned_chains
+from tests.fakes.dying import Killed
 from tests.helpers.bench import Bench
 from tests.helpers.doctor import damaged_matches
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
 from tests.helpers.rollback import copy_of, put_back
+from tests.helpers.side import catch_up
+from tests.helpers.timed import BEGIN, SHORT, TimedBench
 from workers.commands.drain import TRIES, Drain
 
 
@@ -43,7 +77,7 @@ def draw_of(bench: Bench, board: int) -> SetupDraw:
     raise AssertionError(f"match {board} drew nothing")
 
 
-def test_a_start_that_draws_records_the_setup_and_reveals_its_seed(bench: Bench) -> None:
+def test_a_start_that_draws_records_the_setup_and_reveals_its_seed(bench):
     text = entropy_text(bytes(16), "word")
     bench.send(ALICE, drain_start(text), 3)
     assert bench.drain() == 1
@@ -58,38 +92,7 @@ def test_a_start_that_draws_records_the_setup_and_reveals_its_seed(bench: Bench)
     )
 
 
-def test_several_starts_of_a_batch_use_one_seed_each(bench: Bench) -> None:
-    boards = [3, 7, 11, 15, 19]
-    for board in boards:
-        bench.send(ALICE, drain_start(), board)
-    assert bench.drain() == 5
-    draws = [draw_of(bench, board) for board in boards]
-    assert [draw.k for draw in draws] == [1, 2, 3, 4, 5]
-    assert all(previous_seed(b.seed) == a.seed for a, b in itertools.pairwise(draws))
-    assert len({bench.state(board).setup for board in boards}) == 5
-
-
-def test_a_start_that_draws_nothing_uses_no_seed(bench: Bench) -> None:
-    bench.send(ALICE, drain_start(options=("-o1", "-p")), 3)
-    bench.send(ALICE, drain_start(options=("-nonsense",)), 7)
-    bench.drain()
-    assert bench.store.seed_chain(3) is None
-    assert bench.state(3).started
-    assert not bench.state(7).started
-
-
-def test_a_refused_start_leaves_its_seed_to_the_next(bench: Bench) -> None:
-    bench.send(ALICE, drain_start(), 3)
-    bench.send(ALICE, drain_start(), 3)
-    bench.send(ALICE, drain_start(), 7)
-    bench.drain()
-    assert draw_of(bench, 7).k == 2
-    drawn = bench.store.seed_chain(3)
-    assert drawn is not None
-    assert drawn.used == 2
-
-
-def test_concurrent_starts_repeat_and_skip_no_seed(bench: Bench) -> None:
+def test_concurrent_starts_repeat_and_skip_no_seed(bench):
     boards = range(3, 3 + 4 * 30, 4)
     orders = [bench.send(ALICE, drain_start(), board) for board in boards]
 
@@ -119,49 +122,13 @@ def test_concurrent_starts_repeat_and_skip_no_seed(bench: Bench) -> None:
         assert all(previous_seed(b.seed) == a.seed for a, b in itertools.pairwise(found))
 
 
-def test_a_match_that_gathers_starts_with_the_last_consent(bench: Bench) -> None:
-    mine, theirs = entropy_text(bytes(16), "mine"), entropy_text(bytes(16), "theirs")
-    bench.send(ALICE, drain_start(mine, gather=True), 3)
-    early = bench.send(ALICE, PlayMove(text="24-57"), 3)
-    again = bench.send(ALICE, AnswerOffer(accept=True), 3)
-    bench.drain()
-    assert bench.state(3).awaits_entropy
-    outcomes = [bench.outcome(early), bench.outcome(again)]
-    assert [o.code for o in outcomes if o] == [Code.NOT_STARTED, Code.OFFER_STANDS]
-    bench.send(BOB, AnswerOffer(accept=True, text=theirs), 3)
-    bench.drain()
-    bodies = [decode_event(data).body for data in bench.store.events(3)]
-    assert [type(body) for body in bodies] == [Challenged, Gathered, MatchStarted]
-    assert draw_of(bench, 3).texts == (mine, theirs)
-    assert not bench.state(3).awaits_entropy
-    assert position_of(bench.state(3)) is not None
-    assert "follows from seed 1 of chain 1" in check(bench.store, 3)
-
-
-@pytest.mark.parametrize("no", [AnswerOffer(accept=False), DeclineMatch()])
-def test_a_match_that_gathers_can_be_declined(bench: Bench, no: AnswerOffer | DeclineMatch) -> None:
-    bench.send(ALICE, drain_start(gather=True), 3)
-    stranger = bench.send(CAROL, AnswerOffer(accept=True), 3)
-    order: CommandEnvelope = bench.send(BOB, no, 3)
-    bench.drain()
-    refused, done = bench.outcome(stranger), bench.outcome(order)
-    assert refused is not None
-    assert refused.code == Code.NOT_A_PLAYER
-    assert done is not None
-    assert done.accepted
-    assert bench.state(3).over
-    assert check(bench.store, 3).startswith("match 3 holds")
-
-
-def test_nothing_is_gathered_where_chance_decides_nothing(bench: Bench) -> None:
+def test_nothing_is_gathered_where_chance_decides_nothing(bench):
     order = bench.send(ALICE, drain_start(gather=True, options=("-o1", "-p")), 3)
     bench.drain()
-    outcome = bench.outcome(order)
-    assert outcome is not None
-    assert outcome.code == Code.BAD_OPTION
+    assert bench.outcome(order).code == Code.BAD_OPTION
 
 
-def test_a_seed_that_was_not_anchored_is_found(bench: Bench) -> None:
+def test_a_seed_that_was_not_anchored_is_found(bench):
     bench.send(ALICE, drain_start(), 3)
     bench.drain()
     name = keys.seed_chain(3)
@@ -184,9 +151,7 @@ def without_secrets(bench: Bench, folder: Path) -> SeedChains:
     return there
 
 
-def test_without_the_secret_a_start_waits_and_other_matches_go_on(
-    bench: Bench, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_without_the_secret_a_start_waits_and_other_matches_go_on(bench, tmp_path, caplog):
     there = without_secrets(bench, tmp_path / "elsewhere")
     lost = bench.send(ALICE, drain_start(), 7)
     behind = bench.send(BOB, DeclineMatch(), 7)
@@ -195,37 +160,17 @@ def test_without_the_secret_a_start_waits_and_other_matches_go_on(
         bench.drain()
     assert bench.outcome(lost) is None
     assert bench.outcome(behind) is None
-    other = bench.outcome(fine)
-    assert other is not None
-    assert other.accepted
+    assert bench.outcome(fine).accepted
     alarms = [record for record in caplog.records if "ALARM" in record.message]
     assert len(alarms) == 1
     assert "the secret of chain 1 of shard 3 is missing" in alarms[0].message
     bench.seeds = there
     bench.drain()
-    done = bench.outcome(lost)
-    assert done is not None
-    assert done.accepted
+    assert bench.outcome(lost).accepted
     assert bench.outcome(behind) is not None
 
 
-def test_a_start_goes_on_once_its_secret_is_restored(
-    bench: Bench, tmp_path: Path, wait_until: Callable[[Callable[[], object]], None]
-) -> None:
-    there = without_secrets(bench, tmp_path / "elsewhere")
-    lost = bench.send(ALICE, drain_start(), 7)
-    bench.drain()
-    assert bench.outcome(lost) is None
-    there._folder.rename(tmp_path / "elsewhere")
-    wait_until(lambda: bench.drain() == 1)
-    done = bench.outcome(lost)
-    assert done is not None
-    assert done.accepted
-
-
-def test_starts_that_wait_request_no_drain_and_are_tried_once_in_each(
-    bench: Bench, tmp_path: Path
-) -> None:
+def test_starts_that_wait_request_no_drain_and_are_tried_once_in_each(bench, tmp_path):
     without_secrets(bench, tmp_path / "elsewhere")
     for board in range(7, 7 + 4 * 200, 4):
         bench.send(ALICE, drain_start(), board)
@@ -237,12 +182,10 @@ def test_starts_that_wait_request_no_drain_and_are_tried_once_in_each(
     assert bench.drain() == 1
     assert bench.woken == []
     assert len(asked) == 1
-    other = bench.outcome(fine)
-    assert other is not None
-    assert other.accepted
+    assert bench.outcome(fine).accepted
 
 
-def test_a_start_that_waits_is_never_refused_as_a_suspect(bench: Bench, tmp_path: Path) -> None:
+def test_a_start_that_waits_is_never_refused_as_a_suspect(bench, tmp_path):
     there = without_secrets(bench, tmp_path / "elsewhere")
     lost = bench.send(ALICE, drain_start(), 7)
     for _ in range(TRIES + 2):
@@ -252,12 +195,10 @@ def test_a_start_that_waits_is_never_refused_as_a_suspect(bench: Bench, tmp_path
     assert bench.client.hlen(keys.attempts(3)) == 0
     bench.seeds = there
     bench.drain()
-    done = bench.outcome(lost)
-    assert done is not None
-    assert done.accepted
+    assert bench.outcome(lost).accepted
 
 
-def test_a_folder_without_the_others_secrets_anchors_no_chain(bench: Bench, tmp_path: Path) -> None:
+def test_a_folder_without_the_others_secrets_anchors_no_chain(bench, tmp_path):
     """A second machine that does not share the folder would make draws of the first fail."""
     without_secrets(bench, tmp_path / "elsewhere")
     first = bench.send(ALICE, drain_start(), 8)
@@ -267,7 +208,7 @@ def test_a_folder_without_the_others_secrets_anchors_no_chain(bench: Bench, tmp_
     assert list((tmp_path / "elsewhere").glob("*")) == []
 
 
-def test_starts_of_a_batch_read_the_chain_of_their_shard_once(bench: Bench) -> None:
+def test_starts_of_a_batch_read_the_chain_of_their_shard_once(bench):
     bench.send(ALICE, drain_start(), 3)
     bench.drain()
     reads: list[int] = []
@@ -280,25 +221,6 @@ def test_starts_of_a_batch_read_the_chain_of_their_shard_once(bench: Bench) -> N
     assert reads == [3]
 
 
-def test_a_chain_ends_and_the_next_is_anchored(bench: Bench) -> None:
-    bench.send(ALICE, drain_start(), 3)
-    bench.drain()
-    bench.client.hset(keys.seed_chain(3), "k", CHAIN_LENGTH - 1)
-    for board in (7, 11):
-        bench.send(ALICE, drain_start(), board)
-    bench.drain()
-    assert [(draw_of(bench, b).chain, draw_of(bench, b).k) for b in (7, 11)] == [
-        (1, CHAIN_LENGTH),
-        (2, 1),
-    ]
-    last = draw_of(bench, 7)
-    assert earlier_seed(last.seed, CHAIN_LENGTH - 1) == draw_of(bench, 3).seed
-    assert "seed 1 of chain 2" in check(bench.store, 11)
-
-
-# data that was put back in time
-
-
 def start_all(bench: Bench, *boards: int) -> list[SetupDraw]:
     for board in boards:
         bench.send(ALICE, drain_start(), board)
@@ -306,9 +228,7 @@ def start_all(bench: Bench, *boards: int) -> list[SetupDraw]:
     return [draw_of(bench, board) for board in boards]
 
 
-def test_no_seed_is_used_again_when_data_was_put_back(
-    bench: Bench, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_no_seed_is_used_again_when_data_was_put_back(bench, caplog):
     start_all(bench, 3)
     before_it = copy_of(bench.client)
     seen = {draw.seed for draw in [*start_all(bench, 7, 11), *start_all(bench, 15, 19)]}
@@ -325,44 +245,7 @@ def test_no_seed_is_used_again_when_data_was_put_back(
     )
 
 
-def test_a_living_worker_sees_that_data_was_put_back(bench: Bench) -> None:
-    start_all(bench, 3)
-    before_it = copy_of(bench.client)
-    seen = start_all(bench, 7, 11)
-    put_back(bench.client, before_it)
-    assert not {draw.seed for draw in seen} & {draw.seed for draw in start_all(bench, 7, 11)}
-
-
-def test_draws_that_were_cut_off_are_no_alarm(
-    bench: Bench, caplog: pytest.LogCaptureFixture
-) -> None:
-    start_all(bench, 3)
-
-    class Killed(RedisStore):
-        def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
-            raise KeyboardInterrupt(f"killed before {len(writes)} were committed")
-
-    store = Killed(bench.client, Mode.FSYNC)
-    for board in (7, 11):
-        bench.send(ALICE, drain_start(), board)
-    with pytest.raises(KeyboardInterrupt):
-        Drain(
-            store,
-            bench.lanes,
-            bench.queue,
-            LANE,
-            data=bench.client,
-            seeds=SeedChains(store, bench.folder),
-        ).run()
-    bench.queue.delete(keys.lease(LANE))
-    assert [draw.chain for draw in start_all(bench, 15)] == [2]
-    assert dict(damaged_matches(bench.store, (3, 7, 11, 15))) == {}
-    assert "draws were cut off" in caplog.text
-    assert "ALARM" not in caplog.text
-    assert abandoned_chains(bench.folder) == []
-
-
-def test_the_mark_is_on_the_disk_before_the_draw_is_committed(bench: Bench) -> None:
+def test_the_mark_is_on_the_disk_before_the_draw_is_committed(bench):
     marks: list[bytes] = []
 
     class Looking(RedisStore):
@@ -373,27 +256,403 @@ def test_the_mark_is_on_the_disk_before_the_draw_is_committed(bench: Bench) -> N
     store = Looking(bench.client, Mode.FSYNC)
     for board in (3, 7):
         bench.send(ALICE, drain_start(), board)
-    Drain(
-        store,
-        bench.lanes,
-        bench.queue,
-        LANE,
-        data=bench.client,
-        seeds=SeedChains(store, bench.folder),
-    ).run()
+    drain_on(bench, store)
     assert marks == [b"       1        2\n"]
 
 
-def test_a_mark_that_can_not_be_read_stands_for_all_seeds(bench: Bench) -> None:
+def test_a_mark_that_can_not_be_read_stands_for_all_seeds(bench):
     start_all(bench, 3)
     (mark,) = bench.folder.glob("*.used")
     mark.write_bytes(bytes(18))
     assert [draw.chain for draw in start_all(bench, 7)] == [2]
 
 
-def test_data_that_is_older_than_marks_goes_on_with_its_chain(bench: Bench) -> None:
+def test_data_that_is_older_than_marks_goes_on_with_its_chain(bench):
     start_all(bench, 3)
     (mark,) = bench.folder.glob("*.used")
     mark.unlink()
     assert [(draw.chain, draw.k) for draw in start_all(bench, 7)] == [(1, 2)]
     assert mark.exists()
+
+
+def test_draws_that_were_cut_off_are_no_alarm(bench, caplog):
+    start_all(bench, 3)
+    for board in (7, 11):
+        bench.send(ALICE, drain_start(), board)
+    with pytest.raises(Killed):
+        drain_on(bench, Killing(bench.client, Mode.FSYNC))
+    bench.queue.delete(keys.lease(LANE))
+    assert [draw.chain for draw in start_all(bench, 15)] == [2]
+    assert dict(damaged_matches(bench.store, (3, 7, 11, 15))) == {}
+    assert "draws were cut off" in caplog.text
+    assert "ALARM" not in caplog.text
+    assert abandoned_chains(bench.folder) == []
+
+
+class Killing(RedisStore):
+    """A store whose process is killed before it commits, or after."""
+
+    after = False
+
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
+        if self.after:
+            super().commit(writes)
+        raise Killed
+
+
+def drain_on(bench: Bench, store: RedisStore) -> int:
+    """Drain by a process of its own, which has another store."""
+    seeds = SeedChains(store, bench.folder)
+    return Drain(store, bench.lanes, bench.queue, LANE, data=bench.client, seeds=seeds).run()
+
+
+TEXTS = {ALICE: b"alice's text", BOB: b"bob's text", CAROL: b"carol's text"}
+
+
+NOBODY = Commitment()
+
+
+def to(account: bytes) -> Commitment:
+    return Commitment(sha256(TEXTS[account]).digest())
+
+
+def call(*commitments: Commitment, **more: object) -> StartMatch:
+    return StartMatch(
+        rules="powerdrain/1",
+        options=(),
+        seats=(ALICE, BOB),
+        gather=True,
+        commitments=commitments,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def bodies(bench: Bench, board: int, kind: type) -> list:
+    found = [decode_event(data).body for data in bench.store.events(board)]
+    return [body for body in found if isinstance(body, kind)]
+
+
+def seal(bench: Bench, board: int) -> None:
+    bench.send(ALICE, call(to(ALICE), NOBODY), board)
+    bench.send(BOB, AnswerOffer(accept=True, commitment=to(BOB)), board)
+    bench.drain()
+
+
+def reveal(bench: Bench, board: int, *accounts: bytes) -> None:
+    for account in accounts:
+        bench.send(account, RevealText(text=TEXTS[account]), board)
+    bench.drain()
+
+
+def plain(bench: Bench, board: int) -> MatchStarted:
+    bench.send(ALICE, StartMatch(rules="powerdrain/1", options=(), seats=(ALICE, BOB)), board)
+    bench.drain()
+    return bodies(bench, board, MatchStarted)[0]
+
+
+def drawn(bench: Bench, board: int) -> tuple[int, int]:
+    draw = bodies(bench, board, MatchStarted)[0].draw
+    return draw.chain, draw.k
+
+
+def test_a_sealed_seed_of_a_chain_that_has_come_to_its_end_still_draws(bench):
+    plain(bench, 3)
+    bench.client.hset(keys.seed_chain(3), "k", CHAIN_LENGTH - 1)
+    seal(bench, 7)
+    plain(bench, 11)
+    reveal(bench, 7, ALICE, BOB)
+    assert [drawn(bench, board) for board in (7, 11)] == [(1, CHAIN_LENGTH), (2, 1)]
+    assert "seed 65536 of chain 1" in check(bench.store, 7)
+
+
+def test_what_the_server_keeps_is_revealed_with_the_seal(bench):
+    words = DrawTexts(bench.client)
+    bench.send(ALICE, call(words.commitment(3, ALICE, "luck"), NOBODY), 3)
+    bench.drain()
+    assert bodies(bench, 3, Revealed) == []
+    bench.send(BOB, AnswerOffer(accept=True, commitment=words.commitment(3, BOB)), 3)
+    bench.drain()
+    revealed = bodies(bench, 3, Revealed)
+    assert [body.seat for body in revealed] == [0, 1]
+    assert revealed[0].text == words.text(3, ALICE) + sha256(b"luck").digest()
+    actors = {decode_event(data).actor for data in bench.store.events(3) if b"revealed" in data}
+    assert actors == {SERVER_ACCOUNT}
+    assert not bench.state(3).awaits_entropy
+    assert "and kept the texts of all players" in check(bench.store, 3)
+
+
+def test_a_text_that_is_revealed_again_changes_nothing(bench):
+    seal(bench, 3)
+    first = bench.send(ALICE, RevealText(text=TEXTS[ALICE]), 3)
+    bench.submit(first)
+    again = bench.send(ALICE, RevealText(text=TEXTS[ALICE]), 3)
+    bench.drain()
+    outcomes = [bench.outcome(order) for order in (first, again)]
+    assert [one.code for one in outcomes if one] == ["", Code.TOO_LATE]
+    assert len(bodies(bench, 3, Revealed)) == 1
+
+
+def test_a_match_declined_in_each_phase_holds(bench):
+    bench.send(ALICE, call(to(ALICE), NOBODY), 3)
+    bench.send(BOB, DeclineMatch(), 3)
+    # a browser with the text of one match was seen, and none with that of the other
+    SeenTexts(bench.client).note(ALICE, [7], BEGIN)
+    for board in (7, 11):
+        seal(bench, board)
+        reveal(bench, board, BOB)
+        bench.send(ALICE, DeclineMatch(), board)
+    bench.drain()
+    assert [bodies(bench, board, Declined | Withheld) for board in (3, 7, 11)] == [
+        [Declined(seat=1)],
+        [Withheld(seat=0)],
+        [Declined(seat=0)],
+    ]
+    assert "because seat 1 didn't reveal a text" in check(bench.store, 7)
+    for board in (3, 11):
+        assert "did not reveal" not in check(bench.store, board)
+    # their seeds are used up, and draw nothing else
+    assert plain(bench, 15).draw.k == 3
+
+
+@pytest.fixture
+def timed(redis_client: Redis, tmp_path: Path) -> TimedBench:
+    return TimedBench(redis_client, tmp_path / "seeds")
+
+
+def test_the_scheduler_ends_a_match_whose_players_do_not_reveal(timed):
+    for board in (1, 2):
+        timed.send(ALICE, call(to(ALICE), to(BOB), terms=SHORT), board)
+        timed.send(BOB, RevealText(text=TEXTS[BOB]), board)
+    timed.drain()
+    SeenTexts(timed.client).note(ALICE, [1], BEGIN)
+    keeper = timed.keeper()
+    timed.tick(keeper, 3 * DAY - 1)
+    assert not timed.state().over
+    timed.tick(keeper, 3 * DAY)
+    assert bodies(timed, 1, Declined | Withheld) == [Withheld(seat=0)]
+    # of the other match no browser with alice's text was seen
+    assert bodies(timed, 2, Declined | Withheld) == [Declined(seat=0)]
+    for board in (1, 2):
+        assert decode_event(timed.store.events(board)[-1]).actor == SERVER_ACCOUNT
+        assert "holds" in check(timed.store, board)
+    assert timed.store.due_boards(1, BEGIN + 99 * DAY, 10) == []
+    timed.tick(keeper, 4 * DAY)
+    assert timed.waits() == 0
+
+
+def test_a_player_on_vacation_loses_no_time_whatever_command_starts_the_match(timed):
+    accounts = Accounts(timed.client, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    away = accounts.signup("away", "mad-hatter")
+    accounts.change_of(away, lambda record: replace(record, vacations=((BEGIN, 9),)))
+    commitments = (to(ALICE), NOBODY)
+    start = StartMatch(
+        rules="powerdrain/1", options=(), seats=(away, BOB), terms=SHORT, gather=True,
+        commitments=commitments,
+    )  # fmt: skip
+    timed.send(away, start, 1)
+    timed.send(BOB, AnswerOffer(accept=True, commitment=to(BOB)), 1)
+    timed.send(away, RevealText(text=TEXTS[ALICE]), 1)
+    timed.send(BOB, RevealText(text=TEXTS[BOB]), 1)
+    # texts given at once, as before commitments; and nothing gathered at all
+    timed.send(
+        BOB,
+        StartMatch(rules="powerdrain/1", options=(), seats=(BOB, away), terms=SHORT, gather=True),
+        2,
+    )
+    timed.send(away, AnswerOffer(accept=True), 2)
+    timed.send(away, StartMatch(rules="pow2/1", options=(), seats=(away, BOB), terms=SHORT), 3)
+    timed.drain()
+    for board in (1, 2, 3):
+        assert Absent(seat=1 if board == 2 else 0, until=BEGIN + 9 * DAY) in bodies(
+            timed, board, Absent
+        )
+        assert "holds" in check(timed.store, board)
+    keeper = timed.keeper()
+    timed.tick(keeper, 12 * DAY - 1)
+    assert [timed.state(board).over for board in (1, 3)] == [False, False]
+    timed.tick(keeper, 12 * DAY)
+    assert [timed.state(board).over for board in (1, 3)] == [True, True]
+
+
+LAPSE = 14 * DAY
+
+
+DEALT = {
+    3: DealKind.ALONE,
+    7: DealKind.IN_TURN,
+    11: DealKind.BY_SERVER,
+    15: DealKind.SEALED,
+    19: DealKind.AGREED,
+}
+"""A match of each kind of deal, all of one shard."""
+
+
+def deal_each(bench: Bench) -> None:
+    """Play the matches of `DEALT` to their start, all commands of each batch decided together."""
+    words = DrawTexts(bench.client)
+    start = StartMatch(rules="powerdrain/1", options=(), seats=(ALICE, BOB))
+    bench.send(ALICE, start, 3)
+    bench.send(ALICE, replace(start, gather=True, text=b"alice's"), 7)
+    kept = words.commitment(11, ALICE), NOBODY
+    bench.send(ALICE, call(*kept, lapse=LAPSE, server_deals=True), 11)
+    for board in (15, 19):
+        bench.send(ALICE, call(to(ALICE), NOBODY, lapse=LAPSE), board)
+    bench.send(BOB, AnswerOffer(accept=True, text=b"bob's"), 7)
+    bench.send(BOB, AnswerOffer(accept=True, commitment=words.commitment(11, BOB)), 11)
+    for board in (15, 19):
+        bench.send(BOB, AnswerOffer(accept=True, commitment=to(BOB)), board)
+        bench.send(ALICE, RevealText(text=TEXTS[ALICE]), board)
+    bench.send(BOB, RevealText(text=TEXTS[BOB]), 15)
+    bench.send(BOB, MakeOffer(kind="deal"), 19)
+    bench.send(ALICE, AnswerOffer(accept=True), 19)
+    bench.drain()
+
+
+def test_verify_says_what_kind_of_deal_it_was(bench):
+    deal_each(bench)
+    assert {deal_kind(bodies(bench, board, object)) for board in DEALT} == {*DealKind}
+    for board, kind in DEALT.items():
+        said = check(bench.store, board)
+        assert "holds" in said
+        assert f"; {DEALS[kind]}; what was dealt follows from seed" in said
+        assert all(
+            DEALS[other] == DEALS[kind] or f"{DEALS[other]};" not in said for other in DealKind
+        )
+
+
+def test_a_sealed_match_can_be_declined_while_the_secrets_are_lost_but_not_dealt(bench):
+    for board in (3, 7):
+        seal(bench, board)
+    bench.send(BOB, MakeOffer(kind="deal"), 7)
+    bench.drain()
+    for file in bench.folder.iterdir():
+        file.unlink()
+    bench.seeds = type(bench.seeds)(bench.store, bench.folder)
+    bench.send(BOB, AnswerOffer(accept=False), 3)
+    bench.send(ALICE, AnswerOffer(accept=True), 7)
+    bench.drain()
+    assert bench.state(3).over
+    assert bench.state(7).sealed
+    assert bench.store.inbox_size(range(4)) == 1
+
+
+@pytest.mark.parametrize("first", ["accept", "decline", "flag"])
+def test_of_an_acceptance_a_refusal_and_the_lapse_at_once_the_first_counts(timed, first):
+    """All of them are decided in one batch; a match by name without chance, and one that the server deals."""
+    own = DrawTexts(timed.client).commitment
+    start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB), terms=SHORT, lapse=LAPSE)
+    timed.send(ALICE, start, 1)
+    commitments = own(2, ALICE), NOBODY
+    timed.send(ALICE, call(*commitments, lapse=LAPSE, server_deals=True, terms=SHORT), 2)
+    timed.drain()
+    commands = {
+        "accept": lambda board: (
+            BOB,
+            AnswerOffer(accept=True, **({"commitment": own(2, BOB)} if board == 2 else {})),
+        ),
+        "decline": lambda _: (ALICE, DeclineMatch()),
+        "flag": lambda _: (SERVER_ACCOUNT, FlagPlayer(ply=0)),
+    }
+    timed.now = BEGIN + (LAPSE if first == "flag" else LAPSE - 1)
+    turns = [first, *(name for name in commands if name != first)]
+    for board in (1, 2):
+        for name in turns:
+            timed.send(*commands[name](board), board)
+    timed.drain()
+    for board in (1, 2):
+        declined = bodies(timed, board, Declined)
+        assert timed.state(board).over
+        # after the acceptance the challenger, who has not moved, may still decline
+        assert declined == [Declined(seat=1 if first == "flag" else 0)]
+        assert bool(bodies(timed, board, Accepted | MatchStarted)) == (
+            first == "accept" or board == 1
+        )
+        assert "holds" in check(timed.store, board)
+
+
+def test_who_declines_what_was_dealt_refused_a_draw_and_who_lets_an_invitation_lapse_did_not(timed):
+    own = DrawTexts(timed.client).commitment
+    for board in (1, 2):
+        start = call(own(board, ALICE), NOBODY, lapse=LAPSE, server_deals=True, terms=SHORT)
+        timed.send(ALICE, start, board)
+    timed.send(BOB, AnswerOffer(accept=True, commitment=own(1, BOB)), 1)
+    timed.send(BOB, DeclineMatch(), 1)
+    timed.drain()
+    keeper = timed.keeper()
+    timed.tick(keeper, LAPSE - 1)
+    assert not timed.state(2).over
+    timed.tick(keeper, LAPSE)
+    assert all(timed.state(board).over for board in (1, 2))
+    catch_up(timed.store, timed.client)
+    assert StandingsQuery(timed.client).refused(BOB) == 1
+
+
+def steps_of(chance: random.Random, board: int, words: DrawTexts) -> list[tuple[bytes, Any]]:
+    """The commands of a match of some kind of deal, in an order in which they may come."""
+    committed = AnswerOffer(accept=True, commitment=to(BOB))
+    reveals = [(who, RevealText(text=TEXTS[who])) for who in chance.sample([ALICE, BOB], 2)]
+    own = [words.commitment(board, who) for who in (ALICE, BOB)]
+    by_server = call(own[0], NOBODY, lapse=LAPSE, server_deals=True)
+    three = replace(call(to(ALICE), NOBODY, NOBODY), rules="halves/1", seats=(ALICE, BOB, CAROL))
+    found = chance.choice([
+        [(ALICE, drain_start(b"word")), (ALICE, drain_start())],
+        [(ALICE, drain_start(options=("-o1", "-p")))],
+        [(ALICE, drain_start(b"mine", gather=True)), (BOB, AnswerOffer(accept=True, text=b"theirs"))],
+        [(ALICE, call(to(ALICE), NOBODY)), (BOB, committed), *reveals],
+        [(ALICE, call(to(ALICE), to(BOB))), *reveals, reveals[0]],
+        [(ALICE, by_server), (BOB, AnswerOffer(accept=True, commitment=own[1]))],
+        [(ALICE, call(to(ALICE), NOBODY, lapse=LAPSE)), (BOB, committed), reveals[0],
+         (reveals[1][0], MakeOffer(kind="deal")), (reveals[0][0], AnswerOffer(accept=True))],
+        [(ALICE, three), *((who, AnswerOffer(accept=True, commitment=to(who))) for who in (CAROL, BOB)),
+         *((who, RevealText(text=TEXTS[who])) for who in chance.sample([ALICE, BOB, CAROL], 3))],
+    ])  # fmt: skip
+    if chance.random() < 0.2:
+        found[chance.randrange(1, len(found) + 1) :] = [(BOB, DeclineMatch())]
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_is_dealt_by_chance_each_seed_is_used_once_and_none_is_skipped(bench, seed):
+    """Matches of all kinds of one shard go on side by side, and drains are killed with their commits."""
+    chance, words = random.Random(seed), DrawTexts(bench.client)
+    boards = range(3, 3 + 4 * 16, 4)
+    left = {board: steps_of(chance, board, words) for board in boards}
+    while any(left.values()):
+        board = chance.choice([board for board in boards if left[board]])
+        bench.send(*left[board].pop(0), board)
+        if chance.random() < 0.3:
+            bench.drain()
+        elif chance.random() < 0.1:
+            store = Killing(bench.client, Mode.FSYNC)
+            store.after = chance.random() < 0.5
+            with suppress(Killed):
+                drain_on(bench, store)
+            bench.queue.delete(keys.lease(LANE))
+    while bench.store.inbox_size(range(4)):
+        bench.drain()
+    check_draws(bench, boards)
+
+
+def check_draws(bench: Bench, boards: Iterable[int]) -> None:
+    """Each match holds, and of each chain the first seeds were used, once."""
+    used, last = defaultdict(list), {}
+    for board in boards:
+        if bench.store.events(board):
+            assert "holds" in check(bench.store, board)
+        sealed = bodies(bench, board, Sealed)
+        starts = [body.draw for body in bodies(bench, board, MatchStarted) if body.draw]
+        for one in sealed or starts:
+            used[one.chain].append(one.k)
+        if sealed and starts:
+            assert (starts[0].chain, starts[0].k) == (sealed[0].chain, sealed[0].k)
+        last |= {(one.chain, one.k): one.seed for one in starts}
+    assert {chain: sorted(ks) for chain, ks in used.items()} == {
+        chain: [*range(1, len(ks) + 1)] for chain, ks in used.items()
+    }
+    for (chain, k), seed_ in last.items():
+        assert previous_seed(seed_) == last.get((chain, k - 1), previous_seed(seed_))
+    order = LeafOrder(3, 4)
+    for index, leaf in bench.store.leaves(3, 0, 1_000):
+        order.add(index, leaf)
+    assert (order.faults, order.used) == ([], {chain: len(ks) for chain, ks in used.items()})
+    assert sum(map(len, used.values())) > 8

@@ -1,4 +1,4 @@
-"""The gate: drains and gateways when data have lost published leaves."""
+"""Data that have lost leaves: the gate keeps drains out, and what was lost unpublished is noticed, once."""
 
 import logging
 from pathlib import Path
@@ -9,20 +9,31 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code, Refusal
 from domain.match.commands import PlayMove, StartMatch
+from infra.projections.buckets import LISTS
+from infra.projections.generations import Generations
+from infra.projections.match_list_fold import MatchListsProjection
 from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.store.closed_shards import ClosedKind, ClosedShards, forked
 from infra.store.log_gate import LOOK_SECONDS, LogGate
+from infra.store.lost_leaves import SHOWN_MS, LossRecord, read_losses
 from infra.store.watermarks import PublishedSizes
 from tests.helpers.bench import Bench
 from tests.helpers.gateways import StoreGateway
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.lanes import LANE
-from tests.helpers.rollback import copy_of, put_back
+from tests.helpers.rollback import Copy, copy_of, put_back
+from tests.helpers.side import catch_up, contents
 from workers.commands.drain import Drain
+from workers.log.restore import EVERY_SECONDS, LossCheck
+from workers.projections.worker import ProjectionWorker
 
 MOVE = PlayMove(text="m13-m9")
+
+
 DRAWN_START = StartMatch(rules="powerdrain/1", options=(), seats=(ALICE, BOB))
+
+
 SHARD = 1
 
 
@@ -50,9 +61,7 @@ def drain(bench: Bench, gate: LogGate) -> int:
     ).run()
 
 
-def test_a_drain_decides_nothing_in_a_shard_that_lacks_published_leaves(
-    bench: Bench, gate: LogGate, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_drain_decides_nothing_in_a_shard_that_lacks_published_leaves(bench, gate, caplog):
     end = end_of(bench)
     PublishedSizes(bench.client, bench.client).record(SHARD, end + 3, bytes(32))
     lost, other = bench.send(ALICE, MOVE, 1), bench.send(ALICE, MOVE, 2)
@@ -69,9 +78,7 @@ def test_a_drain_decides_nothing_in_a_shard_that_lacks_published_leaves(
     assert {shard: one.kind for shard, one in found.items()} == {SHARD: ClosedKind.ROLLED_BACK}
 
 
-def test_the_commit_itself_is_refused_when_data_are_rolled_back_after_the_last_look(
-    bench: Bench, gate: LogGate
-) -> None:
+def test_the_commit_itself_is_refused_when_data_are_rolled_back_after_the_last_look(bench, gate):
     gate.closed_among(range(4))
     lost = bench.send(ALICE, MOVE)
     made = Drain(*(bench.store, bench.lanes, bench.client, LANE), seeds=bench.seeds, gate=gate)
@@ -82,9 +89,7 @@ def test_the_commit_itself_is_refused_when_data_are_rolled_back_after_the_last_l
     assert SHARD in ClosedShards(bench.client).read(range(4))
 
 
-def test_a_shard_that_is_closed_after_a_command_came_commits_nothing(
-    bench: Bench, gate: LogGate, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_shard_that_is_closed_after_a_command_came_commits_nothing(bench, gate, caplog):
     gate.look(range(4))
     lost, other = bench.send(ALICE, MOVE, 1), bench.send(ALICE, MOVE, 2)
     end = end_of(bench)
@@ -100,7 +105,7 @@ def test_a_shard_that_is_closed_after_a_command_came_commits_nothing(
     assert closed.read([SHARD])[SHARD].kind is ClosedKind.FORKED
 
 
-def test_a_refused_commit_closes_no_shard_that_is_opened_meanwhile(bench: Bench) -> None:
+def test_a_refused_commit_closes_no_shard_that_is_opened_meanwhile(bench):
     now = 0.0
     gate = LogGate(bench.client, bench.client, lambda: now)
     gate.note_closed(SHARD)
@@ -110,9 +115,7 @@ def test_a_refused_commit_closes_no_shard_that_is_opened_meanwhile(bench: Bench)
     assert ClosedShards(bench.client).read([SHARD]) == {}
 
 
-def test_a_draw_in_a_shard_that_lacks_published_leaves_makes_no_chain(
-    bench: Bench, gate: LogGate
-) -> None:
+def test_a_draw_in_a_shard_that_lacks_published_leaves_makes_no_chain(bench, gate):
     bench.send(ALICE, DRAWN_START, 5)
     bench.drain()
     before = copy_of(bench.client)
@@ -128,7 +131,7 @@ def test_a_draw_in_a_shard_that_lacks_published_leaves_makes_no_chain(
     assert SHARD in ClosedShards(bench.client).read([SHARD])
 
 
-def test_a_size_that_was_seen_is_not_forgotten_with_the_queue_server(bench: Bench) -> None:
+def test_a_size_that_was_seen_is_not_forgotten_with_the_queue_server(bench):
     now = 0.0
     gate = LogGate(bench.client, bench.client, lambda: now)
     PublishedSizes(bench.client, bench.client).record(SHARD, end_of(bench), bytes(32))
@@ -144,15 +147,13 @@ def test_a_size_that_was_seen_is_not_forgotten_with_the_queue_server(bench: Benc
     assert gate.closed_among([SHARD]) == set()
 
 
-def test_what_is_published_while_the_server_of_the_data_dies_is_known_to_its_successor(
-    bench: Bench, gate: LogGate
-) -> None:
+def test_what_is_published_while_the_server_of_the_data_dies_is_known_to_its_successor(bench, gate):
     with make_client("redis://127.0.0.1:1") as dead, pytest.raises(RedisConnectionError):
         PublishedSizes(dead, bench.client).record(SHARD, end_of(bench) + 3, bytes(32))
     assert gate.look([SHARD]) == {SHARD}
 
 
-def test_a_closed_shard_refuses_commands_and_shows_its_matches(bench: Bench) -> None:
+def test_a_closed_shard_refuses_commands_and_shows_its_matches(bench):
     played = bench.send(ALICE, MOVE)
     bench.drain()
     ClosedShards(bench.client).close(SHARD, forked(SHARD, 7))
@@ -165,7 +166,7 @@ def test_a_closed_shard_refuses_commands_and_shows_its_matches(bench: Bench) -> 
     assert bench.state().ply == 1
 
 
-def test_a_forked_shard_is_not_called_rolled_back(bench: Bench) -> None:
+def test_a_forked_shard_is_not_called_rolled_back(bench):
     closed = ClosedShards(bench.client)
     closed.close(SHARD, forked(SHARD, 7))
     PublishedSizes(bench.client, bench.client).record(SHARD, end_of(bench) + 1, bytes(32))
@@ -173,3 +174,125 @@ def test_a_forked_shard_is_not_called_rolled_back(bench: Bench) -> None:
     assert closed.read([SHARD])[SHARD].kind is ClosedKind.FORKED
     closed.open(SHARD)
     assert closed.read([SHARD]) == {}
+
+
+MOVES = ((ALICE, "m13-m9"), (BOB, "a1-a2"), (ALICE, "m9-m7"))
+
+
+def gate_of(bench: Bench) -> LogGate:
+    gate = LogGate(bench.client, bench.client)
+    bench.store.published = gate.published
+    return gate
+
+
+def play(bench: Bench, gate: LogGate, *moves: tuple[bytes, str]) -> None:
+    """Send commands to the match of the shard, and decide them."""
+    for account, text in moves:
+        bench.send(account, PlayMove(text=text))
+    drain = Drain(*(bench.store, bench.lanes, bench.client, LANE), seeds=bench.seeds, gate=gate)
+    assert drain.run() == len(moves)
+
+
+def fail_over(bench: Bench, copy: Copy, end: int | None) -> None:
+    """Put a copy of the data back, and leave what the queue server knows, if it has not lost it."""
+    put_back(bench.client, copy)
+    if end is None:
+        bench.client.hdel(keys.published(SHARD), "end")
+    else:
+        bench.client.hset(keys.published(SHARD), "end", end)
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_drain_notices_that_indexes_are_used_again(bench, caplog, same):
+    """The drain that wrote the lost leaves, or one of another process, which has read where they ended."""
+    gate = gate_of(bench)
+    copy, start = copy_of(bench.client), end_of(bench)
+    play(bench, gate, *MOVES)
+    assert bench.client.hget(keys.published(SHARD), "end") == b"%d" % end_of(bench)
+    end = end_of(bench)
+    fail_over(bench, copy, None if same else end)
+    gate = gate if same else gate_of(bench)
+    with caplog.at_level(logging.ERROR):
+        play(bench, gate, MOVES[0])
+        play(bench, gate, MOVES[1])
+    (line,) = caplog.messages
+    assert line == (
+        f"ALARM: shard {SHARD} has lost {end - start} leaves from {start} on, which were accepted and "
+        "not yet published, by a failover or a backup"
+    )
+    (loss,) = read_losses(bench.client, range(4))
+    assert (loss.shard, loss.first, loss.end) == (SHARD, start, end)
+
+
+def test_nothing_is_lost_while_matches_are_played_by_one_drain_after_the_other(bench, caplog):
+    for move in MOVES:
+        play(bench, gate_of(bench), move)
+        LossCheck(bench.client, bench.client, 4).tick()
+    assert read_losses(bench.client, range(4)) == []
+    assert not caplog.messages
+
+
+def test_the_scheduler_notices_it_where_nobody_moves(bench, caplog):
+    now = 0.0
+    check = LossCheck(bench.client, bench.client, 4, lambda: now)
+    copy, start = copy_of(bench.client), end_of(bench)
+    play(bench, gate_of(bench), *MOVES)
+    check.tick()
+    end = end_of(bench)
+    fail_over(bench, copy, end)
+    check.tick()
+    assert not read_losses(bench.client, [SHARD])
+    with caplog.at_level(logging.ERROR):
+        for _ in range(2):
+            now += EVERY_SECONDS
+            check.tick()
+        play(bench, gate_of(bench), MOVES[0])
+    (line,) = caplog.messages
+    assert line.startswith(f"ALARM: shard {SHARD} has lost {end - start} leaves from {start} on")
+
+
+def test_leaves_that_can_be_restored_are_not_said_to_be_lost(bench):
+    copy = copy_of(bench.client)
+    play(bench, gate_of(bench), *MOVES)
+    end = end_of(bench)
+    fail_over(bench, copy, end)
+    PublishedSizes(bench.client, bench.client).record(SHARD, end - 1, bytes(32))
+    LossCheck(bench.client, bench.client, 4).tick()
+    assert not read_losses(bench.client, [SHARD])
+
+
+def test_lists_that_know_of_lost_leaves_are_rebuilt(bench):
+    gate = gate_of(bench)
+    before = copy_of(bench.client)
+    play(bench, gate, *MOVES[:2])
+    catch_up(bench.store, bench.client, [MatchListsProjection()])
+    lists = copy_of(bench.client)
+    end = end_of(bench)
+    put_back(
+        bench.client, before | {name: lists[name] for name in lists if name.startswith(b"{p:")}
+    )
+    bench.client.hset(keys.published(SHARD), "end", end)
+    play(bench, gate, (ALICE, "m13-j7"), (BOB, "a1-a3"), (ALICE, "j7-j8"))
+    assert end_of(bench) > end
+    side = ProjectionWorker(bench.store, bench.client, [MatchListsProjection()])
+    for _ in range(10):
+        side.round()
+    live = Generations(bench.client, LISTS).live()
+    assert live[1].number == 2, "rebuilt once"
+    side.save()
+    another = ProjectionWorker(bench.store, bench.client, [MatchListsProjection()])
+    another.round()
+    assert Generations(bench.client, LISTS).live() == live
+    assert Generations(bench.client, LISTS).all_failures(live[1]) == []
+    kept = contents(bench.client)
+    bench.client.delete(*bench.client.keys("{p:*"))
+    catch_up(bench.store, bench.client, [MatchListsProjection()])
+    assert contents(bench.client) == kept
+
+
+def test_one_leaf_is_one_and_a_loss_is_forgotten_after_a_week(bench):
+    LossRecord(bench.client).note(SHARD, 7, 8)
+    (loss,) = read_losses(bench.client, [SHARD])
+    assert loss.sentence.startswith("shard 1 has lost leaf 7, which was accepted")
+    assert read_losses(bench.client, [SHARD], loss.at + SHOWN_MS - 1)
+    assert not read_losses(bench.client, [SHARD], loss.at + SHOWN_MS)

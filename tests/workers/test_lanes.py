@@ -1,65 +1,44 @@
-"""Lanes and their leases on a real server: one drain at a time, and none that is missed."""
+"""Lanes and their leases: one drain at a time, none that is missed, and what follows one that was cut off."""
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from threading import Thread
 
+import msgspec
 import pytest
+from redis import Redis
+from rq.timeouts import JobTimeoutException
 
-from domain.match.commands import CommandEnvelope, PlayMove
+from domain.match.audit import verify
+from domain.match.commands import CommandEnvelope, PlayMove, StartMatch
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext, Rejection
+from domain.match.state import MatchState
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
 from infra.redis.keys import Lane
-from infra.store.leases import LEASE_MS, AsyncLaneLeases, LaneLeases, LeaseResult, Leases
+from infra.store import async_gateway
+from infra.store.async_gateway import AsyncCommandGateway, AsyncStore
+from infra.store.gateway import submission_of
+from infra.store.layout import LAYOUT_SECONDS, Layout
+from infra.store.leases import LEASE_MS, REQUESTED, AsyncLaneLeases, LaneLeases, LeaseResult, Leases
 from infra.store.port import CommitResult, InboxEntry, Write
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
-from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
-from tests.helpers.given import ALICE, BOB
+from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
-from workers.commands.drain import Drain
+from tests.helpers.served import Served, all_play, matches, until
+from tests.helpers.steps import Killed
+from tests.helpers.writes import attempts_counted
+from workers.commands.drain import CHUNK, SMALL_BATCH, SUSPECTS, Drain
 from workers.scheduler import Scheduler
 
 
-def test_a_lane_has_one_drain_at_a_time(bench: Bench) -> None:
-    bench.start(1)
-    order = bench.send(ALICE, PlayMove(text="m13-m9"))
-    bench.lanes.acquire(LANE, "another")
-    assert bench.drain() == 0
-    assert bench.outcome(order) is None
-    bench.lanes.release(LANE, "another")
-    assert bench.drain() == 1
-
-
-class Between(RedisStore):
-    """A store that lets something happen between deciding and committing."""
-
-    happens: Callable[[], None]
-
-    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
-        self.happens()
-        return super().commit(writes)
-
-
-def test_a_drain_overtaken_between_deciding_and_committing_writes_nothing(bench: Bench) -> None:
-    bench.start(1)
-    order = bench.send(ALICE, PlayMove(text="m13-m9"))
-
-    def overtake() -> None:
-        bench.queue.delete(keys.lease(LANE))
-        assert bench.drain() == 1
-
-    store = Between(bench.client, Mode.FSYNC)
-    store.happens = overtake
-    Drain(store, bench.lanes, bench.queue, LANE, data=bench.client).run()
-    assert len(bench.store.events(1)) == 2
-    assert bench.outcome(order) is not None
-
-
-def test_a_stopping_drain_finishes_its_batch_and_asks_for_another(bench: Bench) -> None:
+def test_a_stopping_drain_finishes_its_batch_and_asks_for_another(bench):
     bench.start(1)
     first = bench.send(ALICE, PlayMove(text="m13-m9"))
     late: list[CommandEnvelope] = []
@@ -85,7 +64,7 @@ class Slow(LaneLeases):
         return super().release(lane, token, mark)
 
 
-def test_what_comes_while_a_drain_leaves_wakes_the_next(bench: Bench) -> None:
+def test_what_comes_while_a_drain_leaves_wakes_the_next(bench):
     bench.start(1)
 
     def late() -> None:
@@ -99,13 +78,13 @@ def test_what_comes_while_a_drain_leaves_wakes_the_next(bench: Bench) -> None:
     assert bench.woken == [LANE]
 
 
-def test_a_wake_up_is_sent_once_until_a_drain_has_come(bench: Bench) -> None:
+def test_a_wake_up_is_sent_once_until_a_drain_has_come(bench):
     assert [bench.lanes.request(LANE) for _ in range(3)] == [True, False, False]
     assert bench.woken == [LANE]
     assert bench.lanes.acquire(LANE, "a") is LeaseResult.ACQUIRED
 
 
-def test_a_lease_lasts_its_time_and_is_renewed_by_its_holder_only(bench: Bench) -> None:
+def test_a_lease_lasts_its_time_and_is_renewed_by_its_holder_only(bench):
     bench.lanes.acquire(LANE, "a")
     assert 0 < bench.queue.pttl(keys.lease(LANE)) <= LEASE_MS
     assert bench.lanes.acquire(LANE, "b") is LeaseResult.BUSY
@@ -118,14 +97,14 @@ def test_a_lease_lasts_its_time_and_is_renewed_by_its_holder_only(bench: Bench) 
     assert bench.lanes.acquire(LANE, "b") is LeaseResult.ACQUIRED
 
 
-def test_a_lease_that_vanished_is_taken_back(bench: Bench) -> None:
+def test_a_lease_that_vanished_is_taken_back(bench):
     bench.lanes.acquire(LANE, "a")
     bench.queue.flushall()
     assert bench.lanes.renew(LANE, "a")
     assert bench.lanes.acquire(LANE, "b") is LeaseResult.BUSY
 
 
-def test_the_keeper_wakes_a_lane_where_commands_wait_and_no_drain_runs(bench: Bench) -> None:
+def test_the_keeper_wakes_a_lane_where_commands_wait_and_no_drain_runs(bench):
     keeper = Scheduler(bench.store, bench.lanes)
     keeper.tick()
     assert bench.woken == []
@@ -138,7 +117,7 @@ def test_the_keeper_wakes_a_lane_where_commands_wait_and_no_drain_runs(bench: Be
     assert bench.woken == [LANE]
 
 
-def test_drains_in_threads_of_their_own_decide_every_command_once(bench: Bench) -> None:
+def test_drains_in_threads_of_their_own_decide_every_command_once(bench):
     bench.start(*range(1, 9))
     orders = [
         bench.send(ALICE, PlayMove(text=text), board)
@@ -160,9 +139,7 @@ def test_drains_in_threads_of_their_own_decide_every_command_once(bench: Bench) 
     assert all(len(bench.store.events(board)) == 2 for board in range(1, 9))
 
 
-def test_a_drain_that_lingers_is_woken_by_the_next_command(
-    bench: Bench, valkey: EmbeddedServer, wait_until: Callable[[Callable[[], object]], None]
-) -> None:
+def test_a_drain_that_lingers_is_woken_by_the_next_command(bench, valkey, wait_until):
     bench.start(1)
     order = bench.order(ALICE, PlayMove(text="m13-m9"))
     done: list[int] = []
@@ -193,9 +170,7 @@ def test_a_drain_that_lingers_is_woken_by_the_next_command(
     assert bench.woken == []
 
 
-def test_a_drain_of_one_command_waits_for_the_next_without_another_look(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_drain_of_one_command_waits_for_the_next_without_another_look(bench, monkeypatch):
     bench.start(1)
     first = bench.send(ALICE, PlayMove(text="m13-m9"))
     steps: list[str] = []
@@ -224,7 +199,7 @@ def test_a_drain_of_one_command_waits_for_the_next_without_another_look(
     assert steps[-1] == "read", "the lease is released before the last look"
 
 
-def test_a_holder_is_woken_once_however_many_ask(bench: Bench) -> None:
+def test_a_holder_is_woken_once_however_many_ask(bench):
     bench.lanes.acquire(LANE, "a")
     for _ in range(3):
         assert not bench.lanes.request(LANE)
@@ -233,7 +208,7 @@ def test_a_holder_is_woken_once_however_many_ask(bench: Bench) -> None:
     assert not bench.queue.exists(keys.wakeups(LANE))
 
 
-def test_a_drain_does_not_linger_while_another_job_waits_for_a_worker(bench: Bench) -> None:
+def test_a_drain_does_not_linger_while_another_job_waits_for_a_worker(bench):
     enqueue_drain(bench.queue, LANE)
     bench.start(1)
     waits: list[float] = []
@@ -248,7 +223,7 @@ def test_a_drain_does_not_linger_while_another_job_waits_for_a_worker(bench: Ben
     assert waits == []
 
 
-def test_two_kinds_of_leases_do_not_meet(bench: Bench) -> None:
+def test_two_kinds_of_leases_do_not_meet(bench):
     others = Leases(bench.queue, lambda _: None, queue="other")
     assert others.acquire("mail", "a") is LeaseResult.ACQUIRED
     assert bench.lanes.acquire(LANE, "b") is LeaseResult.ACQUIRED
@@ -258,8 +233,6 @@ def test_two_kinds_of_leases_do_not_meet(bench: Bench) -> None:
     assert others.read_mark("mail") == b"a mark"
 
 
-# the server's clock was set back: leases seem to last for hours
-
 HOURS_MS = 3_600_000
 
 
@@ -268,7 +241,7 @@ def ahead(bench: Bench, key: str) -> None:
     assert bench.queue.pexpireat(key, bench.store.now() + HOURS_MS)
 
 
-def test_a_lease_with_more_time_left_than_it_can_have_is_taken_over(bench: Bench) -> None:
+def test_a_lease_with_more_time_left_than_it_can_have_is_taken_over(bench):
     bench.start(1)
     order = bench.send(ALICE, PlayMove(text="m13-m9"))
     bench.lanes.acquire(LANE, "killed")
@@ -281,7 +254,7 @@ def test_a_lease_with_more_time_left_than_it_can_have_is_taken_over(bench: Bench
     assert bench.outcome(order) is not None
 
 
-def test_a_drain_is_asked_for_though_a_lease_seems_to_last(bench: Bench) -> None:
+def test_a_drain_is_asked_for_though_a_lease_seems_to_last(bench):
     for holder in ("killed", "wanted"):
         bench.queue.set(keys.lease(LANE), holder, px=1)
         bench.queue.set(keys.lease(LANE), holder, px=HOURS_MS)
@@ -289,18 +262,7 @@ def test_a_drain_is_asked_for_though_a_lease_seems_to_last(bench: Bench) -> None
         assert not bench.lanes.request(LANE)
 
 
-def test_the_scheduler_has_a_lane_drained_whose_lease_seems_to_last(bench: Bench) -> None:
-    bench.start(1)
-    order = bench.send(ALICE, PlayMove(text="m13-m9"))
-    bench.lanes.acquire(LANE, "killed")
-    ahead(bench, keys.lease(LANE))
-    Scheduler(bench.store, bench.lanes).tick()
-    assert bench.woken == [LANE]
-    assert bench.drain() == 1
-    assert bench.outcome(order) is not None
-
-
-def test_an_overtaken_drain_takes_back_a_lease_that_seems_to_last(bench: Bench) -> None:
+def test_an_overtaken_drain_takes_back_a_lease_that_seems_to_last(bench):
     bench.lanes.acquire(LANE, "other")
     assert not bench.lanes.renew(LANE, "mine")
     ahead(bench, keys.lease(LANE))
@@ -308,9 +270,7 @@ def test_an_overtaken_drain_takes_back_a_lease_that_seems_to_last(bench: Bench) 
     assert bench.lanes.acquire(LANE, "other") is LeaseResult.BUSY
 
 
-def test_a_page_asks_for_a_drain_though_a_lease_seems_to_last(
-    bench: Bench, valkey: EmbeddedServer
-) -> None:
+def test_a_page_asks_for_a_drain_though_a_lease_seems_to_last(bench, valkey):
     bench.queue.set(keys.lease(LANE), "killed", px=HOURS_MS)
 
     async def ask() -> None:
@@ -321,3 +281,282 @@ def test_a_page_asks_for_a_drain_though_a_lease_seems_to_last(
 
     asyncio.run(asyncio.wait_for(ask(), 30))
     assert bench.woken == [LANE]
+
+
+MANY = 500
+
+
+class Counting(RedisStore):
+    """A store that keeps how many commands each commit had."""
+
+    def __init__(self, client: Redis) -> None:
+        super().__init__(client, Mode.FSYNC)
+        self.commits: list[int] = []
+
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
+        self.commits.append(len(writes))
+        return super().commit(writes)
+
+
+@pytest.fixture
+def store(bench: Bench) -> Counting:
+    """The store of the bench, from now on."""
+    counting = Counting(bench.client)
+    bench.store = counting
+    return counting
+
+
+def cut_off(bench: Bench) -> None:
+    """Leave the lane as a drain does that is killed."""
+    assert bench.lanes.acquire(LANE, "a drain that is killed") is LeaseResult.ACQUIRED
+    bench.queue.delete(keys.lease(LANE))
+
+
+def send_many(bench: Bench, boards: int = MANY) -> list[CommandEnvelope]:
+    """Send a move in each of so many matches that have not begun: each is refused."""
+    return [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in range(1, boards + 1)]
+
+
+def in_chunks(commands: int) -> list[int]:
+    """How many commands each commit of a large batch has."""
+    whole, rest = divmod(commands, CHUNK)
+    return [CHUNK] * whole + [rest]
+
+
+def test_a_drain_that_is_told_to_stop_leaves_after_one_suspect(bench, store):
+    send_many(bench)
+    cut_off(bench)
+    assert bench.drain(stopping=lambda: True) == 1
+    assert store.commits == [1]
+    assert bench.woken == [LANE]
+    assert bench.queue.get(keys.lease(LANE)) == REQUESTED.encode()
+
+
+def test_only_what_the_dead_drain_can_have_read_is_worked_one_by_one(bench, store):
+    send_many(bench)
+    cut_off(bench)
+    assert bench.drain() == MANY
+    rest = [1] * (SMALL_BATCH - SUSPECTS)
+    assert store.commits == [1] * SUSPECTS + in_chunks(MANY - SMALL_BATCH) + rest
+    assert not bench.queue.exists(keys.lease_mark(LANE))
+
+
+def test_suspects_that_are_left_are_suspects_of_the_next_drain(bench, store):
+    send_many(bench)
+    cut_off(bench)
+    bench.drain(stopping=lambda: True)
+    store.commits.clear()
+    assert bench.drain() == MANY - 1
+    rest = [1] * (SMALL_BATCH - SUSPECTS - 1)
+    assert store.commits == [1] * SUSPECTS + in_chunks(MANY - SMALL_BATCH) + rest
+    store.commits.clear()
+    send_many(bench, SMALL_BATCH)
+    bench.drain()
+    assert store.commits == [SMALL_BATCH]
+
+
+def test_an_id_that_is_used_again_in_another_match_overtakes_nothing_there(bench):
+    suspected = send_many(bench)[2]
+    # of a shard that is read before that of the suspect
+    board = MANY + 4
+    earlier = bench.send(ALICE, PlayMove(text="m13-m9"), board)
+    later = msgspec.structs.replace(suspected, match=board)
+    bench.submit(later)
+    cut_off(bench)
+    bench.drain()
+    first, second = bench.outcome(earlier), bench.outcome(later)
+    assert first.index < second.index
+
+
+def kills(poison: CommandEnvelope):
+    """Decide as the rules do, but be killed by one command."""
+
+    def decider(
+        sent: CommandEnvelope, state: MatchState, context: DecisionContext
+    ) -> Decision | Rejection:
+        if sent.id == poison.id:
+            raise SystemExit
+        return decide(sent, state, context)
+
+    return decider
+
+
+def test_a_command_in_a_large_batch_that_kills_is_found_and_its_batch_suspected(bench, store):
+    orders = send_many(bench, 100)
+    with pytest.raises(SystemExit):
+        bench.drain(decider=kills(orders[60]))
+    bench.queue.delete(keys.lease(LANE))
+    later = [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in range(200, 210)]
+    while bench.store.inbox_size(range(4)):
+        bench.drain()
+    # what came later is worked after the first suspects, and not one by one
+    assert store.commits == [1] * SUSPECTS + [len(later)] + [1] * (100 - SUSPECTS)
+
+
+def test_a_command_that_kills_again_and_again_is_refused_and_the_others_are_decided(bench):
+    bench.start(*range(1, 101))
+    orders = send_many(bench, 100)
+    poison, deaths = orders[60], 0
+    while bench.store.inbox_size(range(4)):
+        try:
+            bench.drain(decider=kills(poison))
+        except SystemExit:
+            deaths += 1
+            bench.queue.delete(keys.lease(LANE))
+    outcomes = [outcome for order in orders if (outcome := bench.outcome(order))]
+    assert [o.accepted for o in outcomes] == [True] * 60 + [False] + [True] * 39
+    assert deaths == 4
+
+
+def test_the_end_of_a_job_by_rq_is_not_the_commands_failure(bench):
+    bench.start(1)
+    order = bench.send(ALICE, PlayMove(text="m13-m9"))
+
+    def out_of_time(
+        sent: CommandEnvelope, state: MatchState, context: DecisionContext
+    ) -> Decision | Rejection:
+        del sent, state, context
+        raise JobTimeoutException
+
+    with pytest.raises(JobTimeoutException):
+        bench.drain(decider=out_of_time)
+    assert attempts_counted(bench.store, 1) == {}
+    assert bench.outcome(order) is None
+
+
+def test_a_lease_that_is_lost_among_suspects_ends_the_drain(bench, store):
+    send_many(bench, 3)
+    cut_off(bench)
+
+    class Overtaken(Counting):
+        def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
+            bench.queue.set(keys.lease(LANE), "another", px=1_000)
+            return super().commit(writes)
+
+    bench.store = Overtaken(bench.client)
+    assert bench.drain() == 1
+    assert store.inbox_size(range(4)) == 2
+    assert bench.woken == []
+
+
+def test_a_killed_drain_is_no_exception_that_the_drain_swallows(bench):
+    bench.start(1)
+    bench.send(ALICE, PlayMove(text="m13-m9"))
+
+    class Dying(RedisStore):
+        def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
+            raise Killed(len(writes))
+
+    bench.store = Dying(bench.client, Mode.FSYNC)
+    with pytest.raises(Killed):
+        bench.drain()
+    assert bench.queue.exists(keys.lease_mark(LANE))
+
+
+START = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB))
+
+
+@pytest.mark.parametrize(("before", "after"), [(3, 1), (1, 3), (8, 5)])
+def test_a_worker_that_read_the_lanes_before_drains_all_shards_of_the_lanes_now(
+    redis_client, before, after
+):
+    worker = RedisStore(redis_client, Mode.FSYNC)
+    worker.create(Layout(shards=8, lanes=before))
+    requested: list[Lane] = []
+    lanes = LaneLeases(redis_client, requested.append)
+    RedisStore(redis_client, Mode.FSYNC).change_lanes(after)
+    orders = [sent(ALICE, START, board, board) for board in range(1, 9)]
+    worker.submit([submission_of(order, 0, "reply:test") for order in orders])
+    Scheduler(RedisStore(redis_client, Mode.FSYNC), lanes).tick()
+    for lane in requested:
+        Drain(worker, lanes, redis_client, lane).run()
+    assert {lane.of for lane in requested} == {after}
+    assert all(worker.outcome(order.match, order.id) for order in orders)
+
+
+@pytest.mark.parametrize(("before", "after"), [(3, 1), (1, 8)])
+def test_a_gateway_that_knows_the_lanes_before_still_has_its_shard_drained(
+    redis_client, before, after
+):
+    gateway = RedisStore(redis_client, Mode.FSYNC)
+    gateway.create(Layout(shards=8, lanes=before))
+    requested: list[Lane] = []
+    lanes = LaneLeases(redis_client, requested.append)
+    worker = RedisStore(redis_client, Mode.FSYNC)
+    worker.change_lanes(after)
+    for board in range(1, 9):
+        order = sent(ALICE, START, board, board)
+        gateway.submit([submission_of(order, 0, "reply:test")])
+        lanes.request(Layout(8, before).lane_of(board))
+        while requested:
+            Drain(worker, lanes, redis_client, requested.pop()).run()
+        assert gateway.outcome(board, order.id)
+
+
+def test_a_scheduler_learns_of_the_lanes_without_a_restart(redis_client, monkeypatch):
+    store = RedisStore(redis_client, Mode.FSYNC)
+    store.create(Layout(shards=8, lanes=1))
+    requested: list[Lane] = []
+    scheduler = Scheduler(store, LaneLeases(redis_client, requested.append))
+    scheduler.tick()
+    RedisStore(redis_client, Mode.FSYNC).change_lanes(8)
+    later = time.monotonic() + LAYOUT_SECONDS
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    store.submit([submission_of(sent(ALICE, START, 1, 5), 0, "reply:test")])
+    scheduler.tick()
+    assert requested == [Layout(8, 8).lane_of(5)]
+
+
+def test_a_web_process_learns_of_the_lanes_without_a_restart(redis_client, valkey, monkeypatch):
+    monkeypatch.setattr(async_gateway, "LOOK_SECONDS", 0.01)
+    writer = RedisStore(redis_client, Mode.FSYNC)
+    layout = writer.create(Layout(shards=8, lanes=1))
+
+    async def change() -> None:
+        async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:
+            store = AsyncStore(pipe, layout, 100)
+            lanes = AsyncLaneLeases(pipe, lambda _: None)
+            async with AsyncCommandGateway(store, lanes, client):
+                assert store.lane_of(5) == Layout(8, 1).lane_of(5)
+                await asyncio.to_thread(writer.change_lanes, 8)
+                now = Layout(8, 8).lane_of(5)
+                await asyncio.to_thread(until, lambda: store.lane_of(5) == now)
+
+    asyncio.run(asyncio.wait_for(change(), 30))
+
+
+@pytest.mark.long
+def test_lanes_changed_under_load_lose_nothing_and_stop_nobody(tmp_path):
+    played = matches(8, 16)
+    with Served(tmp_path / "data", {"MATCHPOST_WORKERS": "2"}) as served:
+        assert served.run("lanes").stdout == "8 shards in 2 lanes\n"
+        players, threads = all_play(served, played)
+        for goal, lanes in zip((8, 30, 60, 90), (1, 8, 3, 2), strict=True):
+            until(lambda goal=goal: sum(len(one.acknowledged) for one in players) > goal, 60)  # type: ignore[misc]
+            changed = served.run("lanes", str(lanes))
+            assert changed.stdout.startswith(f"8 shards in {lanes} "), changed.stderr
+        for thread in threads:
+            thread.join()
+        with served.client() as client:
+            store = RedisStore(client, Mode.FSYNC)
+            for orders in played:
+                verify(orders[0].match, store.events(orders[0].match))
+                assert all(store.outcome(order.match, order.id) for order in orders)
+            until(lambda: store.inbox_size(range(8)) == 0)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_a_second_start_with_other_workers_takes_the_recorded_lanes(tmp_path):
+    data = tmp_path / "data"
+    with Served(data, {"MATCHPOST_WORKERS": "2"}) as served:
+        assert served.run("lanes").stdout == "8 shards in 2 lanes\n"
+        refused = served.run("lanes", "9")
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert "from 1 to 8" in refused.stderr
+        assert served.run("lanes", "many").returncode == 2
+    with Served(data, {"MATCHPOST_WORKERS": "3"}) as served:
+        assert served.run("lanes").stdout == "8 shards in 2 lanes\n"
+        until(lambda: len(served.children("matchpost worker")) == 3)
+        log = (tmp_path / "serve.log").read_text()
+        assert "3 command workers for 2 lanes: 1 is idle; `matchpost lanes 3` makes more" in log

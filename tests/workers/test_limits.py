@@ -52,7 +52,7 @@ def run(program: str) -> int:
 
 
 @pytest.mark.usefixtures("cpu_limit")
-def test_a_decision_that_takes_too_long_is_ended_and_no_other() -> None:
+def test_a_decision_that_takes_too_long_is_ended_and_no_other():
     for _ in range(6):
         decide(lambda: use(CPU_SECONDS / 4))
     with pytest.raises(OutOfTime):
@@ -61,7 +61,7 @@ def test_a_decision_that_takes_too_long_is_ended_and_no_other() -> None:
 
 
 @pytest.mark.usefixtures("short_cpu_limit")
-def test_the_timers_stop_when_no_decision_follows() -> None:
+def test_the_timers_stop_when_no_decision_follows():
     decide(lambda: use(0.01))
     assert signal.getitimer(signal.ITIMER_VIRTUAL)[1]
     assert signal.getitimer(signal.ITIMER_PROF)[0]
@@ -72,7 +72,7 @@ def test_the_timers_stop_when_no_decision_follows() -> None:
         decide(loop)
 
 
-def test_without_limits_a_decision_sets_no_timer() -> None:
+def test_without_limits_a_decision_sets_no_timer():
     decide(lambda: use(0.01))
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
 
@@ -85,11 +85,11 @@ def test_without_limits_a_decision_sets_no_timer() -> None:
     ],
     ids=["the first decision", "a later one"],
 )
-def test_a_decision_that_is_stuck_in_c_ends_the_process(program: str) -> None:
+def test_a_decision_that_is_stuck_in_c_ends_the_process(program):
     assert run(program) == -signal.SIGPROF
 
 
-def test_a_game_that_swallows_the_end_of_its_time_ends_the_process() -> None:
+def test_a_game_that_swallows_the_end_of_its_time_ends_the_process():
     program = """
 with LIMITED:
     while True:
@@ -101,7 +101,7 @@ with LIMITED:
     assert run(program) == -signal.SIGPROF
 
 
-def test_decisions_may_follow_each_other_for_longer_than_one_may_take() -> None:
+def test_decisions_may_follow_each_other_for_longer_than_one_may_take():
     program = """
 for _ in range(14):
     with LIMITED:
@@ -110,7 +110,7 @@ for _ in range(14):
     assert run(program) == 0
 
 
-def test_what_comes_after_a_decision_may_take_long() -> None:
+def test_what_comes_after_a_decision_may_take_long():
     program = """
 try:
     with LIMITED:

@@ -1,9 +1,6 @@
 """The cost of a move that comes alone: the commands of the data server, those inside scripts included."""
 
 import asyncio
-from pathlib import Path
-
-from redis import Redis
 
 from infra.log.key_files import generate_keys, read_keys
 from infra.people.tokens import AsyncTokens, Scope, Tokens
@@ -15,7 +12,6 @@ from infra.store.async_gateway import AsyncStore
 from infra.store.channels import LogListener
 from infra.store.gateway import submission_of
 from infra.store.watermarks import PublishedSizes
-from infra.valkey.server import EmbeddedServer
 from tests.fakes.memory_store import MemoryObjects, memory_client
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
@@ -30,9 +26,7 @@ MOST = 44
 MEASURING = frozenset({"cmdstat_info", "cmdstat_config|resetstat"})
 
 
-def test_a_lone_move_costs_few_commands(
-    redis_client: Redis, valkey: EmbeddedServer, tmp_path: Path
-) -> None:
+def test_a_lone_move_costs_few_commands(redis_client, valkey, tmp_path):
     queue = memory_client()
     bench = Bench(redis_client, tmp_path / "seeds", queue)
     bench.start(1)

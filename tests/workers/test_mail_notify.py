@@ -1,7 +1,8 @@
-"""Given what happens in matches, who gets which mail."""
+"""Given what happens and is said in matches and disputes, who gets which mail."""
 
 import re
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,23 @@ from msgspec.structs import replace
 from redis import Redis
 
 from domain.clocks.time_control import DAY, read_time_control
-from domain.match.commands import AnswerOffer, DeclineMatch, MakeOffer, PlayMove, ResignMatch
+from domain.match.commands import (
+    AnswerOffer,
+    DeclineMatch,
+    GiveRuling,
+    MakeAppeal,
+    MakeClaim,
+    MakeOffer,
+    PlayMove,
+    ResignMatch,
+)
 from domain.match.state import position_of
 from domain.rules import rules_by_id
+from infra.mail.account_changes import erase_mail
 from infra.mail.progress import MailerProgress
+from infra.mail.queues import WAIT_MS, ChatMailQueue, MailingMessageStore
 from infra.mail.unsubscribe_links import UnsubscribeLinks
+from infra.mail.wakeup import MailerWakeup
 from infra.people.accounts import MailAddress
 from infra.redis import keys, mail_keys
 from tests.fakes.sink import Sink
@@ -30,7 +43,7 @@ def mailing(redis_client: Redis, tmp_path: Path) -> Iterator[Mailing]:
         yield Mailing(redis_client, tmp_path, sink)
 
 
-def test_all_are_told_of_a_start_each_in_one_mail_and_who_is_to_move_is_asked(mailing: Mailing):
+def test_all_are_told_of_a_start_each_in_one_mail_and_who_is_to_move_is_asked(mailing):
     mailing.challenge()
     own, other = sorted(mailing.mail(), key=lambda mail: str(mail["To"]))
     assert (own["To"], other["To"]) == (HOMES[ALICE], HOMES[BOB])
@@ -42,7 +55,7 @@ def test_all_are_told_of_a_start_each_in_one_mail_and_who_is_to_move_is_asked(ma
     assert "There is nothing for you to do right now." in text_of(other)
 
 
-def test_a_move_is_told_with_the_board_and_how_to_answer(mailing: Mailing):
+def test_a_move_is_told_with_the_board_and_how_to_answer(mailing):
     mailing.challenge(terms=read_time_control(["--days=3"]))
     mailing.mail()
     mailing.do(ALICE, PlayMove(text="m13-j7"))
@@ -65,18 +78,17 @@ def test_a_move_is_told_with_the_board_and_how_to_answer(mailing: Mailing):
     assert "m1-s" not in html.get_content()
 
 
-def test_an_answer_to_the_mail_goes_to_an_address_that_proves_the_seat(mailing: Mailing):
+def test_an_answer_to_the_mail_goes_to_an_address_that_proves_the_seat(mailing):
     mailing.challenge()
     mailing.do(ALICE, PlayMove(text="m13-j7"))
     mail = mailing.mail_to(BOB)[-1]
     claim = mailing.addresses.read(mail["Reply-To"].addresses[0].addr_spec)
-    assert claim is not None
     assert (claim.board, claim.seat) == (1, 1)
     assert mailing.addresses.proves(claim, BOB)
     assert not mailing.addresses.proves(claim, ALICE)
 
 
-def test_what_proves_a_player_stands_in_reply_to_alone(mailing: Mailing):
+def test_what_proves_a_player_stands_in_reply_to_alone(mailing):
     mailing.enrol(CAROL, MailAddress("carol@new.example"))
     mailing.client.sadd(mail_keys.ADDRESSES_TO_VERIFY, CAROL)
     mailing.challenge()
@@ -88,7 +100,7 @@ def test_what_proves_a_player_stands_in_reply_to_alone(mailing: Mailing):
     assert len(mailing.sink.messages) == 3
 
 
-def test_all_mails_of_a_match_to_a_player_answer_the_first(mailing: Mailing):
+def test_all_mails_of_a_match_to_a_player_answer_the_first(mailing):
     mailing.challenge()
     mailing.do(ALICE, PlayMove(text="m13-j7"))
     first, second = mailing.mail_to(BOB)
@@ -99,7 +111,7 @@ def test_all_mails_of_a_match_to_a_player_answer_the_first(mailing: Mailing):
     assert second["Message-ID"].startswith("<m1.2.s1.")
 
 
-def test_a_mail_can_be_left_and_says_that_no_person_wrote_it(mailing: Mailing):
+def test_a_mail_can_be_left_and_says_that_no_person_wrote_it(mailing):
     mailing.challenge()
     (mail,) = mailing.mail_to(BOB)
     assert mail["Auto-Submitted"] == "auto-generated"
@@ -111,7 +123,7 @@ def test_a_mail_can_be_left_and_says_that_no_person_wrote_it(mailing: Mailing):
     assert UnsubscribeLinks(Path("nowhere"), f"https://{DOMAIN}").url(BOB) == ""
 
 
-def test_the_next_mail_of_a_match_shows_the_own_move(mailing: Mailing):
+def test_the_next_mail_of_a_match_shows_the_own_move(mailing):
     mailing.challenge()
     mailing.do(ALICE, PlayMove(text="m13-j7"))
     mailing.do(BOB, PlayMove(text="a13-d7"))
@@ -119,7 +131,7 @@ def test_the_next_mail_of_a_match_shows_the_own_move(mailing: Mailing):
     assert "Before that:\nmatch 1, #1: Light (alice) played m13-j7; " in text_of(mail)
 
 
-def test_each_is_told_once_however_many_mailers_there_are(mailing: Mailing):
+def test_each_is_told_once_however_many_mailers_there_are(mailing):
     mailing.challenge()
     mailing.mail()
     MailerProgress(mailing.client).advance(MailerProgress(mailing.client).cursor() or (), (0,) * 4)
@@ -128,7 +140,7 @@ def test_each_is_told_once_however_many_mailers_there_are(mailing: Mailing):
     assert recipients(mailing.sink.messages) == ["alice", "bob"]
 
 
-def test_a_player_with_two_addresses_is_told_at_both_under_one_id(mailing: Mailing):
+def test_a_player_with_two_addresses_is_told_at_both_under_one_id(mailing):
     both = (
         MailAddress("b1@example.org", verified=True),
         MailAddress("b2@example.org", verified=True),
@@ -140,73 +152,7 @@ def test_a_player_with_two_addresses_is_told_at_both_under_one_id(mailing: Maili
     assert one["Message-ID"] == other["Message-ID"]
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"addresses": (MailAddress(HOMES[BOB]),)},
-        {"addresses": (MailAddress(HOMES[BOB], verified=True, bounced="550 no"),)},
-        {"addresses": ()},
-        {"notify": "none"},
-        {"signed_off": True},
-    ],
-)
-def test_nothing_is_sent_to_who_wants_none_or_has_no_good_address(mailing: Mailing, changes):
-    mailing.change(BOB, lambda record: replace(record, **changes))
-    mailing.challenge(terms=read_time_control(["--days=3", "--nagtime=1"]))
-    mailing.do(ALICE, PlayMove(text="m13-j7"))
-    mailing.bench.now += 2 * DAY + 20 * HOUR
-    mailing.keep()
-    assert recipients(mailing.mail()) == ["alice"]
-
-
-def test_who_is_no_more_gets_nothing(mailing: Mailing):
-    mailing.client.delete(keys.account(BOB))
-    mailing.challenge()
-    assert recipients(mailing.mail()) == ["alice"]
-
-
-def test_offers_and_answers_are_told_with_how_to_answer(mailing: Mailing):
-    mailing.challenge()
-    mailing.mail()
-    mailing.do(ALICE, MakeOffer(kind="draw"))
-    (mail,) = mailing.mail_to(BOB)
-    assert "Light (alice) offers a draw: write accept or reject" in text_of(mail)
-    mailing.do(BOB, AnswerOffer(accept=False))
-    (mail,) = mailing.mail_to(ALICE)
-    assert text_of(mail).startswith("match 1, #0: Dark (bob) declined the draw")
-
-
-def test_an_answer_that_gives_the_turn_is_one_mail(mailing: Mailing):
-    mailing.challenge()
-    mailing.do(ALICE, PlayMove(text="m13-j7"))
-    mailing.do(ALICE, MakeOffer(kind="undo"))
-    mailing.mail()
-    mailing.do(BOB, AnswerOffer(accept=True))
-    mails = mailing.mail()
-    assert recipients(mails) == ["alice"]
-    assert "accepted the takeback; it was taken back to the start" in text_of(mails[0])
-
-
-def test_the_end_is_told_and_nothing_is_asked_any_more(mailing: Mailing):
-    mailing.challenge()
-    mailing.mail()
-    mailing.do(ALICE, ResignMatch())
-    (mail,) = mailing.mail()
-    assert mail["To"] == HOMES[BOB]
-    assert "the match is over: Dark (bob) won by resignation" in text_of(mail)
-    assert "first line of a reply" not in text_of(mail)
-
-
-def test_a_refusal_to_play_is_told(mailing: Mailing):
-    mailing.challenge()
-    mailing.mail()
-    mailing.do(BOB, DeclineMatch())
-    (mail,) = mailing.mail()
-    assert mail["To"] == HOMES[ALICE]
-    assert "Dark (bob) declined to play" in text_of(mail)
-
-
-def test_of_three_each_is_told_what_happened_since_the_own_move(mailing: Mailing):
+def test_of_three_each_is_told_what_happened_since_the_own_move(mailing):
     mailing.challenge(ALICE, BOB, CAROL, rules="halves/1")
     assert recipients(mailing.mail()) == ["alice", "bob", "carol"]
     for account in (ALICE, BOB):
@@ -224,7 +170,7 @@ def first_move(mailing: Mailing) -> str:
     return next(iter(rules_by_id(state.rules).legal_moves(position_of(state))))
 
 
-def test_a_match_that_waits_for_consent_asks_for_it(mailing: Mailing):
+def test_a_match_that_waits_for_consent_asks_for_it(mailing):
     mailing.challenge(ALICE, BOB, rules="powerdrain/1", gather=True, text=b"word")
     (mail,) = mailing.mail()
     assert mail["To"] == HOMES[BOB]
@@ -233,7 +179,7 @@ def test_a_match_that_waits_for_consent_asks_for_it(mailing: Mailing):
     assert recipients(mailing.mail()) == ["alice", "bob"]
 
 
-def test_a_reminder_comes_before_the_deadline(mailing: Mailing):
+def test_a_reminder_comes_before_the_deadline(mailing):
     mailing.challenge(terms=read_time_control(["--days=3", "--nagtime=1"]))
     mailing.mail()
     mailing.bench.now += 2 * DAY + 20 * HOUR
@@ -244,7 +190,7 @@ def test_a_reminder_comes_before_the_deadline(mailing: Mailing):
     assert "deadline: 2026-11-22 15:00 UTC, in 4 hours" in text_of(mail)
 
 
-def test_the_board_is_drawn_as_the_player_prefers_it(mailing: Mailing):
+def test_the_board_is_drawn_as_the_player_prefers_it(mailing):
     mailing.challenge(board=1)
     (mail,) = mailing.mail_to(BOB)
     mailing.change(BOB, lambda record: replace(record, displays=(("pow2", "small"),)))
@@ -253,17 +199,7 @@ def test_the_board_is_drawn_as_the_player_prefers_it(mailing: Mailing):
     assert text_of(mail) != text_of(other).replace("match 2", "match 1")
 
 
-def test_what_happened_before_mail_was_begun_is_never_told(redis_client: Redis, tmp_path: Path):
-    with Sink() as sink:
-        mailing = Mailing(redis_client, tmp_path, sink)
-        redis_client.delete(mail_keys.CURSOR)
-        mailing.challenge()
-        assert mailing.mail() == []
-        mailing.do(ALICE, PlayMove(text="m13-j7"))
-        assert recipients(mailing.mail()) == ["bob"]
-
-
-def test_what_happened_while_the_mailer_was_off_is_told_unless_it_is_old(mailing: Mailing):
+def test_what_happened_while_the_mailer_was_off_is_told_unless_it_is_old(mailing):
     mailing.challenge()
     mailing.bench.now += 3 * DAY - HOUR
     mailing.do(ALICE, PlayMove(text="m13-j7"))
@@ -272,7 +208,7 @@ def test_what_happened_while_the_mailer_was_off_is_told_unless_it_is_old(mailing
     assert [mail["Message-ID"].split(".")[1] for mail in mails] == ["2"]
 
 
-def test_a_match_that_can_t_be_told_keeps_no_other_up(mailing: Mailing, caplog):
+def test_a_match_that_can_t_be_told_keeps_no_other_up(mailing, caplog):
     mailing.challenge(board=1)
     replace_leaf(mailing.client, 1, 0, b"broken")
     mailing.challenge(board=2)
@@ -284,11 +220,315 @@ def test_a_match_that_can_t_be_told_keeps_no_other_up(mailing: Mailing, caplog):
     assert mail["Subject"] == "You and alice: The Power of Two, match 5"
 
 
-def test_logs_that_were_put_back_from_a_backup_are_told_on(mailing: Mailing, caplog):
+def test_logs_that_were_put_back_from_a_backup_are_told_on(mailing, caplog):
     progress = MailerProgress(mailing.client)
     progress.advance(progress.cursor() or (), (7, 7, 7, 7))
     mailing.challenge()
     assert mailing.mail() == []
     assert "the logs end before the leaves that were mailed" in caplog.text
+    mailing.do(ALICE, PlayMove(text="m13-j7"))
+    assert recipients(mailing.mail()) == ["bob"]
+
+
+DAVE = b"dave...."
+
+
+@pytest.fixture
+def disputed(redis_client: Redis, tmp_path: Path) -> Iterator[Mailing]:
+    """Alice and bob play; bob, carol and dave are arbiters."""
+    with Sink() as sink:
+        disputed = Mailing(redis_client, tmp_path, sink)
+        disputed.enrol(DAVE, MailAddress("dave@example.org", verified=True))
+        for name in ("bob", "carol", "dave"):
+            disputed.accounts.set_arbiter(name, True)
+        disputed.challenge()
+        disputed.do(ALICE, PlayMove(text="m13-j7"))
+        disputed.mail()
+        yield disputed
+
+
+def stated(disputed: Mailing, account: bytes, text: str) -> bytes:
+    return disputed.statements.put(1, account, text, text.encode()[:16].ljust(16)).digest
+
+
+def make_claim(disputed: Mailing) -> None:
+    text = stated(disputed, ALICE, "the clock ran\nin the pause")
+    disputed.do(ALICE, MakeClaim(ply=1, text=text))
+
+
+def rule(disputed: Mailing, arbiter: bytes = CAROL) -> None:
+    text = stated(disputed, arbiter, f"so says {arbiter.decode().strip('.')}")
+    disputed.do(arbiter, GiveRuling(claim=3, upheld=True, text=text, back_to=0))
+
+
+def test_a_claim_reaches_the_other_players_and_all_arbiters_but_not_twice(disputed):
+    make_claim(disputed)
+    mails = disputed.mail()
+    assert recipients(mails) == ["bob", "carol", "dave"]
+    for mail in mails:
+        assert "alice's claim:\n    the clock ran\n    in the pause" in text_of(mail)
+    subjects = {mail["To"].partition("@")[0]: mail["Subject"] for mail in mails}
+    assert subjects["bob"] == "Your move against alice: The Power of Two, match 1"
+    assert subjects["carol"] == subjects["dave"] == "matchpost: a case is waiting in match 1"
+    to_carol = next(mail for mail in mails if mail["To"] == "carol@example.org")
+    assert "\n  rule 1 carol password dismissed REASONS\n" in text_of(to_carol)
+    assert disputed.mail() == []
+
+
+def test_a_ruling_reaches_the_players_with_its_reasons_and_how_to_appeal(disputed):
+    make_claim(disputed)
+    disputed.mail()
+    rule(disputed)
+    mails = disputed.mail()
+    assert recipients(mails) == ["alice", "bob"]
+    for mail in mails:
+        said = text_of(mail)
+        assert "the match goes back to the start" in said
+        assert "carol's reasons:\n    so says carol" in said
+        assert "reply with: appeal TEXT" in said
+
+
+def test_an_appeal_reaches_the_arbiters_and_the_ruling_on_it_is_final(disputed):
+    make_claim(disputed)
+    rule(disputed)
+    disputed.mail()
+    disputed.do(BOB, MakeAppeal(claim=3, text=stated(disputed, BOB, "it was over")))
+    mails = disputed.mail()
+    assert recipients(mails) == ["alice", "carol", "dave"]
+    assert all("bob's appeal:\n    it was over" in text_of(mail) for mail in mails)
+    rule(disputed, DAVE)
+    for mail in disputed.mail():
+        assert "so says dave" in text_of(mail)
+        assert "appeal TEXT" not in text_of(mail)
+
+
+def test_an_arbiter_who_wants_no_mail_or_is_none_any_longer_gets_none(disputed):
+    disputed.change(CAROL, lambda record: replace(record, notify="none"))
+    disputed.accounts.set_arbiter("dave", False)
+    make_claim(disputed)
+    assert recipients(disputed.mail()) == ["bob"]
+
+
+def test_an_erased_text_is_not_mailed(disputed):
+    make_claim(disputed)
+    disputed.statements.forget(ALICE)
+    for mail in disputed.mail():
+        assert "alice's claim:\n    (the text was erased)" in text_of(mail)
+
+
+@pytest.fixture
+def playing(redis_client: Redis, tmp_path: Path) -> Iterator[Mailing]:
+    with Sink() as sink:
+        playing = Mailing(redis_client, tmp_path, sink)
+        playing.challenge()
+        playing.mail()
+        yield playing
+
+
+@pytest.fixture
+def letters(playing: Mailing) -> MailingMessageStore:
+    return MailingMessageStore(playing.client, lambda: 4, lambda: playing.bench.now)
+
+
+NUMBERS = count(1)
+
+
+def say(letters: MailingMessageStore, sender: bytes, text: str, *others: bytes) -> None:
+    letters.chat(1, sender, text, next(NUMBERS).to_bytes(16), (ALICE, BOB, *others))
+
+
+def test_the_next_mail_of_the_match_has_what_was_said_once(playing, letters):
+    say(letters, ALICE, "hello - you")
+    playing.do(ALICE, PlayMove(text="m13-j7"))
+    (mail,) = playing.mail_to(BOB)
+    assert "\n\nalice says: hello - you\n\n" in text_of(mail)
+    playing.do(BOB, PlayMove(text="a13-d7"))
+    playing.bench.now += 2 * WAIT_MS
+    mails = playing.mail()
+    assert recipients(mails) == ["alice"]
+    assert "says:" not in text_of(mails[0])
+
+
+def test_where_no_move_follows_the_lines_of_some_minutes_are_one_mail(playing, letters):
+    say(letters, ALICE, "one")
+    playing.bench.now += WAIT_MS - 1000
+    say(letters, ALICE, "two")
+    assert playing.mail() == []
+    playing.bench.now += 1000
+    (mail,) = playing.mail()
+    assert text_of(mail).startswith("alice says: one\nalice says: two\n")
+    assert "To chat with the other players, reply with: chat TEXT" in text_of(mail)
+    assert mail["Subject"] == "You and alice: The Power of Two, match 1"
+    first = next(one for one in playing.sink.messages if one["To"] == mail["To"])
+    assert mail["In-Reply-To"] == first["Message-ID"]
+    claim = playing.addresses.read(mail["Reply-To"].addresses[0].addr_spec)
+    assert claim is not None
+    assert playing.addresses.proves(claim, BOB)
+    playing.pass_time(DAY, DAY // 4)
+    assert playing.mail() == []
+
+
+def test_what_is_said_while_a_mail_is_made_is_in_the_next(playing, letters):
+    say(letters, ALICE, "one")
+    chats = ChatMailQueue(playing.client)
+    (talk,) = chats.due(playing.bench.now + WAIT_MS, 10)
+    playing.bench.now += 1
+    say(letters, ALICE, "two")
+    chats.mark_mailed(talk, talk.last, playing.bench.now)
+    playing.bench.now += WAIT_MS
+    (mail,) = playing.mail()
+    assert text_of(mail).startswith("alice says: two\n\n")
+
+
+def test_what_was_read_elsewhere_is_not_mailed(playing, letters):
+    say(letters, ALICE, "one")
+    letters.mark_chat_read(BOB, 1, letters.chat_of(1))
+    playing.bench.now += WAIT_MS
+    assert playing.mail() == []
+    assert not playing.client.exists(mail_keys.CHAT_DUE, mail_keys.CHAT_FIRST, mail_keys.CHAT_LAST)
+
+
+def test_what_its_writer_has_erased_is_not_mailed(playing, letters):
+    say(letters, ALICE, "one")
+    letters.forget(ALICE)
+    playing.bench.now += WAIT_MS
+    assert playing.mail() == []
+
+
+def test_who_wants_one_mail_a_day_reads_it_there(playing, letters):
+    playing.change(BOB, lambda record: replace(record, notify="daily"))
+    say(letters, ALICE, "good\nluck")
+    playing.bench.now += WAIT_MS
+    assert playing.mail() == []
+    playing.pass_time(DAY, DAY // 24)
+    (mail,) = [one for one in playing.sink.messages if "what happened" in one["Subject"]]
+    assert "alice says: good\n    luck\n" in text_of(mail)
+
+
+def test_many_lines_are_counted_and_the_newest_shown(playing, letters):
+    for number in range(53):
+        say(letters, ALICE, f"line {number:02}")
+    playing.bench.now += WAIT_MS
+    (mail,) = playing.mail()
+    assert text_of(mail).startswith("... and 3 earlier lines; to see them, reply with: chat\n")
+    assert "line 02" not in text_of(mail)
+    assert "line 52" in text_of(mail)
+
+
+def test_a_line_that_waits_is_work_when_it_is_due(playing, letters):
+    wakeup = MailerWakeup(playing.bench.store, playing.client, playing.client, playing.outbox)
+    say(letters, ALICE, "one")
+    assert not wakeup.has_work()
+    playing.bench.now += WAIT_MS
+    assert wakeup.has_work()
+
+
+def test_a_line_repeated_is_mailed_once(playing, letters):
+    for _ in range(2):
+        letters.chat(1, ALICE, "hello", bytes(16), (ALICE, BOB))
+    playing.bench.now += WAIT_MS
+    (mail,) = playing.mail()
+    assert text_of(mail).count("hello") == 1
+    letters.chat(1, ALICE, "hello", bytes(16), (ALICE, BOB))
+    playing.bench.now += WAIT_MS
+    assert playing.mail() == []
+
+
+def test_nothing_that_waits_stays_of_who_is_forgotten(playing, letters):
+    say(letters, ALICE, "one")
+    say(letters, BOB, "two")
+    erase_mail(playing.client, BOB)
+    (talk,) = ChatMailQueue(playing.client).due(playing.bench.now + WAIT_MS, 10)
+    assert talk.account == ALICE
+
+
+def test_no_text_is_kept_for_the_mail(playing, letters):
+    say(letters, ALICE, "a secret")
+    for name in playing.client.scan_iter("{mail}:chat*"):
+        assert b"secret" not in b"".join(playing.client.zrange(name, 0, -1))
+
+
+def test_a_line_that_was_said_while_a_clock_ran_ahead_is_mailed_when_it_is_right_again(
+    playing, letters
+):
+    right = playing.bench.now
+    playing.bench.now += 40 * DAY
+    say(letters, ALICE, "hello")
+    playing.bench.now = right
+    assert MailerWakeup(
+        playing.bench.store, playing.client, playing.client, playing.outbox
+    ).has_work()
+    (mail,) = playing.mail_to(BOB)
+    assert "alice says: hello" in text_of(mail)
+
+
+NO_GOOD = [
+    {"addresses": (MailAddress(HOMES[BOB]),)},
+    {"addresses": (MailAddress(HOMES[BOB], verified=True, bounced="550 no"),)},
+    {"addresses": ()},
+    {"notify": "none"},
+    {"signed_off": True},
+]
+"""Accounts that get no mail of their matches."""
+
+
+@pytest.mark.parametrize("changes", [*NO_GOOD, None])
+def test_nothing_is_sent_to_who_wants_none_has_no_good_address_or_is_no_more(mailing, changes):
+    if changes is None:
+        mailing.client.delete(keys.account(BOB))
+    else:
+        mailing.change(BOB, lambda record: replace(record, **changes))
+    mailing.challenge(terms=read_time_control(["--days=3", "--nagtime=1"]))
+    mailing.do(ALICE, PlayMove(text="m13-j7"))
+    mailing.bench.now += 2 * DAY + 20 * HOUR
+    mailing.keep()
+    letters = MailingMessageStore(mailing.client, lambda: 4, lambda: mailing.bench.now)
+    say(letters, ALICE, "one")
+    mailing.bench.now += WAIT_MS
+    assert recipients(mailing.mail()) == ["alice"]
+    assert not mailing.client.exists(mail_keys.CHAT_DUE)
+
+
+MOVE, UNDO = PlayMove(text="m13-j7"), MakeOffer(kind="undo")
+
+
+YES, NO = (AnswerOffer(accept=accept) for accept in (True, False))
+
+
+DRAWS = MakeOffer(kind="draw")
+
+
+@pytest.mark.parametrize(
+    ("before", "actor", "command", "said"),
+    [
+        ((), ALICE, DRAWS, "Light (alice) offers a draw: write accept or reject"),
+        (((ALICE, DRAWS),), BOB, NO, "match 1, #0: Dark (bob) declined the draw"),
+        (
+            ((ALICE, MOVE), (ALICE, UNDO)),
+            BOB,
+            YES,
+            "accepted the takeback; it was taken back to the start",
+        ),
+        ((), ALICE, ResignMatch(), "the match is over: Dark (bob) won by resignation"),
+        ((), BOB, DeclineMatch(), "Dark (bob) declined to play"),
+    ],
+)
+def test_what_happens_is_one_mail_to_the_other(mailing, before, actor, command, said):
+    mailing.challenge()
+    for one in before:
+        mailing.do(*one)
+    mailing.mail()
+    mailing.do(actor, command)
+    (mail,) = mailing.mail()
+    assert mail["To"] == HOMES[BOB if actor == ALICE else ALICE]
+    assert said in text_of(mail)
+    if isinstance(command, ResignMatch | DeclineMatch):
+        assert "first line of a reply" not in text_of(mail)
+
+
+def test_what_happened_before_mail_was_begun_is_never_told(mailing):
+    mailing.client.delete(mail_keys.CURSOR)
+    mailing.challenge()
+    assert mailing.mail() == []
     mailing.do(ALICE, PlayMove(text="m13-j7"))
     assert recipients(mailing.mail()) == ["bob"]

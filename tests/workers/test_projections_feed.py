@@ -1,4 +1,4 @@
-"""The feed: everything exactly once, whoever is killed, doubled, or fails."""
+"""The feed, its buckets and their check: everything exactly once, whoever is killed, doubled, or fails."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -8,10 +8,21 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from infra.projections.buckets import LISTS, SPECS, Bucket, RedisWrite, Spec
+from infra.projections import compare
+from infra.projections.buckets import (
+    LISTS,
+    SPECS,
+    Bucket,
+    ProjectionFailure,
+    RedisWrite,
+    Spec,
+    bucket_of,
+)
 from infra.projections.generations import Generations
+from infra.projections.lag import lag
 from infra.projections.match_list_fold import MatchListsProjection
 from infra.projections.match_lists import MatchLists
+from infra.projections.memory import MemoryBucket
 from infra.projections.projection import Fact, Projection
 from infra.projections.ratings import RatingsProjection
 from infra.projections.standings import StandingsProjection
@@ -20,8 +31,11 @@ from tests.fakes.logs import ANCHOR, REFUSAL, Logs
 from tests.helpers.given import ALICE, BOB, CAROL, ended, moved, offered, resigned, started, three
 from tests.helpers.side import catch_up, contents, settle
 from tests.helpers.steps import Steps, stepped_client
-from workers.projections import PROJECTIONS
-from workers.projections.worker import ProjectionWorker
+from tests.workers.random_matches import PLAYERS, Chance
+from workers.projections import PROJECTIONS, feed, log_reader
+from workers.projections.rebuild import Rebuild
+from workers.projections.verify import ProjectionVerifier
+from workers.projections.worker import BucketGroup, ProjectionWorker
 
 
 @pytest.fixture
@@ -43,23 +57,12 @@ def logs() -> Logs:
     return made
 
 
-def test_every_projection_that_is_read_is_fed() -> None:
+def test_every_projection_that_is_read_is_fed():
     assert [projection.spec for projection in PROJECTIONS] == list(SPECS)
     assert len({spec.name for spec in SPECS}) == len(SPECS)
 
 
-def test_reading_goes_on_where_it_has_stopped(logs: Logs, shelf_client: Redis) -> None:
-    catch_up(logs.store, shelf_client)
-    for board in (31, 32):
-        logs.add(board, 2_000, ALICE, started(), ended(1))
-    catch_up(logs.store, shelf_client)
-    piecemeal = contents(shelf_client)
-    shelf_client.flushall()
-    catch_up(logs.store, shelf_client)
-    assert contents(shelf_client) == piecemeal
-
-
-def test_a_round_without_news_changes_nothing(logs: Logs, shelf_client: Redis) -> None:
+def test_a_round_without_news_changes_nothing(logs, shelf_client):
     side = catch_up(logs.store, shelf_client)
     before = contents(shelf_client)
     assert side.round() == 0
@@ -111,9 +114,7 @@ def expected(logs: Logs, server: EmbeddedServer, buckets: int = 1) -> dict[str, 
 
 
 @pytest.mark.parametrize("buckets", [pytest.param(1, marks=pytest.mark.long), 3])
-def test_killed_between_any_two_commands_it_is_as_if_never_killed(
-    logs: Logs, quick: EmbeddedServer, buckets: int
-) -> None:
+def test_killed_between_any_two_commands_it_is_as_if_never_killed(logs, quick, buckets):
     wanted = expected(logs, quick, buckets)
     with quick.client() as plain:
         for client in at_each_command(quick, lambda _: die):
@@ -126,9 +127,7 @@ def test_killed_between_any_two_commands_it_is_as_if_never_killed(
             assert contents(plain) == wanted
 
 
-def test_another_worker_between_any_two_commands_does_no_harm(
-    logs: Logs, quick: EmbeddedServer
-) -> None:
+def test_another_worker_between_any_two_commands_does_no_harm(logs, quick):
     wanted = expected(logs, quick)
     others: list[ProjectionWorker] = []
 
@@ -148,7 +147,7 @@ def test_another_worker_between_any_two_commands_does_no_harm(
             assert contents(plain) == wanted
 
 
-def test_what_another_worker_has_made_anew_is_taken_over(logs: Logs, shelf_client: Redis) -> None:
+def test_what_another_worker_has_made_anew_is_taken_over(logs, shelf_client):
     side = catch_up(logs.store, shelf_client, SOME)
     logs.add(50, 20, ALICE, started(), ended(0))  # belongs before others: this one is late
     while side.round():
@@ -160,16 +159,6 @@ def test_what_another_worker_has_made_anew_is_taken_over(logs: Logs, shelf_clien
     wanted = contents(shelf_client)
     settle(other)
     assert contents(shelf_client) == wanted
-
-
-def test_a_zombie_writes_nothing(logs: Logs, redis_client: Redis) -> None:
-    side = catch_up(logs.store, redis_client)
-    logs.add(50, 3_000, ALICE, started())
-    catch_up(logs.store, redis_client)
-    expected = contents(redis_client)
-    # this one still believes it stands where it stood before
-    settle(side)
-    assert contents(redis_client) == expected
 
 
 class Failing(Projection):
@@ -193,13 +182,12 @@ class Failing(Projection):
 
 def seen(client: Redis) -> set[int]:
     live = Generations(client, Failing.spec).live()
-    assert live is not None
     return {int(board) for board in client.smembers(live[1].bucket(0).key("boards"))}
 
 
 def test_what_one_projection_fails_at_stops_it_in_that_shard_and_no_other(
-    logs: Logs, shelf_client: Redis, caplog: pytest.LogCaptureFixture
-) -> None:
+    logs, shelf_client, caplog
+):
     failing = Failing()
     side = ProjectionWorker(logs.store, shelf_client, (*PROJECTIONS, failing))
     settle(side)
@@ -213,7 +201,6 @@ def test_what_one_projection_fails_at_stops_it_in_that_shard_and_no_other(
     assert MatchLists(shelf_client).rows([46])[0] is not None
     generations = Generations(shelf_client, failing.spec)
     live = generations.live()
-    assert live is not None
     (stuck,) = generations.failures(live[1].bucket(0)).values()
     index = next(i for i, leaf in logs.leaves(2, 0, 1_000) if leaf == logs.events(42)[0])
     assert stuck.what == f"leaf {index} of shard 2"
@@ -226,9 +213,7 @@ def test_what_one_projection_fails_at_stops_it_in_that_shard_and_no_other(
     assert generations.failures(live[1].bucket(0)) == {}
 
 
-def test_a_leaf_that_fails_again_is_told_once(
-    logs: Logs, shelf_client: Redis, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_leaf_that_fails_again_is_told_once(logs, shelf_client, caplog):
     catch_up(logs.store, shelf_client, (Failing(),))
     logs.add(42, 3_000, ALICE, started())
     for _ in range(3):
@@ -239,9 +224,7 @@ def test_a_leaf_that_fails_again_is_told_once(
 
 
 @pytest.mark.parametrize("garbage", [b"\x98\x01", b"\x98", b"", None])
-def test_an_unreadable_leaf_stops_its_shard_and_no_other(
-    logs: Logs, shelf_client: Redis, garbage: Any
-) -> None:
+def test_an_unreadable_leaf_stops_its_shard_and_no_other(logs, shelf_client, garbage):
     side = catch_up(logs.store, shelf_client)
     logs.add(42, 3_000, ALICE, started())
     good = logs.replace(2, -1, garbage)
@@ -258,8 +241,8 @@ def test_an_unreadable_leaf_stops_its_shard_and_no_other(
 
 
 def test_an_unreadable_leaf_is_told_once_for_all_buckets_of_a_projection(
-    logs: Logs, shelf_client: Redis, caplog: pytest.LogCaptureFixture
-) -> None:
+    logs, shelf_client, caplog
+):
     side = catch_up(logs.store, shelf_client, SOME, buckets=4)
     logs.add(42, 3_000, ALICE, started())
     logs.replace(2, -1, b"\x98")
@@ -269,29 +252,23 @@ def test_an_unreadable_leaf_is_told_once_for_all_buckets_of_a_projection(
     assert [text.split()[1] for text in alarms] == ["lists", "ratings", "standings"]
     for projection in SOME:
         generations = Generations(shelf_client, projection.spec)
-        live = generations.live()
-        assert live is not None
-        assert [list(generations.failures(one)) for one in live[1].all] == [["2"]] * 4
+        assert [list(generations.failures(one)) for one in generations.live()[1].all] == [["2"]] * 4
 
 
-def test_an_event_out_of_sequence_is_not_taken_in(logs: Logs, shelf_client: Redis) -> None:
+def test_an_event_out_of_sequence_is_not_taken_in(logs, shelf_client):
     side = catch_up(logs.store, shelf_client)
     logs.add(42, 3_000, ALICE, started(), moved(1, 0, 1), moved(2, 1, 0))
     lost = logs.replace(2, -2, REFUSAL)
     while side.round():
         pass
     (row,) = MatchLists(shelf_client).rows([42])
-    assert row is not None
     assert row.seq == 1
     logs.replace(2, -2, lost)
 
 
-def test_a_key_of_another_type_stops_its_projection_and_no_other(
-    logs: Logs, shelf_client: Redis
-) -> None:
+def test_a_key_of_another_type_stops_its_projection_and_no_other(logs, shelf_client):
     side = catch_up(logs.store, shelf_client)
     live = Generations(shelf_client, LISTS).live()
-    assert live is not None
     shelf_client.set(live[1].bucket(0).key("rows"), "what an operator's hand has left")
     logs.add(42, 3_000, ALICE, started(), ended(0))
     while side.round():
@@ -305,13 +282,10 @@ def test_a_key_of_another_type_stops_its_projection_and_no_other(
     assert others == {key: value for key, value in whole.items() if "lists:" not in key}
 
 
-def test_a_held_generation_does_not_change_until_it_is_released(
-    logs: Logs, shelf_client: Redis
-) -> None:
+def test_a_held_generation_does_not_change_until_it_is_released(logs, shelf_client):
     side = catch_up(logs.store, shelf_client)
     generations = Generations(shelf_client, LISTS)
     live = generations.live()
-    assert live is not None
     generations.freeze(live[1], "token")
     logs.add(42, 3_000, ALICE, started())
     while side.round():
@@ -322,3 +296,307 @@ def test_a_held_generation_does_not_change_until_it_is_released(
     generations.unfreeze(live[1], "token")
     settle(side)
     assert MatchLists(shelf_client).rows([42]) != [None]
+
+
+SEVERAL = 5
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few leaves are read at a time, and few are kept to oneself."""
+    monkeypatch.setattr(log_reader, "BATCH", 9)
+    monkeypatch.setattr(feed, "BATCH", 9)
+
+
+def test_an_owner_has_the_same_bucket_in_every_process_and_version():
+    owners = (1, 77, b"77", "pow2", "line --size=6")
+    assert [bucket_of(owner, 1) for owner in owners] == [0] * 5
+    assert [bucket_of(owner, 64) for owner in owners] == [55, 4, 4, 44, 11]
+
+
+def work_for_a_while(
+    chance: random.Random, logs: Logs, client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Have a worker feed one group of buckets for some rounds, and be killed, saved or not."""
+    count = chance.randrange(1, 4)
+    group = BucketGroup(chance.randrange(count), count)
+    monkeypatch.setattr("workers.projections.feed.SAVE_LEAVES", chance.choice((1, 20, 256)))
+    side = ProjectionWorker(logs.store, client, group=group)
+    for _ in range(chance.randrange(1, 4)):
+        side.round()
+    if chance.random() < 0.3:
+        side.save()
+
+
+def unknown_keys(client: Redis) -> set[str]:
+    """Keys of data that are in no bucket's set of keys."""
+    found = set()
+    for spec in SPECS:
+        generations = Generations(client, spec)
+        live = generations.live()
+        for bucket in live[1].all:
+            known = {name for page in generations.keys_of(bucket) for name in page}
+            own = {"at", "keys", "stuck", "hold"}
+            names = {key.decode() for key in client.scan_iter(bucket.key("*"))}
+            found |= {
+                name for name in names if name.removeprefix(bucket.key("")) not in known | own
+            }
+    return found
+
+
+def settle_all(logs: Logs, client: Redis) -> None:
+    """Two workers share the buckets until all are done."""
+    for number in range(2):
+        settle(ProjectionWorker(logs.store, client, group=BucketGroup(number, 2)))
+
+
+def positions(client: Redis) -> tuple[int, ...]:
+    """How far the buckets of the lists have read."""
+    generations = Generations(client, LISTS)
+    return tuple(sum(one.counts) for one in generations.checkpoints(generations.live()[1]) if one)
+
+
+@pytest.mark.parametrize("buckets", [1, SEVERAL])
+def test_a_rebuild_goes_over_all_buckets_and_finds_them_equal(client, buckets, monkeypatch):
+    life, chance = Chance(1), random.Random(1)
+    catch_up(life.logs.store, client, buckets=buckets)
+    while life.go_on():
+        work_for_a_while(chance, life.logs, client, monkeypatch)
+    for projection in PROJECTIONS:
+        result = ProjectionVerifier(life.logs.store, client, projection).run()
+        assert result.difference == ""
+    for spec in SPECS:
+        assert len(Generations(client, spec).stored()) == 1
+
+
+class Recorded(MatchListsProjection):
+    """Notes which buckets fold."""
+
+    def __init__(self) -> None:
+        self.folded: list[int] = []
+
+    def fold(self, facts: Sequence[Any], found: Sequence[Any], bucket: Bucket) -> Any:
+        self.folded.append(bucket.number)
+        return super().fold(facts, found, bucket)
+
+
+def test_a_move_is_written_in_the_buckets_that_it_changes_and_in_no_other(redis_client):
+    logs, lists = Logs(), Recorded()
+    logs.add(1, 100, ALICE, started(), moved(1, 0, 1))
+    projections = [lists if one.spec is LISTS else one for one in PROJECTIONS]
+    side = catch_up(logs.store, redis_client, projections, buckets=SEVERAL)
+    concerned = {bucket_of(owner, SEVERAL) for owner in (1, ALICE, BOB)}
+    told = bucket_of(ALICE, SEVERAL)
+    lists.folded.clear()
+    before = evalshas(redis_client)
+    logs.add(1, 200, BOB, moved(2, 1, 0))
+    while side.round():
+        pass
+    assert sorted(lists.folded) == sorted(concerned)
+    # with the notice of alice
+    assert evalshas(redis_client) - before == 1
+    checkpoints = Generations(redis_client, LISTS)
+    counts = [sum(one.counts) for one in checkpoints.checkpoints(checkpoints.live()[1]) if one]
+    assert [number for number in range(SEVERAL) if counts[number] == 3] == sorted(concerned)
+    assert told in concerned
+
+
+def evalshas(client: Redis) -> int:
+    return int(client.info("commandstats")["cmdstat_evalsha"]["calls"])
+
+
+def test_the_lag_is_that_of_the_last_bucket(client):
+    logs = Logs()
+    for board in range(1, 41):
+        logs.add(board, board, ALICE, started(PLAYERS[board % 9], PLAYERS[board % 7]))
+    catch_up(logs.store, client, buckets=SEVERAL)
+    assert lag(logs.store, client, LISTS).events == 0
+    logs.add(1, 900, ALICE, moved(1, 0, 1))
+    logs.add(2, 950, ALICE, moved(1, 0, 1))
+    settle(ProjectionWorker(logs.store, client, group=BucketGroup(0, 2)))
+    half = lag(logs.store, client, LISTS)
+    assert (half.events, half.oldest) == (2, 900)
+    settle(ProjectionWorker(logs.store, client, group=BucketGroup(1, 2)))
+    assert lag(logs.store, client, LISTS).events == 0
+    generations = Generations(client, LISTS)
+    live = generations.live()
+    generations.note_failure(live[1].bucket(3), "2", ProjectionFailure("leaf 7", 1, "x"))
+    generations.note_failure(live[1].bucket(4), "2", ProjectionFailure("leaf 7", 1, "x"))
+    assert [one.what for one in lag(logs.store, client, LISTS).failures] == ["leaf 7"]
+
+
+@pytest.fixture(params=[1, 100], ids=["parts", "whole values"])
+def life(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Chance:
+    """Matches by chance, and reads of one element or of many."""
+    monkeypatch.setattr(compare, "_KEYS", request.param)
+    monkeypatch.setattr(compare, "_PAGE", request.param)
+    return Chance(1)
+
+
+def play(life: Chance) -> None:
+    while life.go_on():
+        pass
+
+
+def test_a_check_writes_nothing_and_a_rebuild_may_begin_meanwhile(life, redis_client):
+    play(life)
+    catch_up(life.logs.store, redis_client, buckets=2)
+    before = contents(redis_client)
+    changed = redis_client.info("persistence")["rdb_changes_since_last_save"]
+    for projection in PROJECTIONS:
+        result = ProjectionVerifier(life.logs.store, redis_client, projection).run()
+        assert result.difference == ""
+    assert redis_client.info("persistence")["rdb_changes_since_last_save"] == changed
+    assert contents(redis_client) == before
+    rebuilds: list[Rebuild] = []
+
+    def begin(*_: int) -> None:
+        if not rebuilds:
+            rebuilds.append(Rebuild(life.logs.store, redis_client, PROJECTIONS[0]))
+
+    found = ProjectionVerifier(life.logs.store, redis_client, PROJECTIONS[0], begin).run()
+    assert found.difference == ""
+    rebuilds[0].drop()
+
+
+def test_what_is_fed_during_a_check_is_no_difference(life, redis_client):
+    for _ in range(60):
+        life.go_on()
+    side = catch_up(life.logs.store, redis_client, buckets=2)
+
+    def feed(*_: int) -> None:
+        life.go_on()
+        side.round()
+        side.save()
+
+    for projection in PROJECTIONS:
+        result = ProjectionVerifier(life.logs.store, redis_client, projection, feed).run()
+        assert result.difference == "", projection.spec.name
+
+
+def changes(client: Redis, key: str) -> Iterator[Callable[[], Any]]:
+    """Changes of a value, each of which leaves its type."""
+    kind = client.type(key)
+    if kind == b"hash":
+        field = next(iter(client.hgetall(key)))
+        yield lambda: client.hset(key, "another", "1")
+        yield lambda: client.hset(key, field, "x")
+        yield lambda: client.hdel(key, field)
+    elif kind == b"zset":
+        (member,) = client.zrange(key, -1, -1)
+        yield lambda: client.zadd(key, {"0:0": 1.0})
+        yield lambda: client.zincrby(key, 1.0, member)
+        yield lambda: client.zrem(key, member)
+    elif kind == b"list":
+        yield lambda: client.rpush(key, "1")
+        yield lambda: client.lset(key, 0, "x")
+        yield lambda: client.lpop(key)
+    yield lambda: client.delete(key)
+
+
+def test_data_in_memory_are_those_of_a_server_after_the_same_writes(redis_client):
+    chance, memory = random.Random(7), MemoryBucket()
+    one: Callable[[], str] = lambda: f"m{chance.randrange(6)}"  # noqa: E731
+    number = lambda: chance.randrange(-5, 6)  # noqa: E731
+    makers: list[Callable[[], RedisWrite]] = [
+        lambda: ("HSET", "h", one(), number(), one(), b"x"),
+        lambda: ("HDEL", "h", one(), one()),
+        lambda: ("HINCRBY", "n", one(), number()),
+        lambda: ("ZADD", "z", number(), one(), number(), one()),
+        lambda: ("ZREM", "z", one()),
+        lambda: ("ZINCRBY", "z", number(), one()),
+        lambda: ("ZREMRANGEBYRANK", "z", 0, -5),
+        lambda: ("RPUSH", "l", one()),
+    ]
+    for _ in range(500):
+        write = chance.choice(makers)()
+        redis_client.execute_command(*write)
+        memory.write([write])
+        if chance.random() < 0.5:
+            least = number()
+            reads = [("ZRANGE", "z", 0, 2), ("ZRANGEBYSCORE", "z", f"({least}", "+inf")]
+            reads += [("HMGET", "h", "m1", "m2"), ("LRANGE", "l", 0, -1)]
+            for read in reads:
+                assert memory.read(read) == redis_client.execute_command(*read)
+        assert memory.members("h") == redis_client.hgetall("h")
+        assert memory.members("n") == redis_client.hgetall("n")
+        assert memory.members("z") == dict(redis_client.zrange("z", 0, -1, withscores=True))
+
+
+@pytest.fixture
+def client(quick: EmbeddedServer) -> Iterator[Redis]:
+    with quick.client() as found:
+        found.flushall()
+        yield found
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("buckets", [1, SEVERAL])
+@pytest.mark.parametrize("seed", range(6))
+def test_buckets_that_are_fed_in_pieces_hold_what_one_reading_gives(
+    client, seed, buckets, monkeypatch
+):
+    life = Chance(seed)
+    play(life)
+    catch_up(life.logs.store, client, buckets=buckets)
+    wanted = contents(client)
+    client.flushall()
+    life, chance = Chance(seed), random.Random(seed)
+    catch_up(life.logs.store, client, buckets=buckets)
+    places = set()
+    while life.go_on():
+        if chance.random() < 0.3:
+            work_for_a_while(chance, life.logs, client, monkeypatch)
+            places.add(positions(client))
+    settle_all(life.logs, client)
+    assert contents(client) == wanted
+    assert unknown_keys(client) == set()
+    if buckets > 1:
+        # in most of these times the buckets stood at different places
+        assert sum(len(set(found)) > 1 for found in places) > len(places) / 2
+
+
+def test_leaves_that_change_nothing_are_counted_in_the_end_or_after_some_seconds(
+    shelf_client, monkeypatch
+):
+    monkeypatch.setattr("workers.projections.feed.SAVE_LEAVES", 3)
+    logs = Logs()
+    side = catch_up(logs.store, shelf_client)
+    for count, stored in ((1, 0), (2, 0), (3, 3), (4, 3)):
+        logs.add_leaf(2, ANCHOR)
+        side.round()
+        assert positions(shelf_client) == (stored,), count
+    side.save()
+    assert positions(shelf_client) == (4,)
+    logs.add_leaf(2, ANCHOR)
+    side.round()
+    assert positions(shelf_client) == (4,)
+    monkeypatch.setattr("workers.projections.feed.Track.due_seconds", 0.0)
+    side.round()
+    assert positions(shelf_client) == (5,)
+
+
+def test_each_change_of_a_value_is_a_difference_in_whatever_bucket(life, redis_client):
+    play(life)
+    catch_up(life.logs.store, redis_client, buckets=2)
+    kinds = set()
+    for projection in PROJECTIONS:
+        generations = Generations(redis_client, projection.spec)
+        for bucket in generations.live()[1].all:
+            names = {one for page in generations.keys_of(bucket) for one in page}
+            there = sorted(name for name in names if redis_client.exists(bucket.key(name)))
+            for kind in (b"hash", b"zset", b"list"):
+                found = (one for one in there if redis_client.type(bucket.key(one)) == kind)
+                if (name := next(found, None)) is None:
+                    continue
+                kinds.add((kind, bucket.number))
+                key = bucket.key(name)
+                data = redis_client.dump(key)
+                for change in changes(redis_client, key):
+                    change()
+                    result = ProjectionVerifier(life.logs.store, redis_client, projection).run()
+                    assert result.difference == name
+                    redis_client.restore(key, 0, data, replace=True)
+    assert {kind for kind, _ in kinds} == {b"hash", b"zset", b"list"}
+    assert {number for _, number in kinds} == {0, 1}

@@ -7,20 +7,35 @@ import time
 import pytest
 from redis import Redis
 
-from domain.clocks.time_control import TimeControl
-from domain.match.events import Event, MatchStarted
-from domain.ratings import NEWCOMER
+from domain.match.commands import PlayMove, ResignMatch
+from domain.match.events import Event
+from domain.ratings import NEWCOMER, Skill
 from infra.projections.buckets import RATINGS
 from infra.projections.generations import Generation, Generations
-from infra.projections.ratings import RatedPlayer, Rating, RatingsProjection, RatingsQuery, rate
+from infra.projections.ratings import RatedPlayer, RatingsProjection, RatingsQuery, rate
 from infra.store.port import Watermark
 from tests.fakes.logs import Logs
-from tests.helpers.given import ALICE, BOB, CAROL, ended, moved, resigned, started, three
+from tests.helpers.given import (
+    ALICE,
+    ARBITER,
+    BOB,
+    CAROL,
+    ended,
+    moved,
+    result_changed,
+    ruled,
+    started,
+)
 from tests.helpers.side import catch_up, contents, settle
+from tests.helpers.timed import SHORT, TimedBench
 from workers.projections.worker import ProjectionWorker
 
 ONLY = (RatingsProjection(),)
+
+
 PLAYERS = (ALICE, BOB, CAROL)
+
+
 MOVES = (moved(1, 0, 1), moved(2, 1, 0))
 
 
@@ -38,145 +53,14 @@ def table(client: Redis) -> list[RatedPlayer]:
     return RatingsQuery(client).of("pow2")
 
 
-def expected(*matches: tuple[tuple[bytes, bytes], tuple[int, int]]) -> dict[bytes, Rating]:
-    """Ratings after matches, each of two players and their places, in this order."""
-    skills = dict.fromkeys(PLAYERS, NEWCOMER)
-    for players, places in matches:
-        after = rate([skills[player] for player in players], places)
-        skills.update(zip(players, after, strict=True))
-    return {player: Rating(skill=skill) for player, skill in skills.items()}
-
-
-# the arithmetic
-
-
-def test_a_winner_gains_what_an_equal_loses_and_both_are_known_better() -> None:
-    winner, loser = rate([NEWCOMER, NEWCOMER], [1, 2])
-    assert winner.mu - NEWCOMER.mu == NEWCOMER.mu - loser.mu > 0
-    assert winner.sigma == loser.sigma < NEWCOMER.sigma
-
-
-def test_a_draw_brings_two_closer() -> None:
-    strong, weak = rate([NEWCOMER, NEWCOMER], [1, 2])
-    after_strong, after_weak = rate([strong, weak], [1, 1])
-    assert strong.mu > after_strong.mu > after_weak.mu > weak.mu
-
-
-def test_three_are_rated_by_their_places() -> None:
-    first, second, third = rate([NEWCOMER] * 3, [1, 2, 3])
-    assert first.mu > second.mu > third.mu
-    winner, *losers = rate([NEWCOMER] * 3, [1, 2, 2])
-    assert losers[0] == losers[1]
-    assert winner.mu > NEWCOMER.mu > losers[0].mu
-
-
-def test_skills_are_whole_millionths() -> None:
-    assert rate([NEWCOMER, NEWCOMER], [1, 2])[0].mu == 27_635_389
-
-
-# what is kept
-
-
-def test_a_match_rates_its_players(logs: Logs, shelf_client: Redis) -> None:
-    match(logs, 1, 100, 1)
-    catch_up(logs.store, shelf_client, ONLY)
-    best, last = table(shelf_client)
-    assert (best.account, last.account) == (BOB, ALICE)
-    assert best.rating.display_value > 1500 > last.rating.display_value
-    assert (best.rating.matches, best.rating.board, best.rating.at) == (1, 1, 100)
-    ratings = RatingsQuery(shelf_client)
-    assert ratings.player("pow2", BOB) == best.rating
-    assert ratings.player("pow2", CAROL) == Rating()
-    assert [ratings.place("pow2", who) for who in PLAYERS] == [2, 1, None]
-    assert ratings.count("pow2") == 2
-    assert ratings.of("pow2", start=1) == [last]
-
-
-def test_each_match_is_a_point_of_a_players_series(logs: Logs, shelf_client: Redis) -> None:
-    for board, winner in enumerate([0, 0, 1], 1):
-        match(logs, board, 100 * board, winner)
-    catch_up(logs.store, shelf_client, ONLY)
-    ratings = RatingsQuery(shelf_client)
-    series = ratings.series("pow2", ALICE)
-    assert [(point.board, point.at) for point in series] == [(1, 100), (2, 200), (3, 300)]
-    assert series[0].display_value < series[1].display_value > series[2].display_value
-    assert series[-1].skill == ratings.player("pow2", ALICE).skill
-    assert ratings.series("pow2", ALICE, start=1, count=1) == [series[1]]
-    assert ratings.series("pow2", CAROL) == []
-
-
-def test_each_match_has_what_it_changed_for_its_seats(logs: Logs, shelf_client: Redis) -> None:
-    match(logs, 1, 100, 1)
-    match(logs, 300, 200, 0)
-    catch_up(logs.store, shelf_client, ONLY)
-    ratings = RatingsQuery(shelf_client)
-    (first, second, none) = ratings.changes([("pow2", 1), ("pow2", 300), ("pow2", 2)])
-    lost, won = first
-    assert (lost.before, won.before) == (1500, 1500)
-    assert lost.difference < 0 < won.difference
-    assert [one.before for one in second] == [lost.after, won.after]
-    last = [ratings.series("pow2", who)[-1].display_value for who in (ALICE, BOB)]
-    assert [one.after for one in second] == last
-    assert none == ()
-
-
-def test_only_rated_matches_of_several_that_somebody_won_count(
-    logs: Logs, shelf_client: Redis
-) -> None:
-    unrated = MatchStarted(
-        rules="pow2/1",
-        options=(),
-        seats=(ALICE, BOB),
-        setup=None,
-        next=0,
-        terms=TimeControl(rated=False),
-    )
-    logs.add(1, 100, ALICE, unrated, *MOVES, ended(0))
-    match(logs, 2, 100)
-    # one whose second player never took it up
-    logs.add(6, 100, ALICE, started(), moved(1, 0, 1), ended(0))
-    logs.add(3, 100, ALICE, started(ALICE, rules="one/1"), ended(0))
-    logs.add(4, 100, ALICE, started(), resigned(0))
-    catch_up(logs.store, shelf_client, ONLY)
-    assert table(shelf_client) == RatingsQuery(shelf_client).of("one") == []
-
-
-def test_games_are_rated_apart(logs: Logs, shelf_client: Redis) -> None:
-    match(logs, 1, 100, 0)
-    logs.add(2, 100, ALICE, three(), *MOVES, moved(3, 2, 0), ended(2))
-    catch_up(logs.store, shelf_client, ONLY)
-    ratings = RatingsQuery(shelf_client)
-    assert ratings.place("halves", CAROL) == 1
-    assert ratings.count("halves") == 3
-    assert ratings.player("halves", ALICE) != ratings.player("pow2", ALICE)
-
-
-# the order
-
-
-def test_matches_count_in_the_order_in_which_they_ended_whatever_their_shard(
-    logs: Logs, shelf_client: Redis
-) -> None:
-    match(logs, 1, 300, 0, seats=(ALICE, BOB))
-    match(logs, 2, 100, 0, seats=(BOB, CAROL))
-    match(logs, 3, 200, 0, seats=(CAROL, ALICE))
-    catch_up(logs.store, shelf_client, ONLY)
-    wanted = expected(((BOB, CAROL), (1, 2)), ((CAROL, ALICE), (1, 2)), ((ALICE, BOB), (1, 2)))
-    other = expected(((ALICE, BOB), (1, 2)), ((BOB, CAROL), (1, 2)), ((CAROL, ALICE), (1, 2)))
-    assert wanted != other
-    assert {row.account: row.rating.skill for row in table(shelf_client)} == {
-        player: rating.skill for player, rating in wanted.items()
-    }
-
-
-def test_of_one_time_the_lesser_board_is_first(logs: Logs, shelf_client: Redis) -> None:
+def test_of_one_time_the_lesser_board_is_first(logs, shelf_client):
     for board in (9, 10, 3):
         match(logs, board, 100, 0)
     catch_up(logs.store, shelf_client, ONLY)
     assert [p.board for p in RatingsQuery(shelf_client).series("pow2", ALICE)] == [3, 9, 10]
 
 
-def test_what_is_not_older_than_the_watermark_waits(logs: Logs, shelf_client: Redis) -> None:
+def test_what_is_not_older_than_the_watermark_waits(logs, shelf_client):
     match(logs, 1, 100, 0)
     match(logs, 2, 200, 0)
     logs.mark = 200
@@ -190,9 +74,7 @@ def test_what_is_not_older_than_the_watermark_waits(logs: Logs, shelf_client: Re
     assert [p.board for p in RatingsQuery(shelf_client).series("pow2", ALICE)] == [1, 2, 3]
 
 
-def test_nothing_is_taken_before_all_shards_are_read_up_to_the_mark(
-    logs: Logs, shelf_client: Redis
-) -> None:
+def test_nothing_is_taken_before_all_shards_are_read_up_to_the_mark(logs, shelf_client):
     side = catch_up(logs.store, shelf_client, ONLY)
     # the match that ended first is the last in its log, behind more than is read at once
     for board in range(4, 4 * 700, 4):
@@ -209,7 +91,7 @@ def test_nothing_is_taken_before_all_shards_are_read_up_to_the_mark(
     assert [point.at for point in series] == [*[100] * 700, 300]
 
 
-def test_any_way_of_reading_gives_the_same_ratings(redis_client: Redis) -> None:
+def test_any_way_of_reading_gives_the_same_ratings(redis_client):
     chance = random.Random(7)
     found = set()
     for run in range(3):
@@ -234,9 +116,7 @@ def test_any_way_of_reading_gives_the_same_ratings(redis_client: Redis) -> None:
     assert len(found) == 1
 
 
-def test_an_event_that_comes_too_late_has_everything_made_anew(
-    logs: Logs, shelf_client: Redis, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_event_that_comes_too_late_has_everything_made_anew(logs, shelf_client, caplog):
     side = ProjectionWorker(logs.store, shelf_client, ONLY)
     for board, at in ((1, 100), (2, 300)):
         match(logs, board, at, 0)
@@ -249,8 +129,6 @@ def test_an_event_that_comes_too_late_has_everything_made_anew(
     generations = {key.split(b":")[3] for key in shelf_client.keys("{p:ratings:b0}:*:players:pow2")}
     assert len(generations) == 2
 
-
-# a clock that ran ahead
 
 AHEAD = 40 * 86_400_000
 
@@ -273,9 +151,7 @@ def boards(client: Redis) -> list[int]:
     return [point.board for point in RatingsQuery(client).series("pow2", ALICE)]
 
 
-def test_what_ended_by_a_clock_that_ran_ahead_counts_when_its_log_goes_on(
-    logs: Logs, shelf_client: Redis
-) -> None:
+def test_what_ended_by_a_clock_that_ran_ahead_counts_when_its_log_goes_on(logs, shelf_client):
     logs.mark = 1_000
     match(logs, 1, 1_000 + AHEAD, 0)
     match(logs, 2, 1_000 + AHEAD, 0)
@@ -293,10 +169,108 @@ def test_what_ended_by_a_clock_that_ran_ahead_counts_when_its_log_goes_on(
     assert not side.has_work
 
 
+class Promising(Logs):
+    """Logs whose shards stamp nothing below what a watermark has promised."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._promised = 0
+
+    def watermark(self, beyond: int = 0) -> Watermark:
+        found = super().watermark(beyond)
+        self._promised = max(self._promised, found.at)
+        return Watermark(self._promised, found.ends)
+
+    def add(self, board: int, at: int, actor: bytes, *bodies: Event) -> None:
+        super().add(board, max(at, self._promised), actor, *bodies)
+
+
+def test_what_is_ahead_in_one_log_holds_nobody_else_up(logs, shelf_client):
+    logs.mark = 1_000
+    match(logs, 5, 100, 1)
+    match(logs, 1, 9_999, 0)
+    side = work(ProjectionWorker(logs.store, shelf_client, ONLY))
+    assert boards(shelf_client) == [5]
+    logs.mark = 10_000
+    work(side)
+    assert boards(shelf_client) == [5, 1]
+
+
+def test_what_was_rated_between_a_result_and_its_ruling_stays(logs, shelf_client):
+    match(logs, 1, 100, 0)
+    logs.add(5, 200, ALICE, started(BOB, CAROL), moved(1, 0, 1), moved(2, 1, 0), ended(0))
+    catch_up(logs.store, shelf_client)
+    ratings = RatingsQuery(shelf_client)
+    before = {who: ratings.player("pow2", who).skill for who in (ALICE, BOB, CAROL)}
+    logs.add(1, 500, ARBITER, ruled(), result_changed())
+    catch_up(logs.store, shelf_client)
+    loser = rate([Skill(), Skill()], [1, 2])[1]
+    assert ratings.player("pow2", ALICE).matches == 0
+    assert ratings.player("pow2", CAROL).skill == before[CAROL]
+    bob = ratings.player("pow2", BOB)
+    assert bob.skill.mu == before[BOB].mu - (loser.mu - Skill().mu)
+    assert bob.skill.sigma == before[BOB].sigma - (loser.sigma - Skill().sigma)
+    assert (bob.matches, bob.board, bob.at) == (1, 1, 500)
+
+
+MINUTE = 60_000
+
+
+@pytest.mark.parametrize("step", [2 * MINUTE, 9 * MINUTE])
+def test_a_match_that_ends_after_the_clock_stepped_back_does_not_rebuild_the_ratings(
+    redis_client, tmp_path, step
+):
+    bench = TimedBench(redis_client, tmp_path / "seeds")
+    bench.challenge(SHORT, 1, 2)
+    worker = ProjectionWorker(bench.store, redis_client, (RatingsProjection(),))
+
+    def play(board: int) -> None:
+        for actor, command in (
+            (ALICE, PlayMove(text="m13-m9")),
+            (BOB, PlayMove(text="a13-c11")),
+            (ALICE, ResignMatch()),
+        ):
+            bench.send(actor, command, board)
+            bench.drain()
+
+    bench.now += 20 * MINUTE
+    play(1)
+    bench.now += MINUTE
+    settle(worker)
+    before = Generations(redis_client, RATINGS).live()
+    bench.now -= step
+    play(2)
+    bench.now += 30 * MINUTE
+    settle(worker)
+    live = Generations(redis_client, RATINGS).live()
+    assert live == before, "the ratings were not made again from zero"
+    checkpoints = Generations(redis_client, RATINGS).checkpoints(live[1])
+    assert not any(one is None or one.late for one in checkpoints)
+    assert max(one.last for one in checkpoints if one)[1] == 2, "the second match is rated"
+
+
+def without_checkpoints(client: Redis) -> dict[str, object]:
+    return {name: one for name, one in contents(client).items() if not name.endswith(":at")}
+
+
+def test_equals_gain_what_the_others_lose_and_a_draw_brings_two_closer():
+    winner, loser = rate([NEWCOMER, NEWCOMER], [1, 2])
+    assert winner.mu == 27_635_389, "skills are whole millionths"
+    assert winner.mu - NEWCOMER.mu == NEWCOMER.mu - loser.mu
+    assert winner.sigma == loser.sigma < NEWCOMER.sigma
+    strong, weak = rate([winner, loser], [1, 1])
+    assert winner.mu > strong.mu > weak.mu > loser.mu
+    first, second, third = rate([NEWCOMER] * 3, [1, 2, 3])
+    assert first.mu > second.mu > third.mu
+    first, *others = rate([NEWCOMER] * 3, [1, 2, 2])
+    assert others[0] == others[1]
+    assert first.mu > NEWCOMER.mu > others[0].mu
+
+
 @pytest.mark.parametrize("while_ahead", [True, False])
 def test_forty_days_ahead_and_back_leave_the_ratings_as_the_logs_make_them(
-    logs: Logs, shelf_client: Redis, *, while_ahead: bool
-) -> None:
+    logs, shelf_client, *, while_ahead
+):
     side = ProjectionWorker(logs.store, shelf_client, ONLY)
     chance, at, board = random.Random(5), 1_000, 0
     for off in (0, AHEAD, 0):
@@ -316,35 +290,14 @@ def test_forty_days_ahead_and_back_leave_the_ratings_as_the_logs_make_them(
         assert [board for board in boards(shelf_client) if board in right] == list(right)
     points = RatingsQuery(shelf_client).series("pow2", ALICE)
     assert all(a.at <= b.at <= at for a, b in itertools.pairwise(points))
-    live = contents(shelf_client)
+    live = without_checkpoints(shelf_client)
     shelf_client.flushall()
     work(ProjectionWorker(logs.store, shelf_client, ONLY))
-    made = contents(shelf_client)
-    assert {k: v for k, v in made.items() if not k.endswith(":at")} == {
-        k: v for k, v in live.items() if not k.endswith(":at")
-    }
-
-
-class Promising(Logs):
-    """Logs whose shards stamp nothing below what a watermark has promised."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._promised = 0
-
-    def watermark(self, beyond: int = 0) -> Watermark:
-        found = super().watermark(beyond)
-        self._promised = max(self._promised, found.at)
-        return Watermark(self._promised, found.ends)
-
-    def add(self, board: int, at: int, actor: bytes, *bodies: Event) -> None:
-        super().add(board, max(at, self._promised), actor, *bodies)
+    assert without_checkpoints(shelf_client) == live
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_clock_that_steps_back_behind_a_promise_has_nothing_made_anew(
-    shelf_client: Redis, seed: int
-) -> None:
+def test_a_clock_that_steps_back_behind_a_promise_has_nothing_made_anew(shelf_client, seed):
     logs, chance = Promising(), random.Random(seed)
     side = ProjectionWorker(logs.store, shelf_client, ONLY)
     clock = 10_000
@@ -359,22 +312,8 @@ def test_a_clock_that_steps_back_behind_a_promise_has_nothing_made_anew(
     logs.mark = 1 << 50
     settle(side)
     assert sorted(boards(shelf_client)) == list(range(1, 61))
-    live = contents(shelf_client)
+    live = without_checkpoints(shelf_client)
     assert Generations(shelf_client, RATINGS).stored() == [Generation("ratings", 1, 1)]
     shelf_client.flushall()
     catch_up(logs.store, shelf_client, ONLY)
-    made = contents(shelf_client)
-    assert {k: v for k, v in made.items() if not k.endswith(":at")} == {
-        k: v for k, v in live.items() if not k.endswith(":at")
-    }
-
-
-def test_what_is_ahead_in_one_log_holds_nobody_else_up(logs: Logs, shelf_client: Redis) -> None:
-    logs.mark = 1_000
-    match(logs, 5, 100, 1)
-    match(logs, 1, 9_999, 0)
-    side = work(ProjectionWorker(logs.store, shelf_client, ONLY))
-    assert boards(shelf_client) == [5]
-    logs.mark = 10_000
-    work(side)
-    assert boards(shelf_client) == [5, 1]
+    assert without_checkpoints(shelf_client) == live

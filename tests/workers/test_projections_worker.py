@@ -1,9 +1,11 @@
-"""The side worker: makes anew what is missing, old or out of order, and ends when it is told to."""
+"""The projection worker: makes anew what is missing, old or out of order, and ends when it is told to."""
 
 import os
+import random
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
@@ -18,15 +20,17 @@ from infra.projections.match_lists import MatchLists
 from infra.redis import keys
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
-from infra.valkey.server import EmbeddedServer
 from tests.fakes.logs import Logs
 from tests.helpers.bench import Bench
+from tests.helpers.corpus import Corpus
 from tests.helpers.given import ALICE, ended, moved, started
 from tests.helpers.served import Served, all_play, matches, until
 from tests.helpers.side import catch_up, contents, settle
-from workers.projections import worker
+from tests.helpers.steps import Steps, stepped_client
+from workers.projections import PROJECTIONS, worker
 from workers.projections.feed import Feed
 from workers.projections.rebuild import Rebuild
+from workers.projections.verify import ProjectionVerifier
 from workers.projections.worker import BucketGroup, ProjectionWorker
 
 
@@ -44,49 +48,43 @@ def logs() -> Logs:
     return made
 
 
-def live(client: Redis) -> tuple[int, int]:
+def live_lists(client: Redis) -> tuple[int, int]:
     """Version and number of what is read."""
     found = Generations(client, LISTS).live()
-    assert found is not None
     return found[0], found[1].number
 
 
-def test_what_an_older_program_kept_is_made_anew(
-    logs: Logs, shelf_client: Redis, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_an_older_program_kept_is_made_anew(logs, shelf_client, caplog):
     caplog.set_level("INFO")
     catch_up(logs.store, shelf_client, [MatchListsProjection()])
     before = contents(shelf_client)
     catch_up(logs.store, shelf_client, [Newer()])
-    assert live(shelf_client) == (LISTS.version + 1, 2)
+    assert live_lists(shelf_client) == (LISTS.version + 1, 2)
     assert contents(shelf_client).keys() == before.keys()
     old, new = LISTS.version, LISTS.version + 1
     assert f"it has version {old}, and this program's is {new}" in caplog.text
 
 
-def test_what_a_newer_program_keeps_is_left_alone(logs: Logs, shelf_client: Redis) -> None:
+def test_what_a_newer_program_keeps_is_left_alone(logs, shelf_client):
     catch_up(logs.store, shelf_client, [Newer()])
     logs.add(9, 9, ALICE, started())
     side = ProjectionWorker(logs.store, shelf_client, [MatchListsProjection()])
     assert [side.round() for _ in range(3)] == [0, 0, 0]
-    assert live(shelf_client) == (LISTS.version + 1, 1)
+    assert live_lists(shelf_client) == (LISTS.version + 1, 1)
 
 
-def test_when_the_logs_have_lost_leaves_everything_is_made_anew(
-    logs: Logs, shelf_client: Redis
-) -> None:
+def test_when_the_logs_have_lost_leaves_everything_is_made_anew(logs, shelf_client):
     logs.add(1, 100, ALICE, ended(0))
     catch_up(logs.store, shelf_client)
     logs.shown = 3
     catch_up(logs.store, shelf_client)
     (row,) = MatchLists(shelf_client).rows([1])
-    assert row is not None
     assert (row.over, row.seq) == (False, 2)
 
 
 def test_while_another_builds_it_waits_and_takes_over_what_comes_of_it(
-    logs: Logs, shelf_client: Redis, wait_until: Callable[[Callable[[], object]], None]
-) -> None:
+    logs, shelf_client, wait_until
+):
     generations = Generations(shelf_client, LISTS)
     generations.begin("another", 4)
     side = ProjectionWorker(logs.store, shelf_client, [MatchListsProjection()])
@@ -104,9 +102,7 @@ def test_while_another_builds_it_waits_and_takes_over_what_comes_of_it(
     settle(other)
 
 
-def test_two_groups_share_the_buckets_and_one_of_them_builds_all(
-    logs: Logs, shelf_client: Redis
-) -> None:
+def test_two_groups_share_the_buckets_and_one_of_them_builds_all(logs, shelf_client):
     sides = [
         ProjectionWorker(logs.store, shelf_client, group=BucketGroup(number, 2), buckets=5)
         for number in range(2)
@@ -127,9 +123,7 @@ def test_two_groups_share_the_buckets_and_one_of_them_builds_all(
     assert contents(shelf_client) == shared
 
 
-def test_a_group_without_buckets_takes_those_of_a_rebuild(
-    logs: Logs, shelf_client: Redis, wait_until: Callable[[Callable[[], object]], None]
-) -> None:
+def test_a_group_without_buckets_takes_those_of_a_rebuild(logs, shelf_client, wait_until):
     only = [MatchListsProjection()]
     catch_up(logs.store, shelf_client, only)
     idle = ProjectionWorker(logs.store, shelf_client, only, BucketGroup(1, 2))
@@ -149,9 +143,7 @@ def test_a_group_without_buckets_takes_those_of_a_rebuild(
     assert taken() == [1, 3]
 
 
-def test_a_rebuild_that_is_overtaken_is_given_up(
-    logs: Logs, shelf_client: Redis, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_rebuild_that_is_overtaken_is_given_up(logs, shelf_client, caplog):
     logs.mark = 0  # nothing can be put in order, so that no ratings come about
     logs.add(1, 100, ALICE, ended(0))
     side = ProjectionWorker(logs.store, shelf_client)
@@ -174,7 +166,7 @@ def contents_of_a_fresh_start(logs: Logs, client: Redis) -> dict[str, object]:
     return contents(client)
 
 
-def test_it_ends_when_it_is_told_and_listens_until_then(redis_client: Redis) -> None:
+def test_it_ends_when_it_is_told_and_listens_until_then(redis_client):
     store = RedisStore(redis_client, Mode.FSYNC)
     store.create(Layout(shards=4, lanes=1))
     told: list[bool] = []
@@ -185,12 +177,7 @@ def test_it_ends_when_it_is_told_and_listens_until_then(redis_client: Redis) -> 
     assert not thread.is_alive()
 
 
-def test_an_idle_worker_lists_what_is_played_at_once(
-    valkey: EmbeddedServer,
-    redis_client: Redis,
-    bench: Bench,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_idle_worker_lists_what_is_played_at_once(valkey, redis_client, bench, monkeypatch):
     # if nothing woke it, it would sleep for a minute, which is longer than the test waits
     monkeypatch.setattr(worker, "LOOK_SECONDS", 60.0)
     told: list[bool] = []
@@ -209,18 +196,13 @@ def test_an_idle_worker_lists_what_is_played_at_once(
     assert not thread.is_alive()
 
 
-# on a whole server
-
-
 def cpu_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.mark.long
-def test_a_killed_side_worker_is_replaced_and_nothing_is_missing_or_doubled(
-    tmp_path: Path,
-) -> None:
+def test_a_killed_side_worker_is_replaced_and_nothing_is_missing_or_doubled(tmp_path):
     with Served(tmp_path / "data") as served:
         _, threads = all_play(served, matches(3, 60))
         for _ in range(5):
@@ -236,7 +218,7 @@ def test_a_killed_side_worker_is_replaced_and_nothing_is_missing_or_doubled(
 
 
 @pytest.mark.long
-def test_an_idle_side_worker_sleeps_and_ends_when_it_is_asked(tmp_path: Path) -> None:
+def test_an_idle_side_worker_sleeps_and_ends_when_it_is_asked(tmp_path):
     with Served(tmp_path / "data") as served:
         until(lambda: served.run("doctor").returncode == 0)
         (pid,) = served.children("matchpost side")
@@ -249,9 +231,70 @@ def test_an_idle_side_worker_sleeps_and_ends_when_it_is_asked(tmp_path: Path) ->
 
 
 @pytest.mark.long
-def test_what_was_played_is_listed(tmp_path: Path) -> None:
+def test_what_was_played_is_listed(tmp_path):
     with Served(tmp_path / "data") as served:
         until(lambda: served.run("doctor").returncode == 0)
         served.do("signup alice mad-hatter", "signup bob yes-we-can", "pow2 challenge alice bob")
         with served.client() as client:
             until(lambda: MatchLists(client).rows([1]) != [None])
+
+
+EVENTS = 2_000
+
+
+class Gone(BaseException):
+    """The process is no more."""
+
+
+def die() -> None:
+    raise Gone
+
+
+def lives(url: str, seed: int, ended: Callable[[], bool]) -> None:
+    """Side workers one after the other, each killed after some commands."""
+    chance = random.Random(seed)
+    while not ended():
+        client, begin = stepped_client(url)
+        begin(Steps(chance.randrange(20, 400), die, after=chance.random() < 0.5))
+        with suppress(Gone):
+            side = ProjectionWorker(RedisStore(client, Mode.FSYNC), client)
+            while not ended():
+                side.round()
+        client.close()
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_two_side_workers_killed_again_and_again_keep_what_a_rebuild_makes(
+    redis_client, valkey, tmp_path
+):
+    bench = Bench(redis_client, tmp_path / "seeds")
+    catch_up(bench.store, redis_client)
+    corpus = Corpus(bench)
+    ended: list[bool] = []
+    threads = [
+        Thread(target=lives, args=(valkey.url, seed, lambda: bool(ended))) for seed in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    while corpus.leaves() < EVENTS:
+        corpus.step()
+    ended.append(True)
+    for thread in threads:
+        thread.join()
+    for key in redis_client.scan_iter("{p:*}:building"):
+        redis_client.delete(key)
+    catch_up(bench.store, redis_client)
+    results = [
+        ProjectionVerifier(bench.store, redis_client, projection).run()
+        for projection in PROJECTIONS
+    ]
+    assert [result.difference for result in results] == [""] * len(PROJECTIONS)
+    assert all(result.leaves >= EVENTS for result in results)
+    # nobody of the corpus is a robot
+    empty = [p.spec.name for p, result in zip(PROJECTIONS, results, strict=True) if not result.keys]
+    assert empty == ["robots"]
+    # no event ever came that belonged before others, or one would have been made anew
+    assert {key.split(b":")[3] for key in redis_client.keys("{p:*}:*:at")} == {b"1"}
+    kept = contents(redis_client)
+    assert {name.partition(":")[0] for name in kept} == {p.spec.name for p in PROJECTIONS}

@@ -1,6 +1,10 @@
-"""The publisher on a real server: what is in the logs is published, and nothing that contradicts it."""
+"""The publisher on a real server: what is in the logs is published, nothing that contradicts it, whoever is killed."""
 
 import logging
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -9,16 +13,22 @@ from redis import Redis
 
 from infra.durability.durability import Mode
 from infra.log.key_files import LogKeys, generate_keys, read_keys
+from infra.log.log_writer import LogWriter
 from infra.log.names import shard_key
 from infra.log.published_log import PublishedLog
+from infra.objects.files import FileObjects
 from infra.objects.port import ObjectStoreError
+from infra.process.failpoints import FAILPOINTS, VARIABLE
 from infra.redis import keys
 from infra.store.channels import CHANNEL, LogListener
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.store.watermarks import PublishedSizes, read_published_sizes
+from infra.valkey.server import EmbeddedServer
 from tests.fakes.memory_store import MemoryObjects
+from tests.helpers.forked import SCRIPT
 from workers.log import publisher as publisher_module
+from workers.log.job import JOB
 from workers.log.publisher import Publisher
 
 SHARDS = 4
@@ -77,7 +87,7 @@ def bench(redis_client: Redis, tmp_path: Path) -> Bench:
     return Bench(redis_client, tmp_path / "keys")
 
 
-def test_all_leaves_of_all_shards_are_published_in_order(bench: Bench):
+def test_all_leaves_of_all_shards_are_published_in_order(bench):
     publisher = bench.publisher()
     assert publisher.round(wait_ms=1) == 0
     added = {shard: bench.add(shard, 300 * shard) for shard in range(SHARDS)}
@@ -88,7 +98,7 @@ def test_all_leaves_of_all_shards_are_published_in_order(bench: Bench):
     assert bench.published(2) == added[2]
 
 
-def test_a_log_without_leaves_has_a_checkpoint(bench: Bench):
+def test_a_log_without_leaves_has_a_checkpoint(bench):
     bench.publisher()
     before = dict(bench.objects.found)
     assert list(before) == [f"s{shard:02}/checkpoint" for shard in range(SHARDS)]
@@ -112,14 +122,14 @@ def commands_of(client: Redis) -> dict[str, int]:
     }
 
 
-def test_a_look_at_logs_without_new_leaves_is_one_command(bench: Bench):
+def test_a_look_at_logs_without_new_leaves_is_one_command(bench):
     publisher = bench.publisher()
     bench.client.config_resetstat()
     assert publisher.round(wait_ms=0) == 0
     assert commands_of(bench.client) == {"xread": 1}
 
 
-def test_leaves_of_several_shards_are_read_together_and_synced_by_one_write(bench: Bench):
+def test_leaves_of_several_shards_are_read_together_and_synced_by_one_write(bench):
     publisher = bench.publisher()
     bench.add(0, 1)
     publisher.round()  # from here on the server knows the scripts
@@ -131,9 +141,7 @@ def test_leaves_of_several_shards_are_read_together_and_synced_by_one_write(benc
     assert {name: found[name] for name in ("xread", "waitaof")} == {"xread": 1, "waitaof": 1}
 
 
-def test_logs_without_news_are_not_looked_into_and_those_with_some_are_read_with_the_barrier(
-    bench: Bench,
-):
+def test_logs_without_news_are_not_looked_into_and_those_with_some_are_read_with_the_barrier(bench):
     publisher = bench.publisher(LogListener(bench.client))
     assert publisher.round(wait_ms=0) == 0
     bench.add(1, 2)
@@ -151,7 +159,7 @@ def test_logs_without_news_are_not_looked_into_and_those_with_some_are_read_with
     assert publisher.round(wait_ms=0) == 1
 
 
-def test_the_size_is_recorded_after_the_checkpoint(bench: Bench):
+def test_the_size_is_recorded_after_the_checkpoint(bench):
     bench.add(1, 700)
     bench.publish()
     records = read_published_sizes(bench.client, SHARDS)
@@ -162,7 +170,7 @@ def test_the_size_is_recorded_after_the_checkpoint(bench: Bench):
     assert records[1].root == log.checkpoint.root
 
 
-def test_many_leaves_are_published_in_batches(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+def test_many_leaves_are_published_in_batches(bench, monkeypatch):
     monkeypatch.setattr(publisher_module, "BATCH", 600)
     publisher = bench.publisher()
     added = bench.add(0, 1_500)
@@ -170,7 +178,7 @@ def test_many_leaves_are_published_in_batches(bench: Bench, monkeypatch: pytest.
     assert bench.published(0) == added
 
 
-def test_another_publisher_goes_on_where_the_first_ended(bench: Bench):
+def test_another_publisher_goes_on_where_the_first_ended(bench):
     added = bench.add(0, 300)
     bench.publish()
     added += bench.add(0, 300)
@@ -180,9 +188,7 @@ def test_another_publisher_goes_on_where_the_first_ended(bench: Bench):
     assert bench.published(0) == added
 
 
-def test_of_two_publishers_the_slower_one_begins_again(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-):
+def test_of_two_publishers_the_slower_one_begins_again(bench, monkeypatch):
     monkeypatch.setattr(publisher_module, "RETRY_SECONDS", 0.0)
     first, second = bench.publisher(), bench.publisher()
     bench.add(0, 10)
@@ -194,9 +200,7 @@ def test_of_two_publishers_the_slower_one_begins_again(
     assert bench.published(0)[-10:] == added
 
 
-def test_leaves_that_are_not_durable_are_not_published(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-):
+def test_leaves_that_are_not_durable_are_not_published(bench, monkeypatch):
     publisher = bench.publisher()
     bench.add(0, 10)
     with monkeypatch.context() as patched:
@@ -210,9 +214,7 @@ def alarms(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.message for record in caplog.records if record.levelno == logging.ERROR]
 
 
-def test_data_that_were_rolled_back_stop_the_shard_and_no_other(
-    bench: Bench, caplog: pytest.LogCaptureFixture
-):
+def test_data_that_were_rolled_back_stop_the_shard_and_no_other(bench, caplog):
     kept = bench.add(0, 300)
     bench.publish()
     bench.client.delete(keys.log(0))
@@ -228,18 +230,7 @@ def test_data_that_were_rolled_back_stop_the_shard_and_no_other(
     assert len(alarms(caplog)) == 1
 
 
-def test_another_history_is_never_signed(bench: Bench, caplog: pytest.LogCaptureFixture):
-    kept = bench.add(0, 300)
-    bench.publish()
-    bench.client.delete(keys.log(0))
-    bench.add(0, 400, "another")
-    bench.publish()
-    assert bench.published(0) == kept
-    assert "leaf 0 in the data is not the one that is published" in bench.fault(0)
-    assert len(alarms(caplog)) == 1
-
-
-def test_a_fault_is_forgotten_once_the_shard_is_published_again(bench: Bench):
+def test_a_fault_is_forgotten_once_the_shard_is_published_again(bench):
     added = bench.add(0, 10)
     bench.publish()
     bench.client.rename(keys.log(0), "aside")
@@ -253,34 +244,7 @@ def test_a_fault_is_forgotten_once_the_shard_is_published_again(bench: Bench):
     assert bench.published(0) == added
 
 
-def test_a_missing_leaf_stops_the_shard(bench: Bench):
-    publisher = bench.publisher()
-    bench.add(0, 10)
-    bench.client.xdel(keys.log(0), "4-1")
-    publisher.round()
-    assert bench.fault(0) == "shard 0: leaf 4 is missing in the data and is not published"
-    assert bench.published(0) == []
-
-
-def test_an_object_store_that_lacks_what_was_published_stops_the_shard(bench: Bench):
-    bench.add(0, 10)
-    bench.publish()
-    bench.objects.found.clear()
-    bench.publish()
-    assert "10 leaves were published, and the object store has a checkpoint of 0" in bench.fault(0)
-    assert not [name for name in bench.objects.found if name.startswith("s00/")]
-
-
-def test_an_object_of_somebody_else_stops_the_shard(bench: Bench):
-    publisher = bench.publisher()
-    bench.objects.create("s00/tile/entries/000.p/10", b"something else")
-    bench.add(0, 10)
-    publisher.round()
-    assert "exists with other bytes" in bench.fault(0)
-    assert bench.published(0) == []
-
-
-def test_an_object_store_that_is_away_is_tried_again(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+def test_an_object_store_that_is_away_is_tried_again(bench, monkeypatch):
     monkeypatch.setattr(publisher_module, "RETRY_SECONDS", 0.0)
     publisher = bench.publisher()
     added = bench.add(0, 300)
@@ -294,9 +258,7 @@ def test_an_object_store_that_is_away_is_tried_again(bench: Bench, monkeypatch: 
     assert bench.fault(0) == ""
 
 
-def test_without_a_key_nothing_is_published_and_one_alarm_says_what_to_do(
-    bench: Bench, caplog: pytest.LogCaptureFixture
-):
+def test_without_a_key_nothing_is_published_and_one_alarm_says_what_to_do(bench, caplog):
     (bench.folder / "log-key").rename(bench.folder / "elsewhere")
     bench.add(0, 10)
     publisher = bench.publisher()
@@ -309,20 +271,7 @@ def test_without_a_key_nothing_is_published_and_one_alarm_says_what_to_do(
     assert publisher.round() == 10
 
 
-def test_another_key_does_not_go_on_with_a_log(bench: Bench):
-    bench.add(0, 10)
-    bench.publish()
-    for file in bench.folder.iterdir():
-        file.unlink()
-    generate_keys(bench.folder, "play.example.org")
-    before = dict(bench.objects.found)
-    bench.add(0, 10)
-    bench.publish()
-    assert "no signature by a known key" in bench.fault(0)
-    assert bench.objects.found == before
-
-
-def test_a_key_is_replaced_by_renaming_the_old_one(bench: Bench):
+def test_a_key_is_replaced_by_renaming_the_old_one(bench):
     bench.add(0, 10)
     bench.publish()
     early = bench.log_keys().public
@@ -339,7 +288,7 @@ def test_a_key_is_replaced_by_renaming_the_old_one(bench: Bench):
     assert len(bench.published(0)) == 30
 
 
-def test_the_interval_is_kept(bench: Bench):
+def test_the_interval_is_kept(bench):
     publisher = Publisher(
         bench.store,
         PublishedSizes(bench.client, bench.client),
@@ -354,9 +303,7 @@ def test_the_interval_is_kept(bench: Bench):
     assert publisher.round(wait_ms=1) == 0
 
 
-def test_an_unreachable_store_at_the_start_is_no_failure_of_the_job(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-):
+def test_an_unreachable_store_at_the_start_is_no_failure_of_the_job(bench, monkeypatch):
     def get(name: str) -> bytes:
         raise ObjectStoreError(f"{name}: no answer")
 
@@ -364,3 +311,174 @@ def test_an_unreachable_store_at_the_start_is_no_failure_of_the_job(
         patched.setattr(bench.objects, "get", get)
         bench.publish()
         assert "no answer" in bench.fault(0)
+
+
+POINTS = [point for point in FAILPOINTS if point.startswith("publish.")]
+
+
+LEAVES = [b"leaf %d" % index for index in range(700)]
+
+
+KILLED_SHARD = 1
+
+
+class PublisherProcess:
+    """Processes of the publisher of one server, one after the other."""
+
+    def __init__(self, server: EmbeddedServer, client: Redis, folder: Path) -> None:
+        self.client = client
+        self.folder = folder
+        self.objects = FileObjects(folder / "log")
+        generate_keys(folder / "keys", "play.example.org")
+        RedisStore(client, Mode.FSYNC).create(Layout(shards=2, lanes=1))
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
+        self._env = {
+            **clean, "MATCHPOST_DATA": str(folder), "MATCHPOST_REDIS_URL": server.url,
+        }  # fmt: skip
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self, fault: str = "") -> subprocess.Popen[bytes]:
+        # as if it had expired
+        self.client.delete(keys.lease(JOB.lease), keys.lease_mark(JOB.lease))
+        self.process = subprocess.Popen([SCRIPT, "publisher"], env={**self._env, VARIABLE: fault})
+        return self.process
+
+    def stop(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(20)
+
+    def add(self, start: int, end: int) -> None:
+        with self.client.pipeline() as pipe:
+            for index in range(start, end):
+                pipe.xadd(keys.log(KILLED_SHARD), {"l": LEAVES[index]}, id=f"{index}-1")
+            pipe.execute()
+
+    @property
+    def recorded(self) -> int:
+        return read_published_sizes(self.client, 2)[KILLED_SHARD].size
+
+    def files(self) -> dict[str, bytes]:
+        root = self.folder / "log"
+        return {
+            str(file.relative_to(root)): file.read_bytes()
+            for file in root.rglob("*")
+            if file.is_file() and not file.name.startswith(".")
+        }
+
+    def expected(self) -> dict[str, bytes]:
+        whole = MemoryObjects()
+        log_keys = read_keys(self.folder / "keys")
+        writer = LogWriter(whole, KILLED_SHARD, [log_keys.secrets[0].signer(KILLED_SHARD)])
+        writer.load()
+        writer.append(LEAVES)
+        return whole.found
+
+
+@pytest.fixture
+def publisher(valkey, redis_client, tmp_path) -> Iterator[PublisherProcess]:
+    made = PublisherProcess(valkey, redis_client, tmp_path)
+    yield made
+    made.stop()
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize("point", [*(f"{point}:1" for point in POINTS), "publish.created:4"])
+def test_a_publisher_that_is_killed_is_followed_by_one_that_writes_the_rest(
+    publisher, wait_until, point
+):
+    publisher.add(0, 200)
+    if point.startswith("publish.deleted"):
+        # a partial bundle, which is deleted when it has become full
+        publisher.start()
+        wait_until(lambda: publisher.recorded == 200)
+        publisher.stop()
+    publisher.add(200, 300)
+    first = publisher.start(point)
+    if point.startswith(("publish.released", "publish.left")):
+        wait_until(lambda: publisher.recorded == 300)
+        first.terminate()
+    assert first.wait(20) == -signal.SIGKILL
+    publisher.add(300, 700)
+    publisher.start()
+    wait_until(lambda: publisher.recorded == 700)
+    publisher.stop()
+    assert publisher.expected().items() <= publisher.files().items()
+    log = PublishedLog(
+        publisher.objects,
+        KILLED_SHARD,
+        [shard_key(read_keys(publisher.folder / "keys").public[0], KILLED_SHARD)],
+    )
+    assert list(log.leaves(0, log.refresh())) == LEAVES
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_a_stopped_publisher_that_goes_on_after_another_took_over_changes_nothing(
+    publisher, wait_until, tmp_path
+):
+    once = tmp_path / "once"
+    once.touch()
+    publisher.add(0, 300)
+    stopped = publisher.start(f"publish.written:1:{once}:STOP")
+    wait_until(lambda: not once.exists())
+    publisher.add(300, 700)
+    publisher.start()
+    wait_until(lambda: publisher.recorded == 700)
+    stopped.send_signal(signal.SIGCONT)
+    stopped.terminate()
+    stopped.wait(20)
+    assert publisher.recorded == 700
+    assert publisher.expected()["s01/checkpoint"] == publisher.files()["s01/checkpoint"]
+
+
+def another_history(bench: Bench) -> None:
+    bench.client.delete(keys.log(0))
+    bench.add(0, 400, "another")
+
+
+def missing_leaf(bench: Bench) -> None:
+    bench.add(0, 10)
+    bench.client.xdel(keys.log(0), "14-1")
+
+
+def empty_store(bench: Bench) -> None:
+    bench.objects.found.clear()
+
+
+def object_of_another(bench: Bench) -> None:
+    bench.objects.create("s00/tile/entries/000.p/20", b"something else")
+    bench.add(0, 10)
+
+
+def another_key(bench: Bench) -> None:
+    for file in bench.folder.iterdir():
+        file.unlink()
+    generate_keys(bench.folder, "play.example.org")
+    bench.add(0, 10)
+
+
+@pytest.mark.parametrize(
+    ("harm", "fault"),
+    [
+        (another_history, "leaf 0 in the data is not the one that is published"),
+        (missing_leaf, "shard 0: leaf 14 is missing in the data and is not published"),
+        (empty_store, "10 leaves were published, and the object store has a checkpoint of 0"),
+        (object_of_another, "exists with other bytes"),
+        (another_key, "no signature by a known key"),
+    ],
+)
+def test_what_contradicts_what_is_published_stops_the_shard_and_signs_nothing(
+    bench, caplog, harm, fault
+):
+    bench.add(0, 10)
+    bench.publish()
+    harm(bench)
+    before = {name: data for name, data in bench.objects.found.items() if name.startswith("s00/")}
+    bench.publish()
+    assert fault in bench.fault(0)
+    assert bench.objects.found.get("s00/checkpoint") == before.get("s00/checkpoint")
+    # an object may have been written before the fault was met, and none is changed
+    assert before.items() <= bench.objects.found.items()
+    assert any("the log is not published" in alarm for alarm in alarms(caplog))

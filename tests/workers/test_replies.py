@@ -1,7 +1,7 @@
-"""Conditional moves on a real server: between what a drain reads and its commit."""
+"""Conditional moves on a real server: between what a drain reads and its commit, and seen by nobody else."""
 
+import logging
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,15 +10,16 @@ from redis import Redis
 from domain.clocks.time_control import DAY, TimeControl
 from domain.errors import Code
 from domain.match.audit import verify
-from domain.match.commands import PlayMove, ResignMatch, StartMatch
-from domain.match.conditional_moves import ConditionalMove, ConditionalMoves, pack, unpack
+from domain.match.commands import MakeOffer, PlayMove, StartMatch
+from domain.match.conditional_moves import ConditionalMove, ConditionalMoves, merge, pack, unpack
 from domain.match.events import Flagged, Moved
 from domain.match.history import decode_event, unpack_snapshot
 from domain.match.state import position_of
 from domain.rules import latest_rules
 from infra.durability.durability import Mode
 from infra.redis import keys
-from infra.store.port import CommitResult, Write
+from infra.store.outcomes import parse
+from infra.store.port import CommitResult, Store, Write
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from tests.fakes.dying import Killed
@@ -26,8 +27,33 @@ from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
 from tests.helpers.timed import BEGIN, TimedBench
-from tests.workers.stored_replies import AGAIN, FORTH, ON_OUT, OUT, laid, lay, moves
 from workers.commands.drain import Drain
+
+OUT, FORTH, AGAIN = "m13-m9", "a13-c11", "m9-m13"
+"""The first moves of a match, of alice, bob and alice."""
+
+
+ON_OUT = ConditionalMove(1, (OUT,), FORTH)
+"""Bob's answer to the first move."""
+
+
+def lay(store: Store, seat: int, reply: ConditionalMove, board: int = 1) -> bool:
+    """Store a conditional move, as a front end does; return whether it was stored."""
+    ((data, laid),) = store.snapshots_with_conditional_moves([board])
+    before = unpack(laid)
+    more = {**before, seat: merge(before.get(seat, ConditionalMoves()), [reply])}
+    return store.set_conditional_moves(board, unpack_snapshot(data).head, laid, pack(more))
+
+
+def laid(store: Store, board: int = 1) -> bytes:
+    """Return the conditional moves of a match, packed."""
+    return store.snapshots_with_conditional_moves([board])[0][1]
+
+
+def moves(store: Store, board: int = 1) -> list[tuple[str, bool]]:
+    """The moves of a match, and whether each was a conditional move."""
+    bodies = [decode_event(data).body for data in store.events(board)]
+    return [(body.move, body.queued) for body in bodies if isinstance(body, Moved)]
 
 
 class Silent(RedisStore):
@@ -61,10 +87,7 @@ def meanwhile(bench: Bench, happens: Callable[[], object], times: int = 1) -> Me
     return store
 
 
-# a drain at work
-
-
-def test_a_reply_is_played_with_the_move_it_waits_for(bench: Bench) -> None:
+def test_a_reply_is_played_with_the_move_it_waits_for(bench):
     bench.start(1)
     assert lay(bench.store, 1, ON_OUT)
     order = bench.send(ALICE, PlayMove(text=OUT))
@@ -76,23 +99,7 @@ def test_a_reply_is_played_with_the_move_it_waits_for(bench: Bench) -> None:
     assert verify(1, bench.store.events(1)).state == bench.state()
 
 
-def test_a_reply_laid_while_a_drain_has_the_match_in_hand_is_played_at_the_second_try(
-    bench: Bench,
-) -> None:
-    bench.start(1)
-    order = bench.send(ALICE, PlayMove(text=OUT))
-    store = meanwhile(bench, lambda: lay(bench.store, 1, ON_OUT))
-    assert [type(result).__name__ for result in store.results] == ["CommitConflict", "CommitDone"]
-    assert moves(bench.store) == [(OUT, False), (FORTH, True)]
-    outcome = bench.outcome(order)
-    assert outcome is not None
-    assert (outcome.accepted, outcome.seq) == (True, 2)
-    assert laid(bench.store) == b""
-
-
-def test_the_neighbours_of_a_match_in_conflict_are_committed_at_the_first_try(
-    bench: Bench,
-) -> None:
+def test_the_neighbours_of_a_match_in_conflict_are_committed_at_the_first_try(bench):
     bench.start(1, 2, 5)
     for board in (1, 2, 5):
         bench.send(ALICE, PlayMove(text=OUT), board)
@@ -106,7 +113,7 @@ def test_the_neighbours_of_a_match_in_conflict_are_committed_at_the_first_try(
     assert len(moves(bench.store, 2)) == len(moves(bench.store, 5)) == 1
 
 
-def test_all_commands_of_a_match_behind_a_conflict_keep_their_order(bench: Bench) -> None:
+def test_all_commands_of_a_match_behind_a_conflict_keep_their_order(bench):
     bench.start(1)
     texts = [(ALICE, OUT), (BOB, "a1-a5"), (BOB, FORTH), (ALICE, AGAIN)]
     orders = [bench.send(who, PlayMove(text=text)) for who, text in texts]
@@ -117,7 +124,7 @@ def test_all_commands_of_a_match_behind_a_conflict_keep_their_order(bench: Bench
     assert moves(bench.store) == [(OUT, False), (FORTH, True), (AGAIN, False)]
 
 
-def test_a_drain_tries_as_often_as_replies_are_laid_under_its_hands(bench: Bench) -> None:
+def test_a_drain_tries_as_often_as_replies_are_laid_under_its_hands(bench):
     bench.start(1)
     bench.send(ALICE, PlayMove(text=OUT))
     others = iter(["a13-c9", "a13-a9", "a1-a5", "a1-c5", FORTH])
@@ -130,73 +137,7 @@ def test_a_drain_tries_as_often_as_replies_are_laid_under_its_hands(bench: Bench
     assert moves(bench.store) == [(OUT, False), (FORTH, True)]
 
 
-def test_a_refusal_does_not_mind_replies_laid_meanwhile(bench: Bench) -> None:
-    bench.start(1)
-    bench.send(BOB, PlayMove(text=FORTH))
-    store = meanwhile(bench, lambda: lay(bench.store, 1, ON_OUT))
-    assert [type(result).__name__ for result in store.results] == ["CommitDone"]
-    assert unpack(laid(bench.store)) == {1: ConditionalMoves((ON_OUT,))}
-
-
-def test_replies_are_not_laid_by_who_has_not_seen_the_last_move(bench: Bench) -> None:
-    bench.start(1)
-    head = unpack_snapshot(bench.store.snapshots([1])[0]).head
-    bench.send(ALICE, PlayMove(text=OUT))
-    bench.drain()
-    assert not bench.store.set_conditional_moves(
-        1, head, b"", pack({1: ConditionalMoves((ON_OUT,))})
-    )
-    assert laid(bench.store) == b""
-    assert moves(bench.store) == [(OUT, False)]
-
-
-def test_of_two_seats_that_lay_at_once_the_second_looks_again(bench: Bench) -> None:
-    bench.start(1)
-    head = unpack_snapshot(bench.store.snapshots([1])[0]).head
-    light = ConditionalMove(2, (OUT, FORTH), AGAIN)
-    assert bench.store.set_conditional_moves(1, head, b"", pack({1: ConditionalMoves((ON_OUT,))}))
-    assert not bench.store.set_conditional_moves(
-        1, head, b"", pack({0: ConditionalMoves((light,))})
-    )
-    assert lay(bench.store, 0, light)
-    bench.send(ALICE, PlayMove(text=OUT))
-    bench.drain()
-    assert moves(bench.store) == [(OUT, False), (FORTH, True), (AGAIN, True)]
-
-
-def test_a_reply_that_turns_out_illegal_is_dropped_with_a_note(bench: Bench) -> None:
-    bench.start(1)
-    lay(bench.store, 1, ConditionalMove(1, None, "a13-m1"))
-    bench.send(ALICE, PlayMove(text=OUT))
-    bench.drain()
-    assert moves(bench.store) == [(OUT, False)]
-    dark = unpack(laid(bench.store))[1]
-    assert dark.moves == ()
-    assert str(dark.notes[0]).startswith("a13-m1 at #1 was dropped: ")
-
-
-def test_a_match_that_is_over_has_nothing_laid_ready(bench: Bench) -> None:
-    bench.start(1)
-    lay(bench.store, 1, ON_OUT)
-    bench.send(ALICE, ResignMatch())
-    bench.drain()
-    assert bench.state().over
-    assert not bench.client.exists(keys.conditional_moves(1, 1))
-
-
-def test_replies_that_can_not_be_read_cost_their_own_match_only(bench: Bench) -> None:
-    bench.start(1, 2)
-    bench.client.set(keys.conditional_moves(1, 1), b"\xc1")
-    stuck, other = [bench.send(ALICE, PlayMove(text=OUT), board) for board in (1, 2)]
-    assert bench.drain() == 2
-    codes = [outcome.code for order in (stuck, other) if (outcome := bench.outcome(order))]
-    assert codes == [Code.INTERNAL, ""]
-
-
-# drains and servers that die
-
-
-def test_a_drain_killed_before_its_commit_leaves_the_reply_to_the_next(bench: Bench) -> None:
+def test_a_drain_killed_before_its_commit_leaves_the_reply_to_the_next(bench):
     bench.start(1)
     lay(bench.store, 1, ON_OUT)
     bench.send(ALICE, PlayMove(text=OUT))
@@ -213,7 +154,7 @@ def test_a_drain_killed_before_its_commit_leaves_the_reply_to_the_next(bench: Be
     assert moves(bench.store) == [(OUT, False), (FORTH, True)]
 
 
-def test_a_drain_killed_after_its_commit_has_played_the_reply_once(bench: Bench) -> None:
+def test_a_drain_killed_after_its_commit_has_played_the_reply_once(bench):
     bench.start(1)
     lay(bench.store, 1, ON_OUT)
     order = bench.order(ALICE, PlayMove(text=OUT))
@@ -227,9 +168,7 @@ def test_a_drain_killed_after_its_commit_has_played_the_reply_once(bench: Bench)
     assert bench.outcome(order) is not None
 
 
-def test_replies_outlive_a_server_that_is_killed(
-    tmp_path: Path, wait_until: Callable[[Callable[[], object]], None]
-) -> None:
+def test_replies_outlive_a_server_that_is_killed(tmp_path, wait_until):
     with EmbeddedServer(tmp_path / "data") as server:
         with server.client() as client:
             bench = Bench(client, tmp_path / "seeds")
@@ -243,12 +182,7 @@ def test_replies_outlive_a_server_that_is_killed(
             assert unpack(laid(store)) == {1: ConditionalMoves((ON_OUT,))}
 
 
-# three seats, and a flag
-
-
-def test_a_flag_lets_the_next_seat_play_what_it_has_laid_ready(
-    redis_client: Redis, tmp_path: Path
-) -> None:
+def test_a_flag_lets_the_next_seat_play_what_it_has_laid_ready(redis_client, tmp_path):
     bench = TimedBench(redis_client, tmp_path / "seeds")
     start = StartMatch(
         rules="halves/1",
@@ -278,7 +212,7 @@ def position(bench: Bench) -> Any:
     return position_of(bench.state())
 
 
-def test_a_reply_laid_between_two_batches_of_a_drain_is_played(bench: Bench) -> None:
+def test_a_reply_laid_between_two_batches_of_a_drain_is_played(bench):
     bench.start(1)
     bench.send(ALICE, PlayMove(text=OUT))
     steps = [
@@ -293,3 +227,85 @@ def test_a_reply_laid_between_two_batches_of_a_drain_is_played(bench: Bench) -> 
 
     bench.drain(next_steps)
     assert moves(bench.store) == [(OUT, False), (FORTH, False), (AGAIN, True)]
+
+
+def everything(client: Redis) -> dict[str, bytes]:
+    """What is in each key of a server."""
+    readers: dict[bytes, Callable[[bytes], object]] = {
+        b"string": client.get,
+        b"hash": client.hgetall,
+        b"list": lambda name: client.lrange(name, 0, -1),
+        b"set": client.smembers,
+        b"zset": lambda name: client.zrange(name, 0, -1, withscores=True),
+        b"stream": client.xrange,
+    }
+    return {
+        name.decode(): repr((name, readers[client.type(name)](name))).encode()
+        for name in client.scan_iter()
+    }
+
+
+def holders(client: Redis, text: str) -> set[str]:
+    """The names of the keys that hold a text."""
+    return {name for name, value in everything(client).items() if text.encode() in value}
+
+
+def test_a_reply_is_nowhere_but_in_its_own_key_until_it_is_played(bench, caplog):
+    caplog.set_level(logging.DEBUG)
+    announced: Any = bench.client.pubsub()
+    announced.psubscribe("*")
+    announced.get_message(timeout=60)
+    bench.start(1)
+    own = keys.conditional_moves(1, 1)
+    lay(bench.store, 1, ON_OUT)
+    assert holders(bench.client, FORTH) == {own}
+    for who, command in (
+        (ALICE, MakeOffer(kind="draw")),
+        (BOB, PlayMove(text="a1-a5")),
+        (ALICE, PlayMove(text="m13-m5")),
+    ):
+        bench.send(who, command)
+        assert holders(bench.client, FORTH) == {own}
+        bench.drain()
+        assert holders(bench.client, FORTH) == {own}
+    bench.send(ALICE, PlayMove(text=OUT))
+    heard = heard_on(announced)
+    # four outcomes, two changes of the match, and after each batch a change of the log
+    assert len(heard) == 10
+    assert FORTH.encode() not in b"".join(heard)
+    assert FORTH not in caplog.text
+    bench.drain()
+    assert own not in holders(bench.client, FORTH)
+    assert keys.events(1, 1) in holders(bench.client, FORTH)
+    announced.close()
+
+
+def heard_on(announced: Any) -> list[bytes]:
+    """All that was announced until now."""
+    found = []
+    while message := announced.get_message(ignore_subscribe_messages=True, timeout=0.05):
+        found.append(message["data"])
+    return found
+
+
+def test_a_reply_that_can_not_come_to_be_played_any_more_leaves_no_trace(bench, caplog):
+    caplog.set_level(logging.DEBUG)
+    bench.start(1)
+    lay(bench.store, 1, ON_OUT)
+    order = bench.send(ALICE, PlayMove(text="m13-j7"))
+    bench.drain()
+    assert holders(bench.client, FORTH) == set()
+    stored = bench.store.outcome(1, order.id)
+    assert stored is not None
+    assert parse(stored).sentence == ""
+    assert FORTH not in caplog.text
+
+
+def test_what_became_of_a_dropped_reply_is_told_in_its_own_key_only(bench, caplog):
+    caplog.set_level(logging.DEBUG)
+    bench.start(1)
+    lay(bench.store, 1, ConditionalMove(1, None, "a13-m1"))
+    bench.send(ALICE, PlayMove(text=OUT))
+    bench.drain()
+    assert holders(bench.client, "a13-m1") == {keys.conditional_moves(1, 1)}
+    assert "a13-m1" not in caplog.text

@@ -1,4 +1,4 @@
-"""Logs that have lost published leaves get them back, and with them all that follows from them."""
+"""Logs that have lost published leaves get them back, and with them all that follows; the publisher sees to it."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,12 +11,16 @@ import workers.log.restore
 from domain.clocks.time_control import DAY
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from infra.audit.log import first_difference
+from infra.log.key_files import generate_keys, read_keys
+from infra.log.names import shard_key
+from infra.log.published_log import PublishedLog
+from infra.objects.port import ObjectStoreError
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards
-from infra.store.discarded_leaves import Restored, discard, find_discarded
+from infra.store.discarded_leaves import Restored, RestoredLeaves, discard, find_discarded
 from infra.store.log_gate import LogGate
 from infra.store.outcomes import parse
-from infra.store.watermarks import PublishedSizes
+from infra.store.watermarks import PublishedSizes, read_published_sizes
 from tests.fakes.memory_store import MemoryObjects
 from tests.helpers.bench import Bench
 from tests.helpers.doctor import damaged_matches
@@ -34,8 +38,14 @@ from tests.helpers.side import catch_up, contents
 from tests.helpers.timed import BEGIN, SHORT, TimedBench
 from tests.helpers.writes import refusals_counted
 from tests.workers.month import Month
+from workers.log import publisher as publisher_module
+from workers.log import restore
+from workers.log.publisher import Publisher
+from workers.log.restore import LogRecovery, ShardRestorer
 
 MOVE = PlayMove(text="m13-m9")
+
+
 MATCHES = 30
 
 
@@ -63,9 +73,7 @@ def comparable(client: Redis) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("step", [7, pytest.param(1_024, marks=pytest.mark.long)])
-def test_a_month_of_matches_is_restored_as_it_was(
-    redis_client: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
-) -> None:
+def test_a_month_of_matches_is_restored_as_it_was(redis_client, tmp_path, monkeypatch, step):
     monkeypatch.setattr(workers.log.restore, "STEP", step)
     month = Month(redis_client, tmp_path / "seeds", matches=MATCHES, seed=3, lucky=True)
     copies: list[Copy] = []
@@ -84,7 +92,7 @@ def test_a_month_of_matches_is_restored_as_it_was(
     assert found.keys() == wanted.keys()
 
 
-def test_acknowledged_commands_that_were_lost_have_their_outcomes_again(bench: Bench) -> None:
+def test_acknowledged_commands_that_were_lost_have_their_outcomes_again(bench):
     bench.start(1)
     before = copy_of(bench.client)
     late = bench.order(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)), 5)
@@ -109,7 +117,7 @@ def test_acknowledged_commands_that_were_lost_have_their_outcomes_again(bench: B
     assert bench.drain() == 0
 
 
-def test_a_start_keeps_its_board_and_no_later_one_gets_it(bench: Bench) -> None:
+def test_a_start_keeps_its_board_and_no_later_one_gets_it(bench):
     before = copy_of(bench.client)
     first = bench.order(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)))
     board = bench.store.allocate(first.id)
@@ -126,9 +134,7 @@ def test_a_start_keeps_its_board_and_no_later_one_gets_it(bench: Bench) -> None:
     assert len(others - {board}) == 8
 
 
-def test_a_command_that_waited_when_the_data_were_copied_is_not_carried_out_twice(
-    bench: Bench,
-) -> None:
+def test_a_command_that_waited_when_the_data_were_copied_is_not_carried_out_twice(bench):
     bench.start(1)
     order = bench.send(ALICE, MOVE)
     before = copy_of(bench.client)
@@ -144,29 +150,10 @@ def test_a_command_that_waited_when_the_data_were_copied_is_not_carried_out_twic
     assert len(bench.store.events(1)) == 2
 
 
-def test_another_history_is_closed_and_left_as_it_is(bench: Bench) -> None:
-    bench.start(1)
-    before = copy_of(bench.client)
-    bench.send(ALICE, MOVE)
-    bench.drain()
-    objects = MemoryObjects()
-    size = publish(objects, bench.store, 1)
-    put_back(bench.client, before)
-    bench.send(ALICE, PlayMove(text="m13-j7"))
-    bench.drain()
-    other = bench.store.leaves(1, 0, 100)
-    assert len(other) == size
-    assert restorer(bench.client, bench.store, objects, 1).step()
-    found = ClosedShards(bench.client).read([1])[1]
-    assert found.kind is ClosedKind.FORKED
-    assert f"leaf {size - 1} in the data is not the one that is published" in found.reason
-    assert bench.store.leaves(1, 0, 100) == other
-
-
 @pytest.mark.parametrize("days", [2, pytest.param(6, marks=pytest.mark.long)])
 def test_a_history_that_went_another_way_is_discarded_and_the_published_one_restored(
-    redis_client: Redis, tmp_path: Path, days: int
-) -> None:
+    redis_client, tmp_path, days
+):
     month = Month(redis_client, tmp_path / "seeds", matches=MATCHES, seed=5, lucky=True)
     copies: list[Copy] = []
     month._at(BEGIN + days * DAY, lambda: copies.append(copy_of(redis_client)))
@@ -202,7 +189,7 @@ def test_a_history_that_went_another_way_is_discarded_and_the_published_one_rest
     assert {name: found_again.get(name) for name in wanted} == wanted
 
 
-def test_refusals_before_the_discarded_leaves_are_still_counted(bench: Bench) -> None:
+def test_refusals_before_the_discarded_leaves_are_still_counted(bench):
     bench.start(1)
     bench.send(ALICE, PlayMove(text="a1-a9"))
     bench.drain()
@@ -228,30 +215,7 @@ def test_refusals_before_the_discarded_leaves_are_still_counted(bench: Bench) ->
     assert refusals_counted(bench.store, 1, ALICE, 0) == 0, "the move was restored"
 
 
-def test_a_restored_shard_is_open_and_plays_on(bench: Bench) -> None:
-    bench.start(1)
-    before = copy_of(bench.client)
-    bench.send(ALICE, MOVE)
-    bench.drain()
-    objects = MemoryObjects()
-    size = publish(objects, bench.store, 1)
-    put_back(bench.client, before)
-    PublishedSizes(bench.client, bench.client).record(1, size, bytes(32))
-    assert LogGate(bench.client, bench.client).look(range(4)) == {1}
-    one = restorer(bench.client, bench.store, objects, 1)
-    assert not one.step()
-    assert ClosedShards(bench.client).read([1]), "it opens after the last leaf"
-    assert one.step()
-    assert LogGate(bench.client, bench.client).look(range(4)) == set()
-    order = bench.send(BOB, PlayMove(text="a1-a2"))
-    assert bench.drain() == 1
-    assert bench.outcome(order) is not None
-    assert publish(objects, bench.store, 1) == size + 1
-
-
-def test_two_that_restore_at_the_same_time_write_each_leaf_once(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_that_restore_at_the_same_time_write_each_leaf_once(bench, monkeypatch):
     monkeypatch.setattr(workers.log.restore, "STEP", 2)
     bench.start(1)
     before = copy_of(bench.client)
@@ -277,7 +241,7 @@ def test_two_that_restore_at_the_same_time_write_each_leaf_once(
     assert list(damaged_matches(bench.store, [1])) == []
 
 
-def test_data_that_differ_in_a_match_alone_are_not_restored(bench: Bench) -> None:
+def test_data_that_differ_in_a_match_alone_are_not_restored(bench):
     bench.start(1)
     before = copy_of(bench.client)
     bench.send(ALICE, MOVE)
@@ -294,9 +258,7 @@ def test_data_that_differ_in_a_match_alone_are_not_restored(bench: Bench) -> Non
     assert bench.store.leaves(1, 0, 100) == leaves
 
 
-def test_projections_that_went_on_while_the_shard_was_closed_are_as_before(
-    redis_client: Redis, tmp_path: Path
-) -> None:
+def test_projections_that_went_on_while_the_shard_was_closed_are_as_before(redis_client, tmp_path):
     """A watermark has promised that nothing older comes, and then older events are restored."""
     bench = TimedBench(redis_client, tmp_path / "seeds")
     bench.challenge(SHORT, 1, 2, 5)
@@ -330,3 +292,116 @@ def test_projections_that_went_on_while_the_shard_was_closed_are_as_before(
     found = contents(redis_client)
     ours = {name: one for name, one in found.items() if not name.endswith(":at")}
     assert ours == {name: one for name, one in wanted.items() if not name.endswith(":at")}
+
+
+class Publishing:
+    """A bench with a publisher that restores."""
+
+    def __init__(self, client: Redis, folder: Path) -> None:
+        self.bench = Bench(client, folder / "seeds")
+        self.client = client
+        self.objects = MemoryObjects()
+        self._keys = folder / "keys"
+        generate_keys(self._keys, "play.example.org")
+        self.closed = ClosedShards(client)
+
+    def publisher(self) -> Publisher:
+        sizes = PublishedSizes(self.client, self.client)
+        made = Publisher(
+            *(self.bench.store, sizes, self.objects, lambda: read_keys(self._keys), 0.0),
+            recovery=LogRecovery(self.closed, self._restorer),
+        )
+        made.begin()
+        return made
+
+    def _restorer(self, shard: int) -> ShardRestorer:
+        public = [shard_key(key, shard) for key in read_keys(self._keys).public]
+        log = PublishedLog(self.objects, shard, public)
+        log.refresh()
+        store = self.bench.store
+        return ShardRestorer(store, RestoredLeaves(self.client, store.layout()), self.closed, log)
+
+    def end(self) -> int:
+        return len(self.bench.store.leaves(1, 0, 100))
+
+    def size(self) -> int:
+        return read_published_sizes(self.client, 4)[1].size
+
+
+@pytest.fixture
+def publishing(redis_client: Redis, tmp_path: Path) -> Publishing:
+    made = Publishing(redis_client, tmp_path)
+    made.bench.start(1)
+    return made
+
+
+def rolled_back(publishing: Publishing) -> int:
+    """Publish a move, and take the data back to before it; return the published size."""
+    before = copy_of(publishing.client)
+    publishing.bench.send(ALICE, MOVE)
+    publishing.bench.drain()
+    publishing.publisher().round(wait_ms=1)
+    size = publishing.size()
+    put_back(publishing.client, before)
+    assert publishing.end() == size - 1
+    return size
+
+
+def restored_and_played_on(publishing: Publishing, publisher: Publisher, size: int) -> None:
+    """Run the publisher until `size` leaves are there again, and the shard takes and publishes a move."""
+    for _ in range(3):
+        publisher.round(wait_ms=1)
+    assert publishing.end() == size
+    assert publishing.closed.read(range(4)) == {}
+    publishing.bench.send(ALICE, MOVE)
+    publishing.bench.drain()
+    publisher.round(wait_ms=1)
+    assert publishing.size() == size + 1
+
+
+def test_it_restores_what_it_finds_missing_and_publishes_on(publishing):
+    size = rolled_back(publishing)
+    publisher = publishing.publisher()
+    assert publishing.closed.read([1])[1].kind is ClosedKind.ROLLED_BACK
+    assert publishing.size() == size, "so that drains know it"
+    restored_and_played_on(publishing, publisher, size)
+
+
+def test_a_shard_that_a_drain_has_closed_is_restored_by_a_publisher_that_runs(
+    publishing, monkeypatch
+):
+    monkeypatch.setattr(restore, "LOOK_SECONDS", 0.0)
+    client = publishing.client
+    before = copy_of(client)
+    publishing.bench.send(ALICE, MOVE)
+    publishing.bench.drain()
+    publisher = publishing.publisher()
+    publisher.round(wait_ms=1)
+    size = publishing.size()
+    gate = LogGate(client, client)
+    assert gate.look([1]) == set()
+    put_back(client, before)
+    gate.close(1, publishing.end())
+    restored_and_played_on(publishing, publisher, size)
+
+
+def test_a_store_that_is_away_leaves_the_shard_closed_until_it_is_back(publishing, monkeypatch):
+    monkeypatch.setattr(publisher_module, "RETRY_SECONDS", 0.0)
+    size = rolled_back(publishing)
+    publisher = publishing.publisher()
+    objects = publishing.objects.get
+
+    def away(name: str) -> bytes:
+        raise ObjectStoreError(f"{name} can't be read")
+
+    monkeypatch.setattr(publishing.objects, "get", away)
+    for _ in range(3):
+        publisher.round(wait_ms=1)
+    assert publishing.end() == size - 1
+    assert 1 in publishing.closed.read(range(4))
+    assert "can't be read" in publishing.client.hget(keys.published(1), "fault").decode()
+    monkeypatch.setattr(publishing.objects, "get", objects)
+    for _ in range(4):
+        publisher.round(wait_ms=1)
+    assert publishing.end() == size
+    assert publishing.closed.read(range(4)) == {}

@@ -1,27 +1,36 @@
-"""The keeper on a real server, in a time of the test's own."""
+"""The scheduler on a real server, in a time of the test's own, and what hinders it."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 from redis import Redis
 
 from domain.clocks.time_control import DAY, TimeControl
 from domain.errors import Code
 from domain.match.audit import verify
-from domain.match.commands import FlagPlayer, PlayMove, RemindPlayer, ResignMatch
+from domain.match.commands import CommandEnvelope, FlagPlayer, PlayMove, RemindPlayer, ResignMatch
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import SERVER_ACCOUNT, Flagged, Nagged, command_id
-from domain.match.history import unpack_snapshot
-from domain.match.state import Reason
+from domain.match.history import Snapshot, pack_snapshot, unpack_snapshot
+from domain.match.state import MatchState, Reason
 from infra.redis import keys
+from infra.store.log_streams import ShardNews
+from infra.store.outcomes import parse
+from infra.store.port import MOST_AHEAD_MS, MOST_REFUSALS, refusal_field
+from infra.store.snapshots import with_marks
 from infra.store.store_calls import repair_due
 from tests.helpers.given import ALICE
-from tests.helpers.lanes import LANE
-from tests.helpers.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
+from tests.helpers.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, TimedStore, alarms
 from workers import scheduler as scheduler_module
 from workers.scheduler import DUE_PER_SHARD, RETRY_SECONDS, Scheduler
 
 SHARDS = range(4)
+
+
 AGAIN_MS = int(RETRY_SECONDS * 1000)
 
 
@@ -35,9 +44,7 @@ def keeper(bench: TimedBench) -> Scheduler:
     return bench.keeper()
 
 
-def test_a_reminder_and_a_flag_come_at_their_time_and_not_a_millisecond_before(
-    bench: TimedBench, keeper: Scheduler
-) -> None:
+def test_a_reminder_and_a_flag_come_at_their_time_and_not_a_millisecond_before(bench, keeper):
     bench.challenge(SHORT, 1)
     bench.tick(keeper, DAY - 1)
     assert bench.kept() == []
@@ -48,38 +55,11 @@ def test_a_reminder_and_a_flag_come_at_their_time_and_not_a_millisecond_before(
     bench.tick(keeper, 3 * DAY)
     assert bench.kept() == [(Nagged, DAY), (Flagged, 3 * DAY)]
     result = bench.state().result
-    assert result is not None
     assert (result.winners, result.reason) == ((1,), Reason.TIME)
     assert verify(1, bench.store.events(1)).state.over
 
 
-def test_what_was_kept_is_not_kept_again(bench: TimedBench, keeper: Scheduler) -> None:
-    bench.challenge(SHORT, 1)
-    for after in range(DAY, 5 * DAY, HOUR):
-        bench.tick(keeper, after)
-    assert bench.kept() == [(Nagged, DAY), (Flagged, 3 * DAY)]
-    assert bench.store.outcomes(1).keys() == {e.command for e in bench.envelopes(1, object)}
-
-
-def test_a_match_without_clocks_is_left_alone(bench: TimedBench, keeper: Scheduler) -> None:
-    bench.start(1)
-    bench.tick(keeper, 4_000 * DAY)
-    assert len(bench.store.events(1)) == 1
-
-
-def test_a_tick_asks_for_the_drain_of_what_it_sent(bench: TimedBench, keeper: Scheduler) -> None:
-    bench.challenge(SHORT, 1)
-    bench.woken.clear()
-    keeper.tick()
-    assert bench.woken == []
-    bench.now += DAY
-    keeper.tick()
-    assert bench.woken == [LANE]
-
-
-def test_a_move_that_was_in_the_inbox_before_stops_the_flag(
-    bench: TimedBench, keeper: Scheduler
-) -> None:
+def test_a_move_that_was_in_the_inbox_before_stops_the_flag(bench, keeper):
     bench.challenge(FLAG, 1)
     bench.now = BEGIN + 3 * DAY - 1
     move = bench.send(ALICE, PlayMove(text="m13-m9"))
@@ -89,9 +69,7 @@ def test_a_move_that_was_in_the_inbox_before_stops_the_flag(
     bench.now += HOUR
     keeper.tick()
     assert bench.pump() == 2
-    outcome = bench.outcome(move)
-    assert outcome is not None
-    assert outcome.accepted
+    assert bench.outcome(move).accepted
     assert bench.kept() == []
     assert not bench.state().over
     bench.tick(keeper, 6 * DAY - 2)
@@ -100,41 +78,7 @@ def test_a_move_that_was_in_the_inbox_before_stops_the_flag(
     assert bench.kept() == [(Flagged, 6 * DAY - 1)]
 
 
-@pytest.mark.parametrize("late", [0, 1, 5 * DAY])
-def test_a_move_that_comes_when_the_time_is_over_is_refused_whether_the_flag_fell_or_not(
-    bench: TimedBench, late: int
-) -> None:
-    bench.challenge(SHORT, 1)
-    bench.now = BEGIN + 3 * DAY + late
-    move = bench.send(ALICE, PlayMove(text="m13-m9"))
-    bench.drain()
-    outcome = bench.outcome(move)
-    assert outcome is not None
-    assert outcome.code == Code.TIME_OVER
-    assert bench.kept() == []
-
-
-def test_a_reminder_held_up_in_the_inbox_and_a_flag_behind_it_both_keep_their_times(
-    bench: TimedBench, keeper: Scheduler
-) -> None:
-    bench.challenge(SHORT, 1)
-    for after in (DAY, 2 * DAY, 3 * DAY, 4 * DAY):
-        bench.now = BEGIN + after
-        keeper.tick()
-    bench.pump()
-    assert bench.kept() == [(Nagged, DAY), (Flagged, 3 * DAY)]
-
-
-def test_a_keeper_that_was_away_gives_the_flag_and_no_reminder(
-    bench: TimedBench, keeper: Scheduler
-) -> None:
-    bench.challenge(SHORT, 1)
-    bench.tick(keeper, 10 * DAY)
-    bench.tick(keeper, 10 * DAY + 1_000)
-    assert bench.kept() == [(Flagged, 10 * DAY)]
-
-
-def test_several_keepers_and_new_ones_send_what_is_carried_out_once(bench: TimedBench) -> None:
+def test_several_keepers_and_new_ones_send_what_is_carried_out_once(bench):
     bench.challenge(SHORT, 1)
     one, another = bench.keeper(), bench.keeper()
     for after in (DAY, 3 * DAY):
@@ -148,15 +92,12 @@ def test_several_keepers_and_new_ones_send_what_is_carried_out_once(bench: Timed
     assert bench.kept() == [(Nagged, DAY), (Flagged, 3 * DAY)]
 
 
-# what a tick costs
-
-
 def commands(client: Redis) -> int:
     """Count the commands that the server has run."""
     return int(client.info("stats")["total_commands_processed"])
 
 
-def test_an_idle_tick_is_one_command_for_all_shards(bench: TimedBench, keeper: Scheduler) -> None:
+def test_an_idle_tick_is_one_command_for_all_shards(bench, keeper):
     bench.challenge(SHORT, 1, 2, 3)
     for after in (0, 1_000):
         bench.tick(keeper, after)
@@ -167,9 +108,7 @@ def test_an_idle_tick_is_one_command_for_all_shards(bench: TimedBench, keeper: S
     assert commands(bench.client) - before == 10 + 1
 
 
-def test_a_due_time_that_was_repaired_is_found_within_a_minute(
-    bench: TimedBench, keeper: Scheduler
-) -> None:
+def test_a_due_time_that_was_repaired_is_found_within_a_minute(bench, keeper):
     bench.challenge(SHORT, 1)
     bench.client.delete(keys.due(1))
     for after in (DAY, DAY + 1_000):
@@ -180,9 +119,7 @@ def test_a_due_time_that_was_repaired_is_found_within_a_minute(
     assert [kind for kind, _ in bench.kept()] == [Nagged]
 
 
-def test_a_match_that_is_listed_too_early_is_put_right_by_the_tick_that_meets_it(
-    bench: TimedBench,
-) -> None:
+def test_a_match_that_is_listed_too_early_is_put_right_by_the_tick_that_meets_it(bench):
     bench.challenge(SHORT, 1, 2)
     bench.send(ALICE, ResignMatch(), 2)
     bench.drain()
@@ -199,7 +136,7 @@ def test_a_match_that_is_listed_too_early_is_put_right_by_the_tick_that_meets_it
     assert [kind for kind, _ in bench.kept()] == [Nagged]
 
 
-def test_a_due_time_of_a_match_that_has_moved_on_is_left_to_its_commit(bench: TimedBench) -> None:
+def test_a_due_time_of_a_match_that_has_moved_on_is_left_to_its_commit(bench):
     bench.challenge(SHORT, 1)
     (data,) = bench.store.snapshots([1])
     bench.now += DAY // 2
@@ -211,12 +148,7 @@ def test_a_due_time_of_a_match_that_has_moved_on_is_left_to_its_commit(bench: Ti
     assert bench.client.zscore(keys.due(1), "1") == right
 
 
-# what waits, and what is lost
-
-
-def test_what_waits_for_a_drain_is_not_sent_again_however_long_it_waits(
-    bench: TimedBench, keeper: Scheduler
-) -> None:
+def test_what_waits_for_a_drain_is_not_sent_again_however_long_it_waits(bench, keeper):
     bench.challenge(SHORT, 1)
     for minute in range(60):
         bench.now = BEGIN + DAY + minute * AGAIN_MS
@@ -227,8 +159,8 @@ def test_what_waits_for_a_drain_is_not_sent_again_however_long_it_waits(
 
 
 def test_what_is_in_the_inbox_no_more_and_led_to_nothing_is_sent_again_after_a_minute(
-    bench: TimedBench, keeper: Scheduler
-) -> None:
+    bench, keeper
+):
     bench.challenge(SHORT, 1)
     bench.now = BEGIN + DAY
     keeper.tick()
@@ -240,9 +172,7 @@ def test_what_is_in_the_inbox_no_more_and_led_to_nothing_is_sent_again_after_a_m
     assert bench.kept() == [(Nagged, DAY + AGAIN_MS)]
 
 
-def test_what_a_full_inbox_turned_away_is_sent_by_the_next_tick(
-    bench: TimedBench, keeper: Scheduler, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_a_full_inbox_turned_away_is_sent_by_the_next_tick(bench, keeper, caplog):
     bench.challenge(SHORT, 1)
     bench.now = BEGIN + DAY
     bench.store._cap = 0
@@ -255,9 +185,7 @@ def test_what_a_full_inbox_turned_away_is_sent_by_the_next_tick(
 
 
 @pytest.mark.long
-def test_a_backlog_is_sent_in_parts_that_do_not_flood_the_inboxes(
-    bench: TimedBench, keeper: Scheduler
-) -> None:
+def test_a_backlog_is_sent_in_parts_that_do_not_flood_the_inboxes(bench, keeper):
     boards = range(1, 2 * DUE_PER_SHARD * len(SHARDS) + 41)
     bench.challenge(TimeControl(nag=0, forfeit=1), *boards)
     bench.now = BEGIN + 9 * DAY
@@ -277,32 +205,180 @@ def test_a_backlog_is_sent_in_parts_that_do_not_flood_the_inboxes(
     assert not any(bench.store.due_boards(shard, bench.now, 1) for shard in SHARDS)
 
 
-# a clock that is wrong
+@pytest.mark.parametrize(
+    ("command", "word"), [(FlagPlayer(ply=4), "Flag"), (RemindPlayer(ply=4), "Nag")]
+)
+def test_the_ids_of_commands_are_those_of_earlier_versions(command, word):
+    needs = scheduler_module._DueCommand(7, 3, command, 4)
+    submission = scheduler_module._submission(scheduler_module._DueMatch(needs))
+    assert submission.id == command_id("keeper", SERVER_ACCOUNT, f"7 3 {word}")
+
+
+class Leaping(TimedStore):
+    """A store whose clock is set back between a look at it and the next stamp."""
+
+    back = 0
+
+    def news(self, ends: Sequence[int]) -> tuple[int, list[ShardNews]]:
+        now, found = super().news(ends)
+        return now + self.back, found
+
+
+class LeapingBench(TimedBench):
+    make_store = Leaping
+
+
+def test_a_flag_made_too_early_by_a_clock_that_was_set_back_falls_all_the_same(
+    redis_client, tmp_path, caplog
+):
+    bench = LeapingBench(redis_client, tmp_path / "seeds")
+    bench.challenge(FLAG, 1)
+    keeper = bench.keeper()
+    Leaping.back = 30_000
+    bench.tick(keeper, 3 * DAY - 30_000)
+    Leaping.back = 0
+    assert codes(bench) == [Code.TOO_EARLY]
+    for second in range(-29, 61):
+        bench.tick(keeper, 3 * DAY + second * 1_000)
+    assert bench.kept() == [(Flagged, 3 * DAY + 1_000)]
+    assert "match 1: its flag is refused as too-early; retrying" in caplog.text
+    assert alarms(caplog) == []
+
+
+def spoil(bench: TimedBench, board: int) -> bytes:
+    """Make a match's snapshot unreadable; gives what it was."""
+    name = keys.snapshot(board % len(SHARDS), board)
+    before = bench.client.get(name)
+    bench.client.set(name, before[:32] + b"\xc1")
+    return before
+
+
+def test_many_matches_that_can_not_be_read_leave_room_for_those_behind_them(bench, keeper):
+    boards = [4 * number for number in range(1, DUE_PER_SHARD + 2)]
+    bench.challenge(FLAG, *boards)
+    bench.now += HOUR
+    bench.challenge(FLAG, 4_000)
+    for board in boards:
+        spoil(bench, board)
+    bench.tick(keeper, 4 * DAY)
+    assert bench.kept(4_000) == []
+    bench.tick(keeper, 4 * DAY + 1_000)
+    assert bench.kept(4_000) == [(Flagged, 4 * DAY + 1_000)]
+
+
+def fails_on_flags(
+    order: CommandEnvelope, state: MatchState, given: DecisionContext
+) -> Decision | Rejection:
+    """Decide as ever, but fail on flags."""
+    if isinstance(order.command, FlagPlayer):
+        raise ZeroDivisionError("a bug in a game")
+    return decide(order, state, given)
+
+
+def test_a_flag_on_which_the_rules_fail_is_tried_each_minute_until_it_falls(bench, keeper, caplog):
+    bench.challenge(FLAG, 1)
+    for second in range(180):
+        bench.now = BEGIN + 3 * DAY + second * 1_000
+        keeper.tick()
+        bench.drain(decider=fails_on_flags)
+    assert codes(bench) == [Code.INTERNAL] * 3
+    assert len([alarm for alarm in alarms(caplog) if "the flag that match 1" in alarm]) == 1
+    for second in range(180, 240):
+        bench.tick(keeper, 3 * DAY + second * 1_000)
+    assert [kind for kind, _ in bench.kept()] == [Flagged]
+
+
+def test_a_new_keeper_finds_its_way_past_what_was_refused(bench):
+    bench.challenge(FLAG, 1)
+    bench.now = BEGIN + 3 * DAY
+    keeper = bench.keeper()
+    for second in range(3 * 62):
+        bench.now = BEGIN + 3 * DAY + second * 1_000
+        keeper.tick()
+        bench.drain(decider=fails_on_flags)
+    refused = len(codes(bench))
+    keeper = bench.keeper()
+    for second in range(refused + 1):
+        bench.tick(keeper, 4 * DAY + second * 1_000)
+    assert [kind for kind, _ in bench.kept()] == [Flagged]
+
+
+def test_a_flag_refused_too_often_is_an_alarm_and_no_flood(bench, keeper, caplog):
+    bench.challenge(FLAG, 1)
+    bench.client.hset(keys.refusals(1, 1), refusal_field(SERVER_ACCOUNT, 0), str(MOST_REFUSALS))
+    for second in range(150):
+        bench.tick(keeper, 3 * DAY + second * 1_000)
+    (alarm,) = alarms(caplog)
+    assert "the flag that match 1 needs is refused as too-many-refusals" in alarm
+    assert bench.kept() == []
+    bench.client.delete(keys.refusals(1, 1))
+    bench.tick(keeper, 3 * DAY + 3 * AGAIN_MS)
+    assert [kind for kind, _ in bench.kept()] == [Flagged]
+
+
+def codes(bench: TimedBench) -> list[str]:
+    """The codes of all refusals in a bench's first match."""
+    found = (parse(stored).code for stored in bench.store.outcomes(1).values())
+    return [code for code in found if code]
+
+
+MINUTE = 60_000
+
+
+def ran_ahead(bench: TimedBench, before_deadline: int, ahead: int) -> None:
+    """Let the clock run ahead, so long before the mover's deadline, and put it right."""
+    bench.now = BEGIN + 3 * DAY - before_deadline + ahead
+    bench.store.watermark()
+    bench.now -= ahead
+
+
+def test_no_flag_falls_before_the_clock_itself_shows_the_deadline(bench, keeper):
+    bench.challenge(FLAG, 1)
+    ran_ahead(bench, 5 * MINUTE, 9 * MINUTE)
+    bench.tick(keeper, 3 * DAY - 5 * MINUTE)
+    bench.tick(keeper, 3 * DAY - 1)
+    assert bench.kept() == []
+    bench.tick(keeper, 3 * DAY)
+    assert [kind for kind, _ in bench.kept()] == [Flagged]
+
+
+@pytest.mark.parametrize(
+    ("before_deadline", "ahead", "code"),
+    [
+        (10 * MINUTE, 9 * MINUTE, ""),
+        (9 * MINUTE, 9 * MINUTE, "time-over"),
+        (MOST_AHEAD_MS, MOST_AHEAD_MS, "time-over"),
+        (MINUTE, MOST_AHEAD_MS + 1, ""),
+        (MINUTE, 365 * DAY, ""),
+    ],
+)
+def test_a_move_is_too_late_only_if_its_deadline_is_nearer_than_the_clock_ran_ahead(
+    bench, before_deadline, ahead, code
+):
+    bench.challenge(FLAG, 1)
+    ran_ahead(bench, before_deadline, ahead)
+    order = bench.send(ALICE, PlayMove(text="m13-m9"))
+    bench.drain()
+    assert bench.outcome(order).code == code
 
 
 @pytest.mark.parametrize("ahead", [HOUR, -HOUR, 60_001, -60_001])
-def test_while_the_clocks_are_apart_nothing_is_sent_and_it_is_said_once(
-    bench: TimedBench, keeper: Scheduler, caplog: pytest.LogCaptureFixture, ahead: int
-) -> None:
-    bench.challenge(SHORT, 1)
+def test_while_the_clocks_are_apart_nothing_is_sent_and_afterwards_all_once(
+    bench, keeper, caplog, ahead
+):
+    bench.challenge(SHORT, 1, 2)
+    bench.challenge(TimeControl(nag=2, forfeit=9), 3)
     bench.ahead = ahead
-    for after in range(DAY, 5 * DAY, HOUR):
+    for after in range(DAY, 4 * DAY, HOUR):
         bench.tick(keeper, after)
     assert bench.kept() == []
     (alarm,) = alarms(caplog)
     assert f"the clock of the matches' server is {round(-ahead / 1000):+d} s from" in alarm
     assert "no reminder is sent and no flag falls until they agree" in alarm
-
-
-@pytest.mark.parametrize("ahead", [HOUR, -HOUR])
-def test_once_the_clocks_agree_again_what_is_due_comes_once(
-    bench: TimedBench, keeper: Scheduler, caplog: pytest.LogCaptureFixture, ahead: int
-) -> None:
-    bench.challenge(SHORT, 1, 2)
-    bench.challenge(TimeControl(nag=2, forfeit=9), 3)
-    bench.ahead = ahead
-    bench.tick(keeper, 4 * DAY)
-    bench.ahead = 0
+    bench.send(ALICE, PlayMove(text="nonsense"))
+    keeper.tick()
+    assert bench.pump() == 1, "lost wake-ups are still made good"
+    bench.ahead = 60_000 if ahead > 0 else -60_000
     for second in range(3):
         bench.tick(keeper, 4 * DAY + second * 1_000)
     assert bench.kept(1) == bench.kept(2) == [(Flagged, 4 * DAY)]
@@ -313,31 +389,29 @@ def test_once_the_clocks_agree_again_what_is_due_comes_once(
     assert len(alarms(caplog)) == 2
 
 
-def test_while_the_clocks_are_apart_lost_wake_ups_are_still_made_good(
-    bench: TimedBench, keeper: Scheduler
-) -> None:
-    bench.challenge(SHORT, 1)
-    bench.ahead = HOUR
-    bench.send(ALICE, PlayMove(text="m13-m9"))
-    keeper.tick()
-    assert bench.pump() == 1
-
-
-@pytest.mark.parametrize("ahead", [60_000, -60_000])
-def test_clocks_a_minute_apart_are_believed(
-    bench: TimedBench, keeper: Scheduler, caplog: pytest.LogCaptureFixture, ahead: int
-) -> None:
-    bench.challenge(SHORT, 1)
-    bench.ahead = ahead
-    bench.tick(keeper, DAY)
-    assert bench.kept() == [(Nagged, DAY)]
-    assert alarms(caplog) == []
-
-
-@pytest.mark.parametrize(
-    ("command", "word"), [(FlagPlayer(ply=4), "Flag"), (RemindPlayer(ply=4), "Nag")]
-)
-def test_the_ids_of_commands_are_those_of_earlier_versions(command, word):
-    needs = scheduler_module._DueCommand(7, 3, command, 4)
-    submission = scheduler_module._submission(scheduler_module._DueMatch(needs))
-    assert submission.id == command_id("keeper", SERVER_ACCOUNT, f"7 3 {word}")
+@pytest.mark.parametrize("disorder", [False, True])
+def test_a_clock_that_can_not_be_read_is_said_once_and_stops_no_other(
+    bench, keeper, caplog, disorder
+):
+    """The snapshot, or the record of the turns in it."""
+    bench.challenge(TimeControl(nag=0, forfeit=0, bank=3), 1)
+    bench.challenge(FLAG, 5, 2)
+    before = bench.client.get(keys.snapshot(1, 1))
+    if disorder:
+        snapshot = unpack_snapshot(bench.store.snapshots([1])[0])
+        odd = msgspec.structs.replace(snapshot.state.clock, turns=b"no record")
+        state = msgspec.structs.replace(snapshot.state, clock=odd)
+        packed = pack_snapshot(Snapshot(snapshot.head, state))
+        bench.client.set(keys.snapshot(1, 1), with_marks(packed.state, b""))
+        bench.client.set(keys.turns(1, 1), packed.turns)
+    else:
+        spoil(bench, 1)
+    for second in range(5):
+        bench.tick(keeper, 3 * DAY + second * 1_000)
+    assert bench.kept(5) == bench.kept(2) == [(Flagged, 3 * DAY)]
+    assert alarms(caplog) == ["ALARM: the clocks of match 1 can't be read"]
+    assert bench.woken == []
+    bench.client.set(keys.snapshot(1, 1), before)
+    bench.client.delete(keys.turns(1, 1))
+    bench.tick(keeper, 4 * DAY)
+    assert bench.kept(1) == [(Flagged, 4 * DAY)]

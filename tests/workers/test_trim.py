@@ -1,26 +1,39 @@
-"""Trimming the logs: whatever reads them reads the same as before, from the published log."""
+"""Trimming the logs: whatever reads them reads the same as before; and what goes on while memory is full."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from redis import Redis
+from redis.exceptions import OutOfMemoryError
 
+from domain.match.commands import PlayMove, ResignMatch
+from infra.archive.archive import Archive
+from infra.archive.objects import open_archive
+from infra.archive.store import StoreWithArchive
 from infra.durability.durability import Mode
 from infra.log.key_files import generate_keys
 from infra.mail.progress import MailerProgress
 from infra.redis import keys
 from infra.settings.settings import Settings
+from infra.store.closed_shards import ClosedKind, ClosedShards
 from infra.store.failures import DamagedMatches
+from infra.store.log_gate import read_ends
 from infra.store.redis_store import RedisStore
 from infra.store.trimmed_leaves import TrimmedLeavesError, published_logs
-from infra.store.watermarks import PublishedSizes
+from infra.store.watermarks import PublishedSizes, read_published_sizes
 from infra.valkey.server import EmbeddedServer
 from services.cli import verify
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
-from tests.helpers.rollback import names_of
-from tests.helpers.side import catch_up, contents
+from tests.helpers.given import ALICE, BOB
+from tests.helpers.rollback import copy_of, put_back
+from tests.helpers.side import catch_up
+from workers import retire
 from workers.log import job as trim_module
 from workers.log.job import make_publisher, trim
+from workers.log.publisher import Publisher
 from workers.projections.log_reader import LogReader
 
 SHARDS = 4
@@ -84,7 +97,7 @@ def filled(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tri
     return made
 
 
-def test_leaves_are_the_same_before_and_after(trimmed: TrimBench):
+def test_leaves_are_the_same_before_and_after(trimmed):
     before = trimmed.logs(trimmed.store)
     catch_up(trimmed.store, trimmed.client)
     limits = trim(trimmed.client, SHARDS, kept=0)
@@ -103,20 +116,7 @@ def test_leaves_are_the_same_before_and_after(trimmed: TrimBench):
         assert store.leaves(shard, len(rows), 5) == []
 
 
-@pytest.mark.long
-def test_a_rebuild_reads_the_published_log_and_gives_the_same(trimmed: TrimBench):
-    catch_up(trimmed.store, trimmed.client)
-    live = contents(trimmed.client)
-    trim(trimmed.client, SHARDS, kept=0)
-    for name in names_of(trimmed.client, "{p:*"):
-        trimmed.client.delete(name)
-    catch_up(trimmed.reader(), trimmed.client)
-    assert contents(trimmed.client) == live
-
-
-def test_a_match_is_verified_by_the_published_log(
-    trimmed: TrimBench, bench_url: str, valkey: EmbeddedServer, capsys: pytest.CaptureFixture[str]
-):
+def test_a_match_is_verified_by_the_published_log(trimmed, bench_url, valkey, capsys):
     settings = Settings(data=trimmed.folder, redis_url=bench_url, queue_url=valkey.url)
     assert verify.run("1", settings) == 0
     said = capsys.readouterr().out
@@ -132,7 +132,7 @@ def test_a_match_is_verified_by_the_published_log(
 
 
 @pytest.mark.long
-def test_a_publisher_goes_on_after_trimming(trimmed: TrimBench):
+def test_a_publisher_goes_on_after_trimming(trimmed):
     catch_up(trimmed.store, trimmed.client)
     trim(trimmed.client, SHARDS, kept=0)
     for _ in range(5):
@@ -144,7 +144,7 @@ def test_a_publisher_goes_on_after_trimming(trimmed: TrimBench):
     assert list(log.leaves(0, log.size)) == [leaf for _, leaf in rows]
 
 
-def test_nothing_is_trimmed_that_a_projection_or_the_mailer_has_not_read(trimmed: TrimBench):
+def test_nothing_is_trimmed_that_a_projection_or_the_mailer_has_not_read(trimmed):
     before = trimmed.lengths()
     trim(trimmed.client, SHARDS, kept=0)
     assert trimmed.lengths() == before
@@ -154,23 +154,23 @@ def test_nothing_is_trimmed_that_a_projection_or_the_mailer_has_not_read(trimmed
     assert trimmed.lengths()[:2] == [before[0] - 100, before[1]]
 
 
-def test_a_reader_that_is_very_slow_is_not_waited_for(filled: TrimBench):
+def test_a_reader_that_is_very_slow_is_not_waited_for(filled):
     assert trim(filled.client, SHARDS, kept=0) == [256] * SHARDS
     assert filled.lengths() == [700 - 256] * SHARDS
 
 
-def test_a_shard_that_contradicts_what_is_published_keeps_everything(filled: TrimBench):
+def test_a_shard_that_contradicts_what_is_published_keeps_everything(filled):
     PublishedSizes(filled.client, filled.client).record_fault(2, "another history")
     assert trim(filled.client, SHARDS, kept=0) == [256, 256, 0, 256]
     assert filled.lengths()[2] == 700
 
 
-def test_small_servers_trim_nothing(filled: TrimBench):
+def test_small_servers_trim_nothing(filled):
     assert trim(filled.client, SHARDS) == [0] * SHARDS
     assert filled.lengths() == [700] * SHARDS
 
 
-def test_where_the_published_log_is_missing_a_sentence_says_so(filled: TrimBench):
+def test_where_the_published_log_is_missing_a_sentence_says_so(filled):
     trim(filled.client, SHARDS, kept=0)
     (filled.folder / "log" / "s01" / "tile" / "entries" / "000").unlink()
     with pytest.raises(
@@ -183,13 +183,13 @@ def test_where_the_published_log_is_missing_a_sentence_says_so(filled: TrimBench
     assert (1, 0) in [(one.shard, one.index) for one in chunk.unreadable]
 
 
-def test_a_leaf_lost_in_the_middle_is_not_taken_for_a_trimmed_one(filled: TrimBench):
+def test_a_leaf_lost_in_the_middle_is_not_taken_for_a_trimmed_one(filled):
     filled.client.xdel(keys.log(1), "100-1")
     assert filled.reader().leaves(1, 100, 2)[0][0] == 101
 
 
 @pytest.mark.long
-def test_readers_learn_a_key_that_was_replaced_without_a_restart(trimmed: TrimBench):
+def test_readers_learn_a_key_that_was_replaced_without_a_restart(trimmed):
     catch_up(trimmed.store, trimmed.client)
     trim(trimmed.client, SHARDS, kept=0)
     store, reader = trimmed.reader(), LogReader(trimmed.reader())
@@ -211,3 +211,134 @@ def test_readers_learn_a_key_that_was_replaced_without_a_restart(trimmed: TrimBe
         assert found[: len(rows)] == rows
         assert len(found) >= 1_200
     assert not reader.read((700,) * SHARDS).unreadable
+
+
+SHARD, OVER, ACTIVE = 1, 1, 5
+
+
+@contextmanager
+def full(client: Redis) -> Iterator[None]:
+    """Have the server's memory full: every command that needs some is refused."""
+    client.config_set("maxmemory", 1)
+    try:
+        with pytest.raises(OutOfMemoryError):
+            client.set("more", "memory")
+        yield
+    finally:
+        client.config_set("maxmemory", 0)
+
+
+@pytest.fixture(scope="module")
+def queue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Redis]:
+    """The server of the queue, which has memory."""
+    folder = tmp_path_factory.mktemp("queue")
+    with EmbeddedServer(folder, durable=False) as server, server.client() as client:
+        yield client
+
+
+@pytest.fixture
+def settings(valkey: EmbeddedServer, tmp_path: Path) -> Settings:
+    generate_keys(tmp_path / "keys", "example.org")
+    return Settings(data=tmp_path, redis_url=valkey.url)
+
+
+@pytest.fixture
+def over_and_active(redis_client: Redis, tmp_path: Path, queue: Redis) -> Bench:
+    """A match that is over and one that goes on, in one shard."""
+    queue.flushall()
+    made = Bench(redis_client, tmp_path / "seeds")
+    made.start(OVER, ACTIVE)
+    for board in (OVER, ACTIVE):
+        made.send(ALICE, PlayMove(text="m13-j7"), board)
+        made.send(BOB, PlayMove(text="a13-d7"), board)
+        made.send(ALICE, PlayMove(text="m1-i3"), board)
+    made.send(BOB, ResignMatch(), OVER)
+    made.drain()
+    return made
+
+
+def publisher_of(settings: Settings, over_and_active: Bench, queue: Redis) -> Publisher:
+    made = make_publisher(settings, over_and_active.client, queue)
+    made.begin()
+    return made
+
+
+def read_back(settings: Settings, over_and_active: Bench) -> StoreWithArchive:
+    archive = Archive(lambda: open_archive(settings), lambda: 4)
+    return StoreWithArchive(over_and_active.client, Mode.FSYNC, archive)
+
+
+def test_what_waits_is_published(settings, over_and_active, queue):
+    with full(over_and_active.client):
+        publisher = publisher_of(settings, over_and_active, queue)
+        while publisher.round(0):
+            pass
+    sizes = [one.size for one in read_published_sizes(over_and_active.client, 4)]
+    assert sizes == list(over_and_active.store.watermark().ends)
+    assert sizes[SHARD] > 0
+
+
+def test_a_store_that_is_away_meanwhile_is_tried_again(
+    settings, over_and_active, queue, monkeypatch
+):
+    monkeypatch.setattr("workers.log.publisher.RETRY_SECONDS", 0.0)
+    (settings.data / "log").mkdir()
+    (settings.data / "log" / "s01").write_text("no folder")
+    with full(over_and_active.client):
+        publisher = publisher_of(settings, over_and_active, queue)
+        publisher.round(0)
+        assert read_published_sizes(over_and_active.client, 4)[SHARD].fault
+        (settings.data / "log" / "s01").unlink()
+        publisher.begin()
+        while publisher.round(0):
+            pass
+    assert not read_published_sizes(over_and_active.client, 4)[SHARD].fault
+
+
+def test_matches_retire(settings, over_and_active, queue, monkeypatch):
+    monkeypatch.setattr(retire, "DAY", 0)
+    publisher_of(settings, over_and_active, queue).round(0)
+    catch_up(over_and_active.store, over_and_active.client)
+    before = over_and_active.store.events(OVER)
+    with full(over_and_active.client):
+        store = read_back(settings, over_and_active)
+        assert retire.run(settings, store, over_and_active.client, queue, SHARD) == 1
+    assert not over_and_active.client.keys(f"{{s01*:m:{OVER}*")
+    assert read_back(settings, over_and_active).events(OVER) == before
+
+
+def test_logs_are_trimmed(settings, over_and_active, queue, monkeypatch):
+    monkeypatch.setattr("workers.log.job.WIDTH", 1)
+    publisher_of(settings, over_and_active, queue).round(0)
+    catch_up(over_and_active.store, over_and_active.client)
+    with full(over_and_active.client):
+        limit = trim(over_and_active.client, 4, kept=1)[SHARD]
+    assert limit > 0
+    assert over_and_active.client.xrange(keys.log(SHARD), count=1)[0][0] == b"%d-1" % limit
+
+
+def test_a_shard_is_restored_as_soon_as_there_is_memory(
+    settings, over_and_active, queue, monkeypatch, caplog
+):
+    monkeypatch.setattr("workers.log.publisher.RETRY_SECONDS", 0.0)
+    monkeypatch.setattr("workers.log.restore.LOOK_SECONDS", 0.0)
+    copy = copy_of(over_and_active.client)
+    over_and_active.send(BOB, PlayMove(text="a1-e3"), ACTIVE)
+    over_and_active.drain()
+    publisher_of(settings, over_and_active, queue).round(0)
+    end = read_ends(over_and_active.client, [SHARD])
+    put_back(over_and_active.client, copy)
+    with full(over_and_active.client):
+        publisher = publisher_of(settings, over_and_active, queue)
+        for _ in range(3):
+            publisher.round(0)
+        assert read_ends(over_and_active.client, [SHARD]) < end
+    publisher = publisher_of(settings, over_and_active, queue)
+    assert ClosedShards(over_and_active.client).read([SHARD])[SHARD].kind is ClosedKind.ROLLED_BACK
+    with full(over_and_active.client):
+        publisher.round(0)
+        assert "shard 1 can't be restored" in caplog.text
+    for _ in range(3):
+        publisher.round(0)
+    assert read_ends(over_and_active.client, [SHARD]) == end
+    assert not ClosedShards(over_and_active.client).read(range(4))

@@ -1,32 +1,255 @@
-"""Lists of finished matches of which some are in the archive: complete, in order, whatever happens."""
+"""What is gone from the projections' server: accounts that are deleted, matches in the archive, and their rows."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 from redis import Redis
 
 from domain.errors import Code, Refusal
+from infra.archive.archive import Archive, ArchivedMatch
 from infra.archive.directory_pages import DirectoryEntry
+from infra.archive.objects import PageStore
+from infra.archive.store import StoreWithArchive
+from infra.durability.durability import Mode
+from infra.objects.files import FileObjects
+from infra.objects.port import ObjectStoreError
 from infra.projections import archived_places
 from infra.projections.archived_places import ArchivedPlaces, FinishedLists, archived_key
-from infra.projections.buckets import HISTORY
-from infra.projections.erasure import erase_projections
+from infra.projections.buckets import HISTORY, LISTS, NOTICES, SPECS
+from infra.projections.erasure import erase_projections, mark_erased
 from infra.projections.finished_matches import ROWS, FinishedMatches, account_key
 from infra.projections.generations import Generation, Generations
 from infra.projections.match_lists import MatchCounts, MatchFilter, MatchLists
+from infra.projections.notices import MatchNotices
+from infra.projections.projection import Fact, Projection
 from infra.redis import keys
+from infra.store.trimmed_leaves import TrimmedLeavesError
 from tests.fakes.dying import DyingClient, Killed
 from tests.fakes.logs import Logs
+from tests.helpers.archiving import Archiving
+from tests.helpers.bench import Bench
+from tests.helpers.corpus import Corpus
 from tests.helpers.finished import BOTH, Entries, archive, every_list, finish, take_all
-from tests.helpers.given import ALICE, BOB, CAROL, started
+from tests.helpers.given import ALICE, BOB, CAROL, ended, moved, offered, proposed, started
 from tests.helpers.side import catch_up, contents, settle
 from workers.archived_rows import ArchivedRows, has_leftovers
-from workers.projections import verify
+from workers.projections import PROJECTIONS, feed, maintenance, verify
+from workers.projections.log_reader import LogReader
+from workers.projections.rebuild import StuckError
 from workers.projections.verify import ProjectionVerifier
+from workers.projections.worker import ProjectionWorker
+
+ALL = tuple(one for one in PROJECTIONS if one.spec in (LISTS, NOTICES, HISTORY))
+
+
+@pytest.fixture(params=[1, 3])
+def side(request: pytest.FixtureRequest, logs: Logs, shelf_client: Redis) -> ProjectionWorker:
+    """A side worker that has read all."""
+    return catch_up(logs.store, shelf_client, ALL, buckets=request.param)
+
+
+@pytest.fixture
+def logs() -> Logs:
+    """Matches of alice and bob: some wait, in some an offer is open, some are over."""
+    made = Logs()
+    for board in range(1, 13):
+        made.add(board, board, ALICE, started(), moved(1, 0, 1))
+        if board % 3:
+            made.add(board, 20 + board, ALICE, offered(0))
+        if board % 3 == 2:
+            made.add(board, 40 + board, BOB, ended(0))
+    made.add(13, 13, ALICE, proposed())
+    return made
+
+
+def stored_of(client: Redis, account: bytes) -> set[str]:
+    """Keys with the account's id in their names, and those in the sets of keys.
+
+    Its lists by game and opponent stay, as the record of the others.
+    """
+    found = {
+        key
+        for key in contents(client)
+        if account.hex() in key and ":player:" not in key and ":pair:" not in key
+    }
+    for generations in (Generations(client, spec) for spec in (LISTS, NOTICES)):
+        names = [one for bucket in generations.live()[1].all for one in generations.keys_of(bucket)]
+        found |= {f"set:{name}" for page in names for name in page if account.hex() in name}
+    return found
+
+
+def equal(logs: Logs, client: Redis, projections: Sequence[Projection] = ALL) -> bool:
+    """Whether a rebuild gives the same."""
+    found = [ProjectionVerifier(logs.store, client, one).run() for one in projections]
+    return [one.difference for one in found] == [""] * len(projections)
+
+
+def test_a_deleted_account_has_no_lists_and_no_notices(side, logs, shelf_client):
+    before = stored_of(shelf_client, BOB)
+    assert {key.split(":")[-2] for key in before} >= {"to", "next", "account", "proposed"}
+    assert any(key.startswith("set:") for key in before)
+    opponent = MatchLists(shelf_client).of(ALICE), MatchNotices(shelf_client).of(ALICE)
+    erase_projections(shelf_client, BOB)
+    assert stored_of(shelf_client, BOB) == set()
+    assert (MatchLists(shelf_client).of(ALICE), MatchNotices(shelf_client).of(ALICE)) == opponent
+    settle(side)
+    assert equal(logs, shelf_client)
+
+
+def test_events_after_the_deletion_bring_nothing_back(side, logs, shelf_client):
+    erase_projections(shelf_client, BOB)
+    logs.add(3, 100, ALICE, moved(2, 1, 0), moved(3, 0, 1), offered(0))
+    logs.add(4, 100, ALICE, ended(1))
+    logs.add(20, 100, ALICE, started())
+    settle(side)
+    assert stored_of(shelf_client, BOB) == set()
+    assert [row.board for row in MatchLists(shelf_client).of(ALICE)][:3] == [20, 12, 10]
+    assert equal(logs, shelf_client)
+
+
+def test_a_rebuild_brings_nothing_back(side, logs, shelf_client):
+    erase_projections(shelf_client, BOB)
+    settle(side)
+    before = contents(shelf_client)
+    for key in shelf_client.keys("{p:*}:live"):
+        shelf_client.delete(key)
+    catch_up(logs.store, shelf_client, ALL, buckets=len(side._slots[0].tracks))
+    after = contents(shelf_client)
+    assert stored_of(shelf_client, BOB) == set()
+    ignored = [key for key in before if key.endswith(":at")]
+    assert {k: v for k, v in after.items() if k not in ignored} == {
+        k: v for k, v in before.items() if k not in ignored
+    }
+
+
+def test_a_writer_that_has_read_before_the_deletion_writes_nothing_of_it(
+    side, logs, shelf_client, monkeypatch
+):
+    deleted: list[bytes] = []
+
+    def deleted_meanwhile(
+        client: Redis, facts: Sequence[Fact], present: set[bytes]
+    ) -> Sequence[Fact]:
+        found = mark_erased(client, facts, present)
+        if not deleted:
+            deleted.append(BOB)
+            erase_projections(client, BOB)
+        return found
+
+    monkeypatch.setattr(feed, "mark_erased", deleted_meanwhile)
+    logs.add(3, 100, ALICE, moved(2, 1, 0), moved(3, 0, 1))
+    settle(side)
+    assert deleted
+    assert stored_of(shelf_client, BOB) == set()
+    (row,) = MatchLists(shelf_client).rows([3])
+    assert row.ply == 3
+    assert equal(logs, shelf_client)
+
+
+def test_an_account_with_a_record_loses_nothing(side, shelf_client):
+    assert side.round() == 0
+    before = contents(shelf_client)
+    shelf_client.set(keys.account(BOB), "a record")
+    erase_projections(shelf_client, BOB)
+    assert contents(shelf_client) == before
+    shelf_client.delete(keys.account(BOB))
+    erase_projections(shelf_client, BOB)
+    erase_projections(shelf_client, BOB)
+    assert stored_of(shelf_client, BOB) == set()
+
+
+LEAVES = 1_500
+
+
+KEPT = 50
+"""Leaves of each log that are not trimmed."""
+
+
+class Lines:
+    """A report whose lines are kept."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def progress(self, about: str, done: int, total: int) -> None:
+        pass
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+
+@pytest.fixture(scope="module")
+def archived(valkey, tmp_path_factory) -> Iterator[tuple[Redis, Archiving, dict[str, object]]]:
+    """What the projections had when all matches that were over were retired."""
+    with valkey.client(blocking_timeout=5) as client:
+        client.flushall()
+        bench = Bench(client, tmp_path_factory.mktemp("seeds"))
+        corpus = Corpus(bench, seed=11, matches=60)
+        while corpus.leaves() < LEAVES:
+            corpus.step()
+        catch_up(bench.store, client)
+        archiving = Archiving(client, bench.store, tmp_path_factory.mktemp("log"))
+        before = contents(client)
+        assert archiving.retire() > 20
+        for shard, end in enumerate(bench.store.watermark().ends):
+            client.xtrim(keys.log(shard), minid=f"{end - KEPT}-0", approximate=False)
+        yield client, archiving, before
+
+
+def test_results_come_from_the_pages_unless_the_history_is_needed(archived, monkeypatch):
+    _, archiving, _ = archived
+    read: list[int] = []
+    match = Archive.match
+
+    def noted(archive: Archive, board: int) -> ArchivedMatch:
+        read.append(board)
+        return match(archive, board)
+
+    monkeypatch.setattr(Archive, "match", noted)
+    reader, position, facts = LogReader(archiving.store), (0,) * 4, []
+    while (chunk := reader.read(position)).leaves:
+        position = chunk.counts
+        facts += [fact for fact in chunk.facts if fact.result]
+    assert {fact.event.match for fact in facts if fact.result.history} >= set(read)
+    assert len(facts) > 2 * len(set(read)) > 0
+
+
+class Away(FileObjects):
+    """A folder that can't be read."""
+
+    def get(self, name: str) -> bytes:
+        raise ObjectStoreError(f"{name} is away")
+
+
+def test_a_rebuild_stops_with_a_sentence_while_the_archive_can_not_be_read(archived, tmp_path):
+    client, archiving, _ = archived
+    before = contents(client)
+    pages = PageStore(Away(tmp_path))
+    archive = Archive(lambda: (pages, archiving.leaves()), lambda: 4)
+    store = StoreWithArchive(client, Mode.FSYNC, archive, open_logs=archiving.open_logs)
+    with pytest.raises(StuckError, match="the archive can't be read right now"):
+        maintenance.rebuild(store, client, PROJECTIONS, Lines())
+    assert contents(client) == before
+
+
+def test_projections_made_from_the_archive_equal_the_live_ones(archived):
+    client, archiving, before = archived
+    assert [client.xlen(keys.log(shard)) for shard in range(4)] == [KEPT] * 4
+    with pytest.raises(TrimmedLeavesError, match="was trimmed"):
+        archiving.plain.leaves(0, 0, 10)
+    assert len(archiving.store.leaves(0, 0, 10)) == 10
+    report = Lines()
+    assert maintenance.check(archiving.store, client, PROJECTIONS, report), report.lines
+    assert len(report.lines) == len(SPECS)
+    maintenance.rebuild(archiving.store, client, PROJECTIONS, Lines())
+    assert contents(client) == before
+
 
 MATCHES = 300
+
+
 OLD = range(1, 251)
 """Those that are in the archive; two of them a dispute has kept out for long."""
 
@@ -49,9 +272,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def live(client: Redis) -> Generation:
-    found = Generations(client, HISTORY).live()
-    assert found is not None
-    return found[1]
+    return Generations(client, HISTORY).live()[1]
 
 
 def rows_in_redis(client: Redis) -> int:
@@ -68,8 +289,8 @@ def differences(
 
 @pytest.mark.parametrize("buckets", [1, 3])
 def test_lists_are_the_same_before_and_after_their_matches_go_into_the_archive(
-    played: Logs, redis_client: Redis, buckets: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    played, redis_client, buckets, monkeypatch
+):
     catch_up(played.store, redis_client, BOTH, buckets=buckets)
     before = every_list(redis_client, lambda boards: [None for _ in boards], MATCHES, 23)
     assert before["counts alice"] == MatchCounts(2, 2, MATCHES)
@@ -90,9 +311,7 @@ def test_lists_are_the_same_before_and_after_their_matches_go_into_the_archive(
     assert not has_leftovers(redis_client, 4)
 
 
-def test_wherever_it_is_killed_no_row_is_lost_and_none_is_there_twice(
-    played: Logs, redis_client: Redis
-) -> None:
+def test_wherever_it_is_killed_no_row_is_lost_and_none_is_there_twice(played, redis_client):
     catch_up(played.store, redis_client, BOTH, buckets=3)
     entries = archive(redis_client, OLD)
     before = every_list(redis_client, entries, MATCHES, 150)
@@ -112,8 +331,8 @@ def test_wherever_it_is_killed_no_row_is_lost_and_none_is_there_twice(
 
 
 def test_a_run_that_was_killed_before_the_rows_went_is_followed_by_one_that_takes_them(
-    played: Logs, redis_client: Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    played, redis_client, monkeypatch
+):
     catch_up(played.store, redis_client, BOTH)
     entries = archive(redis_client, OLD)
     before = every_list(redis_client, entries, MATCHES, 150)
@@ -135,8 +354,8 @@ def test_a_run_that_was_killed_before_the_rows_went_is_followed_by_one_that_take
 
 
 def test_a_rebuild_makes_all_rows_again_and_the_next_run_takes_them_out_as_before(
-    played: Logs, redis_client: Redis
-) -> None:
+    played, redis_client
+):
     side = catch_up(played.store, redis_client, BOTH)
     archive(redis_client, OLD)
     take_all(redis_client)
@@ -166,9 +385,7 @@ def counting(client: Redis) -> Iterator[Callable[[], tuple[int, int]]]:
 
 
 @pytest.mark.parametrize("buckets", [1, 3])
-def test_a_part_of_a_list_is_read_without_the_rest(
-    played: Logs, redis_client: Redis, buckets: int
-) -> None:
+def test_a_part_of_a_list_is_read_without_the_rest(played, redis_client, buckets):
     catch_up(played.store, redis_client, BOTH, buckets=buckets)
     asked: list[int] = []
     entries = archive(redis_client, OLD)
@@ -202,8 +419,8 @@ def test_a_part_of_a_list_is_read_without_the_rest(
 
 
 def test_a_place_that_too_many_older_ones_are_left_behind_stays_until_they_go(
-    played: Logs, redis_client: Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    played, redis_client, monkeypatch
+):
     monkeypatch.setattr(archived_places, "MOST_BETWEEN", 20)
     catch_up(played.store, redis_client, BOTH)
     entries = archive(redis_client, OLD)
@@ -215,8 +432,8 @@ def test_a_place_that_too_many_older_ones_are_left_behind_stays_until_they_go(
 
 
 def test_without_the_archive_older_matches_are_refused_and_newer_ones_are_shown(
-    played: Logs, redis_client: Redis
-) -> None:
+    played, redis_client
+):
     catch_up(played.store, redis_client, BOTH)
     archive(redis_client, OLD)
     take_all(redis_client)
@@ -238,8 +455,8 @@ def test_without_the_archive_older_matches_are_refused_and_newer_ones_are_shown(
 
 
 def test_the_places_of_a_deleted_account_are_gone_and_its_matches_are_still_the_others(
-    played: Logs, redis_client: Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    played, redis_client, monkeypatch
+):
     catch_up(played.store, redis_client, BOTH, buckets=3)
     entries = archive(redis_client, OLD)
     ArchivedRows(redis_client, 4).take(list(OLD)[:100])
@@ -256,7 +473,7 @@ def test_the_places_of_a_deleted_account_are_gone_and_its_matches_are_still_the_
     assert differences(played, redis_client, entries, monkeypatch) == ["", ""]
 
 
-def test_any_part_of_a_list_is_that_of_all_its_places_in_order(redis_client: Redis) -> None:
+def test_any_part_of_a_list_is_that_of_all_its_places_in_order(redis_client):
     """By chance: lists of which any matches are archived, in any order and in any pieces."""
     chance = random.Random(5)
     bucket = Generation("history", 1, 1).bucket(0)

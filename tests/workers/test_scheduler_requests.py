@@ -1,0 +1,492 @@
+"""What the scheduler asks for until it is done: moves of robots, whose flags are patient, and starts of full challenges."""
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from redis import Redis
+from redis.exceptions import ConnectionError as LostConnectionError
+from rq import Queue
+from rq.job import Job
+from rq.serializers import JSONSerializer
+from rq.suspension import resume, suspend
+
+from domain.clocks.time_control import DAY
+from domain.errors import Code
+from domain.match.clocks import late_seats
+from domain.match.commands import PlayMove, StartMatch
+from domain.match.decision import Rejection
+from domain.match.events import Absent, Called, Flagged, MatchStarted
+from domain.match.history import decode_event
+from domain.match.state import Reason, position_of
+from domain.rules import rules_by_id
+from infra.people.accounts import Accounts
+from infra.people.challenges import Challenge, ChallengeState, ChallengeStore, Proposal
+from infra.people.challenges.record import challenge_start
+from infra.projections.robots import RobotTurnsProjection
+from infra.redis.rq_jobs import ROBOT_MOVE, ROBOTS
+from infra.store.failures import RobotFailures
+from infra.store.gateway import submission_of
+from infra.store.kept_texts import DrawTexts
+from tests.helpers.bench import Bench
+from tests.helpers.given import ALICE, BOB
+from tests.helpers.lanes import LANE
+from tests.helpers.proposals import new_command
+from tests.helpers.robots import EASY, HARD, RobotBench
+from tests.helpers.side import catch_up
+from tests.helpers.timed import BEGIN, FLAG, TimedBench
+from workers import robot_jobs
+from workers.challenge_starter import SWEEP_SECONDS, ChallengeStarter
+from workers.robot_jobs import AGAIN_SECONDS, LOST_SECONDS, RobotWakeup
+from workers.scheduler import RETRY_SECONDS, ROBOT_GRACE_SECONDS
+
+
+class Clock:
+    """Seconds that the test lets pass."""
+
+    seconds = 1_000.0
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def bench(redis_client: Redis, tmp_path: Path) -> Iterator[RobotBench]:
+    bench = RobotBench(redis_client, tmp_path)
+    yield bench
+    bench.close()
+
+
+@pytest.fixture
+def wakeup(bench: RobotBench, clock: Clock) -> RobotWakeup:
+    return make_wakeup(bench, clock)
+
+
+def make_wakeup(bench: RobotBench, clock: Clock, seconds: int = 0) -> RobotWakeup:
+    return RobotWakeup(bench.client, bench.client, bench.store.now, seconds, lambda: clock.seconds)
+
+
+def fold(bench: RobotBench) -> None:
+    catch_up(bench.store, bench.client, [RobotTurnsProjection()])
+
+
+def queue(client: Redis) -> Queue:
+    return Queue(ROBOTS, connection=client, serializer=JSONSerializer)
+
+
+def waiting(bench: RobotBench) -> list[str]:
+    return list(queue(bench.client).job_ids)
+
+
+def begin(bench: RobotBench, *boards: int) -> None:
+    for board in boards:
+        bench.begin(EASY, ALICE, board=board)
+    fold(bench)
+
+
+def test_a_move_is_requested_once(bench, wakeup, clock):
+    begin(bench, 1, 2)
+    bench.begin(ALICE, EASY, board=3)
+    fold(bench)
+    for _ in range(3):
+        wakeup.tick()
+        clock.seconds += AGAIN_SECONDS
+    assert waiting(bench) == ["robot-1-1", "robot-2-1"]
+    job = Job.fetch("robot-1-1", connection=bench.client, serializer=JSONSerializer)
+    assert (job.func_name, job.args) == (ROBOT_MOVE, [1, 1])
+    assert job.timeout == robot_jobs.JOB_SECONDS
+
+
+def test_slow_moves_of_some_players_hold_up_no_other_player(bench, wakeup, clock, monkeypatch):
+    greedy = [bytes([number]) * 8 for number in range(1, 5)]
+    for number in range(80):
+        bench.begin(HARD, greedy[number // 20], board=1 + number)
+    fold(bench)
+    wakeup.tick()
+    rounds = [f"robot-{1 + 20 * account + n}-1" for n in range(8) for account in range(4)]
+    assert waiting(bench) == rounds  # a turn at a time of each account
+    clock.seconds += 1
+    bench.begin(EASY, BOB, board=101)
+    bench.begin(EASY, BOB, board=102)
+    bench.begin(HARD, BOB, board=103)
+    fold(bench)
+    wakeup.tick()
+    assert waiting(bench)[:3] == ["robot-101-1", "robot-102-1", rounds[0]]
+    assert "robot-103-1" not in waiting(bench)
+    bench.client.ltrim(queue(bench.client).key, 3, -1)  # both, and one slow one, are made
+    clock.seconds += 1
+    wakeup.tick()
+    assert waiting(bench)[-1] == "robot-103-1"  # which comes before the others' further ones
+    # nor do they hide others where more are due than are looked at
+    monkeypatch.setattr(robot_jobs, "MOST_JOBS", 40)
+    bench.client.delete(*bench.client.scan_iter("rq:*"))
+    fresh = make_wakeup(bench, clock)
+    for _ in range(3):
+        fresh.tick()
+        clock.seconds += 1
+    assert "robot-101-1" in waiting(bench)
+
+
+def test_two_schedulers_request_it_once(bench, clock):
+    begin(bench, 1)
+    for _ in range(2):
+        make_wakeup(bench, clock).tick()
+    assert waiting(bench) == ["robot-1-1"]
+
+
+def test_a_robot_waits_as_long_as_the_setting_says(bench, clock):
+    begin(bench, 1)
+    make_wakeup(bench, clock, seconds=3_600).tick()
+    assert waiting(bench) == []
+
+
+def test_a_job_that_was_lost_with_the_server_of_the_queue_is_requested_again(bench, wakeup, clock):
+    begin(bench, 1)
+    wakeup.tick()
+    for key in bench.client.scan_iter("rq:*"):
+        bench.client.delete(key)
+    wakeup.tick()
+    assert waiting(bench) == []
+    clock.seconds += AGAIN_SECONDS
+    wakeup.tick()
+    assert waiting(bench) == ["robot-1-1"]
+
+
+def test_a_job_whose_process_was_killed_is_replaced(bench, wakeup, clock):
+    begin(bench, 1)
+    wakeup.tick()
+    bench.client.lpop(queue(bench.client).key)  # its record is still there
+    clock.seconds += AGAIN_SECONDS
+    wakeup.tick()
+    assert waiting(bench) == []
+    clock.seconds += LOST_SECONDS
+    wakeup.tick()
+    assert waiting(bench) == ["robot-1-1"]
+
+
+def test_what_another_scheduler_left_is_replaced_too(bench, clock):
+    begin(bench, 1)
+    make_wakeup(bench, clock).tick()
+    bench.client.lpop(queue(bench.client).key)
+    wakeup = make_wakeup(bench, clock)
+    for _ in range(6):
+        wakeup.tick()
+        clock.seconds += AGAIN_SECONDS
+    assert waiting(bench) == ["robot-1-1"]
+
+
+def test_a_match_whose_robot_fails_is_tried_less_and_less_often(bench, wakeup, clock):
+    begin(bench, 1)
+    at = []
+    for second in range(600):
+        wakeup.tick()
+        if waiting(bench):
+            at.append(second)
+            queue(bench.client).empty()  # it ran, and failed
+        clock.seconds += 1
+    assert at == [0, 10, 30, 70, 150, 310]
+
+
+def test_matches_whose_robots_fail_do_not_hide_others(bench, clock, monkeypatch):
+    monkeypatch.setattr(robot_jobs, "MOST_JOBS", 3)
+    begin(bench, *range(1, 8))
+    wakeup = make_wakeup(bench, clock)
+    seen: set[str] = set()
+    for _ in range(3):
+        wakeup.tick()
+        assert len(waiting(bench)) <= 3
+        seen.update(waiting(bench))
+        queue(bench.client).empty()
+        clock.seconds += 1
+    assert len(seen) == 7
+
+
+def test_nothing_is_requested_while_the_workers_are_suspended(bench, wakeup):
+    begin(bench, 1)
+    suspend(bench.client)
+    wakeup.tick()
+    assert waiting(bench) == []
+    resume(bench.client)
+    wakeup.tick()
+    assert waiting(bench) == ["robot-1-1"]
+
+
+def test_a_note_goes_once_the_match_has_gone_on(bench, wakeup, clock):
+    begin(bench, 1, 2)
+    failures = RobotFailures(bench.client)
+    for board in (1, 2, 3):
+        failures.note(board, 1, "why")
+    assert bench.answer(2)
+    fold(bench)
+    wakeup.tick()
+    assert list(failures.all()) == [1]
+    assert bench.answer(1)
+    bench.do(ALICE, PlayMove(text=next(iter(legal(bench)))), 1)
+    fold(bench)
+    clock.seconds += 60
+    wakeup.tick()
+    assert failures.all() == {}
+
+
+def legal(bench: RobotBench) -> Iterator[str]:
+    return rules_by_id("pow2/1").legal_moves(position_of(bench.state()))
+
+
+@pytest.fixture
+def timed(redis_client: Redis, tmp_path: Path) -> TimedBench:
+    bench = TimedBench(redis_client, tmp_path / "seeds")
+    start = StartMatch(rules="pow2/1", options=(), seats=(EASY, ALICE), terms=FLAG)
+    bench.submit(bench.order(ALICE, start, 1))
+    bench.drain()
+    return bench
+
+
+def test_a_robot_that_is_late_when_its_server_comes_back_may_still_move(timed):
+    week = 7 * DAY
+    timed.now = BEGIN + week
+    keeper = timed.keeper()
+    timed.tick(keeper, week)
+    timed.tick(keeper, week + int(ROBOT_GRACE_SECONDS * 1_000) - 1)
+    assert timed.kept() == []
+    assert late_seats(timed.state(), timed.now) == [0]
+    sent = timed.send(EASY, PlayMove(text="m13-m9"))
+    timed.drain()
+    assert timed.outcome(sent).accepted
+    assert timed.state().next == 1
+
+
+def test_a_robot_that_never_moves_loses_by_time_in_the_end(timed):
+    keeper = timed.keeper()
+    timed.tick(keeper, 3 * DAY)
+    assert timed.kept() == [(Flagged, 3 * DAY)]
+    result = timed.state().result
+    assert (result.reason, result.winners) == (Reason.TIME, (1,))
+
+
+def test_the_time_of_its_opponent_is_over_when_it_is_over(timed):
+    timed.send(EASY, PlayMove(text="m13-m9"))
+    timed.drain()
+    timed.now = BEGIN + 7 * DAY
+    late = timed.send(ALICE, PlayMove(text="a13-c11"))
+    timed.drain()
+    assert timed.outcome(late).code == Code.TIME_OVER
+    timed.tick(timed.keeper(), 7 * DAY)
+    assert timed.kept() == [(Flagged, 7 * DAY)]
+
+
+POW2 = Proposal(rules="pow2/1", options=("-fast",), words=("--days=3", "--unrated"), seat=1)
+
+
+HALVES = Proposal(rules="halves/1", words=("--gather", "--days=3"), seats=3, seat=1)
+
+
+TEXT = b"a text of 32 bytes, of the first."
+
+
+class Rig:
+    """A bench with accounts, challenges, and a timer that the test sets."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.accounts = Accounts(bench.client)
+        self.challenges = ChallengeStore(bench.client)
+        self.words = DrawTexts(bench.client)
+        self.seconds = 0.0
+        self.players = [self.accounts.signup(name, "mad-hatter") for name in ("ann", "ben", "cat")]
+
+    def starter(self, challenges: ChallengeStore | None = None) -> ChallengeStarter:
+        return ChallengeStarter(
+            self.bench.store,
+            self.bench.lanes,
+            challenges or self.challenges,
+            self.words,
+            lambda: self.seconds,
+        )
+
+    def sweep(self, starter: ChallengeStarter, after: float = SWEEP_SECONDS) -> None:
+        self.seconds += after
+        starter.tick()
+
+    def full(self, proposal: Proposal = POW2, own: bytes = b"") -> Challenge:
+        """A challenge of the first player, taken by as many others as it needs."""
+        maker, *others = self.players[: proposal.seats]
+        made = self.challenges.open(maker, proposal, new_command(), own)
+        for other in others:
+            made = self.challenges.take(made.id, other)
+        assert made.state is ChallengeState.TAKEN
+        return made
+
+    def now(self, challenge: Challenge) -> Challenge:
+        return self.challenges.get(challenge.id)
+
+    def bodies(self, board: int) -> list[object]:
+        return [decode_event(data).body for data in self.bench.store.events(board)]
+
+    def waits(self) -> int:
+        return self.bench.store.inbox_size(range(4))
+
+
+@pytest.fixture
+def rig(redis_client: Redis, tmp_path: Path) -> Rig:
+    return Rig(Bench(redis_client, tmp_path / "seeds"))
+
+
+def test_a_full_challenge_that_nobody_starts_is_started(rig):
+    challenge, starter = rig.full(), rig.starter()
+    starter.tick()
+    assert rig.bench.woken == [LANE]
+    assert rig.bench.drain() == 1
+    rig.sweep(starter)
+    started = rig.now(challenge)
+    assert started.state is ChallengeState.STARTED
+    assert started.board is not None
+    (first,) = map(decode_event, rig.bench.store.events(started.board))
+    assert isinstance(first.body, MatchStarted)
+    assert first.body.seats == (rig.players[1], rig.players[0])
+    assert (first.body.options, first.actor) == (("-fast",), rig.players[1])
+    assert rig.challenges.full() == []
+
+
+class Killed(ChallengeStore):
+    """Challenges whose process dies before it notes the board."""
+
+    def mark_started(self, id_: str, board: int) -> Challenge:
+        raise LostConnectionError(f"killed before {id_} had board {board}")
+
+
+def test_a_kill_between_the_start_and_its_note_leaves_one_match(rig):
+    challenge = rig.full()
+    dying = rig.starter(Killed(rig.bench.client))
+    dying.tick()
+    rig.bench.drain()
+    with pytest.raises(LostConnectionError):
+        rig.sweep(dying)
+    assert rig.now(challenge).state is ChallengeState.TAKEN
+    rig.starter().tick()
+    board = rig.now(challenge).board
+    assert board is not None
+    assert len(rig.bodies(board)) == 1
+    assert rig.waits() == 0
+
+
+def test_a_match_that_another_process_started_is_noted(rig):
+    challenge = rig.full()
+    sent = challenge_start(challenge, rig.bench.store, rig.words)
+    rig.bench.store.submit([submission_of(sent, 0, "reply:web")])
+    rig.bench.drain()
+    rig.starter().tick()
+    assert rig.now(challenge).board == sent.match
+    assert rig.waits() == 0
+
+
+def test_a_start_is_submitted_again_after_a_minute_and_not_before(rig):
+    challenge, starter = rig.full(), rig.starter()
+    starter.tick()
+    for _ in range(5):
+        rig.sweep(starter)
+    assert rig.waits() == 1
+    rig.sweep(starter, RETRY_SECONDS)
+    assert rig.waits() == 2
+    rig.bench.drain()
+    rig.sweep(starter)
+    board = rig.now(challenge).board
+    assert board is not None
+    assert len(rig.bodies(board)) == 1
+
+
+def test_nothing_is_looked_for_between_two_sweeps(rig):
+    starter = rig.starter()
+    starter.tick()
+    rig.full()
+    rig.sweep(starter, SWEEP_SECONDS / 2)
+    assert rig.waits() == 0
+    rig.sweep(starter, SWEEP_SECONDS / 2)
+    assert rig.waits() == 1
+
+
+def test_a_match_that_gathers_has_the_commitments_of_all_players(rig):
+    digest = sha256(TEXT).digest()
+    challenge, starter = rig.full(HALVES, digest), rig.starter()
+    starter.tick()
+    rig.bench.drain()
+    rig.sweep(starter)
+    board = rig.now(challenge).board
+    assert board is not None
+    called = rig.bodies(board)[0]
+    assert isinstance(called, Called)
+    kept = [rig.words.commitment(board, one) for one in rig.players[1:]]
+    assert [one.digest for one in called.commitments] == [kept[0].digest, digest, kept[1].digest]
+
+
+def test_a_player_on_vacation_is_away_from_the_start_on(rig):
+    now = rig.bench.store.now()
+    vacations = ((now - 1_000, 7),)
+    rig.accounts.change_of(rig.players[0], lambda one: replace(one, vacations=vacations))
+    challenge, starter = rig.full(), rig.starter()
+    starter.tick()
+    rig.bench.drain()
+    rig.sweep(starter)
+    board = rig.now(challenge).board
+    assert board is not None
+    kinds = [type(body) for body in rig.bodies(board)]
+    assert kinds == [MatchStarted, Absent]
+    absent = rig.bodies(board)[1]
+    assert isinstance(absent, Absent)
+    assert absent.seat == 1
+
+
+def failures(messages: Sequence[str]) -> list[str]:
+    return [message for message in messages if "challenge" in message]
+
+
+def test_a_challenge_that_can_t_be_started_holds_up_no_other(rig, caplog):
+    bad = rig.full(replace(POW2, options=("-nonsense",)))
+    unknown = rig.full(replace(POW2, rules="nothing/1"))
+    good, starter = rig.full(), rig.starter()
+    starter.tick()
+    rig.bench.drain()
+    rig.sweep(starter)
+    assert rig.now(good).state is ChallengeState.STARTED
+    first, second = failures(caplog.messages)
+    assert first.startswith(f"challenge {bad.id} could not be started (")
+    assert second.startswith(f"challenge {unknown.id} could not be started (")
+
+
+class Odd(ChallengeStore):
+    """Challenges of which the first that is noted has another board already."""
+
+    odd = ""
+
+    def mark_started(self, id_: str, board: int) -> Challenge:
+        self.odd = self.odd or id_
+        if id_ == self.odd:
+            raise ValueError(f"challenge {id_} can't have board {board}")
+        return super().mark_started(id_, board)
+
+
+def test_an_unforeseen_failure_is_an_alarm_and_holds_up_no_other(rig, caplog):
+    made = [rig.full().id for _ in range(2)]
+    odd = Odd(rig.bench.client)
+    starter = rig.starter(odd)
+    starter.tick()
+    rig.bench.drain()
+    for _ in range(3):
+        rig.sweep(starter)
+    assert failures(caplog.messages) == [f"ALARM: challenge {odd.odd} can't be started"]
+    assert [one.id for one in rig.challenges.full()] == [odd.odd]
+    assert odd.odd in made
+
+
+def test_a_refused_start_is_logged_once(rig, caplog):
+    challenge, starter = rig.full(replace(HALVES, words=("--days=3",))), rig.starter()
+    starter.tick()
+    rig.bench.drain(decider=lambda *_: Rejection(Code.UNKNOWN_RULES, "there are no such rules"))
+    for _ in range(3):
+        rig.sweep(starter)
+    (warning,) = failures(caplog.messages)
+    assert warning.startswith(f"challenge {challenge.id} could not be started (")
+    assert rig.waits() == 0
