@@ -1,4 +1,4 @@
-"""A benchmark measures real work, and says so in the agreed form."""
+"""A benchmark measures real work, and says so in the agreed form; what it prints can be read."""
 
 import json
 import shutil
@@ -9,11 +9,18 @@ from typing import Any
 
 import pytest
 
+from bench.cluster import ClusterRun
+from bench.local_cluster import local_cluster
 from bench.lone import CommandCounts, cost_of_moves
-from bench.workload import games, moves, starts
+from bench.node_figures import between, per_move
+from bench.report import detail_lines
+from bench.workload import PlannedGame, games, moves, starts
 from domain.match.decide import decide
 from domain.match.decision import Decision
 from domain.match.history import EMPTY_SNAPSHOT, Snapshot, chain_events
+from infra.redis.clients import make_client
+from infra.redis.cluster import servers_of
+from infra.redis.keys import slot_of
 
 ROOT = Path(__file__).parents[2]
 BENCH = (sys.executable, "-m", "bench")
@@ -33,12 +40,140 @@ def bench(*words: str) -> dict[str, Any]:
     return found
 
 
+HAS_COMPILER = shutil.which("cc") is not None
+"""The slower disk is made by a C compiler."""
+
+
+def check_publish(found: dict[str, Any]) -> None:
+    details = found["details"]
+    peers = found["peers"]
+    # the moves, the starts, and in each of the four shards the anchor of its draws
+    assert details["leaves"] == 4 + 4 + sum(len(game.moves) for game in games(4))
+    assert details["bytes a leaf"] > 34
+    assert details["lag, s"]["most"] >= details["lag, s"]["median"]
+    kept = peers["moves_decided_beside"] / peers["moves_decided_alone"]
+    assert details["moves kept with a publisher"] == pytest.approx(kept, abs=0.01)
+    if sys.platform == "linux":
+        alone, beside = (
+            details[f"processor time a move, us, {how}"] for how in ("alone", "beside")
+        )
+        assert {"valkey-server", "worker", "submitting"} == alone.keys()
+        assert alone.keys() <= beside.keys() <= alone.keys() | {"publisher"}
+
+
+def check_robots(found: dict[str, Any]) -> None:
+    details = found["details"]
+    assert (details["people's moves"], details["matches of robots"]) == (100, 20)
+    alone, beside = details["latency alone, us"], details["latency beside the robots, us"]
+    assert details["p99 ratio"] == pytest.approx(beside["p99"] / alone["p99"], abs=0.01)
+
+
+def check_http(found: dict[str, Any]) -> None:
+    details = found["details"]
+    rates = details["moves a second of each run"]
+    assert len(rates) == 3
+    assert details["moves"] == sum(len(game.moves) for game in games(6)[2:4])
+    assert round(found["rate"]) == sorted(rates)[1], "the median is reported"
+    assert 0 < details["moves a second at half speed"] < found["rate"]
+    if sys.platform == "linux":
+        used = details["processor time a move, us"]
+        assert {"web", "worker", "side"} < used.keys()
+        assert details["processor time a move of all processes, us"] == sum(used.values())
+
+
+def check_lone(found: dict[str, Any]) -> None:
+    details = found["details"]
+    # at least the submit and the commit, each synced: 2 ms and more
+    assert details["median_ms_2"] > 4
+    assert details["commands"] > details["by command"]["evalsha"] >= 2
+    # its own, and the publisher's afterwards, which may be one for both moves; that of the idle server,
+    # which is subtracted, comes every ten seconds, so once in three of these windows
+    assert 0 < details["by command"]["waitaof"] < 4
+    assert details["aof_bytes"] > 100
+
+
+def check_memory(found: dict[str, Any]) -> None:
+    details = found["details"]
+    parts = details["of which, by MEMORY USAGE of one match"]
+    assert set(parts) == {"snapshot", "moves", "turns", "ev", "at", "out"}
+    assert details["bytes a match"] >= sum(parts.values()) / 2
+    assert details["with the log trimmed"] < details["bytes a match"]
+
+
+def check_lists(found: dict[str, Any]) -> None:
+    details = found["details"]
+    assert [one["buckets"] for one in details["with buckets"]] == [1, 3]
+    for one in details["with buckets"]:
+        archived, before = (
+            one[f"bytes a match, {where}"] for where in ("in the archive", "rows in the server")
+        )
+        assert 0 < archived < before
+        for where in "rows in the server", "in the archive":
+            # what is read is compared with what is to be read, so these are the lists of all matches
+            names = ("player and game", "game", "two players")
+            expected = ["player, 100 matches", *(f"{name}, 80 matches" for name in names)]
+            assert list(one[f"ms, {where}"]) == expected
+            for parts in one[f"ms, {where}"].values():
+                assert all(parts[part]["cold"] > 0 for part in ("newest", "middle", "oldest"))
+
+
+def check_cluster(found: dict[str, Any]) -> None:
+    details = found["details"]
+    in_bulk = details["nodes: 2, workers: 1"]
+    nodes = in_bulk["nodes, for each of their moves"]
+    assert [node["moves"] for node in nodes] == _moves_of_two_nodes(games(4))
+    for node in nodes:
+        # at least the command's submit and its commit
+        assert node["commands"] > 2
+        assert min(node["bytes in"], node["log bytes"]) > 100
+        assert 0 < node["sync us"] < node["busy us"]
+        assert node["barriers"] > 0
+    used = in_bulk["processor us a move"]
+    assert set(used) == {"nodes", "server of the queue", "submitting", "workers"}
+    assert found["rate"] == in_bulk["moves a second"]
+    over_http = details["nodes: 2, over HTTP"]
+    assert {"nodes", "web", "worker", "side"} < over_http["processor us a move"].keys()
+    assert over_http["moves"] == sum(len(game.moves) for game in games(34)[32:])
+    assert len(over_http["nodes, for each of their moves"]) == 2
+
+
+def _moves_of_two_nodes(played: list[PlannedGame]) -> list[int]:
+    """Return how many moves are in the lower and in the upper half of the slots."""
+    on_first = [slot_of(game.board % 64) < 8_192 for game in played]
+    moves = [len(game.moves) for game in played]
+    first = sum(count for count, here in zip(moves, on_first, strict=True) if here)
+    return [first, sum(moves) - first]
+
+
+MOVES = {"moves": sum(len(game.moves) for game in games(4))}
+VERIFIED = {"matches": 24, "events": 24 * 9, "leaves": 24 * 9}
+"""The start has two events, and the end one."""
+MEASURED = [
+    ("pipeline --matches 4 --peer-jobs 20", "rq_job_per_move;redis_limit;eventsourcing_sqlite", MOVES),
+    ("publish --matches 4", "moves_decided_alone;moves_decided_beside", check_publish),
+    ("robots --matches 20 --seconds 2 --pause 1", None, check_robots),
+    ("http --clients 2 --matches 1 --runs 3", None, check_http),
+    ("lone --moves 2 --pause 1 --settle 3", None, check_lone),
+    ("memory --matches 200 --plies 40", None, check_memory),
+    ("verify --matches 24 --plies 6", None, VERIFIED),
+    ("lists --matches 100 --buckets 1,3", None, check_lists),
+    ("cluster --nodes 2 --workers 1 --matches 4 --http-matches 2", "redis_limit, nodes: 2;redis_limit, one server", check_cluster),
+]  # fmt: skip
+
+
 @pytest.mark.long
-def test_the_pipeline_is_measured_beside_its_peers() -> None:
-    found = bench("pipeline", "--matches", "4", "--peer-jobs", "20")
-    assert found["unit"] == "moves"
-    assert set(found["peers"]) == {"rq_job_per_move", "redis_limit", "eventsourcing_sqlite"}
-    assert found["details"]["moves"] == sum(len(game.moves) for game in games(4))
+@pytest.mark.slow
+@pytest.mark.parametrize(("words", "peers", "check"), MEASURED)
+def test_a_benchmark_measures_what_it_says(words: str, peers: str | None, check: Any) -> None:
+    if words.startswith("lone") and not HAS_COMPILER:
+        pytest.skip("no C compiler")
+    found = bench(*words.split())
+    assert found["unit"] in ("moves", "leaves") or peers is None
+    assert peers is None or set(found["peers"]) == set(peers.split(";"))
+    if isinstance(check, dict):
+        assert check.items() <= found["details"].items()
+    else:
+        check(found)
 
 
 @pytest.mark.long
@@ -51,73 +186,12 @@ def test_a_slower_disk_slows_one_job_a_move_more_than_batches() -> None:
     assert found["peers"]["rq_job_per_move"] < 500
 
 
-@pytest.mark.long
-@pytest.mark.slow
-def test_publishing_is_measured_alone_and_beside_the_path() -> None:
-    found = bench("publish", "--matches", "4")
-    assert found["unit"] == "leaves"
-    assert set(found["peers"]) == {"moves_decided_alone", "moves_decided_beside"}
-    # the moves, the starts, and in each of the four shards the anchor of its draws
-    assert found["details"]["leaves"] == 4 + 4 + sum(len(game.moves) for game in games(4))
-    assert found["details"]["bytes a leaf"] > 34
-    assert found["details"]["lag, s"]["most"] >= found["details"]["lag, s"]["median"]
-    kept = found["peers"]["moves_decided_beside"] / found["peers"]["moves_decided_alone"]
-    assert found["details"]["moves kept with a publisher"] == pytest.approx(kept, abs=0.01)
-    if sys.platform == "linux":
-        alone, beside = (
-            found["details"][f"processor time a move, us, {how}"] for how in ("alone", "beside")
-        )
-        assert {"valkey-server", "worker", "submitting"} == alone.keys()
-        assert alone.keys() <= beside.keys() <= alone.keys() | {"publisher"}
-
-
 @pytest.mark.slow
 def test_the_rules_are_measured_beside_python_chess() -> None:
     found = bench("rules", "--plies", "200")
     assert found["unit"] == "random plies"
     assert set(found["peers"]) == {"python_chess"}
     assert found["details"]["perft leaves"] == 105_300
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_people_are_measured_alone_and_beside_robots() -> None:
-    found = bench("robots", "--matches", "20", "--seconds", "2", "--pause", "1")
-    details = found["details"]
-    assert details["people's moves"] == 100
-    assert details["matches of robots"] == 20
-    alone, beside = details["latency alone, us"], details["latency beside the robots, us"]
-    assert details["p99 ratio"] == pytest.approx(beside["p99"] / alone["p99"], abs=0.01)
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_moves_over_http_are_measured_at_full_and_at_half_speed() -> None:
-    found = bench("http", "--clients", "2", "--matches", "1", "--runs", "3")
-    assert found["unit"] == "moves"
-    rates = found["details"]["moves a second of each run"]
-    assert len(rates) == 3
-    assert round(found["rate"]) == sorted(rates)[1], "the median is reported"
-    assert found["details"]["moves"] == sum(len(game.moves) for game in games(6)[2:4])
-    assert 0 < found["details"]["moves a second at half speed"] < found["rate"]
-    if sys.platform == "linux":
-        used = found["details"]["processor time a move, us"]
-        assert {"web", "worker", "side"} < used.keys()
-        assert found["details"]["processor time a move of all processes, us"] == sum(used.values())
-
-
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("cc") is None, reason="the slower disk is made by a C compiler")
-def test_a_lone_move_is_measured_on_two_disks_and_its_commands_are_counted() -> None:
-    found = bench("lone", "--moves", "2", "--pause", "1", "--settle", "3")["details"]
-    # at least the submit and the commit, each synced: 2 ms and more
-    assert found["median_ms_2"] > 4
-    assert found["commands"] > found["by command"]["evalsha"] >= 2
-    # its own, and the publisher's afterwards, which may be one for both moves; that of the idle server,
-    # which is subtracted, comes every ten seconds, so once in three of these windows
-    assert 0 < found["by command"]["waitaof"] < 4
-    assert found["aof_bytes"] > 100
 
 
 def test_what_an_idle_server_does_is_no_cost_of_a_move() -> None:
@@ -134,41 +208,6 @@ def test_replay_is_measured_beside_eventsourcing() -> None:
     found = bench("replay", "--matches", "10")
     assert found["details"]["events"] == sum(len(game.moves) + 2 for game in games(10))
     assert set(found["peers"]) == {"eventsourcing_sqlite"}
-
-
-@pytest.mark.long
-def test_memory_says_what_a_match_takes_and_where() -> None:
-    found = bench("memory", "--matches", "200", "--plies", "40")
-    parts = found["details"]["of which, by MEMORY USAGE of one match"]
-    assert set(parts) == {"snapshot", "moves", "turns", "ev", "at", "out"}
-    assert found["details"]["bytes a match"] >= sum(parts.values()) / 2
-    assert found["details"]["with the log trimmed"] < found["details"]["bytes a match"]
-
-
-@pytest.mark.long
-def test_all_matches_and_logs_are_verified_after_real_commits() -> None:
-    details = bench("verify", "--matches", "24", "--plies", "6")["details"]
-    # the start has two events, and the end one
-    assert (details["matches"], details["events"], details["leaves"]) == (24, 24 * 9, 24 * 9)
-
-
-@pytest.mark.long
-def test_lists_of_finished_matches_are_read_from_the_server_and_from_the_archive() -> None:
-    details = bench("lists", "--matches", "100", "--buckets", "1,3")["details"]
-    assert [one["buckets"] for one in details["with buckets"]] == [1, 3]
-    for one in details["with buckets"]:
-        archived, before = (
-            one[f"bytes a match, {where}"] for where in ("in the archive", "rows in the server")
-        )
-        assert 0 < archived < before
-        for where in "rows in the server", "in the archive":
-            # what is read is compared with what is to be read, so these are the lists of all matches
-            assert list(one[f"ms, {where}"]) == [
-                "player, 100 matches",
-                *(f"{name}, 80 matches" for name in ("player and game", "game", "two players")),
-            ]
-            for parts in one[f"ms, {where}"].values():
-                assert all(parts[part]["cold"] > 0 for part in ("newest", "middle", "oldest"))
 
 
 @pytest.mark.parametrize("words", [["nothing"], ["memory", "--plies", "0"], ["rules", "--plies"]])
@@ -190,5 +229,31 @@ def test_the_workload_is_whole_games_that_are_accepted_in_the_order_given() -> N
     assert all(snapshot.state.over for snapshot in snapshots.values())
 
 
-def test_the_workload_is_the_same_each_time() -> None:
-    assert games(2) == games(2)
+def test_figures_of_nodes_are_those_between_two_moments_and_name_the_wall() -> None:
+    found = between({"commands": 10, "bytes in": 100}, {"commands": 50, "bytes in": 300})
+    assert found == {"commands": 40, "bytes in": 200}
+    assert per_move(found, 20)["commands"] == 2
+    # 100 moves took two nodes 10 ms of their cores, 20 ms of syncs, and 40 ms in all
+    node = {"processor us": 5_000, "sync us": 10_000, "busy us": 20_000}
+    walls = ClusterRun(1.0, {}, [node, node], [50, 50]).walls()
+    assert list(walls.values()) == [10_000, 5_000, 2_500]
+    lines = list(detail_lines({"a": {"b": {"c": 1, "d": 2}, "e": [{"f": 3}]}, "g": [4, 5]}))
+    assert lines == ["a:", "  b:", "    c 1, d 2", "  e:", "    f 3", "g: [4, 5]"]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_each_node_of_a_local_cluster_serves_its_share_and_syncs(
+    tmp_path: Path, count: int
+) -> None:
+    with local_cluster(tmp_path, count) as cluster, make_client(cluster.url) as client:
+        for number in range(40):
+            client.set(f"key {number}", number)
+        nodes = servers_of(client)
+        counts = [node.dbsize() for node in nodes]
+        assert (len(counts), sum(counts)) == (count, 40)
+        assert min(counts) > 0
+        for node in nodes:
+            assert node.config_get("appendfsync")["appendfsync"] == "always"
+            assert b"cluster_slots_ok:16384" in node.execute_command("CLUSTER", "INFO")
+        ended = cluster.nodes
+    assert [node.pid for node in ended] == [None] * count

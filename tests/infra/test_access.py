@@ -1,6 +1,7 @@
-"""Access control: each role has a user that can do its work and nothing else, as a real server judges it."""
+"""Access control and the table of keys: each role does its own work and nothing else, each key has an owner and an end."""
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -14,37 +15,25 @@ from infra.redis import keys
 from infra.redis.access import ROLES, USER_PREFIX, acl_lines
 from infra.redis.clients import make_client
 from infra.redis.cluster import servers_of
+from infra.redis.key_table import KEYS, Never
 from infra.redis.server import read_server_figures
 from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
-from infra.valkey.server import EmbeddedServer
 from services.app.context import App
 from services.metrics.collector import status_metrics
-from tests.helpers.clusters import Cluster
-from tests.helpers.key_patterns import all_rows
+from tests.helpers.key_patterns import all_rows, row_of
 
 PASSWORDS = {name: f"password of {name}" for name in (*ROLES, "replica")}
-
 FORBIDDEN = (
     "FLUSHALL", "FLUSHDB", "SHUTDOWN", "CONFIG SET appendfsync no", "CONFIG REWRITE", "DEBUG SLEEP 1", "KEYS *",
     "ACL SETUSER me on", "REPLICAOF NO ONE", "FUNCTION FLUSH", "SCRIPT FLUSH", "MONITOR", "CLIENT KILL 1.2.3.4:5",
     "SWAPDB 0 1", "RANDOMKEY", "MIGRATE h 1 k 0 1", "CLUSTER FAILOVER", "MODULE LIST", "BGREWRITEAOF",
 )  # fmt: skip
-
 HOLDER = "{a:0123456789abcdef}"
 MATCH = "{s07.a1y}:m:17"
-
 ALLOWED = {
-    "web": [
-        "{s07.a1y}:in",
-        HOLDER,
-        "{t:0f}",
-        "{w:0f}",
-        f"{MATCH}:chat",
-        "{u:ann}",
-        "{mail}:letters",
-    ],
+    "web": ["{s07.a1y}:in", HOLDER, "{t:0f}", "{w:0f}", f"{MATCH}:chat", "{u:ann}", "{mail}:letters"],
     "mail": ["{s07.a1y}:in", HOLDER],
     "mailer": ["{mail}:letters", "{s07.a1y}:shown", HOLDER],
     "worker": ["{s07.a1y}:log", MATCH, "{boards}:secrets"],
@@ -53,8 +42,7 @@ ALLOWED = {
     "scheduler": ["{s07.a1y}:in", "{c:x}", "{clock}"],
     "robots": ["{s07.a1y}:in", "{robots}:failed"],
     "maintenance": ["{scrub}", "{p:lists:b0}:1:at", "{s07.a1y}:archived"],
-}
-
+}  # fmt: skip
 DENIED = {
     "web": ["{s07.a1y}:log", f"{MATCH}:ev", f"{MATCH}:moves", "{s07.a1y}:published", "{scrub}", "{boards}:shape"],
     "mail": ["{s07.a1y}:log", f"{MATCH}:ev", "{s07.a1y}:published"],
@@ -66,22 +54,29 @@ DENIED = {
     "robots": ["{s07.a1y}:log", f"{MATCH}:ev", "{t:0f}", "{w:0f}", "{arbiters}"],
     "maintenance": ["{t:0f}", "{w:0f}", "{mail}:letters"],
 }  # fmt: skip
-
 SECRET = (HOLDER, "{t:0f}", "{w:0f}", f"{HOLDER}:box", "{mail}:letters")
 """Keys with passwords, tokens, sessions, messages and addresses."""
-
 WITHOUT_PEOPLE = ("worker", "side", "publisher")
+
+
+def set_users(client: Redis, *, queue: bool = False) -> None:
+    """Teach a server the users of the data, or of the queue."""
+    for line in acl_lines(PASSWORDS, queue=queue)[1:]:
+        _, name, *rules = line.split(" ")
+        client.execute_command("ACL", "SETUSER", name, "reset", *rules)
+
+
+def drop_users(client: Redis) -> None:
+    for name in (*ROLES, "replica"):
+        client.acl_deluser(f"{USER_PREFIX}{name}")
 
 
 @pytest.fixture
 def judge(redis_client: Redis) -> Iterator[Redis]:
     """A client of a server that knows the users of the data."""
-    for line in acl_lines(PASSWORDS, queue=False)[1:]:
-        _, name, *rules = line.split(" ")
-        redis_client.execute_command("ACL", "SETUSER", name, "reset", *rules)
+    set_users(redis_client)
     yield redis_client
-    for name in (*ROLES, "replica"):
-        redis_client.acl_deluser(f"{USER_PREFIX}{name}")
+    drop_users(redis_client)
 
 
 def may(judge: Redis, role: str, *words: str) -> bool:
@@ -89,9 +84,15 @@ def may(judge: Redis, role: str, *words: str) -> bool:
     return bool(judge.execute_command("ACL", "DRYRUN", f"{USER_PREFIX}{role}", *words) == b"OK")
 
 
-@pytest.mark.parametrize("role", sorted(ROLES))
-def test_no_role_can_end_empty_or_change_a_server(role: str, judge: Redis) -> None:
-    assert [words for words in FORBIDDEN if may(judge, role, *words.split())] == []
+def test_no_role_can_end_empty_or_change_a_server(judge: Redis) -> None:
+    found = [
+        (role, words) for role in ROLES for words in FORBIDDEN if may(judge, role, *words.split())
+    ]
+    assert found == []
+    readers = {role for role in ROLES if may(judge, role, "CONFIG", "GET", "masterauth")}
+    assert readers == {"scheduler", "operator"}
+    set_users(judge, queue=True)
+    assert not [role for role in ROLES if may(judge, role, "CONFIG", "GET", "masterauth")]
 
 
 @pytest.mark.parametrize("role", sorted(ALLOWED))
@@ -101,17 +102,13 @@ def test_a_role_writes_its_own_keys_and_not_those_of_others(role: str, judge: Re
     assert [key for key in DENIED[role] if may(judge, role, "EVALSHA", "0f", "1", key)] == []
 
 
-@pytest.mark.parametrize("role", WITHOUT_PEOPLE)
-def test_a_role_without_people_can_t_read_what_they_keep_to_themselves(
-    role: str, judge: Redis
-) -> None:
-    # a worker reads the records of the players whose commands it decides
-    readable = [HOLDER] if role == "worker" else []
-    assert [key for key in SECRET if may(judge, role, "GET", key)] == readable
-    assert may(judge, role, "GET", MATCH)
-
-
-def test_a_worker_reads_which_texts_were_seen_and_does_not_write_it(judge: Redis) -> None:
+def test_a_role_without_people_can_t_read_what_they_keep_to_themselves(judge: Redis) -> None:
+    for role in WITHOUT_PEOPLE:
+        # a worker reads the records of the players whose commands it decides
+        readable = [HOLDER] if role == "worker" else []
+        assert [key for key in SECRET if may(judge, role, "GET", key)] == readable
+        assert may(judge, role, "GET", MATCH)
+    # it reads which texts were seen and does not write it
     assert may(judge, "worker", "ZSCORE", f"{HOLDER}:seen", "17")
     assert not may(judge, "worker", "ZADD", f"{HOLDER}:seen", "1", "17")
     assert may(judge, "web", "ZADD", f"{HOLDER}:seen", "1", "17")
@@ -134,14 +131,10 @@ def test_passwords_are_only_shown_as_digests_and_the_default_user_is_off() -> No
         assert text.startswith("user default off ")
 
 
-def test_a_user_reaches_every_node_of_a_cluster_and_no_key_of_another_role(
-    cluster: Cluster, cluster_client: Redis
-) -> None:
+def test_a_user_reaches_every_node_of_a_cluster_and_no_key_of_another_role(cluster, cluster_client):
     for node in cluster.primaries:
         with node.client() as client:
-            for line in acl_lines(PASSWORDS, queue=False)[1:]:
-                _, name, *rules = line.split(" ")
-                client.execute_command("ACL", "SETUSER", name, "reset", *rules)
+            set_users(client)
     try:
         login = f"{USER_PREFIX}worker:{quote(PASSWORDS['worker'])}"
         with make_client(cluster.url.replace("://", f"://{login}@")) as worker:
@@ -153,37 +146,25 @@ def test_a_user_reaches_every_node_of_a_cluster_and_no_key_of_another_role(
             assert [int(one.info("server")["uptime_in_seconds"]) >= 0 for one in servers_of(worker)]
             with pytest.raises(NoPermissionError):
                 worker.set(keys.projection("lists", "live"), "1")
-        assert {int(cluster_client.get(keys.attempts(shard)) or -1) for shard in range(8)} == {
-            *range(8)
-        }
+        found = [cluster_client.get(keys.attempts(shard)) for shard in range(8)]
+        assert found == [b"%d" % shard for shard in range(8)]
     finally:
         for node in cluster.primaries:
             with node.client() as client:
-                for name in (*ROLES, "replica"):
-                    client.acl_deluser(f"{USER_PREFIX}{name}")
+                drop_users(client)
 
 
-def test_only_two_roles_read_the_settings_of_a_server_and_the_password_of_replicas_among_them(
-    judge: Redis,
-) -> None:
-    readers = {role for role in ROLES if may(judge, role, "CONFIG", "GET", "masterauth")}
-    assert readers == {"scheduler", "operator"}
-    for line in acl_lines(PASSWORDS, queue=True)[1:]:
-        _, name, *rules = line.split(" ")
-        judge.execute_command("ACL", "SETUSER", name, "reset", *rules)
-    assert not [role for role in ROLES if may(judge, role, "CONFIG", "GET", "masterauth")]
+def app_of(role: str, url: str, data: Path) -> App:
+    """The parts of a process whose user of the data is a role's; the queue's server has users of its own."""
+    login = urlencode({"username": f"{USER_PREFIX}{role}", "password": PASSWORDS[role]})
+    return App(Settings(data=data, redis_url=f"{url}?{login}", queue_url=url, shards=4))
 
 
-def test_roles_know_the_settings_of_a_server_from_the_scheduler(
-    judge: Redis, valkey: EmbeddedServer, tmp_path: Path
-) -> None:
+def test_roles_know_the_settings_of_a_server_from_the_scheduler(judge, valkey, tmp_path):
     RedisStore(judge, Mode.FSYNC).create(Layout(shards=4, lanes=1))
 
     def app(role: str) -> App:
-        login = urlencode({"username": f"{USER_PREFIX}{role}", "password": PASSWORDS[role]})
-        # the queue's server has users of its own
-        url = f"{valkey.url}?{login}"
-        return App(Settings(data=tmp_path, redis_url=url, queue_url=valkey.url, shards=4))
+        return app_of(role, valkey.url, tmp_path)
 
     with app("worker") as parts, pytest.raises(DurabilityError, match="start `matchpost scheduler"):
         parts.ready()
@@ -196,6 +177,11 @@ def test_roles_know_the_settings_of_a_server_from_the_scheduler(
         watch.verify_connections()
         parts.store.layout()
         assert (watch.look(), watch.fault()) == ([], "")
+    # roles that serve the figures of the server may read them
+    for role in ("web", "scheduler"):
+        with app(role) as parts:
+            read_server_figures(parts.data)
+            status_metrics(parts.status())
     denied: Any = judge.execute_command("ACL", "LOG")
     assert denied == []
     # without a scheduler a drain verifies by itself, and the settings are those that were noted
@@ -213,19 +199,37 @@ def test_roles_know_the_settings_of_a_server_from_the_scheduler(
         judge.config_set("appendfsync", "always")
 
 
-@pytest.mark.parametrize("role", ["web", "scheduler"])
-def test_a_role_that_serves_the_figures_of_the_server_may_read_them(
-    role: str, judge: Redis, valkey: EmbeddedServer, tmp_path: Path
-) -> None:
-    judge.execute_command("ACL", "LOG", "RESET")
-    RedisStore(judge, Mode.FSYNC).create(Layout(shards=4, lanes=1))
-    login = urlencode({"username": f"{USER_PREFIX}{role}", "password": PASSWORDS[role]})
-    # the queue's server has users of its own
-    settings = Settings(
-        data=tmp_path, redis_url=f"{valkey.url}?{login}", queue_url=valkey.url, shards=4
-    )
-    with App(settings) as parts:
-        read_server_figures(parts.data)
-        status_metrics(parts.status())
-    denied: Any = judge.execute_command("ACL", "LOG")
-    assert denied == []
+def test_a_key_has_one_row_an_owner_and_roles_that_there_are_or_is_on_the_queue_alone() -> None:
+    assert len(set(all_rows())) == len(KEYS)
+    for key in KEYS:
+        assert all((key.what, key.owner, key.end, key.growth)), key.name
+        assert find_spec(key.owner) is not None, key.name
+        roles = f"{key.roles.writers} {key.roles.readers}".split()
+        assert ROLES.keys() >= set(roles), key.name
+        assert roles or key.on_queue, key.name
+
+
+NEVER_END = (
+    "{s07.a1y}:log {s07.a1y}:published {s07.a1y}:shown {s07.a1y}:archived {s07.a1y}:m:<board>:texts "
+    "{s07.a1y}:draws {s07.a1y}:floor {s07.a1y}:boards {boards} {boards}:words {challenges}:links "
+    "{boards}:shape {boards}:secrets {scrub} b b:5 {clock} {p:<name>}:live {p:<name>}:last "
+    "{p:<name>}:losses {p:erased} {mail}:read {mail}:push:read {mail}:key"
+)
+
+
+def test_only_the_record_counters_and_what_describes_the_data_never_end() -> None:
+    assert {key.name for key in KEYS if isinstance(key.end, Never)} == set(NEVER_END.split())
+
+
+def test_the_row_of_a_key_is_found() -> None:
+    rows = {
+        "{s00.6id}:m:17": "{s07.a1y}:m:<board>",
+        "{s00.6id}:m:17:out": "{s07.a1y}:m:<board>:out",
+        "{p:lists:b2}:3:at": "{p:<name>:b<bucket>}:<generation>:at",
+        "{p:lists:b2}:3:rows": "{p:<name>:b<bucket>}:<generation>:...",
+        "{p:lists}:live": "{p:<name>}:live",
+        "{lease:2/8}:held": "{lease:0/3}:held",
+        "{s00}:log": None,
+        "{s00.6id}:another": None,
+    }
+    assert {key: row_of(key, all_rows()) for key in rows} == rows

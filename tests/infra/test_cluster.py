@@ -5,21 +5,35 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 import pytest
 import redis
+from redis import ConnectionError as LostConnectionError
+from redis import Redis
+from redis.exceptions import NoScriptError
 
-from infra.redis import autopipeline, clients, scripts
-from infra.redis.autopipeline import open_pipeline
-from infra.redis.clients import make_client
-from infra.redis.cluster import ClusterClient, key_of, slot_of_key
+from domain.match.commands import CommandEnvelope, StartMatch
+from infra.durability.durability import Mode
+from infra.redis import autopipeline, clients, keys, scripts
+from infra.redis.autopipeline import AutoPipeline, open_pipeline
+from infra.redis.clients import make_async_client, make_client
+from infra.redis.cluster import ClusterClient, key_of
+from infra.redis.scripts import COMMIT, Call
+from infra.store import async_gateway
+from infra.store.async_gateway import AsyncCommandGateway, AsyncStore
+from infra.store.layout import Layout, Numbering
+from infra.store.leases import AsyncLaneLeases
+from infra.store.port import Submission, SubmitResult
+from infra.store.redis_store import RedisStore
+from infra.valkey.server import EmbeddedServer
 from tests.helpers.clusters import Cluster, Node
+from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.slots import SLOT, TAG, move_at_once, moving, owner
 
 ONE, TWO = f"{TAG}:one", f"{TAG}:two"
-
 EVERYWHERE = ("{a}", "{b}", "{c}")
 """Keys of all three nodes."""
 
@@ -96,41 +110,19 @@ def value(cluster: Cluster, key: str) -> Any:
         return fresh.get(key)
 
 
-def test_the_keys_of_the_tests_are_on_all_nodes() -> None:
-    assert {slot_of_key(key) * 3 // 16_384 for key in EVERYWHERE} == {0, 1, 2}
-
-
 def test_replies_come_in_the_order_of_the_commands(way: Way) -> None:
     sets = [("SET", f"{{{number}}}", str(number)) for number in range(50)]
     assert len(way.send(*sets)) == 50
     found = way.send(*(("GET", key) for _, key, _ in sets))
     assert found == [str(number).encode() for number in range(50)]
-
-
-def test_an_error_is_the_reply_of_its_own_command(way: Way) -> None:
+    # an error is the reply of its own command
     first, error, last = way.send(("SET", "{a}", "x"), ("INCR", "{a}"), ("SET", "{b}", "y"))
     assert first in (True, b"OK")
     assert last in (True, b"OK")
     assert isinstance(error, redis.ResponseError)
 
 
-def test_the_barrier_is_sent_to_each_node_that_was_written_and_to_no_other(
-    client: redis.Redis, empty: Cluster
-) -> None:
-    way = ByClient(client)
-    one, two, _ = EVERYWHERE
-    *_, confirmed = way.send(
-        ("SET", one, 1), ("SET", two, 2), ("SET", one, 3), ("WAITAOF", 1, 0, 0)
-    )
-    assert confirmed[0] == 1
-    assert sorted(calls(node, "waitaof") for node in empty.primaries) == [0, 1, 1]
-    for node in empty.primaries:
-        assert calls(node, "waitaof") == (calls(node, "set") > 0)
-
-
-def test_several_barriers_at_the_end_are_sent_to_each_node_and_answered_in_order(
-    client: redis.Redis, empty: Cluster
-) -> None:
+def test_several_barriers_at_the_end_are_sent_to_each_node_and_answered_in_order(client, empty):
     one, two, _ = EVERYWHERE
     way = ByClient(client)
     *_, received, synced = way.send(
@@ -147,9 +139,7 @@ def test_a_barrier_alone_is_sent_to_all_nodes(client: redis.Redis, empty: Cluste
     assert [calls(node, "waitaof") for node in empty.primaries] == [1, 1, 1]
 
 
-def test_the_barrier_confirms_no_more_than_the_weakest_node(
-    client: redis.Redis, empty: Cluster
-) -> None:
+def test_the_barrier_confirms_no_more_than_the_weakest_node(client, empty):
     (weak,) = (node for node in empty.primaries if _serves(node, "{a}"))
     with weak.client() as alone:
         alone.config_set("appendonly", "no")
@@ -201,9 +191,7 @@ def test_keys_of_a_slot_on_its_way_are_found_on_both_nodes(way: Way, empty: Clus
         assert value(empty, f"{TAG}:new") == b"x"
 
 
-def test_the_barrier_follows_a_write_to_the_node_that_took_it(
-    client: redis.Redis, empty: Cluster
-) -> None:
+def test_the_barrier_follows_a_write_to_the_node_that_took_it(client, empty):
     client.set(TWO, 20)
     with moving(empty) as slot:
         slot.move(TWO)
@@ -213,9 +201,7 @@ def test_the_barrier_follows_a_write_to_the_node_that_took_it(
         assert calls(slot.target, "waitaof") == before + 1
 
 
-def test_a_command_with_keys_on_both_nodes_waits_for_the_end_of_the_move(
-    way: Way, empty: Cluster
-) -> None:
+def test_a_command_with_keys_on_both_nodes_waits_for_the_end_of_the_move(way, empty):
     way.send(("SET", ONE, "1"), ("SET", TWO, "2"))
     with moving(empty) as slot:
         slot.move(TWO)
@@ -228,9 +214,7 @@ def test_a_command_with_keys_on_both_nodes_waits_for_the_end_of_the_move(
         assert replies == [[b"1", b"2"]]
 
 
-def test_a_slot_that_does_not_come_to_rest_is_an_error_of_the_connection(
-    way: Way, empty: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slot_that_does_not_come_to_rest_is_an_error_of_the_connection(way, empty, monkeypatch):
     monkeypatch.setattr("infra.redis.cluster.REDIRECT_SECONDS", 0.1)
     monkeypatch.setattr("infra.redis.autopipeline.REDIRECT_SECONDS", 0.1)
     way.send(("SET", ONE, "1"), ("SET", TWO, "2"))
@@ -265,9 +249,7 @@ def test_a_transaction_has_keys_of_one_slot(client: redis.Redis) -> None:
             pipe.execute()
 
 
-def test_a_script_that_one_node_does_not_know_is_sent_to_that_node_alone(
-    client: redis.Redis, empty: Cluster
-) -> None:
+def test_a_script_that_one_node_does_not_know_is_sent_to_that_node_alone(client, empty):
     def mark(value: str) -> list[Any]:
         return scripts.call_all(
             client, [(scripts.CLAIM, [key], [value, 60_000, 60_000]) for key in EVERYWHERE]
@@ -288,9 +270,7 @@ def test_commands_without_a_key_are_sent_to_no_node_by_chance(way: Way) -> None:
         way.send(("DBSIZE",))
 
 
-def test_a_cluster_whose_slots_are_not_all_served_is_an_error_of_the_connection(
-    way: Way, empty: Cluster
-) -> None:
+def test_a_cluster_whose_slots_are_not_all_served_is_an_error_of_the_connection(way, empty):
     home = owner(empty)
     with home.client() as alone:
         alone.execute_command("CLUSTER", "DELSLOTS", SLOT)
@@ -305,8 +285,9 @@ def test_a_cluster_whose_slots_are_not_all_served_is_an_error_of_the_connection(
 
 
 def test_a_cluster_that_is_away_is_an_error_of_the_connection() -> None:
-    with make_client("redis+cluster://127.0.0.1:1") as away, pytest.raises(redis.ConnectionError):
-        away.get("x")
+    for url in ("redis+cluster://127.0.0.1:1", "redis+sentinel://127.0.0.1:1/matches"):
+        with make_client(url) as away, pytest.raises(redis.ConnectionError):
+            away.get("x")
 
     async def ask() -> None:
         async with open_pipeline("redis+cluster://127.0.0.1:1") as pipe:
@@ -316,17 +297,7 @@ def test_a_cluster_that_is_away_is_an_error_of_the_connection() -> None:
         asyncio.run(ask())
 
 
-def test_a_primary_that_no_sentinel_names_is_an_error_of_the_connection() -> None:
-    with (
-        make_client("redis+sentinel://127.0.0.1:1/matches") as away,
-        pytest.raises(redis.ConnectionError),
-    ):
-        away.get("x")
-
-
-def test_a_command_without_an_answer_is_not_sent_again(
-    empty: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_without_an_answer_is_not_sent_again(empty, monkeypatch):
     monkeypatch.setattr(clients, "ANSWER_TIMEOUT", 0.5)
     (node,) = (one for one in empty.primaries if _serves(one, "{a}"))
     with make_client(empty.url) as client:
@@ -343,9 +314,7 @@ def test_a_command_without_an_answer_is_not_sent_again(
         assert way.send(("INCR", "{a}")) == [3]
 
 
-def test_an_event_loop_sends_no_command_again_that_was_not_answered(
-    empty: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_event_loop_sends_no_command_again_that_was_not_answered(empty, monkeypatch):
     monkeypatch.setattr(autopipeline, "ANSWER_TIMEOUT", 0.5)
     (node,) = (one for one in empty.primaries if _serves(one, "{a}"))
 
@@ -390,3 +359,101 @@ def test_the_first_key_of_a_command_is_known() -> None:
     assert key_of(("ZUNION", 2, "k", "l", "WITHSCORES")) == "k"
     assert key_of(("get", "k")) == "k"
     assert key_of(("SCRIPT LOAD", "x")) is None
+
+
+def test_a_barrier_that_was_not_confirmed_stays_so_when_another_node_is_asked_again(monkeypatch):
+    calls: list[Call] = [(COMMIT, ["{a}"], []), (COMMIT, ["{b}"], [])]
+    answers: list[list[Any]] = [
+        # the node of the first call has no replica that has synced it; that of the second was promoted
+        [b"first", NoScriptError("unknown"), [1, 0]],
+        [b"second", [1, 1]],
+    ]
+    monkeypatch.setattr(scripts, "_send", lambda *_, **__: answers.pop(0))
+    client: Any = None
+    assert scripts.call_all(client, calls) == [b"first", b"second", [1, 0]]
+
+
+LAYOUT = Layout(shards=4, lanes=1, numbering=Numbering.SHARD)
+
+
+def start(board: int) -> CommandEnvelope:
+    return sent(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)), board, board)
+
+
+class Breaking(AsyncStore):
+    """Breaks the connection after the first submissions, which were taken."""
+
+    breaks = 0
+
+    async def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
+        answers = await super().submit(submissions)
+        self.breaks -= 1
+        if self.breaks >= 0:
+            raise LostConnectionError("the node was killed")
+        return answers
+
+
+@pytest.fixture
+def store(cluster_client: Redis) -> RedisStore:
+    made = RedisStore(cluster_client, Mode.FSYNC)
+    made.create(LAYOUT)
+    return made
+
+
+@asynccontextmanager
+async def opened(
+    cluster: Cluster, queue: EmbeddedServer, breaks: int = 0
+) -> AsyncIterator[AsyncCommandGateway]:
+    """Open a gateway whose process knows the map of the cluster."""
+    async with (
+        open_pipeline(cluster.url) as pipe,
+        make_async_client(queue.url) as client,
+        AutoPipeline(client) as apart,
+    ):
+        made = Breaking(pipe, LAYOUT, 100)
+        await made.refresh_layout()
+        made.breaks = breaks
+        lanes = AsyncLaneLeases(apart, lambda _: None)
+        async with AsyncCommandGateway(made, lanes, client) as gateway:
+            yield gateway
+
+
+def node_of(cluster: Cluster, client: Redis, shard: int) -> Node:
+    """Return the node of a shard."""
+    port = client.slots.address_of(keys.slot_of(shard))[1]  # type: ignore[attr-defined]
+    return next(node for node in cluster.nodes if node.port == port)
+
+
+def test_a_slow_node_holds_up_only_its_own_commands(store, cluster, cluster_client, valkey):
+    slow, fast = node_of(cluster, cluster_client, 1), node_of(cluster, cluster_client, 3)
+    assert slow is not fast
+
+    async def submit() -> None:
+        async with opened(cluster, valkey) as gateway:
+            os.kill(slow.pid, signal.SIGSTOP)
+            try:
+                # at one moment, as in one batch
+                late, other = (
+                    asyncio.create_task(gateway.submit_all([start(board)])) for board in (1, 3)
+                )
+                await other
+                assert not late.done()
+            finally:
+                os.kill(slow.pid, signal.SIGCONT)
+            await late
+
+    asyncio.run(submit())
+    assert sorted(one.shard for one in store.read_inbox(range(4), 8)) == [1, 3]
+
+
+def test_commands_whose_connection_broke_are_submitted_again(store, cluster, valkey, monkeypatch):
+    monkeypatch.setattr(async_gateway, "REPEAT_SECONDS", 0)
+
+    async def submit(breaks: int) -> None:
+        async with opened(cluster, valkey, breaks) as gateway:
+            await gateway.submit_all([start(1)])
+
+    asyncio.run(submit(1))
+    assert [one.shard for one in store.read_inbox([1], 8)] == [1, 1], "a drain drops the second"
+    with pytest.raises(LostConnectionError):
+        asyncio.run(submit(2))

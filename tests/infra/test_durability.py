@@ -1,13 +1,19 @@
+"""Durability of one server: what is verified of it, and the watch over it while its settings change."""
+
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoPermissionError, ResponseError
 
+from domain.errors import Code
+from domain.match.commands import PlayMove
 from infra.durability.durability import (
     DurabilityError,
+    DurabilityNotes,
     Mode,
     Occasion,
     append_barrier,
@@ -15,9 +21,23 @@ from infra.durability.durability import (
     find_faults,
     verify,
 )
+from infra.durability.durability_watch import (
+    FAULT_SECONDS,
+    OLD_SECONDS,
+    PAUSE_SECONDS,
+    VERIFY_SECONDS,
+    DurabilityWatch,
+)
+from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.redis.server import parse_version
 from infra.valkey.server import EmbeddedServer
+from tests.helpers.bench import Bench
+from tests.helpers.examples import refused
+from tests.helpers.gateways import StoreGateway
+from tests.helpers.given import ALICE
+from tests.helpers.lanes import LANE
+from workers.commands.drain import Drain
 
 
 class Answers:
@@ -54,40 +74,34 @@ REDIS = {"redis_version": "7.2.0"}
 
 
 @pytest.fixture
-def settings_kept(redis_client: Redis, wait_until) -> Iterator[Redis]:
+def server(redis_client: Redis, wait_until: Callable[..., None]) -> Iterator[Redis]:
     """A client whose server gets its settings back after the test."""
     yield redis_client
-    for name, value in RIGHT.items():
+    for name, value in {**RIGHT, "maxmemory": "0"}.items():
         redis_client.config_set(name, value)
     # a log switched on again starts with a rewrite
     wait_until(lambda: redis_client.info("persistence")["aof_rewrite_in_progress"] == 0)
     wait_until(lambda: check_barrier(redis_client.waitaof(1, 0, 100)))
 
 
-def test_the_embedded_server_is_durable(redis_client: Redis):
-    verify(redis_client, Mode.FSYNC)
+WRONG = [
+    *(("appendfsync", "everysec"), ("appendfsync", "no"), ("no-appendfsync-on-rewrite", "yes")),
+    *(("maxmemory-policy", "allkeys-lru"), ("appendonly", "no")),
+]
 
 
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("appendfsync", "everysec"),
-        ("appendfsync", "no"),
-        ("no-appendfsync-on-rewrite", "yes"),
-        ("maxmemory-policy", "allkeys-lru"),
-        ("appendonly", "no"),
-    ],
-)
-def test_a_wrong_setting_is_named_and_refused(settings_kept: Redis, setting, value):
-    settings_kept.config_set(setting, value)
+@pytest.mark.parametrize(("setting", "value"), WRONG)
+def test_a_wrong_setting_is_named_and_refused(server: Redis, setting, value, caplog):
+    verify(server, Mode.FSYNC)
+    server.config_set(setting, value)
     with pytest.raises(DurabilityError, match=f"'{setting}' is '{value}', durability fsync needs"):
-        verify(settings_kept, Mode.FSYNC)
-    verify(settings_kept, Mode.NONE)
+        verify(server, Mode.FSYNC)
+    with caplog.at_level(logging.WARNING):
+        verify(server, Mode.NONE)
+    assert "no move is safe" in caplog.text
 
 
-def test_settings_that_may_not_be_read_leave_durability_unverified(
-    valkey: EmbeddedServer, redis_client: Redis
-):
+def test_settings_that_may_not_be_read_leave_durability_unverified(valkey, redis_client):
     redis_client.acl_setuser("guest", enabled=True, passwords=["+w"], commands=["+@all", "-config"])
     url = valkey.url.replace("unix://", "unix://guest:w@")
     try:
@@ -115,14 +129,13 @@ def test_whatever_is_not_seen_to_be_durable_is_refused(answers, sentence):
         verify(Answers(**answers), Mode.FSYNC)
 
 
-def test_an_older_server_is_refused_without_durability_too():
+def test_an_older_server_and_a_replica_are_refused_without_durability_too():
     with pytest.raises(DurabilityError, match=r"Redis 6\.2\.1"):
         verify(Answers(info={"redis_version": "6.2.1"}), Mode.NONE)
-
-
-def test_a_replica_is_refused_without_durability_too():
     with pytest.raises(DurabilityError, match="the server is a replica, which takes no moves"):
         verify(Answers(info={**REDIS, "role": "slave"}), Mode.NONE)
+    versions = {"7.2.4": (7, 2), "10.0": (10, 0), "255.255.255": (255, 255), "": (0, 0)}
+    assert {text: parse_version(text) for text in versions} == versions
 
 
 def test_a_full_server_may_start_and_the_watch_and_a_look_name_it():
@@ -135,70 +148,171 @@ def test_a_full_server_may_start_and_the_watch_and_a_look_name_it():
         assert fault.startswith("the server's memory is full")
 
 
-def test_a_look_names_a_server_that_does_not_answer():
+def test_a_look_names_a_server_that_does_not_answer_and_it_is_not_called_undurable():
     gone = Answers(info=RedisConnectionError("gone"))
     (fault,) = find_faults(gone, Mode.FSYNC, occasion=Occasion.LOOK)
     assert fault == "the server does not answer (gone); look whether it is running"
-
-
-def test_an_absent_server_is_not_called_undurable():
     with pytest.raises(RedisConnectionError):
-        verify(Answers(info=RedisConnectionError("gone")), Mode.FSYNC)
+        verify(gone, Mode.FSYNC)
 
 
-def test_no_durability_is_said_loudly(redis_client: Redis, caplog: pytest.LogCaptureFixture):
-    with caplog.at_level(logging.WARNING):
-        verify(redis_client, Mode.NONE)
-    assert "no move is safe" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("text", "version"),
-    [("7.2.4", (7, 2)), ("10.0", (10, 0)), ("255.255.255", (255, 255)), ("", (0, 0))],
-)
-def test_versions_compare_as_numbers(text, version):
-    assert parse_version(text) == version
-
-
-def test_a_commit_ends_in_a_barrier_that_says_yes(redis_client: Redis):
-    with redis_client.pipeline(transaction=False) as pipeline:
-        pipeline.set("key", "value")
-        append_barrier(pipeline, Mode.FSYNC)
-        *_, reply = pipeline.execute()
-    assert check_barrier(reply)
-
-
-def test_without_durability_nothing_is_added(redis_client: Redis):
-    with redis_client.pipeline(transaction=False) as pipeline:
+@pytest.mark.parametrize("log", ["yes", "no"])
+def test_a_commit_ends_in_a_barrier_that_says_whether_there_is_a_log(server: Redis, log):
+    server.config_set("appendonly", log)
+    with server.pipeline(transaction=False) as pipeline:
         append_barrier(pipeline, Mode.NONE)
         assert len(pipeline) == 0
-    assert not Mode.NONE.durable
-    assert Mode.FSYNC.durable
-
-
-def test_a_barrier_without_a_log_says_no(settings_kept: Redis):
-    settings_kept.config_set("appendonly", "no")
-    with settings_kept.pipeline(transaction=False) as pipeline:
         pipeline.set("key", "value")
-        append_barrier(pipeline)
+        append_barrier(pipeline, Mode.FSYNC)
         *_, reply = pipeline.execute(raise_on_error=False)
-    assert isinstance(reply, ResponseError)
-    assert not check_barrier(reply)
+    assert isinstance(reply, ResponseError) is (log == "no")
+    assert check_barrier(reply) is (log == "yes")
+    assert (Mode.NONE.durable, Mode.FSYNC.durable) == (False, True)
 
 
-@pytest.mark.parametrize(
-    ("reply", "verdict"),
-    [
-        ([1, 0], True),
-        ([1, 2], True),
-        ([0, 0], False),
-        ([0, 1], False),
-        ([], False),
-        ([b"1", 0], False),
-        (None, False),
-        (1, False),
-        (ResponseError("no"), False),
-    ],
-)
-def test_a_barrier_s_reply_is_judged_strictly(reply, verdict):
-    assert check_barrier(reply) is verdict
+def test_a_barrier_s_reply_is_judged_strictly():
+    assert all(map(check_barrier, ([1, 0], [1, 2])))
+    wrong = ([0, 0], [0, 1], [], [b"1", 0], None, 1, ResponseError("no"))
+    assert not any(map(check_barrier, wrong))
+
+
+class Watched:
+    """A watch with a timer of the test's own."""
+
+    def __init__(self, client: Redis, mode: Mode = Mode.FSYNC) -> None:
+        self.now = 0.0
+        self.pauses: list[float] = []
+        self.notes = DurabilityNotes(client)
+        self.watch = DurabilityWatch(
+            client, client, mode, timer=lambda: self.now, pause=self.pauses.append
+        )
+
+
+@pytest.fixture
+def watched(server: Redis) -> Watched:
+    return Watched(server)
+
+
+@pytest.fixture
+def bench(server: Redis, tmp_path: Path) -> Bench:
+    return Bench(server, tmp_path / "seeds")
+
+
+def test_the_scheduler_verifies_every_ten_seconds_and_a_fault_sooner(watched, server):
+    watched.watch.tick()
+    assert watched.notes.read().fault == ""
+    assert server.get(keys.BARRIER) is not None
+    assert server.pttl(keys.DURABILITY) > 0
+    server.config_set("appendfsync", "everysec")
+    watched.now += VERIFY_SECONDS - 0.1
+    watched.watch.tick()
+    assert watched.notes.read().fault == ""
+    watched.now += 0.1
+    watched.watch.tick()
+    assert "'appendfsync' is 'everysec'" in watched.notes.read().fault
+    server.config_set("appendfsync", "always")
+    watched.now += FAULT_SECONDS
+    watched.watch.tick()
+    assert watched.notes.read().fault == ""
+
+
+def test_each_verification_writes_even_where_another_process_has_deleted_the_key(watched, server):
+    changes = lambda: server.info("persistence")["rdb_changes_since_last_save"]  # noqa: E731
+    there = []
+    for delete in (False, False, False, True):
+        if delete:
+            server.delete(keys.BARRIER)
+        before = changes()
+        assert watched.watch.verify() == ""
+        assert changes() == before + 3, "the trial, the note and the noted settings"
+        there.append(server.exists(keys.BARRIER))
+    assert there == [1, 0, 1, 1]
+
+
+def test_a_drain_reads_the_note_and_asks_the_server_nothing(watched, server):
+    watched.notes.write("the disk is on fire")
+    assert not watched.watch.check()
+    assert watched.pauses == [PAUSE_SECONDS]
+    watched.notes.write("")
+    server.delete(keys.BARRIER)
+    assert watched.watch.check()
+    assert server.get(keys.BARRIER) is None
+
+
+@pytest.mark.parametrize("left", [0, 15_000, 31_000])
+def test_without_a_fresh_note_a_drain_verifies_the_server_itself(watched, server, left):
+    assert OLD_SECONDS <= 15
+    if left:
+        server.set(keys.DURABILITY, "", px=left)
+    server.config_set("appendfsync", "everysec")
+    assert not watched.watch.check()
+    assert "'appendfsync' is 'everysec'" in watched.notes.read().fault
+
+
+def test_without_durability_nothing_is_verified(server: Redis) -> None:
+    watched = Watched(server, Mode.NONE)
+    server.config_set("appendfsync", "everysec")
+    watched.watch.tick()
+    assert watched.watch.check()
+    assert watched.notes.read() is None
+
+
+def test_a_fault_and_its_end_are_logged_once(watched, caplog):
+    watched.notes.write("the disk is on fire")
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            watched.watch.check()
+        watched.notes.write("")
+        watched.watch.check()
+    assert [record.message for record in caplog.records] == [
+        "ALARM: no move is accepted: the disk is on fire",
+        "the server keeps what it accepts again; moves go on",
+    ]
+
+
+def test_a_full_an_absent_and_a_replicating_server_are_faults(watched, server, tmp_path):
+    server.config_set("maxmemory", "1mb")
+    assert "memory is full" in watched.watch.verify()
+    server.config_set("maxmemory", "0")
+    with make_client("redis://127.0.0.1:1") as nowhere:
+        assert "does not answer" in DurabilityWatch(nowhere, server, Mode.FSYNC).verify()
+    assert "does not answer" in DurabilityNotes(server).read().fault
+    with EmbeddedServer(tmp_path) as other, other.client() as client:
+        client.replicaof("127.0.0.1", "1")
+        assert "is a replica" in DurabilityWatch(client, server, Mode.FSYNC).verify()
+
+
+def test_no_command_reaches_another_server_that_is_not_durable(tmp_path, server):
+    """A name leads to another server after a failover, and the client connects by itself."""
+    with EmbeddedServer(tmp_path) as first, first.client() as client:
+        url = first.url
+        DurabilityWatch(client, server, Mode.FSYNC).verify_connections()
+        client.set("a", 1)
+        first.stop()
+        with EmbeddedServer(tmp_path, durable=False) as second:
+            assert second.url == url
+            client.connection_pool.disconnect()
+            with pytest.raises(RedisConnectionError, match="durability fsync needs"):
+                client.set("b", 1)
+            with second.client() as direct:
+                assert direct.get("b") is None
+                direct.config_set("appendonly", "yes")
+                direct.config_set("appendfsync", "always")
+            client.set("b", 1)
+
+
+def test_nothing_is_decided_or_taken_while_the_server_is_not_durable(bench, watched, server):
+    bench.start(1)
+    order = bench.send(ALICE, PlayMove(text="m13-m9"))
+    parts = (bench.store, bench.lanes, bench.client, LANE)
+    drain = Drain(*parts, seeds=bench.seeds, durability=watched.watch)
+    server.config_set("appendfsync", "everysec")
+    assert drain.run() == 0
+    assert bench.outcome(order) is None
+    with StoreGateway(bench.store, bench.lanes, bench.client, watched.notes) as gateway:
+        refused(Code.UNAVAILABLE, gateway.send, bench.order(ALICE, PlayMove(text="m13-m9")), 0, 0)
+    assert bench.store.inbox_size(range(4)) == 1
+    server.config_set("appendfsync", "always")
+    assert watched.watch.verify() == ""
+    assert drain.run() == 1
+    assert bench.outcome(order).accepted

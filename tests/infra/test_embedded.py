@@ -1,3 +1,5 @@
+"""The embedded servers of data and queue: their files and settings, their processes, and what stops them."""
+
 import os
 import shutil
 import signal
@@ -7,15 +9,39 @@ import sys
 import threading
 import time
 from collections import namedtuple
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import OutOfMemoryError, ResponseError
 
+from domain.errors import Refusal
+from infra.durability.durability import Mode
+from infra.durability.durability_watch import DurabilityWatch
+from infra.process import machine
+from infra.process.machine import memory_limit, usable_memory
 from infra.redis.clients import make_client
+from infra.redis.server import DISK_FULL
+from infra.settings.setting_values import SettingsError
+from infra.settings.settings import Settings, load
+from infra.store.gateway import check_fault
 from infra.valkey.binary import BinaryError, find_binary, inspect_binary
-from infra.valkey.process import DirectoryLock, spawn
-from infra.valkey.server import EmbeddedError, EmbeddedServer, NotRunningError, socket_url
+from infra.valkey.directory import DataDirectory
+from infra.valkey.disk_guard import ENOUGH, LOW, DiskGuard
+from infra.valkey.process import DirectoryLock, LockedError, describe_exit, is_alive, spawn
+from infra.valkey.server import (
+    EmbeddedError,
+    EmbeddedServer,
+    NotRunningError,
+    queue_server,
+    queue_url,
+    socket_url,
+)
+from tests.helpers.served import until
 
 OWNER = """
 import pathlib, sys, time
@@ -27,17 +53,44 @@ time.sleep(600)
 """
 
 
-def test_it_starts_and_says_how_long_it_took(tmp_path: Path):
-    began = time.monotonic()
-    with EmbeddedServer(tmp_path / "new" / "data") as server:
+def kill_owner(data: Path) -> None:
+    """Have another process own a server on `data`, and kill it."""
+    argv = [sys.executable, "-c", OWNER, str(data)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as owner:
+        assert int(owner.stdout.readline())
+        owner.kill()
+
+
+def dead_process() -> int:
+    """Give the id of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    return process.pid
+
+
+def fake_program(path: Path, says: str) -> None:
+    """Make a program that only says what version it claims to be."""
+    path.write_text(f"#!/bin/sh\necho '{says}'\n")
+    path.chmod(0o755)
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_it_starts_with_the_settings_of_a_store_of_record_in_files_for_its_user_only(tmp_path):
+    began, data = time.monotonic(), tmp_path / "new" / "data"
+    with EmbeddedServer(data) as server, server.client() as client:
         assert 0 < server.load_seconds <= time.monotonic() - began
         assert server.version.startswith("Valkey 9")
         assert server.poll() is None
-
-
-def test_its_settings_are_those_of_a_store_of_record(tmp_path: Path):
-    with EmbeddedServer(tmp_path) as server, server.client() as client:
         found = client.config_get("*")
+        for name, mode in {".": 0o700, "valkey": 0o700, "lock": 0o600, "valkey.log": 0o600}.items():
+            assert mode_of(data / name) == mode, name
+        assert mode_of(data / "valkey.sock") == 0o700
+        pid = server.pid
+        server.start()
+        assert server.pid == pid, "starting a running server does nothing"
     expected = {
         "port": "0",
         "save": "",
@@ -48,37 +101,20 @@ def test_its_settings_are_those_of_a_store_of_record(tmp_path: Path):
         "maxmemory-policy": "noeviction",
         "hash-max-listpack-entries": "128",
         "list-max-listpack-size": "-2",
-        "dir": str(tmp_path / "valkey"),
-        "logfile": str(tmp_path / "valkey.log"),
+        "dir": str(data / "valkey"),
+        "logfile": str(data / "valkey.log"),
     }
     assert expected.items() <= found.items()
 
 
-def test_without_durability_it_does_not_sync_and_says_so_in_its_settings(tmp_path: Path):
-    with EmbeddedServer(tmp_path, durable=False) as server, server.client() as client:
-        assert client.config_get("append*")["appendfsync"] == "no"
-        assert client.config_get("append*")["appendonly"] == "yes"
-
-
-def test_options_go_above_its_own_settings(tmp_path: Path):
+def test_options_go_above_its_own_settings_and_without_durability_it_does_not_sync(tmp_path: Path):
     options = {"maxmemory": "32mb", "appendfsync": "everysec"}
-    with EmbeddedServer(tmp_path, options=options) as server, server.client() as client:
-        assert client.config_get("maxmemory")["maxmemory"] == str(32 << 20)
-        assert client.config_get("appendfsync")["appendfsync"] == "everysec"
-
-
-def test_its_files_are_for_its_user_only(tmp_path: Path):
-    data = tmp_path / "data"
-    with EmbeddedServer(data):
-        for name, mode in {".": 0o700, "valkey": 0o700, "lock": 0o600, "valkey.log": 0o600}.items():
-            assert stat.S_IMODE((data / name).stat().st_mode) == mode, name
-        assert stat.S_IMODE((data / "valkey.sock").stat().st_mode) == 0o700
-
-
-def test_an_empty_directory_open_to_others_is_closed(tmp_path: Path):
-    tmp_path.chmod(0o755)
-    with EmbeddedServer(tmp_path):
-        assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
+    for place, given, expected in (
+        ("a", {"options": options}, {"maxmemory": str(32 << 20), "appendfsync": "everysec"}),
+        ("b", {"durable": False}, {"appendfsync": "no", "appendonly": "yes"}),
+    ):
+        with EmbeddedServer(tmp_path / place, **given) as server, server.client() as client:
+            assert expected.items() <= client.config_get("*").items()
 
 
 def test_somebody_else_s_directory_is_refused_and_left_as_it_is(tmp_path: Path):
@@ -90,24 +126,23 @@ def test_somebody_else_s_directory_is_refused_and_left_as_it_is(tmp_path: Path):
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
 
 
-def test_data_put_back_from_a_backup_is_closed_to_others(tmp_path: Path):
-    with EmbeddedServer(tmp_path / "data") as server, server.client() as client:
+def test_data_put_back_from_a_backup_and_an_empty_directory_are_closed_to_others(tmp_path: Path):
+    tmp_path.chmod(0o755)
+    with EmbeddedServer(tmp_path) as server, server.client() as client:
+        assert mode_of(tmp_path) == 0o700
         client.set("key", "value")
     restored = tmp_path / "restored"
     restored.mkdir(mode=0o755)
     restored.chmod(0o755)
-    shutil.copytree(tmp_path / "data" / "valkey", restored / "valkey")
+    shutil.copytree(tmp_path / "valkey", restored / "valkey")
     (restored / "seeds").mkdir()
     (restored / "mail-key").touch()
     with EmbeddedServer(restored) as server, server.client() as client:
         assert client.get("key") == b"value"
-        assert stat.S_IMODE(restored.stat().st_mode) == 0o700
-
-
-def test_a_file_in_the_directory_s_place_is_refused(tmp_path: Path):
-    (tmp_path / "data").touch()
+        assert mode_of(restored) == 0o700
+    (tmp_path / "file").touch()
     with pytest.raises(EmbeddedError, match="can't be used"):
-        EmbeddedServer(tmp_path / "data").start()
+        EmbeddedServer(tmp_path / "file").start()
 
 
 def test_data_survives_a_stop(tmp_path: Path):
@@ -135,13 +170,6 @@ def test_data_survives_a_kill_and_the_address_stays(tmp_path: Path, wait_until):
         assert client.get("key") == b"value"
 
 
-def test_starting_a_running_server_does_nothing(tmp_path: Path):
-    with EmbeddedServer(tmp_path) as server:
-        pid = server.pid
-        server.start()
-        assert server.pid == pid
-
-
 def test_it_waits_until_the_data_is_loaded(tmp_path: Path):
     slowly = {"key-load-delay": "200"}  # microseconds a key, in loading
     server = EmbeddedServer(tmp_path, durable=False, options=slowly)
@@ -156,24 +184,19 @@ def test_it_waits_until_the_data_is_loaded(tmp_path: Path):
 
 def test_a_path_too_long_for_a_socket_gets_a_private_place(tmp_path: Path):
     data = tmp_path / ("long" * 30)
+    kill_owner(data)
+    left = Path((data / "socket").read_text())
     with EmbeddedServer(data) as server:
         place = Path((data / "socket").read_text())
+        assert place != left
+        assert not left.parent.exists()
         assert len(os.fsencode(place)) <= 100
-        assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
+        assert mode_of(place.parent) == 0o700
         assert socket_url(data) == server.url == f"unix://{place}"
         with make_client(socket_url(data)) as client:
             client.set("key", "value")
     assert not place.parent.exists()
     assert not (data / "socket").exists()
-
-
-def test_what_a_killed_owner_left_of_a_long_path_is_removed(tmp_path: Path):
-    data = tmp_path / ("long" * 30)
-    kill_owner(data)
-    left = Path((data / "socket").read_text())
-    with EmbeddedServer(data):
-        assert Path((data / "socket").read_text()) != left
-        assert not left.parent.exists()
 
 
 def test_a_second_owner_is_refused_by_name(tmp_path: Path):
@@ -247,23 +270,19 @@ def test_a_server_that_does_not_end_is_killed(tmp_path: Path):
 
 
 def test_without_a_server_the_remedy_is_named(tmp_path: Path):
-    with pytest.raises(NotRunningError, match=r"no server is running for .*; start it with `match"):
-        socket_url(tmp_path)
-    with EmbeddedServer(tmp_path) as server:
-        os.kill(server.pid, signal.SIGKILL)
-        server._process.wait()
-        with pytest.raises(NotRunningError):
-            socket_url(tmp_path)
-
-
-def test_a_server_not_started_has_no_address(tmp_path: Path):
     server = EmbeddedServer(tmp_path)
     with pytest.raises(EmbeddedError, match="not started"):
         _ = server.url
     assert server.poll() == 0
-    server.terminate()
-    server.kill()
-    server.stop()
+    for call in (server.terminate, server.kill, server.stop):
+        call()
+    with pytest.raises(NotRunningError, match=r"no server is running for .*; start it with `match"):
+        socket_url(tmp_path)
+    with server:
+        os.kill(server.pid, signal.SIGKILL)
+        server._process.wait()
+        with pytest.raises(NotRunningError):
+            socket_url(tmp_path)
 
 
 def test_the_programs_on_the_path_serve_without_the_package(tmp_path: Path, monkeypatch):
@@ -291,22 +310,236 @@ def test_a_program_that_is_no_server_is_not_used(tmp_path: Path):
         EmbeddedServer(tmp_path / "data", binary=program).start()
 
 
-def kill_owner(data: Path) -> None:
-    """Have another process own a server on `data`, and kill it."""
-    argv = [sys.executable, "-c", OWNER, str(data)]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE) as owner:
-        assert int(owner.stdout.readline())
-        owner.kill()
+class Disk:
+    """A disk of which as much is free as a test says."""
+
+    free = ENOUGH
+
+    def __call__(self, _: Path) -> int:
+        return self.free
 
 
-def dead_process() -> int:
-    """Give the id of a process that has ended."""
-    with subprocess.Popen([sys.executable, "-c", ""]) as process:
-        process.wait()
-    return process.pid
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[EmbeddedServer]:
+    with EmbeddedServer(tmp_path) as started:
+        yield started
 
 
-def fake_program(path: Path, says: str) -> None:
-    """Make a program that only says what version it claims to be."""
-    path.write_text(f"#!/bin/sh\necho '{says}'\n")
-    path.chmod(0o755)
+def test_a_full_disk_leaves_a_server_that_can_be_read(server: EmbeddedServer, caplog):
+    with server.client() as data, server.client() as queue:
+        disk, reserve = Disk(), DataDirectory(server.data).reserve
+        guard, watch = DiskGuard(data, reserve, disk), DurabilityWatch(data, queue, Mode.FSYNC)
+        guard.tick()
+        assert reserve.stat().st_size == ENOUGH // 4
+        data.set("key", "kept")
+
+        disk.free = LOW - 1
+        guard.tick()
+        assert not reserve.exists()
+        with pytest.raises(ResponseError, match="NOREPLICAS"):
+            data.set("key", "lost")
+        assert data.get("key") == b"kept"
+        assert watch.look() == [DISK_FULL]
+        assert watch.verify() == DISK_FULL
+
+        # neither a server that was started again nor a little room ends it
+        server.kill()
+        server.stop()
+        server.start()
+        disk.free = LOW + 1
+        guard.tick()
+        with pytest.raises(ResponseError, match="NOREPLICAS"):
+            data.set("key", "lost")
+
+        disk.free = ENOUGH
+        guard.tick()
+        guard.tick()
+        data.set("key", "new")
+        assert (watch.look(), watch.verify()) == ([], "")
+        assert reserve.exists()
+    assert [row.levelname for row in caplog.records if "disk" in row.message] == [
+        "ERROR",
+        "WARNING",
+    ]
+
+
+def test_players_read_that_the_disk_is_full():
+    with pytest.raises(Refusal, match="everything can still be read, and nothing is lost"):
+        check_fault(DISK_FULL)
+
+
+def test_a_server_starts_in_the_room_of_the_reserve(tmp_path: Path, monkeypatch):
+    reserve = DataDirectory(tmp_path).reserve
+
+    def usage(_: Path) -> shutil._ntuple_diskusage:
+        size = reserve.stat().st_size if reserve.exists() else 0
+        return shutil._ntuple_diskusage(ENOUGH, ENOUGH, (8 << 20) - size)
+
+    monkeypatch.setattr(shutil, "disk_usage", usage)
+    reserve.write_bytes(bytes(8 << 20))
+    with EmbeddedServer(tmp_path) as server, server.client() as data:
+        assert data.ping()
+        assert not reserve.exists()
+    reserve.unlink(missing_ok=True)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 1, 0))
+    with pytest.raises(EmbeddedError, match="is full"):
+        EmbeddedServer(tmp_path).start()
+
+
+GIB = 1 << 30
+
+
+@pytest.mark.usefixtures("clean_environment")
+def test_a_limit_of_memory_is_a_share_a_size_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "usable_memory", lambda: 10 * GIB)
+    given = {"off": 0, "500mb": 500 << 20, "8gb": 8 * GIB, "60%": 6 * GIB}
+    assert {text: memory_limit(text) for text in given} == given
+    for text in ("60", "0%", "100%", "8 gb", "-1mb", ""):
+        with pytest.raises(SettingsError, match="--maxmemory must be a share such as 60%"):
+            load({"maxmemory": text}, {})
+
+
+@pytest.mark.parametrize(("text", "share"), [("1048576\n", 1 << 20), ("max\n", None)])
+def test_a_container_has_the_memory_of_its_limit(monkeypatch, tmp_path, text, share):
+    (tmp_path / "memory.max").write_text(text)
+    monkeypatch.setattr(machine, "_CGROUP_LIMITS", (tmp_path / "none",))
+    whole = usable_memory()
+    monkeypatch.setattr(machine, "_CGROUP_LIMITS", (tmp_path / "memory.max", tmp_path / "none"))
+    assert usable_memory() == (share or whole)
+
+
+def fill(client: Redis) -> None:
+    for number in range(100):
+        client.set(f"large{number}", "x" * 100_000)
+
+
+def test_a_full_server_refuses_writes_and_keeps_what_it_has(tmp_path: Path) -> None:
+    limit = 4 << 20
+    with EmbeddedServer(tmp_path, maxmemory=limit) as server, server.client() as client:
+        assert client.config_get("maxmemory") == {"maxmemory": str(limit)}
+        client.set("kept", "x")
+        with pytest.raises(OutOfMemoryError):
+            fill(client)
+        assert client.get("kept") == b"x"
+
+
+ELSEWHERE = "redis://127.0.0.1:6379"
+
+
+def test_the_server_of_the_queue_keeps_nothing_and_has_one_place_beside_that_of_the_data(tmp_path):
+    data = tmp_path / "data"
+    with EmbeddedServer(data) as server, queue_server(data) as queue:
+        before = queue.url
+        assert server.url != before == queue_url(Settings(data=data))
+        with server.client() as client, make_client(before) as waiting:
+            waiting.set("job", "1")
+            assert client.dbsize() == 0
+            queue.kill()
+            until(lambda: queue.poll() is not None)
+            queue.start()
+            assert (queue.url, waiting.keys()) == (before, [])
+        assert list((data / "queue" / "valkey").iterdir()) == []
+
+
+def test_it_writes_no_log_and_its_memory_is_bounded(tmp_path, monkeypatch):
+    # a full disk does not keep it from starting
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    with queue_server(tmp_path / "data") as queue, queue.client() as client:
+        found = client.config_get("appendonly", "save", "maxmemory", "maxmemory-policy")
+        client.config_set("maxmemory", 4 << 20)
+        for number in range(64):
+            client.set(f"job-{number}", b"x" * (1 << 17))
+        assert client.get("job-63") is not None
+    assert (found["appendonly"], found["save"]) == ("no", "")
+    assert (found["maxmemory"], found["maxmemory-policy"]) == (str(128 << 20), "allkeys-lru")
+
+
+def test_the_queue_is_where_the_settings_say(tmp_path):
+    place = {"data": tmp_path / "data"}
+    assert queue_url(Settings(**place, redis_url="redis://a", queue_url=ELSEWHERE)) == ELSEWHERE
+    assert queue_url(Settings(**place, queue_url=ELSEWHERE)) == ELSEWHERE
+    assert queue_url(Settings(**place, redis_url=ELSEWHERE)) == ELSEWHERE
+    # it need not run: what asks for it waits for its start
+    known = DataDirectory(tmp_path / "data" / "queue").known_socket()
+    assert queue_url(Settings(**place)) == f"unix://{known}"
+
+
+SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
+# starts a child that waits for its parent's death before it asks for a signal at that death
+LATE_CHILD = """
+import os, sys
+from infra.valkey.process import end_with_parent
+parent = os.getpid()
+if os.fork() == 0:
+    while os.getppid() == parent:
+        pass
+    end_with_parent(parent)
+    print("outlived", flush=True)
+"""
+
+
+def has_ended(pid: int) -> bool:
+    """Whether the process is gone; one that nobody has waited for yet counts as gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_a_child_ends_with_its_killed_parent(wait_until):
+    program = (
+        "import sys, time; from infra.valkey.process import spawn;"
+        f"print(spawn({SLEEP!r}).pid, flush=True); time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as parent:
+        child = int(parent.stdout.readline())
+        assert is_alive(child)
+        parent.kill()
+    wait_until(lambda: has_ended(child))
+
+
+def test_a_child_whose_parent_died_before_it_asked_ends_at_once():
+    done = subprocess.run(
+        [sys.executable, "-c", LATE_CHILD], capture_output=True, timeout=20, check=True
+    )
+    assert done.stdout == b""
+
+
+def test_a_child_has_a_process_group_of_its_own_and_is_started_from_the_main_thread():
+    with spawn(SLEEP) as child:
+        assert os.getpgid(child.pid) == child.pid
+        child.kill()
+    with ThreadPoolExecutor(1) as pool:
+        error = pool.submit(spawn, SLEEP).exception()
+    assert str(error) == "a child is started from the main thread: it would end with another"
+    assert describe_exit(3) == "exited with 3"
+    assert describe_exit(-signal.SIGKILL) == "was killed by SIGKILL"
+    assert describe_exit(-99) == "was killed by signal 99"
+
+
+def test_a_locked_directory_names_its_owner(tmp_path: Path):
+    first, second = DirectoryLock(tmp_path), DirectoryLock(tmp_path)
+    first.acquire()
+    first.acquire()
+    with pytest.raises(LockedError, match=f"{tmp_path} is in use by process {os.getpid()}; stop"):
+        second.acquire()
+    first.release()
+    first.release()
+    second.acquire()
+    assert second.is_held
+    second.release()
+
+
+def test_a_child_that_got_the_lock_holds_it_alone(tmp_path: Path):
+    lock = DirectoryLock(tmp_path)
+    lock.acquire()
+    with spawn(SLEEP, pass_fds=(lock.descriptor,)) as child:
+        lock.release()
+        with pytest.raises(LockedError):
+            lock.acquire()
+        child.kill()
+        child.wait()
+        lock.acquire()
+    lock.release()
+    with pytest.raises(ValueError, match="not held"):
+        _ = lock.descriptor

@@ -1,34 +1,181 @@
-"""The log of an embedded server: damaged, torn at its end, shorter than what was synced."""
+"""The append-only file: cut at the last whole command and nowhere else; damaged, torn, or shorter than what was synced."""
 
+import io
+import os
+import random
 import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from infra.valkey.aof import DailyRewrite
+from infra.valkey.aof import (
+    DailyRewrite,
+    DamagedError,
+    Repair,
+    end_of_last_command,
+    newest_log,
+    repair_tail,
+)
 from infra.valkey.server import EmbeddedError, EmbeddedServer
 
+SET = b"*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$9\r\nva\r\n*1\r\n$\r\n"
+BARE = b"*1\r\n$4\r\nPING\r\n"
+TIME = b"#TS:1700000000\r\n"
+MULTI, EXEC = b"*1\r\n$5\r\nMULTI\r\n", b"*1\r\n$4\r\nEXEC\r\n"
+WHOLE = TIME + SET + BARE + MULTI + SET + SET + EXEC
 
-def test_a_damaged_log_is_not_served(tmp_path: Path):
-    with EmbeddedServer(tmp_path) as server, server.client() as client:
-        client.set("key", "value")
-    (log,) = (tmp_path / "valkey" / "appendonlydir").glob("*.incr.aof")
-    damaged = b"*9\r\nnonsense" + log.read_bytes()
-    log.write_bytes(damaged)
-    with pytest.raises(EmbeddedError, match="damaged at byte 0, and whole commands follow from"):
-        EmbeddedServer(tmp_path).start()
+
+def files(folder: Path, data: bytes) -> Path:
+    """The folder as a server leaves it, after one rewrite; gives the file that is written to."""
+    inside = folder / "appendonlydir"
+    inside.mkdir()
+    (inside / "appendonly.aof.manifest").write_text(
+        "file appendonly.aof.2.base.rdb seq 2 type b\n"
+        "file appendonly.aof.9.incr.aof seq 9 type i\n"
+        "file appendonly.aof.10.incr.aof seq 10 type i\n"
+        "file appendonly.aof.1.incr.aof seq 1 type h\n"
+    )
+    (inside / "appendonly.aof.2.base.rdb").write_bytes(b"REDIS0011")
+    log = inside / "appendonly.aof.10.incr.aof"
+    log.write_bytes(data)
+    return log
+
+
+@pytest.mark.parametrize("data", [b"", SET, WHOLE, TIME, WHOLE + TIME])
+def test_a_file_that_ends_well_is_left_alone(tmp_path: Path, data: bytes) -> None:
+    log = files(tmp_path, data)
+    assert repair_tail(tmp_path) is None
+    assert log.read_bytes() == data
+    assert len(list(log.parent.iterdir())) == 3
+
+
+def test_without_files_there_is_nothing_to_mend(tmp_path: Path) -> None:
+    assert repair_tail(tmp_path) is None
+    (tmp_path / "appendonlydir").mkdir()
+    (tmp_path / "appendonlydir" / "appendonly.aof.manifest").write_text(
+        "file appendonly.aof.2.base.rdb seq 2 type b\n"
+    )
+    assert repair_tail(tmp_path) is None
+    assert newest_log(tmp_path) is None
+
+
+def test_a_command_that_stops_short_is_cut_off_and_kept(tmp_path: Path) -> None:
+    log = files(tmp_path, b"")
+    kept = log.with_name(f"{log.name}.cut-at-{len(WHOLE)}")
+    for length in range(1, len(SET)):
+        log.write_bytes(WHOLE + SET[:length])
+        assert repair_tail(tmp_path) == Repair(log, len(WHOLE), kept, length)
+        assert log.read_bytes() == WHOLE
+        assert kept.read_bytes() == SET[:length]
+        assert kept.stat().st_mode & 0o777 == 0o600
+        assert repair_tail(tmp_path) is None
+        kept.unlink()
+
+
+@pytest.mark.parametrize(
+    ("whole", "torn"),
+    [
+        *((WHOLE, MULTI + rest) for rest in (b"", SET, SET + SET[:20], SET + EXEC[:9])),
+        *((WHOLE + SET, bytes(zeros)) for zeros in (1, 512, 4096)),
+    ],
+)
+def test_zeros_and_a_transaction_without_its_end_go_as_a_whole(tmp_path, whole, torn):
+    log = files(tmp_path, whole + torn)
+    assert repair_tail(tmp_path) is not None
+    assert log.read_bytes() == whole
+
+
+@pytest.mark.parametrize("begun", [b"", SET[:13], MULTI + SET + SET[:17]])
+def test_rubbish_at_the_end_is_cut_off_with_what_it_damaged(tmp_path: Path, begun: bytes) -> None:
+    log = files(tmp_path, b"")
+    chance = random.Random(7)
+    for _ in range(100):
+        noise = chance.randbytes(chance.randrange(1, 4096))
+        log.write_bytes(WHOLE + begun + noise)
+        assert repair_tail(tmp_path) is not None
+        assert log.read_bytes() == WHOLE
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        WHOLE.replace(b"$9\r\nva", b"$8\r\nva", 1),
+        WHOLE.replace(b"$9\r\nva", b"$99999999\r\nva", 1),
+        WHOLE.replace(b"*3", b"*4", 1),
+        WHOLE.replace(b"*3", b"+3", 1),
+        SET + bytes(512) + SET,
+        SET + bytes(512) + SET.replace(b"SET", b"set"),
+    ],
+)
+def test_damage_before_whole_commands_is_refused_and_nothing_touched(tmp_path, damaged):
+    log = files(tmp_path, damaged)
+    with pytest.raises(DamagedError, match=r"damaged at byte \d+, and whole commands follow"):
+        repair_tail(tmp_path)
     assert log.read_bytes() == damaged
+    assert len(list(log.parent.iterdir())) == 3
 
 
-def test_a_damaged_length_in_the_log_is_not_taken_for_its_end(tmp_path: Path):
-    with EmbeddedServer(tmp_path) as server, server.client() as client:
+def test_every_prefix_is_cut_at_a_border() -> None:
+    borders = [0]
+    for part in (TIME, SET, BARE, MULTI + SET + SET + EXEC):
+        borders.append(borders[-1] + len(part))
+    for length in range(len(WHOLE) + 1):
+        assert end_of_last_command(io.BytesIO(WHOLE[:length])) == max(
+            b for b in borders if b <= length
+        )
+
+
+def test_what_was_kept_before_is_not_lost_when_the_same_place_is_cut_again(tmp_path: Path) -> None:
+    log = files(tmp_path, WHOLE + SET[:5])
+    first = repair_tail(tmp_path)
+    with log.open("ab") as file:
+        file.write(SET[:9])
+    second = repair_tail(tmp_path)
+    assert first is not None
+    assert second is not None
+    assert first.kept_file.read_bytes() == SET[:5]
+    assert second.kept_file.read_bytes() == SET[:9]
+    assert os.fspath(second.kept_file).endswith(".2")
+
+
+def log_of(data: Path) -> Path:
+    (log,) = (data / "valkey" / "appendonlydir").glob("*.incr.aof")
+    return log
+
+
+def marked(data: Path, *later: str) -> bytes:
+    """Data of which a first part is known to be synced; return that part of the log."""
+    with EmbeddedServer(data) as server, server.client() as client:
         client.set("first", "value")
-        client.set("second", "value")
-    (log,) = (tmp_path / "valkey" / "appendonlydir").glob("*.incr.aof")
-    damaged = log.read_bytes().replace(b"$5\r\nfirst", b"$9\r\nfirst")
+        server.note_synced()
+        known = log_of(data).read_bytes()
+        for key in later:
+            client.set(key, "value")
+    return known
+
+
+@pytest.mark.parametrize(
+    ("synced", "old", "new", "sentence"),
+    [
+        (False, b"*2", b"*9\r\nnonsense*2", "damaged at byte 0, and whole commands follow from"),
+        (False, b"$5\r\nfirst", b"$9\r\nfirst", "restore the data from a copy"),
+        (True, b"SET", b"SAT", "this is no torn end of a power loss"),
+        (True, b"value\r\n", b"valu", r"damaged at byte [0-9]+, and was synced up to byte"),
+    ],
+)
+def test_a_damaged_log_is_not_served(tmp_path: Path, synced, old, new, sentence):
+    if synced:
+        marked(tmp_path)
+    else:
+        with EmbeddedServer(tmp_path) as server, server.client() as client:
+            client.set("first", "value")
+            client.set("second", "value")
+    log = log_of(tmp_path)
+    damaged = log.read_bytes().replace(old, new, 1)
+    assert damaged != log.read_bytes()
     log.write_bytes(damaged)
-    with pytest.raises(EmbeddedError, match="restore the data from a copy"):
+    with pytest.raises(EmbeddedError, match=sentence):
         EmbeddedServer(tmp_path).start()
     assert log.read_bytes() == damaged
 
@@ -69,30 +216,11 @@ def test_what_was_erased_leaves_the_disk_within_a_day(tmp_path: Path, wait_until
         assert client.get("kept") == b"by others"
 
 
-def log_of(data: Path) -> Path:
-    (log,) = (data / "valkey" / "appendonlydir").glob("*.incr.aof")
-    return log
-
-
-def marked(data: Path, *later: str) -> bytes:
-    """Data of which a first part is known to be synced; return that part of the log."""
-    with EmbeddedServer(data) as server, server.client() as client:
-        client.set("first", "value")
-        server.note_synced()
-        known = log_of(data).read_bytes()
-        for key in later:
-            client.set(key, "value")
-    return known
-
-
 ODD = b"*3\r\n$9\r\nPEXPISEAT\r\n$5\r\nfirst\r\n$1\r\n1\r\n"
-MULTI = b"*1\r\n$5\r\nMULTI\r\n"
 
 
 @pytest.mark.parametrize("torn", [ODD, ODD + b"*1\r\n$4\r\nPI", MULTI + ODD])
-def test_a_torn_end_of_whole_frames_is_cut_off_behind_what_was_synced(
-    tmp_path: Path, torn: bytes, caplog
-):
+def test_a_torn_end_of_whole_frames_is_cut_off_behind_what_was_synced(tmp_path, torn, caplog):
     known = marked(tmp_path, "second")
     log = log_of(tmp_path)
     whole = log.read_bytes()
@@ -107,25 +235,6 @@ def test_a_torn_end_of_whole_frames_is_cut_off_behind_what_was_synced(
     assert "moves that were acknowledged may be in it" in caplog.text
 
 
-def test_an_odd_command_in_what_was_synced_is_no_torn_end(tmp_path: Path):
-    marked(tmp_path)
-    log = log_of(tmp_path)
-    damaged = log.read_bytes().replace(b"SET", b"SAT")
-    log.write_bytes(damaged)
-    with pytest.raises(EmbeddedError, match="this is no torn end of a power loss"):
-        EmbeddedServer(tmp_path).start()
-    assert log.read_bytes() == damaged
-
-
-def test_a_torn_end_in_what_was_synced_is_none(tmp_path: Path):
-    known = marked(tmp_path)
-    log = log_of(tmp_path)
-    log.write_bytes(known[:-3])
-    with pytest.raises(EmbeddedError, match=r"damaged at byte [0-9]+, and was synced up to byte"):
-        EmbeddedServer(tmp_path).start()
-    assert log.read_bytes() == known[:-3]
-
-
 def test_a_log_that_is_shorter_than_it_was_is_told(tmp_path: Path, caplog):
     marked(tmp_path)
     log = log_of(tmp_path)
@@ -138,16 +247,11 @@ def test_a_log_that_is_shorter_than_it_was_is_told(tmp_path: Path, caplog):
         assert "ALARM" not in caplog.text
 
 
-def test_without_durability_nothing_is_noted_as_synced(tmp_path: Path):
-    with EmbeddedServer(tmp_path, durable=False) as server, server.client() as client:
-        client.set("key", "value")
-        server.note_synced()
-    assert not (tmp_path / "valkey.synced").exists()
-
-
-def test_a_server_that_was_set_not_to_sync_has_synced_nothing(tmp_path: Path):
-    with EmbeddedServer(tmp_path) as server, server.client() as client:
-        client.config_set("appendfsync", "everysec")
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_server_that_does_not_sync_has_synced_nothing(tmp_path: Path, durable):
+    with EmbeddedServer(tmp_path, durable=durable) as server, server.client() as client:
+        if durable:
+            client.config_set("appendfsync", "everysec")
         client.set("key", "value")
         server.note_synced()
     assert not (tmp_path / "valkey.synced").exists()

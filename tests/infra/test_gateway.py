@@ -1,32 +1,45 @@
-"""The gateway: how it hears of an outcome, and what it raises instead of returning one."""
+"""The gateway: how it hears of an outcome and what it raises instead; the stored form of outcomes; the words of scripts."""
 
+import re
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 
+import msgspec
 import pytest
 from redis import ConnectionError as LostConnectionError
 
 from domain.errors import Code, Refusal
+from domain.game.protocol import illegal_move
 from domain.match import commands
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
-from infra.redis import keys
+from domain.match.sentences import SAY
+from infra.redis import keys, scripts
+from infra.redis.scripts import Script
 from infra.store import async_gateway, gateway
+from infra.store import store_calls as words
 from infra.store.gateway import MOST_PLIES, NOT_ACCEPTED_TEXT, OutcomePending
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import encode_stored, parse, tail
 from infra.store.port import (
+    MOST_AHEAD_MS,
     MOST_REFUSALS,
     AlreadyDecided,
+    InboxEntry,
     NotAccepted,
     Queued,
     Submission,
     SubmitResult,
 )
+from infra.store.store_calls import commit_call, submit_call
 from tests.fakes.app import FakeApp
 from tests.fakes.memory_store import memory_client
 from tests.helpers.doctor import value
+from tests.helpers.examples import refused as refuses
 from tests.helpers.gateways import StoreGateway
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
+from tests.helpers.writes import SHARD, moved, submission
 
 START = sent(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)))
 
@@ -39,6 +52,11 @@ def app() -> Iterator[FakeApp]:
     opened.close()
 
 
+MOVE = sent(ALICE, PlayMove(text="m13-j7"), 1)
+DIGEST = commands.command_digest(commands.encode_command(MOVE))
+STORED = encode_stored(DIGEST, 4, tail("", 2, ""))
+
+
 def test_an_outcome_whose_announcement_was_lost_is_found_in_the_store(app: FakeApp) -> None:
     with memory_client() as elsewhere:
         deaf = StoreGateway(app.store, LaneLeases(app.client, app._drain), elsewhere)
@@ -49,40 +67,30 @@ def test_an_outcome_whose_announcement_was_lost_is_found_in_the_store(app: FakeA
 def test_a_command_waits_under_an_id_and_another_comes_with_it(app: FakeApp) -> None:
     app.awake = False
     with pytest.raises(OutcomePending):
-        app.gateway.send(sent(ALICE, PlayMove(text="m13-j7"), 1), 0, seconds=0)
+        app.gateway.send(MOVE, 0, seconds=0)
     app.awake = True
     app.client.delete(keys.lease(LANE))  # the wake-up that nobody heard has run out
-    with pytest.raises(Refusal) as caught:
-        app.gateway.send(sent(ALICE, PlayMove(text="m13-k11"), 1), 0)
-    assert caught.value.code == Code.ID_REUSED
-    assert app.gateway.send(sent(ALICE, PlayMove(text="m13-j7"), 1), 0).accepted
+    refuses(Code.ID_REUSED, app.gateway.send, sent(ALICE, PlayMove(text="m13-k11"), 1), 0)
+    assert app.gateway.send(MOVE, 0).accepted
 
 
 def test_a_player_who_was_refused_too_often_is_told_at_the_door(app: FakeApp) -> None:
     for number in range(MOST_REFUSALS):
         refused = app.gateway.send(sent(BOB, PlayMove(text="a13-c11"), 1 + number), 0)
         assert refused.code == Code.NOT_YOUR_TURN
-    with pytest.raises(Refusal) as caught:
-        app.gateway.send(sent(BOB, PlayMove(text="a13-c11"), 1 + MOST_REFUSALS), 0)
-    assert caught.value.code == Code.TOO_MANY_REFUSALS
+    last = sent(BOB, PlayMove(text="a13-c11"), 1 + MOST_REFUSALS)
+    refuses(Code.TOO_MANY_REFUSALS, app.gateway.send, last, 0)
     assert app.store.inbox_size(range(4)) == 0
     assert len(app.store.leaves(1, 0, 100)) == 1 + MOST_REFUSALS
 
 
 def test_a_match_that_is_very_long_takes_no_move_but_ends(app: FakeApp) -> None:
-    taken = sent(ALICE, PlayMove(text="m13-j7"), 1)
-    assert app.gateway.send(taken, MOST_PLIES - 1).accepted
-    assert app.gateway.send(taken, MOST_PLIES).accepted  # repeated, it is what it was
-    with pytest.raises(Refusal) as caught:
-        app.gateway.send(sent(BOB, PlayMove(text="a13-c11"), 2), MOST_PLIES)
-    assert caught.value.code == Code.TOO_LONG
+    assert app.gateway.send(MOVE, MOST_PLIES - 1).accepted
+    assert app.gateway.send(MOVE, MOST_PLIES).accepted  # repeated, it is what it was
+    move = sent(BOB, PlayMove(text="a13-c11"), 2)
+    refuses(Code.TOO_LONG, app.gateway.send, move, MOST_PLIES)
     assert app.store.inbox_size(range(4)) == 0
     assert app.gateway.send(sent(BOB, ResignMatch(), 3), MOST_PLIES).accepted
-
-
-MOVE = sent(ALICE, PlayMove(text="m13-j7"), 1)
-DIGEST = commands.command_digest(commands.encode_command(MOVE))
-STORED = encode_stored(DIGEST, 4, tail("", 2, ""))
 
 
 def test_a_submission_has_what_the_store_needs() -> None:
@@ -94,23 +102,15 @@ def test_a_submission_has_what_the_store_needs() -> None:
 
 def test_an_answer_of_the_store_is_an_outcome_a_refusal_or_nothing_yet() -> None:
     assert gateway.outcome_of(AlreadyDecided(STORED), DIGEST) == parse(STORED)
+    assert gateway.check_digest(parse(STORED), DIGEST) == parse(STORED)
     assert gateway.outcome_of(Queued("1-0", 7), DIGEST) is None
     for code, sentence in NOT_ACCEPTED_TEXT.items():
-        with pytest.raises(Refusal) as caught:
-            gateway.outcome_of(NotAccepted(code), DIGEST)
-        assert (caught.value.code, caught.value.sentence) == (code, sentence)
+        assert refuses(code, gateway.outcome_of, NotAccepted(code), DIGEST) == sentence
+    # the outcome of another command under the same id is nobody's
+    refuses(Code.ID_REUSED, gateway.outcome_of, AlreadyDecided(STORED), b"another.")
 
 
-def test_the_outcome_of_another_command_under_the_same_id_is_nobodys() -> None:
-    assert gateway.check_digest(parse(STORED), DIGEST) == parse(STORED)
-    with pytest.raises(Refusal) as caught:
-        gateway.outcome_of(AlreadyDecided(STORED), b"another.")
-    assert caught.value.code == Code.ID_REUSED
-
-
-def test_a_move_passes_the_fault_points_in_order(
-    app: FakeApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_move_passes_the_fault_points_in_order(app, monkeypatch):
     passed: list[str] = []
     monkeypatch.setattr(async_gateway, "failpoint", passed.append)
     assert app.gateway.send(MOVE, 0).accepted
@@ -135,9 +135,7 @@ def break_connections(
     return asked
 
 
-def test_a_command_whose_connection_broke_is_sent_again_and_takes_effect_once(
-    app: FakeApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_whose_connection_broke_is_sent_again_and_takes_effect_once(app, monkeypatch):
     before = len(app.store.events(1))
     asked = break_connections(monkeypatch, app, 1)
     assert app.gateway.send(MOVE, 0).accepted
@@ -146,9 +144,7 @@ def test_a_command_whose_connection_broke_is_sent_again_and_takes_effect_once(
     assert app.store.inbox_size(range(4)) == 0
 
 
-def test_a_connection_that_breaks_twice_is_an_error(
-    app: FakeApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_connection_that_breaks_twice_is_an_error(app, monkeypatch):
     asked = break_connections(monkeypatch, app, 2)
     with pytest.raises(LostConnectionError):
         app.gateway.send(MOVE, 0)
@@ -177,3 +173,127 @@ def test_answers_of_inboxes_and_the_time_to_an_outcome_are_counted(app: FakeApp)
     ]
     assert value(waits) - waited == MOST_REFUSALS + 2
     assert value(pending) - pended == 1
+
+
+PIECES = msgspec.msgpack.encode
+
+
+def stored(*fields: object) -> bytes:
+    return encode_stored(b"digest..", 7, PIECES(list(fields)))
+
+
+def test_an_accepted_outcome_is_two_numbers() -> None:
+    assert tail("", 3) == b"\x92\x00\x03"
+    outcome = parse(encode_stored(b"digest..", 12, tail("", 3)))
+    assert (outcome.digest, outcome.index, outcome.code, outcome.seq) == (b"digest..", 12, "", 3)
+    assert outcome.accepted
+    assert outcome.sentence == ""
+
+
+def test_a_refusal_is_a_number_a_key_and_arguments() -> None:
+    reason = illegal_move("m13-j7", SAY("stale", meant=3, ply=4))
+    packed = tail(reason.code, 9, reason.text)
+    assert msgspec.msgpack.decode(packed) == [1, 9, "move", "m13-j7", ["stale", 3, 4]]
+    outcome = parse(encode_stored(b"digest..", 1, packed))
+    assert outcome.text == reason.text
+    assert outcome.sentence == reason.sentence
+    assert outcome.code == "illegal-move"
+    assert not outcome.accepted
+
+
+def test_a_sentence_without_a_key_is_kept_as_it_is() -> None:
+    reason = illegal_move("b2", "the square is full")
+    assert parse(encode_stored(b"digest..", 1, tail("illegal-move", 1, reason.text))).text == (
+        reason.text
+    )
+    packed = tail("illegal-move", 1, "b2: the square is full")
+    assert msgspec.msgpack.decode(packed) == [1, 1, "", "b2: the square is full"]
+    assert parse(encode_stored(b"digest..", 1, packed)).text == "b2: the square is full"
+
+
+def test_a_process_that_has_decided_nothing_reads_reasons_too() -> None:
+    program = (
+        "from infra.store.outcomes import encode_stored, parse, tail\n"
+        "from domain.sentences import Sentence\n"
+        "for reason in (Sentence('stale', (1, 2)), Sentence('torere.empty', (4,))):\n"
+        "    print(parse(encode_stored(bytes(8), 1, tail('stale-ply', 1, reason))).sentence)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.decode().splitlines() == [
+        "the match has moved on in the meantime; `#1` was meant, and it is now at `#2`",
+        "no stone stands on 4",
+    ]
+
+
+def test_every_code_can_be_stored() -> None:
+    for code in Code:
+        assert parse(encode_stored(b"digest..", 1, tail(code, 1, "no"))).code == code
+
+
+def test_a_reason_of_a_game_that_is_not_installed_is_read_all_the_same() -> None:
+    outcome = parse(stored(1, 2, "move", "e7-e5", ["chess.pinned", 3, b"\x01"]))
+    assert outcome.code == "illegal-move"
+    assert outcome.sentence == (
+        "e7-e5: the reason 'chess.pinned' is unknown here; is its game no longer installed?"
+    )
+
+
+WRONG = [
+    *(stored(*one) for one in ((), (1,), (99, 1), (-1, 1), (1, "x"), (1, 2, 3), (1, 2, "", 3))),
+    *(stored(*one) for one in ((1, 2, ""), (1, 2, "move", 1.5, "x"), (1, 2, "move", [], "x"))),
+    *(b"digest..x:" + PIECES([0, 1]), b"digest..1:" + PIECES({}), b"digest..1:", b""),
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_other_bytes_are_no_outcome(wrong: bytes) -> None:
+    with pytest.raises((ValueError, msgspec.MsgspecError)):
+        parse(wrong)
+
+
+UNPACKED = re.compile(r"local ([\w\s,]+?)\s*=\s*unpack\((KEYS|ARGV)")
+NUMBERS = re.compile(r"local ([A-Z_]+(?:, [A-Z_]+)*) = (\d+(?:, \d+)*)\n")
+
+
+def unpacked(source: str) -> list[tuple[str, ...]]:
+    """Return the names of all locals that are unpacked from keys or words."""
+    return [tuple(re.split(r",\s*", names)) for names, _ in UNPACKED.findall(source)]
+
+
+@pytest.mark.parametrize(
+    ("script", "sides"),
+    [
+        (scripts.SUBMIT, (words.SubmitKeys, words.SubmitWords)),
+        (scripts.COMMIT, (words.CommitKeys, words.CommitWords, words.CommitMatchKeys)),
+        (scripts.ANCHOR_SEED_CHAIN, (words.AnchorKeys, words.AnchorWords)),
+    ],
+    ids=lambda one: one.name if isinstance(one, Script) else None,
+)
+def test_a_script_unpacks_keys_and_words_by_the_names_of_python(script: Script, sides) -> None:
+    assert unpacked(script.source) == [side._fields for side in sides]
+
+
+def test_the_counts_and_the_head_of_the_commit_are_those_of_the_names() -> None:
+    numbers: dict[str, int] = {}
+    for names, values in NUMBERS.findall(scripts.COMMIT.source):
+        numbers |= zip(names.split(", "), map(int, values.split(", ")), strict=True)
+    assert numbers["FIELDS"] == len(words.CommitWords._fields)
+    assert numbers["SHARD_KEYS"] == len(words.CommitKeys._fields)
+    assert numbers["MATCH_KEYS"] == len(words.CommitMatchKeys._fields)
+    _, described = scripts.COMMIT.source.split("-- The words of a command;")
+    found = re.findall(r"^--   (\w+) +\S", described, re.MULTILINE)
+    assert tuple(found) == words.CommitWords._fields
+
+
+def test_the_words_are_where_the_script_looks_for_them() -> None:
+    _, names, args = submit_call(4, submission(1), 5)
+    sent = words.SubmitWords(*args)
+    assert (sent.cap, sent.most_ahead) == (5, MOST_AHEAD_MS)
+    assert words.SubmitKeys(*names).inbox.endswith(":in")
+    _, names, args = commit_call(
+        4, SHARD, [moved(InboxEntry(SHARD, "1-0", 1, "reply", b""), 1, 0, 2)], 0
+    )
+    count = len(words.CommitWords._fields)
+    first = words.CommitWords(*args[3 : 3 + count])
+    assert first.leaves == len(args) - 3 - count == 2
+    assert len(names) == len(words.CommitKeys._fields) + len(words.CommitMatchKeys._fields)

@@ -41,49 +41,34 @@ def jobs(mailing: Mailing) -> list[str]:
     return [job.func_name for job in queue.get_jobs()]
 
 
-def test_where_nothing_is_to_be_done_nobody_is_asked(mailing: Mailing, wakeup: MailerWakeup):
+def test_the_mailer_is_asked_for_once_until_it_came(mailing: Mailing, wakeup: MailerWakeup):
     wakeup.tick()
     assert not wakeup.has_work()
     assert jobs(mailing) == []
-
-
-def test_the_mailer_is_asked_for_once_until_it_came(mailing: Mailing, wakeup: MailerWakeup):
     mailing.outbox.enqueue(ANSWER)
     for _ in range(3):
         wakeup.tick()
     assert jobs(mailing) == [JOB.wakeup.function]
     mailing.client.delete(queue_key(JOB.wakeup.queue))  # taken by a mailer
     wakeup.leases.acquire(JOB.lease, "a mailer")
+    assert 0 < mailing.client.pttl(lease(JOB.lease)) <= JOB.lease_ms
     wakeup.tick()
     assert jobs(mailing) == []
+    assert wakeup.leases.wait(JOB.lease, 5) == (True, False), "a mailer that waits is woken"
+    mailing.client.delete(lease(JOB.lease))  # it was killed, and its lease has ended
+    wakeup.tick()
+    assert jobs(mailing) == [JOB.wakeup.function]
+
+
+def test_a_mailer_that_went_is_asked_for_again(mailing: Mailing, wakeup: MailerWakeup):
+    mailing.outbox.enqueue(ANSWER)
+    wakeup.leases.acquire(JOB.lease, "a mailer")
     wakeup.leases.release(JOB.lease, "a mailer")
     wakeup.tick()
     assert jobs(mailing) == [JOB.wakeup.function]
 
 
-def test_a_mailer_that_was_killed_is_asked_for_again_when_its_lease_has_ended(
-    mailing: Mailing, wakeup: MailerWakeup
-):
-    mailing.outbox.enqueue(ANSWER)
-    wakeup.leases.acquire(JOB.lease, "a mailer that is killed")
-    assert 0 < mailing.client.pttl(lease(JOB.lease)) <= JOB.lease_ms
-    wakeup.tick()
-    assert jobs(mailing) == []
-    mailing.client.delete(lease(JOB.lease))
-    wakeup.tick()
-    assert jobs(mailing) == [JOB.wakeup.function]
-
-
-def test_a_mailer_that_waits_is_woken(mailing: Mailing, wakeup: MailerWakeup):
-    wakeup.leases.acquire(JOB.lease, "a mailer")
-    mailing.outbox.enqueue(ANSWER)
-    wakeup.tick()
-    assert wakeup.leases.wait(JOB.lease, 5) == (True, False)
-
-
-def test_a_run_sends_what_waits_and_asks_for_another_when_it_must_end(
-    mailing: Mailing, wakeup: MailerWakeup
-):
+def test_a_run_sends_what_waits_and_asks_for_another_when_it_must_end(mailing, wakeup):
     mailing.outbox.enqueue(ANSWER)
     with mailing.sink:
         MailRun(mailing.mailer, wakeup).run()
@@ -100,11 +85,6 @@ def test_a_run_sends_what_waits_and_asks_for_another_when_it_must_end(
     assert jobs(mailing) == [JOB.wakeup.function]
 
 
-def test_what_happens_in_a_match_is_work(mailing: Mailing, wakeup: MailerWakeup):
-    mailing.challenge()
-    assert wakeup.has_work()
-
-
 def test_nothing_is_work_before_mail_was_begun(mailing: Mailing, wakeup: MailerWakeup):
     mailing.client.delete(keys.CURSOR)
     mailing.challenge()
@@ -116,12 +96,18 @@ def test_nothing_is_work_before_mail_was_begun(mailing: Mailing, wakeup: MailerW
     assert wakeup.has_work()
 
 
-def test_a_letter_is_work_when_it_is_due_and_the_relay_is_not_left_alone(mailing, wakeup):
-    now = mailing.bench.now
+def test_what_is_due_is_work(mailing: Mailing, wakeup: MailerWakeup):
     mailing.outbox.enqueue(ANSWER)
-    mailing.outbox.start_backoff(RelayBackoff(now + 1_000, 1, "down"))
-    assert not wakeup.has_work()
+    mailing.outbox.start_backoff(RelayBackoff(mailing.bench.now + 1_000, 1, "down"))
+    assert not wakeup.has_work(), "the relay is left alone"
     mailing.bench.now += 1_000
+    assert wakeup.has_work()
+    mailing.outbox.remove(*mailing.outbox.lease_due(mailing.bench.now, 1))
+    MailerProgress(mailing.client).add_digest_items(
+        BOB, [DigestItem(1, 1, "started", 5)], mailing.bench.now
+    )
+    assert not wakeup.has_work()
+    mailing.bench.now += DAY
     assert wakeup.has_work()
 
 
@@ -131,18 +117,6 @@ def test_a_new_address_is_work_and_so_is_a_message(mailing: Mailing, wakeup: Mai
     mailing.client.delete(keys.ADDRESSES_TO_VERIFY)
     MailingMessageStore(mailing.client, lambda: 4).send(ALICE, [BOB], "hello", bytes(16))
     assert wakeup.has_work()
-
-
-def test_a_digest_is_work_when_it_is_due(mailing: Mailing, wakeup: MailerWakeup):
-    MailerProgress(mailing.client).add_digest_items(
-        BOB, [DigestItem(1, 1, "started", 5)], mailing.bench.now
-    )
-    assert not wakeup.has_work()
-    mailing.bench.now += DAY
-    assert wakeup.has_work()
-
-
-# the server's clock was set back
 
 
 def test_what_waits_by_a_clock_that_ran_ahead_is_work(mailing: Mailing, wakeup: MailerWakeup):

@@ -6,21 +6,14 @@ import pytest
 from redis import Redis
 
 from infra.projections import generations as module
-from infra.projections.buckets import (
-    HOLD_MS,
-    Bucket,
-    Checkpoint,
-    Spec,
-    encode,
-    make_changes,
-)
+from infra.projections.buckets import HOLD_MS, Bucket, Checkpoint, Spec, encode, make_changes
 from infra.projections.generations import BusyError, Generation, Generations, Query
 from infra.redis import keys
-from tests.fakes.memory_store import memory_client
 
 SPEC = Spec("lists", 3)
 ENDS = (9, 9)
 BUCKETS = 3
+HOURS_SECONDS = 3_600
 
 
 class Plain(Query):
@@ -31,14 +24,6 @@ class Plain(Query):
     def value(self) -> bytes | None:
         found: bytes | None = self._client.get(self._generation().bucket(0).key("value"))
         return found
-
-
-@pytest.fixture(params=["fakeredis", "valkey"])
-def client(request: pytest.FixtureRequest) -> Redis:
-    if request.param == "fakeredis":
-        return memory_client()
-    found: Redis = request.getfixturevalue("redis_client")
-    return found
 
 
 @pytest.fixture
@@ -78,51 +63,51 @@ def put_live(generations: Generations, client: Redis, *counts: int) -> Generatio
     return generation
 
 
-def test_a_change_is_made_from_the_checkpoint_that_was_read_and_from_no_other(
-    generations: Generations, client: Redis
-) -> None:
-    generation = generations.begin("builder", 2, BUCKETS)
-    assert write(client, generation, at(0, 0), at(1, 2)) == b"done"
+def building(
+    client: Redis, generations: Generations, *counts: int, token: str = "builder"
+) -> Generation:
+    """A generation that is built, and has read so much."""
+    generation = generations.begin(token, 2, BUCKETS)
+    assert write(client, generation, at(0, 0), at(*counts)) == b"done"
+    return generation
+
+
+BUILDING = keys.projection(SPEC.name, "building")
+"""The key of the mark of who builds."""
+
+
+def test_a_change_is_made_from_the_checkpoint_that_was_read_and_from_no_other(generations, client):
+    generation = building(client, generations, 1, 2)
     assert generations.checkpoints(generation) == [at(1, 2)] * BUCKETS
     assert write(client, generation, at(0, 0), at(5, 5)) == b"moved"
     assert write(client, generation, at(1, 2, late=True), at(5, 5)) == b"moved"
     assert client.get(generation.bucket(0).key("value")) == b"(0, 0)->(1, 2)"
-
-
-def test_nothing_is_written_to_a_generation_that_was_taken_away(
-    generations: Generations, client: Redis
-) -> None:
-    generation = generations.begin("builder", 2, BUCKETS)
-    generations.drop(generation, "builder")
-    assert write(client, generation, at(0, 0), at(1, 2)) == b"moved"
-    assert client.keys("{p:lists:b*") == []
-
-
-def test_a_command_may_have_many_arguments(generations: Generations, client: Redis) -> None:
-    generation = generations.begin("builder", 2, BUCKETS)
     words = [word for number in range(1_500) for word in (number, f"value {number}")]
     call = generation.bucket(1).change_call(
-        at(0, 0), at(1, 0), [("HSET", "rows", *words), ("SET", "value", "x")]
+        at(1, 2), at(2, 2), [("HSET", "rows", *words), ("SET", "value", "x")]
     )
     assert make_changes(client, [call]) == [b"done"]
     assert client.hlen(generation.bucket(1).key("rows")) == 1_500
+    generations.drop(generation, "builder")
+    assert write(client, generation, at(0, 0), at(1, 2)) == b"moved"
 
 
-def test_before_there_is_any_nothing_is_read(client: Redis, generations: Generations) -> None:
+def test_what_is_built_is_not_read_until_it_is_in_place(client, generations):
     assert generations.live() is None
     assert Plain(client).value() is None
-
-
-def test_what_is_built_is_not_read_until_it_is_in_place(
-    client: Redis, generations: Generations
-) -> None:
-    generation = generations.begin("builder", 2, BUCKETS)
-    write(client, generation, at(0, 0), at(1, 2))
+    generation = building(client, generations, 1, 2)
     assert Plain(client).value() is None
     assert promote(generations, generation, at(1, 2))
     assert Plain(client).value() == b"(0, 0)->(1, 2)"
     assert generations.live() == (3, generation)
     assert not generations.is_building
+
+    class Newer(Plain):
+        spec = Spec("lists", 4)
+
+    sentence = r"the projection `lists` has version 3 .* which reads version 4"
+    with pytest.raises(LookupError, match=sentence):
+        Newer(client).value()
 
 
 @pytest.mark.parametrize(
@@ -135,78 +120,63 @@ def test_what_is_built_is_not_read_until_it_is_in_place(
         ((6, 7), ((8, 2, 1),), False),
     ],
 )
-def test_only_what_has_read_as_much_takes_the_place(
-    client: Redis,
-    generations: Generations,
-    counts: tuple[int, int],
-    waiting: tuple[tuple[int, int, int], ...],
-    taken: bool,  # noqa: FBT001
-) -> None:
+def test_only_what_has_read_as_much_takes_the_place(client, generations, counts, waiting, taken):
     old = put_live(generations, client, 1, 1)
     write(client, old, at(1, 1), at(5, 5, last=(9, 1, 1)))
-    new = generations.begin("builder", 2, BUCKETS)
-    write(client, new, at(0, 0), at(*counts))
+    new = building(client, generations, *counts)
     for score, board, seq in waiting:
         client.zadd(new.bucket(1).key("pending"), {f"{board:015}:{seq:010}|x": score})
     assert promote(generations, new, at(*counts)) is taken
     assert generations.live() == (3, new if taken else old)
 
 
-def test_what_the_logs_have_lost_need_not_be_read(client: Redis, generations: Generations) -> None:
+def test_what_is_lost_and_an_order_that_is_broken_need_not_be_reached(client, generations):
     put_live(generations, client, 7, 7)
-    new = generations.begin("builder", 2, BUCKETS)
-    write(client, new, at(0, 0), at(6, 7))
+    new = building(client, generations, 6, 7)
     assert not promote(generations, new, at(6, 7), (7, 7))
     assert promote(generations, new, at(6, 7), (6, 7))
+    write(client, new, at(6, 7), at(6, 7, last=(9, 1, 1), late=True))
+    newer = building(client, generations, 6, 7)
+    client.zadd(newer.bucket(0).key("pending"), {"000:000|x": 8})
+    assert promote(generations, newer, at(6, 7))
 
 
-def test_an_order_that_is_broken_need_not_be_reached(
-    client: Redis, generations: Generations
-) -> None:
-    old = put_live(generations, client, 1, 1)
-    write(client, old, at(1, 1), at(1, 1, last=(9, 1, 1), late=True))
-    new = generations.begin("builder", 2, BUCKETS)
-    write(client, new, at(0, 0), at(1, 1))
-    client.zadd(new.bucket(0).key("pending"), {"000:000|x": 8})
-    assert promote(generations, new, at(1, 1))
-
-
-def test_a_builder_that_is_not_known_puts_nothing_in_place(
-    client: Redis, generations: Generations
-) -> None:
-    generation = generations.begin("builder", 2, BUCKETS)
-    write(client, generation, at(0, 0), at(1, 2))
+def test_a_builder_that_is_not_known_puts_nothing_in_place(client, generations):
+    generation = building(client, generations, 1, 2)
     assert not promote(generations, generation, at(1, 2), token="another")
     assert generations.live() is None
     assert promote(generations, generation, at(1, 2))
-    new = generations.begin("builder", 2, BUCKETS)
-    write(client, new, at(0, 0), at(1, 2))
+    new = building(client, generations, 1, 2)
     assert not promote(generations, new, at(1, 2), token="another")
     assert generations.live() == (3, generation)
     assert write(client, generation, at(1, 2), at(2, 2)) == b"done"
 
 
-def test_one_builds_at_a_time_and_gives_signs_of_life(
-    client: Redis, generations: Generations
-) -> None:
+def test_one_builds_at_a_time_and_gives_signs_of_life(client, generations):
     generation = generations.begin("builder", 2, BUCKETS)
     with pytest.raises(BusyError, match="the projection `lists` is being rebuilt already"):
         generations.begin("another", 2)
     generations.renew("builder")
-    client.delete(keys.projection("lists", "building"))  # as it is after its time
+    client.delete(BUILDING)  # as it is after its time
     with pytest.raises(BusyError, match="was silent for too long"):
         generations.renew("builder")
     other = generations.begin("another", 2)
     assert other.number == generation.number + 1
     with pytest.raises(BusyError, match="was silent for too long"):
         generations.renew("builder")
+    # the server's clock was set back: the mark seems to last for hours
+    assert generations.is_building
+    client.expire(BUILDING, HOURS_SECONDS)
+    assert not generations.is_building
+    generations.begin("next", 2)
+    with pytest.raises(BusyError):
+        generations.begin("third", 2)
 
 
-def test_who_begins_takes_away_what_others_left(client: Redis, generations: Generations) -> None:
+def test_who_begins_takes_away_what_others_left(client, generations):
     live = put_live(generations, client, 1, 1)
-    left = generations.begin("killed", 2, BUCKETS)
-    write(client, left, at(0, 0), at(1, 1))
-    client.delete(keys.projection("lists", "building"))
+    left = building(client, generations, 1, 1, token="killed")
+    client.delete(BUILDING)
     new = generations.begin("builder", 2, BUCKETS)
     for bucket in left.all:
         assert not client.exists(bucket.checkpoint_key)
@@ -218,9 +188,7 @@ def test_who_begins_takes_away_what_others_left(client: Redis, generations: Gene
     assert {one.number for one in generations.stored()} == {live.number, new.number}
 
 
-def test_a_generation_is_held_by_one_and_released_by_it(
-    client: Redis, generations: Generations
-) -> None:
+def test_a_generation_is_held_by_one_and_released_by_it(client, generations):
     live = put_live(generations, client, 1, 1)
     generations.freeze(live, "one")
     assert write(client, live, at(1, 1), at(2, 2)) == b"held"
@@ -228,13 +196,22 @@ def test_a_generation_is_held_by_one_and_released_by_it(
         generations.freeze(live, "another")
     generations.unfreeze(live, "another")
     assert write(client, live, at(1, 1), at(2, 2)) == b"held"
-    generations.unfreeze(live, "one")
+    new = building(client, generations, 1, 1)
+    assert not promote(generations, new, at(1, 1)), "another process replaces what is live"
+    # a hold that seems to last for hours, because a clock was set back, holds nothing
+    client.expire(live.bucket(0).hold_key, HOURS_SECONDS)
+    client.delete(*(bucket.hold_key for bucket in live.all[1:]))
     assert write(client, live, at(1, 1), at(2, 2)) == b"done"
+    generations.freeze(live, "next")
+    with pytest.raises(BusyError):
+        generations.freeze(live, "third")
+    generations.unfreeze(live, "next")
+    assert write(client, live, at(2, 2), at(3, 3)) == b"done"
+    write(client, new, at(1, 1), at(3, 3))
+    assert promote(generations, new, at(3, 3))
 
 
-def test_positions_are_stored_together_each_where_its_bucket_may_go_on(
-    client: Redis, generations: Generations
-) -> None:
+def test_positions_are_stored_together_each_where_its_bucket_may_go_on(client, generations):
     live = put_live(generations, client, 1, 1)
     first, second, third = live.all
     client.set(second.hold_key, "another", px=HOLD_MS)
@@ -250,67 +227,20 @@ def test_positions_are_stored_together_each_where_its_bucket_may_go_on(
     assert make_changes(client, []) == []
 
 
-def test_data_of_another_version_are_not_read(client: Redis, generations: Generations) -> None:
-    put_live(generations, client, 1, 1)
-
-    class Newer(Plain):
-        spec = Spec("lists", 4)
-
-    with pytest.raises(
-        LookupError, match=r"the projection `lists` has version 3 .* which reads version 4"
-    ):
-        Newer(client).value()
-
-
-# the server's clock was set back: marks seem to last for hours
-
-HOURS_SECONDS = 3_600
-
-
-def test_a_builder_whose_mark_seems_to_last_stops_no_other(
-    generations: Generations, client: Redis
-) -> None:
-    generations.begin("killed", 2, BUCKETS)
-    assert generations.is_building
-    client.expire(keys.projection(SPEC.name, "building"), HOURS_SECONDS)
-    assert not generations.is_building
-    generations.begin("next", 2)
-    with pytest.raises(BusyError):
-        generations.begin("third", 2)
-
-
-def test_a_hold_that_seems_to_last_holds_nothing(generations: Generations, client: Redis) -> None:
-    generation = put_live(generations, client, 1, 1)
-    generations.freeze(generation, "killed")
-    assert write(client, generation, at(1, 1), at(2, 2)) == b"held"
-    client.expire(generation.bucket(0).hold_key, HOURS_SECONDS)
-    client.delete(*(bucket.hold_key for bucket in generation.all[1:]))
-    assert write(client, generation, at(1, 1), at(2, 2)) == b"done"
-    generations.freeze(generation, "next")
-    with pytest.raises(BusyError):
-        generations.freeze(generation, "third")
-
-
-# nothing is looked for in the whole server
-
-
 def scans(client: Redis) -> int:
     """Calls of the commands that go through all keys."""
     found = client.info("commandstats")
     return sum(found.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("scan", "keys"))
 
 
-def test_a_generation_is_made_replaced_and_deleted_without_looking_at_other_keys(
-    redis_client: Redis,
-) -> None:
+def test_a_generation_is_made_replaced_and_deleted_without_looking_at_other_keys(redis_client):
     generations = Generations(redis_client, SPEC)
     for start in range(0, 50_000, 5_000):
         redis_client.mset({f"{{s01}}:m:{n}": "x" for n in range(start, start + 5_000)})
     before = scans(redis_client)
     old = put_live(generations, redis_client, 1, 1)
     new = put_live(generations, redis_client, 1, 1)
-    dropped = generations.begin("builder", 2, BUCKETS)
-    write(redis_client, dropped, at(0, 0), at(1, 1))
+    dropped = building(redis_client, generations, 1, 1)
     generations.drop(dropped, "builder")
     assert scans(redis_client) == before
     assert all(0 < redis_client.ttl(one.key("value")) <= 60 for one in old.all)
@@ -329,36 +259,28 @@ class Pausing(Generations):
             yield names
 
 
-def test_the_mark_of_a_builder_is_renewed_while_it_deletes(
-    client: Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_mark_of_a_builder_is_renewed_while_it_deletes(client, monkeypatch):
     monkeypatch.setattr(module, "RENEW_SECONDS", 0.0)
     generations = Pausing(client, SPEC)
-    left = generations.begin("killed", 2, BUCKETS)
-    write(client, left, at(0, 0), at(1, 1))
-    client.delete(keys.projection(SPEC.name, "building"))
+    building(client, generations, 1, 1, token="killed")
+    client.delete(BUILDING)
     generations.begin("builder", 2, BUCKETS)
-    assert client.pttl(keys.projection(SPEC.name, "building")) > 20_000
+    assert client.pttl(BUILDING) > 20_000
 
 
 def test_a_builder_that_lost_its_mark_while_it_deleted_begins_nothing(
-    client: Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    left = Generations(client, SPEC).begin("killed", 2, BUCKETS)
-    write(client, left, at(0, 0), at(1, 1))
-    client.delete(keys.projection(SPEC.name, "building"))
-    generations = Generations(client, SPEC)
-    monkeypatch.setattr(
-        generations, "keys_of", lambda _: client.delete("{p:lists}:building") and iter([["value"]])
-    )
+    client, generations, monkeypatch
+):
+    left = building(client, Generations(client, SPEC), 1, 1, token="killed")
+    client.delete(BUILDING)
+    lost = lambda _: client.delete(BUILDING) and iter([["value"]])  # noqa: E731
+    monkeypatch.setattr(generations, "keys_of", lost)
     with pytest.raises(BusyError, match="was silent for too long"):
         generations.begin("builder", 2, BUCKETS)
     assert generations.stored() == [left]
 
 
-def test_a_number_that_comes_again_finds_nothing_of_its_former_data(
-    client: Redis, generations: Generations
-) -> None:
+def test_a_number_that_comes_again_finds_nothing_of_its_former_data(client, generations):
     put_live(generations, client, 1, 1)
     client.delete(*client.keys("{p:lists}:*"))
     again = generations.begin("builder", 2, BUCKETS)
@@ -367,28 +289,13 @@ def test_a_number_that_comes_again_finds_nothing_of_its_former_data(
     assert not client.exists(*(one.key("value") for one in again.all))
 
 
-def test_another_number_of_buckets_replaces_the_live_ones(
-    client: Redis, generations: Generations
-) -> None:
+def test_another_number_of_buckets_replaces_the_live_ones(client, generations):
     live = put_live(generations, client, 3, 3)
     new = generations.begin("builder", 2, BUCKETS + 2)
-    calls = [one.change_call(at(0, 0), at(3, 3)) for one in new.all[1:]]
-    make_changes(client, calls)
+    make_changes(client, [one.change_call(at(0, 0), at(3, 3)) for one in new.all[1:]])
     stands = [at(0, 0), *[at(3, 3)] * (BUCKETS + 1)]
     # one that has not read as much holds all back
     assert not generations.promote(new, stands, ENDS, "builder")
     assert promote(generations, new, at(3, 3))
     assert generations.live() == (3, new)
     assert write(client, live, at(3, 3), at(4, 4)) == b"moved"
-
-
-def test_nothing_is_put_in_place_of_what_another_process_replaces(
-    client: Redis, generations: Generations
-) -> None:
-    live = put_live(generations, client, 1, 1)
-    generations.freeze(live, "checker")
-    new = generations.begin("builder", 2, BUCKETS)
-    write(client, new, at(0, 0), at(1, 1))
-    assert not promote(generations, new, at(1, 1))
-    generations.unfreeze(live, "checker")
-    assert promote(generations, new, at(1, 1))

@@ -1,5 +1,6 @@
-"""Durability on real servers with real replicas: what `fsync` refuses, and what `replicated` waits for."""
+"""Durability of servers with replicas, clusters and sentinels: what is refused, what is waited for, and what belongs to accounts."""
 
+import logging
 import os
 import signal
 from collections.abc import Iterator
@@ -9,8 +10,10 @@ from pathlib import Path
 
 import pytest
 from redis import Redis
-from redis.exceptions import ResponseError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import ResponseError, WatchError
 
+from domain.errors import Refusal
 from domain.match.commands import PlayMove
 from infra.durability import durability as durability_module
 from infra.durability import durability_watch
@@ -24,14 +27,25 @@ from infra.durability.durability import (
 )
 from infra.durability.durability_watch import DurabilityWatch
 from infra.durability.replicas import read_replicas, read_settings
+from infra.people.rate_limits import LoginRateLimit
+from infra.people.tokens import Scope
+from infra.redis import keys
+from infra.redis.clients import make_client
+from infra.redis.cluster import slot_of_key
+from infra.redis.confirmed_writes import ConfirmingRedis, UnconfirmedWriteError
+from infra.redis.reads import read_all, read_strings
 from infra.settings.settings import Settings
 from infra.store import durable_scripts
 from infra.store.gateway import OutcomePending
+from infra.store.layout import Layout
 from infra.store.port import NotDurable
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
+from services.app.context import App
 from services.doctor import Finding, Level, gather, judge
+from services.language import LOCAL, Language
 from tests.helpers.bench import Bench
+from tests.helpers.clusters import Cluster, Node, SentinelPair, running
 from tests.helpers.gateways import StoreGateway
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.replicas import COUNTED, Pair, enlist
@@ -39,7 +53,6 @@ from tests.helpers.served import until
 from workers.projections.log_reader import LogReader
 
 MOVE = PlayMove(text="m13-m9")
-
 SOON_MS = 500
 """Milliseconds after which a barrier gives up where it can only give up."""
 
@@ -85,17 +98,28 @@ def durability(pair: Pair, mode: Mode, replicas: int = 1) -> list[Finding]:
     return [one for one in judge(gather(settings)) if one.about == "durability"]
 
 
-def test_fsync_refuses_a_server_with_a_replica(pair: Pair) -> None:
+def test_fsync_and_managed_judge_a_server_with_a_replica(pair: Pair, redis_client: Redis) -> None:
     sentence = fault(pair.client, Mode.FSYNC)
     assert sentence.startswith("the server has 1 replica, and a failover would take back moves")
     assert "set MATCHPOST_DURABILITY=replicated" in sentence
     (found,) = durability(pair, Mode.FSYNC)
     assert (found.level, found.remedy) == (Level.BAD, sentence.rpartition("; ")[2])
+    # managed verifies nothing but that it is a primary
+    pair.client.config_set("appendfsync", "everysec")
+    assert fault(pair.client, Mode.MANAGED) == ""
+    assert DurabilityWatch(pair.client, redis_client, Mode.MANAGED).verify() == ""
+    (found,) = durability(pair, Mode.MANAGED)
+    assert found.level is Level.NOTE
+    assert found.what.startswith("durability is managed: nothing is verified")
+    with pair.replica.client() as replica:
+        assert "is a replica" in fault(replica, Mode.MANAGED)
+    assert Mode.MANAGED.durable
+    with pair.client.pipeline(transaction=False) as pipe:
+        append_barrier(pipe, Mode.MANAGED)
+        assert len(pipe) == 0
 
 
-def test_a_drain_under_fsync_decides_nothing_once_a_replica_is_connected(
-    tmp_path: Path, redis_client: Redis
-) -> None:
+def test_a_drain_under_fsync_decides_nothing_once_a_replica_is_connected(tmp_path, redis_client):
     with EmbeddedServer(tmp_path / "primary") as server, server.client() as client:
         watch = DurabilityWatch(client, redis_client, Mode.FSYNC, pause=lambda _: None)
         assert watch.verify() == ""
@@ -126,23 +150,19 @@ def test_replicated_accepts_a_server_that_waits_for_its_replica(pair: Pair, benc
         assert len(RedisStore(replica, Mode.NONE).events(1)) == 2
 
 
-@pytest.mark.parametrize(
-    ("setting", "value", "sentence"),
-    [
-        ("min-replicas-to-write", "0", "is '0', durability replicated needs at least 1"),
-        ("min-replicas-max-lag", "60", "is '60', durability replicated needs 1 to 10"),
-        ("min-replicas-max-lag", "0", "is '0', durability replicated needs 1 to 10"),
-        ("appendfsync", "everysec", "is 'everysec', durability replicated needs 'always'"),
-    ],
-)
-def test_replicated_refuses_a_server_with_a_wrong_setting(
-    pair: Pair, setting: str, value: str, sentence: str
-) -> None:
-    pair.client.config_set(setting, value)
-    assert f"the server's setting {setting!r} {sentence}" in fault(pair.client, Mode.REPLICATED)
-
-
-def test_replicated_refuses_a_replica_without_a_log_and_names_it(pair: Pair) -> None:
+def test_replicated_refuses_a_server_or_replica_with_a_wrong_setting_and_names_it(pair):
+    for setting, right, value, needed in (
+        ("min-replicas-to-write", "1", "0", "at least 1"),
+        ("min-replicas-max-lag", "10", "60", "1 to 10"),
+        ("min-replicas-max-lag", "10", "0", "1 to 10"),
+        ("appendfsync", "always", "everysec", "'always'"),
+    ):
+        pair.client.config_set(setting, value)
+        sentence = (
+            f"the server's setting {setting!r} is '{value}', durability replicated needs {needed}"
+        )
+        assert sentence in fault(pair.client, Mode.REPLICATED)
+        pair.client.config_set(setting, right)
     with pair.replica.client() as replica:
         replica.config_set("appendonly", "no")
         port = replica.config_get("port")["port"]
@@ -152,9 +172,7 @@ def test_replicated_refuses_a_replica_without_a_log_and_names_it(pair: Pair) -> 
     assert found.level is Level.BAD
 
 
-def test_replicated_refuses_a_replica_without_a_log_that_cannot_be_asked(
-    pair: Pair, redis_client: Redis
-) -> None:
+def test_replicated_refuses_a_replica_without_a_log_that_cannot_be_asked(pair, redis_client):
     with pair.replica.client() as replica:
         replica.config_set("appendonly", "no")
         replica.config_set("requirepass", "other")
@@ -171,27 +189,30 @@ def test_replicated_refuses_a_replica_without_a_log_that_cannot_be_asked(
     assert noted.what == f"the settings of the replica {found.address} can't be read from here"
 
 
-def test_replicated_refuses_fewer_replicas_than_it_waits_for(pair: Pair) -> None:
+def test_replicated_counts_the_replicas_it_waits_for(pair: Pair, tmp_path: Path) -> None:
+    with EmbeddedServer(tmp_path / "third") as third:
+        enlist(pair.client, third)
+        until(lambda: sum(one.follows for one in read_replicas(pair.client.info())) == 2)
+        _, noted = durability(pair, Mode.REPLICATED)
+        assert noted.level is Level.NOTE
+        assert noted.what.startswith("the server has 2 replicas, and a move waits for 1 of them")
+    until(lambda: len(read_replicas(pair.client.info())) == 1)
     pair.client.config_set("min-replicas-to-write", "2")
     assert "1 replica of the server can be waited for" in fault(pair.client, Mode.REPLICATED, 2)
     pair.client.config_set("min-replicas-to-write", "1")
     pair.replica.stop()
     until(lambda: not read_replicas(pair.client.info()))
     assert "no replicas of the server can be waited for" in fault(pair.client, Mode.REPLICATED)
-
-
-def test_more_replicas_than_a_move_waits_for_are_noted(pair: Pair, tmp_path: Path) -> None:
-    with EmbeddedServer(tmp_path / "third") as third:
-        enlist(pair.client, third)
-        until(lambda: sum(one.follows for one in read_replicas(pair.client.info())) == 2)
-        _, noted = durability(pair, Mode.REPLICATED)
-    assert noted.level is Level.NOTE
-    assert noted.what.startswith("the server has 2 replicas, and a move waits for 1 of them")
+    for reply, replicas, verdict in (
+        *(([1, 1], 1, True), ([1, 2], 1, True), ([1, 0], 1, False)),
+        *(([1, 1], 2, False), ([0, 1], 1, False)),
+    ):
+        assert check_barrier(reply, Mode.REPLICATED, replicas) is verdict
 
 
 def test_a_replica_that_hangs_in_the_middle_leaves_moves_pending_until_it_is_back(
-    pair: Pair, bench: Bench, redis_client: Redis
-) -> None:
+    pair, bench, redis_client
+):
     watch = DurabilityWatch(pair.client, redis_client, Mode.REPLICATED)
     order = bench.send(ALICE, MOVE)
     os.kill(pair.replica.pid or 0, signal.SIGSTOP)
@@ -226,10 +247,7 @@ def test_followers_of_the_log_read_what_the_replica_has(pair: Pair, bench: Bench
         os.kill(pair.replica.pid or 0, signal.SIGCONT)
 
 
-def test_leaves_that_others_replaced_or_that_are_gone_are_not_durable(
-    pair: Pair, bench: Bench
-) -> None:
-    del pair
+def test_leaves_that_others_replaced_or_that_are_gone_are_not_durable(bench: Bench) -> None:
     shard = bench.store.layout().shard_of(1)
     leaves = bench.store.leaves(shard, 0, 10)
     assert bench.store.are_durable({shard: leaves})
@@ -237,9 +255,7 @@ def test_leaves_that_others_replaced_or_that_are_gone_are_not_durable(
     assert not bench.store.are_durable({shard: [(0, b"another"), *leaves[1:]]})
 
 
-def test_without_its_replica_the_server_takes_no_write_and_nothing_half(
-    pair: Pair, bench: Bench, redis_client: Redis
-) -> None:
+def test_without_its_replica_the_server_takes_no_write_and_nothing_half(pair, bench, redis_client):
     order = bench.send(ALICE, MOVE)
     pair.replica.stop()
     until(lambda: not read_replicas(pair.client.info()))
@@ -272,21 +288,6 @@ def test_a_failover_takes_nothing_back_that_was_accepted(pair: Pair, bench: Benc
     assert None not in (*outcomes, *stored)
 
 
-def test_managed_verifies_nothing_but_that_it_is_a_primary(pair: Pair, redis_client: Redis) -> None:
-    pair.client.config_set("appendfsync", "everysec")
-    assert fault(pair.client, Mode.MANAGED) == ""
-    assert DurabilityWatch(pair.client, redis_client, Mode.MANAGED).verify() == ""
-    (found,) = durability(pair, Mode.MANAGED)
-    assert found.level is Level.NOTE
-    assert found.what.startswith("durability is managed: nothing is verified")
-    with pair.replica.client() as replica:
-        assert "is a replica" in fault(replica, Mode.MANAGED)
-    assert Mode.MANAGED.durable
-    with pair.client.pipeline(transaction=False) as pipe:
-        append_barrier(pipe, Mode.MANAGED)
-        assert len(pipe) == 0
-
-
 def test_replicas_are_asked_a_second_time_when_they_have_received_the_writes(pair: Pair) -> None:
     # the answer to the first question comes before the sync, and the next one a second later
     pair.client.config_resetstat()
@@ -299,15 +300,374 @@ def test_replicas_are_asked_a_second_time_when_they_have_received_the_writes(pai
     assert [found[f"cmdstat_{name}"]["calls"] for name in ("set", "wait", "waitaof")] == [1, 1, 1]
 
 
-@pytest.mark.parametrize(
-    ("reply", "replicas", "verdict"),
-    [
-        ([1, 1], 1, True),
-        ([1, 2], 1, True),
-        ([1, 0], 1, False),
-        ([1, 1], 2, False),
-        ([0, 1], 1, False),
-    ],
-)
-def test_a_barrier_counts_the_replicas(reply: list[int], replicas: int, verdict: bool) -> None:  # noqa: FBT001 - a parameter
-    assert check_barrier(reply, Mode.REPLICATED, replicas) is verdict
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster whose primaries have a replica each, and count it."""
+    cluster = Cluster(tmp_path_factory.mktemp("copied"), primaries=3, replicas=1, **COUNTED)
+    with running(cluster) as found:
+        yield found
+
+
+@pytest.fixture
+def copied_client(copied: Cluster) -> Iterator[Redis]:
+    copied.wait_until(copied.whole)
+    with make_client(copied.url) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def sentinel_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SentinelPair]:
+    with running(SentinelPair(tmp_path_factory.mktemp("sentinel_pair"), **COUNTED)) as found:
+        yield found
+
+
+def set_up(node: Node, **settings: str) -> None:
+    with node.client() as client:
+        for name, value in settings.items():
+            client.config_set(name.replace("_", "-"), value)
+
+
+def primaries(cluster: Cluster) -> list[Node]:
+    """The present primaries."""
+    found = []
+    for node in cluster.nodes:
+        with node.client() as client:
+            if client.execute_command("ROLE")[0] == b"master":
+                found.append(node)
+    return found
+
+
+def trial_keys(client: Redis) -> list[bytes]:
+    """The keys of trial writes on a node."""
+    return [*client.keys("b"), *client.keys("b:*")]
+
+
+def fail_over(cluster: Cluster, primary: Node) -> Node:
+    """Have the replica of a primary take its place, and return it."""
+    with primary.client() as client:
+        port = client.info("replication")["slave0"]["port"]
+    promoted = next(node for node in cluster.nodes if node.port == port)
+    with promoted.client() as client:
+        client.execute_command("CLUSTER", "FAILOVER")
+    cluster.wait_until(lambda: promoted in primaries(cluster) and cluster.whole())
+    return promoted
+
+
+def _is_set(client: Redis, name: str, promoted: Node) -> bool:
+    """Set a key, or be refused by the node that was promoted."""
+    sentence = f"127.0.0.1:{promoted.port}: the server's setting 'min-replicas-max-lag' is '60'"
+    try:
+        client.set(name, 2)
+    except RedisConnectionError as error:
+        if sentence in str(error):
+            return False
+        raise
+    return True
+
+
+def names(sentinel: Node, server: Node) -> bool:
+    """Whether a sentinel names a server as the primary."""
+    with sentinel.client() as client:
+        _, port = client.execute_command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "matches")
+    return int(port) == server.port
+
+
+def test_every_node_of_a_cluster_is_verified_and_the_wrong_one_is_named(
+    cluster, cluster_client, redis_client
+):
+    assert fault(cluster_client, Mode.FSYNC) == ""
+    watch = DurabilityWatch(cluster_client, redis_client, Mode.FSYNC)
+    assert watch.look() == []
+    for node in cluster.primaries:
+        set_up(node, appendfsync="everysec")
+        try:
+            sentence = (
+                f"node 127.0.0.1:{node.port}: the server's setting 'appendfsync' is 'everysec'"
+            )
+            assert sentence in fault(cluster_client, Mode.FSYNC)
+            (found,) = watch.look()
+            assert sentence in found
+        finally:
+            set_up(node, appendfsync="always")
+    assert watch.verify() == ""
+    for node in cluster.primaries:
+        with node.client() as client:
+            assert len({slot_of_key(key) for key in trial_keys(client)}) == 1
+
+
+def test_a_full_node_of_a_cluster_is_named_and_stops_all_moves(
+    cluster, cluster_client, redis_client, caplog
+):
+    watch = DurabilityWatch(cluster_client, redis_client, Mode.FSYNC, pause=lambda _: None)
+    last = cluster.primaries[-1]
+    set_up(last, maxmemory="1mb")
+    try:
+        with caplog.at_level(logging.ERROR):
+            assert not watch.check()
+    finally:
+        set_up(last, maxmemory="0")
+    (line,) = caplog.messages
+    assert line.startswith("ALARM: no move is accepted: node 127.0.0.1:")
+    assert f"{last.port}: the server's memory is full" in line
+    assert watch.verify() == ""
+    assert watch.check()
+
+
+def test_fsync_refuses_replicas_of_a_cluster_also_those_that_are_away(copied, copied_client):
+    connected = fault(copied_client, Mode.FSYNC)
+    assert "the server has 1 replica, and a failover would take back" in connected
+    assert fault(copied_client, Mode.REPLICATED) == ""
+    there = primaries(copied)
+    away = [node for node in copied.nodes if node not in there]
+    for node in away:
+        node.kill()
+    try:
+        for node in there:
+            with node.client() as client:
+                until(lambda client=client: client.info()["connected_slaves"] == 0)
+        sentence = fault(copied_client, Mode.FSYNC)
+        assert sentence.startswith("the cluster has 3 replicas (127.0.0.1:")
+        assert "set MATCHPOST_DURABILITY=replicated" in sentence
+        missing = fault(copied_client, Mode.REPLICATED)
+        assert "no replicas of the server can be waited for" in missing
+    finally:
+        for node in away:
+            node.start()
+
+
+def test_replicated_verifies_the_replicas_of_all_nodes(copied, copied_client, redis_client):
+    watch = DurabilityWatch(copied_client, redis_client, Mode.REPLICATED)
+    assert watch.verify() == ""
+    assert watch.confirm()
+    replica = next(node for node in copied.nodes if node not in primaries(copied))
+    set_up(replica, appendfsync="everysec")
+    try:
+        assert f"the replica 127.0.0.1:{replica.port}'s setting 'appendfsync' is 'everysec'" in (
+            watch.verify()
+        )
+    finally:
+        set_up(replica, appendfsync="always")
+    primary = primaries(copied)[0]
+    set_up(primary, min_replicas_to_write="0")
+    try:
+        sentence = f"node 127.0.0.1:{primary.port}: the server's setting 'min-replicas-to-write'"
+        assert watch.verify().startswith(sentence)
+    finally:
+        set_up(primary, min_replicas_to_write="1")
+    assert watch.verify() == ""
+
+
+def test_nothing_is_written_to_a_promoted_node_that_is_not_durable(
+    copied, copied_client, redis_client
+):
+    DurabilityWatch(copied_client, redis_client, Mode.REPLICATED).verify_connections()
+    names = [keys.barrier(number) for number in range(50)]
+    for name in names:
+        copied_client.set(name, 1)
+    promoted = fail_over(copied, primaries(copied)[0])
+    set_up(promoted, min_replicas_max_lag="60")
+    try:
+        refused = [name for name in names if not _is_set(copied_client, name, promoted)]
+        with promoted.client() as client:
+            assert set(refused) == set(map(bytes.decode, trial_keys(client)))
+            assert {client.get(name) for name in refused} == {b"1"}
+    finally:
+        set_up(promoted, min_replicas_max_lag="10")
+    for name in names:
+        copied_client.set(name, 2)
+
+
+def test_a_primary_that_came_back_as_a_replica_is_no_fault(copied, copied_client, redis_client):
+    """The scheduler's client knows another map, because it has sent nothing meanwhile."""
+    watch = DurabilityWatch(copied_client, redis_client, Mode.REPLICATED)
+    assert watch.verify() == ""
+    fail_over(copied, primaries(copied)[0])
+    assert watch.verify() == ""
+
+
+def test_sentinels_are_refused_by_fsync_and_verified_by_replicated(sentinel_pair, redis_client):
+    with make_client(sentinel_pair.url) as client:
+        assert "the server has 1 replica" in fault(client, Mode.FSYNC)
+        assert fault(client, Mode.REPLICATED) == ""
+        replica = next(
+            node for node in sentinel_pair.servers if node is not sentinel_pair.primary()
+        )
+        set_up(replica, appendonly="no")
+        sentence = fault(client, Mode.REPLICATED)
+        assert sentence.startswith(f"primary 127.0.0.1:{sentinel_pair.primary().port}: the replica")
+        set_up(replica, appendonly="yes")
+        watch = DurabilityWatch(client, redis_client, Mode.REPLICATED)
+        until(lambda: watch.verify() == "")
+        with replica.client() as other:
+            other.replicaof("NO", "ONE")
+        with sentinel_pair.primary().client() as primary:
+            until(lambda: primary.info()["connected_slaves"] == 0)
+        assert fault(client, Mode.FSYNC).startswith("sentinels promote a replica")
+        with replica.client() as other:
+            other.replicaof("127.0.0.1", sentinel_pair.primary().port)
+        until(lambda: watch.verify() == "")
+
+
+@pytest.mark.long
+def test_a_primary_that_sentinels_promote_is_verified_before_anything_is_written(
+    sentinel_pair, redis_client
+):
+    with make_client(sentinel_pair.url) as client:
+        watch = DurabilityWatch(client, redis_client, Mode.REPLICATED)
+        watch.verify_connections()
+        until(lambda: watch.verify() == "")
+        client.set("a", 1)
+        before = sentinel_pair.primary()
+        promoted = next(node for node in sentinel_pair.servers if node is not before)
+        with promoted.client() as other:
+            until(lambda: other.get("a") == b"1")
+        set_up(promoted, appendfsync="everysec")
+        with sentinel_pair.sentinels[0].client() as sentinel:
+            sentinel.execute_command("SENTINEL", "FAILOVER", sentinel_pair.service)
+        until(lambda: all(names(one, promoted) for one in sentinel_pair.sentinels), 60)
+        client.connection_pool.disconnect()
+        with pytest.raises(RedisConnectionError, match="'appendfsync' is 'everysec'"):
+            client.set("a", 2)
+        assert "'appendfsync' is 'everysec'" in watch.verify()
+        assert "'appendfsync' is 'everysec'" in DurabilityNotes(redis_client).read().fault
+        with promoted.client() as other:
+            assert other.get("a") == b"1"
+        set_up(promoted, appendfsync="always")
+        until(lambda: watch.verify() == "", 60)
+        client.set("a", 2)
+
+
+PASSWORD = "yes-we-can"
+
+
+@pytest.fixture
+def account_pair(tmp_path: Path) -> Iterator[Pair]:
+    with Pair(tmp_path, COUNTED) as account_pair:
+        RedisStore(account_pair.client, Mode.REPLICATED).create(Layout(shards=4, lanes=1))
+        yield account_pair
+
+
+@pytest.fixture
+def app(account_pair: Pair, redis_client: Redis, tmp_path: Path) -> Iterator[App]:
+    settings = Settings(
+        data=tmp_path / "data", redis_url=account_pair.primary.url, durability=Mode.REPLICATED
+    )
+    with App(settings, queue=redis_client) as made:
+        yield made
+
+
+class Counter:
+    """A confirmation that is counted, and fails on demand."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.works = True
+
+    def __call__(self) -> bool:
+        self.asked += 1
+        return self.works
+
+
+def test_reads_are_not_confirmed_and_a_pipeline_is_once(redis_client: Redis) -> None:
+    counter = Counter()
+    client = ConfirmingRedis(redis_client, counter)
+    assert client.get("a") is None
+    assert list(client.hscan_iter("h")) == []
+    with client.pipeline(transaction=False) as pipe:
+        pipe.get("a")
+        pipe.zrange("z", 0, -1)
+        assert pipe.execute() == [None, []]
+    assert counter.asked == 0
+    client.set("a", "1")
+    assert counter.asked == 1
+    for transaction in (True, False):
+        with client.pipeline(transaction=transaction) as pipe:
+            pipe.get("a")
+            pipe.set("a", "2")
+            pipe.set("b", "2")
+            pipe.execute()
+    assert counter.asked == 3
+    client.eval("return 1", 0)
+    assert counter.asked == 4
+
+
+def test_on_a_cluster_each_command_goes_to_its_node_and_is_confirmed_once(cluster_client):
+    counter = Counter()
+    client = ConfirmingRedis(cluster_client, counter)
+    with client.pipeline(transaction=False) as pipe:
+        for number in range(20):
+            pipe.set(f"{{{number}}}", number)
+        pipe.execute()
+    assert counter.asked == 1
+    reads = (read_strings([f"{{{number}}}"], list) for number in range(20))
+    assert read_all(client, *reads) == [[b"%d" % number] for number in range(20)]
+    # counts of attempts are not confirmed
+    limit = LoginRateLimit(client, most=1)
+    limit.count("alice")
+    limit.give_back("alice")
+    limit.count("alice")
+    with pytest.raises(Refusal):
+        limit.count("alice")
+    assert counter.asked == 1
+
+
+def test_a_write_that_is_not_confirmed_is_an_error_and_one_that_was_not_made_is_none(redis_client):
+    counter = Counter()
+    client = ConfirmingRedis(redis_client, counter)
+    counter.works = False
+    with pytest.raises(UnconfirmedWriteError, match="look whether it is there"):
+        client.set("a", "1")
+    with client.pipeline() as pipe:
+        pipe.set("a", "2")
+        with pytest.raises(UnconfirmedWriteError):
+            pipe.execute()
+    assert redis_client.get("a") == b"2"
+    asked = counter.asked
+    with client.pipeline() as pipe:
+        pipe.watch("a")
+        redis_client.set("a", "3")
+        pipe.multi()
+        pipe.set("a", "4")
+        with pytest.raises(WatchError):
+            pipe.execute()
+    assert (counter.asked, redis_client.get("a")) == (asked, b"3")
+
+
+def test_under_other_modes_nothing_is_added(valkey: EmbeddedServer, tmp_path: Path) -> None:
+    for mode in (Mode.FSYNC, Mode.MANAGED, Mode.NONE):
+        with App(Settings(data=tmp_path, redis_url=valkey.url, durability=mode)) as one:
+            assert one.people is one.data
+
+
+@pytest.mark.long
+def test_what_was_answered_survives_a_failover(account_pair, app, redis_client):
+    alice = app.accounts.signup("alice", PASSWORD)
+    bob = app.accounts.signup("bob", PASSWORD)
+    app.tokens.issue(alice, "t", [Scope.READ])
+    session = app.sessions.open(alice)
+    app.blocks.add(alice, bob)
+    account_pair.primary.kill()
+    with account_pair.replica.client() as replica:
+        replica.replicaof("NO", "ONE")
+        settings = Settings(
+            data=app.settings.data, redis_url=account_pair.replica.url, durability=Mode.MANAGED
+        )
+        with App(settings, queue=redis_client) as other:
+            assert other.sessions.check(session.text) is not None
+            assert [one.label for one in other.tokens.list_of(alice)] == ["t"]
+            assert other.blocks.of(alice) == [bob]
+            replica.config_set("min-replicas-to-write", 0)
+            assert other.accounts.verify("alice", PASSWORD) == alice
+
+
+@pytest.mark.long
+def test_a_replica_that_hangs_leaves_no_account_that_seems_safe(account_pair, app):
+    alice = app.accounts.signup("alice", PASSWORD)
+    os.kill(account_pair.replica.pid or 0, signal.SIGSTOP)
+    try:
+        assert app.accounts.record_of(alice) is not None, "reads do not wait"
+        with pytest.raises(UnconfirmedWriteError, match="not confirmed by enough replicas"):
+            Language(app, origin=LOCAL).do(f"signup bob {PASSWORD}")
+    finally:
+        os.kill(account_pair.replica.pid or 0, signal.SIGCONT)
+    assert "carol" in str(Language(app, origin=LOCAL).do(f"signup carol {PASSWORD}"))

@@ -1,11 +1,30 @@
+"""Settings, fault points, work at intervals, and the status of a server."""
+
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
+from redis import Redis
 
+from domain.match.commands import PlayMove
 from infra.durability.durability import Mode
-from infra.settings.settings import Settings, SettingsError, load, setting_table
+from infra.health import secrets as secret_copies
+from infra.health.secrets import Secret, make_id, read_copy
+from infra.health.status import Status
+from infra.process.failpoints import failpoint_of
+from infra.process.intervals import every
+from infra.redis import keys
+from infra.settings.setting_values import SettingsError
+from infra.settings.settings import Settings, load, setting_table
+from tests.helpers.bench import Bench
+from tests.helpers.given import ALICE
 
 DOCS = Path(__file__).parents[2] / "docs" / "settings.md"
 
@@ -39,78 +58,55 @@ def test_the_file_is_the_one_that_is_named(clean_environment: Path):
     assert settings.data == clean_environment / "var"
 
 
-@pytest.mark.usefixtures("clean_environment")
-def test_an_empty_variable_counts_as_not_set():
-    assert load({}, {"MATCHPOST_REDIS_URL": "", "MATCHPOST_WORKERS": "", "MATCHPOST_CONFIG": ""})
+BAD = [
+    ({"WORKERS": "many"}, "MATCHPOST_WORKERS must be a whole number .* not 'many'"),
+    ({"WORKERS": "0"}, "MATCHPOST_WORKERS must be a whole number from 1"),
+    ({"SHARDS": "101"}, "MATCHPOST_SHARDS must be a whole number from 1 to 100"),
+    ({"QUEUE_CAP": "-1"}, "MATCHPOST_QUEUE_CAP must be a whole number, at least 1"),
+    ({"DURABILITY": "yes"}, "MATCHPOST_DURABILITY must be fsync, replicated, managed or none, not 'yes'"),
+    ({"REDIS_URL": "http://me:secret@x"}, "MATCHPOST_REDIS_URL must be a URL of a server"),
+    ({"QUEUE_URL": "redis://h/x"}, "MATCHPOST_QUEUE_URL is unusable: the database"),
+    ({"QUEUE_URL": "redis+cluster://h"}, "MATCHPOST_QUEUE_URL is unusable: RQ, which keeps the work queues, does not run on a clu"),
+    ({"REDIS_URL": "rediss+cluster://h"}, "MATCHPOST_REDIS_URL names a cluster, .* set MATCHPOST_QUEUE_URL to a server of its own"),
+    ({"CONFIG": "absent.toml"}, "MATCHPOST_CONFIG names absent.toml, which does not"),
+]  # fmt: skip
 
 
 @pytest.mark.usefixtures("clean_environment")
-@pytest.mark.parametrize(
-    ("environ", "sentence"),
-    [
-        ({"MATCHPOST_WORKERS": "many"}, "MATCHPOST_WORKERS must be a whole number .* not 'many'"),
-        ({"MATCHPOST_WORKERS": "0"}, "MATCHPOST_WORKERS must be a whole number from 1"),
-        ({"MATCHPOST_SHARDS": "101"}, "MATCHPOST_SHARDS must be a whole number from 1 to 100"),
-        ({"MATCHPOST_QUEUE_CAP": "-1"}, "MATCHPOST_QUEUE_CAP must be a whole number, at least 1"),
-        (
-            {"MATCHPOST_DURABILITY": "yes"},
-            "MATCHPOST_DURABILITY must be fsync, replicated, managed or none, not 'yes'",
-        ),
-        ({"MATCHPOST_REDIS_URL": "http://x"}, "MATCHPOST_REDIS_URL must be a URL of a server"),
-        ({"MATCHPOST_QUEUE_URL": "redis://h/x"}, "MATCHPOST_QUEUE_URL is unusable: the database"),
-        (
-            {"MATCHPOST_QUEUE_URL": "redis+cluster://h"},
-            "MATCHPOST_QUEUE_URL is unusable: RQ, which keeps the work queues, does not run on a clu",
-        ),
-        (
-            {"MATCHPOST_REDIS_URL": "rediss+cluster://h"},
-            "MATCHPOST_REDIS_URL names a cluster, .* set MATCHPOST_QUEUE_URL to a server of its own",
-        ),
-        ({"MATCHPOST_CONFIG": "absent.toml"}, "MATCHPOST_CONFIG names absent.toml, which does not"),
-    ],
-)
+@pytest.mark.parametrize(("environ", "sentence"), BAD)
 def test_a_bad_variable_is_refused_with_its_name(environ, sentence):
-    with pytest.raises(SettingsError, match=sentence):
-        load({}, environ)
+    with pytest.raises(SettingsError, match=sentence) as refusal:
+        load({}, {f"MATCHPOST_{name}": value for name, value in environ.items()})
+    assert "secret" not in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("wokers = 2", "matchpost.toml has the unknown key 'wokers'; known keys are data, redis"),
-        ('workers = "2"', "workers in .*matchpost.toml must be a whole number .*, not '2'"),
-        ("workers = true", "workers in .* must be a whole number from 1 to 256, not True"),
-        ("workers = ", "matchpost.toml isn't valid TOML"),
-        ('data = "x"', "'data' can't be set in .*matchpost.toml"),
-    ],
-)
-def test_a_bad_file_is_refused_with_its_path(clean_environment: Path, text, sentence):
+BAD_FILES = [
+    ("wokers = 2", "matchpost.toml has the unknown key 'wokers'; known keys are data, redis"),
+    ('workers = "2"', "workers in .*matchpost.toml must be a whole number .*, not '2'"),
+    ("workers = true", "workers in .* must be a whole number from 1 to 256, not True"),
+    ("workers = ", "matchpost.toml isn't valid TOML"),
+    ('data = "x"', "'data' can't be set in .*matchpost.toml"),
+]
+
+
+def test_a_bad_file_or_flag_is_refused_as_it_was_written(clean_environment: Path):
     data = clean_environment / "matchpost-data"
     data.mkdir()
-    (data / "matchpost.toml").write_text(text)
-    with pytest.raises(SettingsError, match=sentence):
-        load()
-
-
-@pytest.mark.usefixtures("clean_environment")
-def test_a_bad_flag_is_refused_as_it_was_written():
     with pytest.raises(SettingsError, match="--queue-cap must be a whole number"):
         load({"queue_cap": "lots"}, {})
+    for text, sentence in BAD_FILES:
+        (data / "matchpost.toml").write_text(text)
+        with pytest.raises(SettingsError, match=sentence):
+            load()
 
 
 @pytest.mark.usefixtures("clean_environment")
-def test_a_password_in_a_url_is_not_repeated():
-    with pytest.raises(SettingsError) as refusal:
-        load({}, {"MATCHPOST_REDIS_URL": "http://me:secret@host"})
-    assert "secret" not in str(refusal.value)
-    settings = load({}, {"MATCHPOST_REDIS_URL": "redis://me:secret@host"})
+def test_a_child_reads_the_same_settings_and_a_password_is_not_shown():
+    assert load({}, {"MATCHPOST_REDIS_URL": "", "MATCHPOST_WORKERS": "", "MATCHPOST_CONFIG": ""})
+    url = "redis://me:secret@host"
+    settings = load({"workers": 3, "redis_url": url, "durability": "none"}, {})
     assert "secret" not in repr(settings)
-    assert settings.redis_url == "redis://me:secret@host"
-
-
-@pytest.mark.usefixtures("clean_environment")
-def test_a_child_reads_the_same_settings_from_its_environment():
-    settings = load({"workers": 3, "redis_url": "unix:///s", "durability": "none"}, {})
+    assert settings.redis_url == url
     assert load({}, settings.environment()) == settings
 
 
@@ -139,3 +135,181 @@ def test_every_variable_that_is_read_anywhere_is_in_the_documentation():
     listed = set(re.findall(r"`(MATCHPOST_\w+)` \|", DOCS.read_text()))
     assert {"MATCHPOST_DATA", "MATCHPOST_CONFIG", "MATCHPOST_DEBUG", "MATCHPOST_FAULT"} <= read
     assert read == listed
+
+
+def test_a_process_that_comes_second_takes_the_id_of_the_first(tmp_path, monkeypatch):
+    settings = Settings(data=tmp_path)
+    make_id(Secret.STORE, settings)
+    first = read_copy(Secret.STORE, settings)
+    with monkeypatch.context() as patched:
+        # it looked before the other one wrote
+        patched.setattr(secret_copies, "_id_of", lambda _: None)
+        make_id(Secret.STORE, settings)
+    assert not first.missing
+    assert read_copy(Secret.STORE, settings) == first
+
+
+SCRIPT = """
+from infra.process.failpoints import failpoint
+for n in range(3):
+    failpoint("drain.read")
+    print(n, flush=True)
+    failpoint("drain.decided")
+"""
+
+
+def run(setting: str) -> tuple[str, int]:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env={"MATCHPOST_FAULT": setting},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout, done.returncode
+
+
+def test_the_process_dies_at_the_point_and_count_asked_for(tmp_path: Path) -> None:
+    once = tmp_path / "once"
+    assert run("") == ("0\n1\n2\n", 0)
+    assert run("drain.decided:2") == ("0\n1\n", -9)
+    assert run(f"drain.read:1:{once},drain.decided:2") == ("0\n1\n", -9)
+    # with a file it dies only if it can remove it
+    once.touch()
+    assert run(f"drain.read:1:{once}") == ("", -9)
+    assert run(f"drain.read:1:{once}") == ("0\n1\n2\n", 0)
+
+
+def test_the_file_put_back_kills_again(tmp_path: Path) -> None:
+    once = tmp_path / "once"
+    fault = failpoint_of({"MATCHPOST_FAULT": f"drain.read:2:{once}:STOP"})
+    stopped: list[bool] = []
+    for armed in (True, False, True):
+        if armed:
+            once.touch()
+        child = os.fork()
+        if child == 0:  # pragma: no cover - it is stopped or ends
+            fault("drain.read")
+            fault("drain.read")
+            os._exit(0)
+        _, status = os.waitpid(child, os.WUNTRACED)
+        stopped.append(os.WIFSTOPPED(status))
+        if stopped[-1]:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+    assert stopped == [True, False, True]
+
+
+def test_a_setting_that_makes_no_sense_is_refused() -> None:
+    wrong = "drain drain.decided drain.decided:x nowhere:1 drain.read:1:file:GO drain.read:1:file:STOP:x drain.read:1,"
+    for setting in wrong.split():
+        with pytest.raises(ValueError, match="it takes NAME:COUNT"):
+            failpoint_of({"MATCHPOST_FAULT": setting})
+
+
+class Clock:
+    """A timer that is set by hand, and the times at which work was done."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.done: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    def work(self) -> None:
+        """Note that it was done."""
+        self.done.append(self.now)
+
+    def turn(self, tick, until: int) -> list[float]:
+        """Call once a second; return when the work was done."""
+        for second in range(until):
+            self.now = float(second)
+            tick()
+        return self.done
+
+
+@pytest.mark.parametrize(
+    ("first", "done"), [(0.0, [0.0, 3.0, 6.0, 9.0]), (5.0, [5.0, 8.0])], ids=["at once", "later"]
+)
+def test_work_is_done_at_intervals_after_the_first_time(first: float, done: list[float]) -> None:
+    clock = Clock()
+    assert clock.turn(every(3.0, clock.work, clock, first=first), 10) == done
+
+
+def test_work_chooses_its_next_interval_by_a_float_and_by_nothing_else() -> None:
+    clock = Clock()
+    answers = iter([2.0, True, None, 1.0])
+
+    def work() -> object:
+        clock.work()
+        return next(answers)
+
+    assert clock.turn(every(4.0, work, clock), 11) == [0.0, 2.0, 6.0, 10.0]
+
+
+def test_work_that_fails_is_tried_again_after_the_interval() -> None:
+    clock = Clock()
+
+    def work() -> None:
+        clock.work()
+        raise OSError("away")
+
+    tick = every(3.0, work, clock)
+    for second in range(5):
+        clock.now = float(second)
+        if second in (0, 3):
+            with pytest.raises(OSError, match="away"):
+                tick()
+        else:
+            tick()
+    assert clock.done == [0.0, 3.0]
+
+
+PARTS = [
+    *("shards", "queue", "damaged", "move_fault", "beats", "outbox", "robots", "closed", "published", "lost", "ends"),
+    *("log", "projections", "archive", "late_archive", "last_retirement", "scrub", "scrub_faults"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def status(redis_client: Redis, tmp_path: Path) -> Status:
+    """The status of a server with a match in which a move waits to be decided."""
+    bench = Bench(redis_client, tmp_path / "seeds")
+    bench.start(1)
+    bench.send(ALICE, PlayMove(text="m13-j7", ply=0), 1)
+    return Status(Settings(data=tmp_path), redis_client, redis_client, bench.store)
+
+
+def commands(client: Redis) -> int:
+    info: Any = client.info("stats")
+    return int(info["total_commands_processed"])
+
+
+def test_a_part_is_read_when_it_is_first_asked_for_and_once(status, redis_client):
+    before = commands(redis_client)
+    assert sum(shard.waiting for shard in status.shards) == 1
+    read = commands(redis_client)
+    assert read - before < 4 * 7 + 10, "only time, layout and shards"
+    assert [lane.waiting for lane in status.queue.lanes] == [1]
+    again = commands(redis_client)
+    assert (status.shards, status.queue) == (status.shards, status.queue)
+    assert commands(redis_client) - again == 1, "the question itself"
+
+
+def test_nothing_is_written_and_what_waits_is_not_yet_due_for_a_projection(status, redis_client):
+    before: Any = redis_client.info("persistence")
+    for part in PARTS:
+        getattr(status, part)
+    after: Any = redis_client.info("persistence")
+    assert after["rdb_changes_since_last_save"] == before["rdb_changes_since_last_save"]
+    assert status.log.leaves == status.log.unpublished > 0
+    assert all(one.events == status.log.leaves for one in status.projections)
+
+
+def test_a_changed_pointer_of_a_projection_hides_the_lag_and_nothing_else(status, redis_client):
+    (log,) = [keys.log(shard) for shard in range(4) if redis_client.exists(keys.log(shard))]
+    redis_client.delete(log)
+    redis_client.set(log, "not a stream")
+    assert (status.projections, status.unpublished_since) == ((), None)
+    assert status.now - round(time.time() * 1000) < 60_000

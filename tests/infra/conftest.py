@@ -1,4 +1,4 @@
-"""A store of messages on each kind of server, with a clock that the tests set."""
+"""Stores of people's data on the real server, with a clock that the tests set."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator
 import pytest
 from redis import Redis
 
-from infra.people.messages import MessageStore
+from infra.people.accounts import Accounts
+from tests.fakes.app import CHEAP
 from tests.fakes.memory_store import memory_client
-from tests.helpers.messages import SHARDS
-from tests.helpers.proposals import Clock
+from tests.helpers.proposals import Clock, prepare_server
 
 
 @pytest.fixture(params=["fake", "valkey"])
 def client(request: pytest.FixtureRequest) -> Iterator[Redis]:
+    """A client of each kind of server."""
     if request.param == "valkey":
         yield request.getfixturevalue("redis_client")
     else:
@@ -27,8 +28,15 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def letters(client: Redis, clock: Clock) -> MessageStore:
-    return MessageStore(client, lambda: SHARDS, clock)
+def server(redis_client: Redis) -> Redis:
+    """A client of the real server, on which Alice, Bob, Carol and Dave have accounts."""
+    prepare_server(redis_client)
+    return redis_client
+
+
+@pytest.fixture
+def accounts(redis_client: Redis) -> Accounts:
+    return Accounts(redis_client, CHEAP)
 
 
 @pytest.fixture

@@ -1,0 +1,472 @@
+"""Challenges do what a plain model says they do, and are known for as long as they are asked for."""
+
+import string
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+from msgspec.structs import replace
+from redis import Redis
+
+from domain.errors import Code
+from infra.people.challenges import (
+    ENDED_MS,
+    MOST_CHALLENGES,
+    NOTE_LIMIT,
+    OPEN_MS,
+    Challenge,
+    ChallengeState,
+    ChallengeStore,
+    Proposal,
+    read_proposal,
+)
+from infra.people.challenges.record import join, make_id, pack
+from infra.redis import keys
+from tests.helpers.examples import refused
+from tests.helpers.proposals import (
+    ALICE,
+    BOB,
+    CAROL,
+    DAVE,
+    HALVES,
+    PLAYERS,
+    POW2,
+    Clock,
+    ids,
+    new_command,
+    prepare_server,
+    records,
+)
+
+DAY = 24 * 3_600_000
+SECRET = replace(POW2, listed=False)
+NOTED = replace(HALVES, seat=None, note="alice's")
+
+
+@pytest.fixture
+def challenges(server: Redis, clock: Clock) -> ChallengeStore:
+    return ChallengeStore(server, clock)
+
+
+@pytest.fixture
+def opened(challenges: ChallengeStore) -> Callable[..., Challenge]:
+    """A function that opens a challenge by a new command."""
+
+    def open_(proposal: Proposal = POW2, account: bytes = ALICE) -> Challenge:
+        return challenges.open(account, proposal, new_command())
+
+    return open_
+
+
+class Model(RuleBasedStateMachine):
+    """What challenges do, beside plain lists and dictionaries that say what they should."""
+
+    ids = Bundle("ids")
+    accounts = st.sampled_from(PLAYERS)
+    client: Redis
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.client.flushall()
+        prepare_server(self.client)
+        self.clock = Clock()
+        self.challenges = ChallengeStore(self.client, self.clock, lambda seats: seats - 1)
+        self.known: dict[str, Challenge] = {}
+        self.forgotten: set[tuple[str, bytes]] = set()
+        """Full challenges, and the accounts erased that play in them still."""
+
+    def update(self, id_: str, **changes: object) -> None:
+        self.known[id_] = replace(self.known[id_], **changes)
+
+    def waits(self, id_: str) -> bool:
+        """Whether it is open still."""
+        one = self.known[id_]
+        return one.state is ChallengeState.OPEN and self.clock.now < one.created + OPEN_MS
+
+    @rule(target=ids, account=accounts, proposal=st.sampled_from([POW2, HALVES, SECRET, NOTED]))
+    def open(self, account: bytes, proposal: Proposal) -> str:
+        self.clock.now += 1  # so that no two are of one age
+        challenge = self.challenges.open(account, proposal, new_command())
+        self.known[challenge.id] = Challenge(
+            id=challenge.id,
+            command=challenge.command,
+            account=account,
+            proposal=proposal,
+            created=self.clock.now,
+            state=ChallengeState.OPEN,
+        )
+        return challenge.id
+
+    @rule(id_=ids)
+    def open_again(self, id_: str) -> None:
+        one = self.known.get(id_)
+        if one and (self.waits(id_) or one.state is not ChallengeState.OPEN):
+            assert self.challenges.open(one.account, one.proposal, one.command) == one
+
+    @rule(id_=ids, account=accounts)
+    def take(self, id_: str, account: bytes) -> None:
+        one = self.known.get(id_)
+        if (
+            one
+            and account in one.takers
+            and one.state in (ChallengeState.TAKEN, ChallengeState.STARTED)
+        ):
+            assert self.challenges.take(id_, account) == one
+        elif (
+            one
+            and one.account == account
+            and (self.waits(id_) or one.state in (ChallengeState.TAKEN, ChallengeState.STARTED))
+        ):
+            refused(Code.OWN_CHALLENGE, self.challenges.take, id_, account)
+        elif one is None or not self.waits(id_):
+            refused(Code.UNKNOWN_CHALLENGE, self.challenges.take, id_, account)
+        else:
+            if account not in one.takers:
+                self.update(id_, takers=(*one.takers, account))
+            if len(self.known[id_].takers) + 1 == one.proposal.seats:
+                drawn = one.proposal.seats - 1 if one.proposal.seat is None else None
+                unnoted = replace(one.proposal, note="")
+                self.update(id_, state=ChallengeState.TAKEN, drawn=drawn, proposal=unnoted)
+            assert self.challenges.take(id_, account) == self.known[id_]
+
+    @rule(id_=ids, account=accounts)
+    def withdraw(self, id_: str, account: bytes) -> None:
+        one = self.known.get(id_)
+        if one is None or (one.state is ChallengeState.OPEN and not self.waits(id_)):
+            refused(Code.UNKNOWN_CHALLENGE, self.challenges.withdraw, account, id_)
+        elif account != one.account and account not in one.takers:
+            refused(Code.NOT_A_PLAYER, self.challenges.withdraw, account, id_)
+        elif one.state in (ChallengeState.TAKEN, ChallengeState.STARTED):
+            refused(Code.ALREADY_STARTED, self.challenges.withdraw, account, id_)
+        else:
+            if account == one.account:
+                unnoted = replace(one.proposal, note="")
+                self.update(id_, state=ChallengeState.WITHDRAWN, proposal=unnoted)
+            elif one.state is ChallengeState.OPEN:
+                self.update(id_, takers=tuple(a for a in one.takers if a != account))
+            assert self.challenges.withdraw(account, id_) == self.known[id_]
+
+    @rule(id_=ids, board=st.integers(1, 3))
+    def done(self, id_: str, board: int) -> None:
+        one = self.known.get(id_)
+        if one and one.state is ChallengeState.TAKEN:
+            self.update(id_, state=ChallengeState.STARTED, board=board)
+            assert self.challenges.mark_started(id_, board) == self.known[id_]
+
+    @rule(account=accounts)
+    def forget(self, account: bytes) -> None:
+        self.challenges.forget(account)
+        self.forgotten |= {(id_, account) for id_, one in self.known.items() if not one.has_note}
+        for id_ in [id_ for id_, one in self.known.items() if one.state is ChallengeState.OPEN]:
+            if self.known[id_].account == account:
+                del self.known[id_]
+            else:
+                takers = tuple(a for a in self.known[id_].takers if a != account)
+                self.update(id_, takers=takers)
+
+    @rule(days=st.integers(1, 20))
+    def wait(self, days: int) -> None:
+        self.clock.now += days * DAY
+
+    @invariant()
+    def lists_are_as_they_should_be(self) -> None:
+        for id_, one in self.known.items():
+            if one.state is not ChallengeState.OPEN or self.waits(id_):
+                assert self.challenges.get(id_) == one
+            else:
+                refused(Code.UNKNOWN_CHALLENGE, self.challenges.get, id_)
+        newest = sorted(self.known.values(), key=lambda one: one.created, reverse=True)
+        waiting = [one for one in newest if self.waits(one.id)]
+        full = [one for one in newest if one.state is ChallengeState.TAKEN]
+        listed = [one for one in waiting if one.proposal.listed]
+        assert self.challenges.list_open(count=99) == listed
+        for game in ("pow2", "halves"):
+            of_game = [one for one in listed if one.proposal.game == game]
+            assert self.challenges.list_open(game, count=99) == of_game
+        assert self.challenges.full() == full[::-1]
+        for account in PLAYERS:
+            own = [one for one in newest if one in waiting or one in full]
+            assert self.challenges.of(account) == [
+                one
+                for one in own
+                if account in one.players and (one.id, account) not in self.forgotten
+            ]
+
+
+def test_challenges_do_what_a_plain_model_does(redis_client):
+    class OnServer(Model):
+        client = redis_client
+
+    run_state_machine_as_test(
+        OnServer, settings=settings(max_examples=25, stateful_step_count=25, deadline=None)
+    )
+
+
+def test_an_id_is_ten_letters_and_digits_that_are_read_in_any_case(challenges, opened):
+    challenge = opened()
+    assert len(challenge.id) == 10
+    assert set(challenge.id) <= set(string.ascii_lowercase + "234567")
+    assert challenges.get(challenge.id.upper()) == challenge
+
+
+NO_IDS = [
+    "",
+    "abc",
+    *("a" * n for n in (10, 11, 19, 21)),
+    "abcdefghi1",
+    "abcdefghi\n",
+    "KKKKKKKKKK",
+    "\udc80",
+]
+
+
+@pytest.mark.parametrize("id_", NO_IDS)
+def test_an_id_that_nothing_has_and_what_can_be_none_are_refused(challenges, opened, id_):
+    opened()
+    refused(Code.UNKNOWN_CHALLENGE, challenges.get, id_)
+    refused(Code.UNKNOWN_CHALLENGE, challenges.take, id_, BOB)
+    refused(Code.UNKNOWN_CHALLENGE, challenges.mark_started, id_, 1)
+    refused(Code.UNKNOWN_CHALLENGE, challenges.withdraw, ALICE, id_)
+
+
+def test_the_id_of_a_challenge_that_is_not_listed_does_not_follow_from_its_command(
+    challenges, server
+):
+    command = new_command()
+    challenge = challenges.open(ALICE, SECRET, command)
+    assert len(challenge.id) == 20
+    assert challenges.count() == 0
+    assert not challenge.id.startswith(make_id(command, 0))
+    assert challenges.open(ALICE, SECRET, command) == challenge
+    refused(Code.UNKNOWN_CHALLENGE, challenges.get, make_id(command, 0))
+    server.delete(keys.CHALLENGE_LINKS)
+    assert challenges.open(ALICE, SECRET, command).id != challenge.id
+
+
+@pytest.mark.parametrize(
+    "other", [replace(POW2, seat=1), replace(POW2, words=()), replace(POW2, note="hello"), HALVES]
+)
+def test_a_command_that_opened_one_challenge_can_not_open_another(challenges, other):
+    command = new_command()
+    challenge = challenges.open(ALICE, POW2, command)
+    refused(Code.ID_REUSED, challenges.open, ALICE, other, command)
+    refused(Code.ID_REUSED, challenges.open, BOB, POW2, command)
+    assert challenges.list_open() == [challenge]
+
+
+def test_two_commands_whose_ids_agree_open_two_challenges(challenges, server):
+    one, two = new_command(), new_command()
+    held = challenges.open(BOB, POW2, one)
+    server.set(keys.challenge(make_id(two, 0)), pack(replace(held, id=make_id(two, 0))))
+    second = challenges.open(ALICE, POW2, two)
+    assert second.id == make_id(two, 1) != make_id(two, 0)
+    assert second.account == ALICE
+    assert challenges.open(ALICE, POW2, two) == second
+
+
+@pytest.mark.parametrize(("seats", "seat"), [(1, None), (0, None), (2, 2), (3, -1)])
+def test_seats_are_at_least_two_and_the_makers_is_one_of_them(challenges, server, seats, seat):
+    bad = replace(POW2, seats=seats, seat=seat)
+    refused(Code.BAD_PLAYERS, challenges.open, ALICE, bad, new_command())
+    assert records(server) == []
+
+
+def test_a_note_is_one_line_of_what_can_be_seen_and_is_not_repeated_when_it_is_refused():
+    for note in ("x" * NOTE_LIMIT, "Grüße, 你好 👩‍👩‍👧", ""):
+        assert read_proposal(replace(POW2, note=f" {note} ")).note == note
+    for code in (0x200B, 0x202E, 0x2066, 0xE0041):
+        assert read_proposal(replace(POW2, note=f"good{chr(code)} luck")).note == "good luck"
+    for code in (0, 0x09, 0x0A, 0x1B, 0x7F, 0x9B, 0xD800):
+        sentence = refused(
+            Code.BAD_REQUEST, read_proposal, replace(POW2, note=f"secret{chr(code)}words")
+        )
+        assert f"character 7 of the note is U+{code:04X}" in sentence
+        assert "secret" not in sentence
+    sentence = refused(Code.TOO_LONG, read_proposal, replace(POW2, note="x" * (NOTE_LIMIT + 1)))
+    assert str(NOTE_LIMIT) in sentence
+
+
+def test_who_has_no_account_opens_and_takes_nothing(challenges, opened, server):
+    challenge = opened()
+    server.delete(keys.account(BOB))
+    refused(Code.UNKNOWN_USER, challenges.open, BOB, POW2, new_command())
+    refused(Code.UNKNOWN_USER, challenges.take, challenge.id, BOB)
+    assert records(server) == [keys.challenge(challenge.id).encode()]
+    assert challenges.list_open() == [challenge]
+
+
+def test_an_account_has_at_most_20_challenges_that_wait(challenges, opened, server):
+    waiting = [opened() for _ in range(MOST_CHALLENGES)]
+    command = new_command()
+    assert str(MOST_CHALLENGES) in refused(Code.TOO_MANY, challenges.open, ALICE, POW2, command)
+    assert len(records(server)) == MOST_CHALLENGES
+    opened(account=BOB)
+    challenges.withdraw(ALICE, waiting[3].id)
+    assert challenges.open(ALICE, POW2, command).state is ChallengeState.OPEN
+    refused(Code.TOO_MANY, opened)
+    challenges.take(waiting[4].id, BOB)
+    refused(Code.TOO_MANY, opened)  # it waits for its match
+    challenges.mark_started(waiting[4].id, 1)
+    assert opened()
+    assert challenges.open(ALICE, POW2, command)  # a repetition is none more
+
+
+def test_challenges_that_have_expired_leave_room_for_others(challenges, opened, clock):
+    for _ in range(MOST_CHALLENGES):
+        opened()
+    clock.now += OPEN_MS
+    assert opened()
+    assert len(challenges.of(ALICE)) == len(challenges.list_open()) == 1
+
+
+def test_an_account_joins_at_most_20_challenges_that_wait_for_others(challenges, opened):
+    waiting = [opened(HALVES, account) for account in (BOB, CAROL) for _ in range(MOST_CHALLENGES)]
+    for challenge in waiting[:MOST_CHALLENGES]:
+        challenges.take(challenge.id, ALICE)
+    refused(Code.TOO_MANY, challenges.take, waiting[-1].id, ALICE)
+    assert challenges.take(waiting[0].id, ALICE)  # again
+    challenges.take(waiting[0].id, DAVE)
+    challenges.mark_started(waiting[0].id, 1)
+    challenges.take(waiting[-1].id, ALICE)
+    assert len(challenges.of(ALICE)) == MOST_CHALLENGES
+
+
+def test_a_page_is_full_whatever_has_come_to_an_end_unnoticed(challenges, opened, clock, server):
+    found = []
+    for _ in range(8):
+        found.append(opened())
+        clock.now += 1
+    found.reverse()
+    for gone in (1, 2, 4):
+        server.delete(keys.challenge(found[gone].id))
+    assert ids(challenges.list_open(count=3)) == [found[n].id for n in (0, 3, 5)]
+    assert ids(challenges.list_open(start=3)) == [found[n].id for n in (6, 7)]
+    assert ids(challenges.list_open("pow2", 1, 2)) == [found[n].id for n in (3, 5)]
+    assert challenges.list_open("goliath") == challenges.list_open(start=5) == []
+    assert challenges.list_open(count=0) == challenges.list_open(start=-1) == []
+
+
+def test_records_live_as_long_as_they_are_asked_for(challenges, opened, clock, server):
+    challenge = opened(HALVES)
+
+    def left() -> int:
+        return server.pttl(keys.challenge(challenge.id))
+
+    assert OPEN_MS - 60_000 < left() <= OPEN_MS == 30 * DAY
+    clock.now += 10 * DAY
+    challenges.take(challenge.id, BOB)
+    assert OPEN_MS - 11 * DAY < left() <= OPEN_MS - 10 * DAY
+    challenges.take(challenge.id, CAROL)
+    assert ENDED_MS - 60_000 < left() <= ENDED_MS
+    challenges.mark_started(challenge.id, 12)
+    assert ENDED_MS - 60_000 < left() <= ENDED_MS
+    # beside the record and the accounts nothing is left
+    assert len(server.keys()) == 1 + len(PLAYERS)
+    opened()
+    clock.now += OPEN_MS
+    opened()
+    assert server.zcard(keys.open_challenges()) == server.zcard(keys.open_challenges("pow2")) == 1
+
+
+def test_without_a_clock_the_server_tells_the_time(server):
+    before = server.time()[0] * 1000
+    challenge = ChallengeStore(server).open(ALICE, POW2, new_command())
+    assert before <= challenge.created <= server.time()[0] * 1000 + 999
+    assert ChallengeStore(server).list_open() == [challenge]
+
+
+def test_start_ids_differ_and_depend_on_nothing_that_comes_later(challenges, opened):
+    one, two = opened(), opened()
+    taken = challenges.take(one.id, BOB)
+    assert one.start_id == taken.start_id == challenges.mark_started(one.id, 3).start_id
+    assert len({one.start_id, two.start_id, one.command, two.command}) == 4
+    assert len(one.start_id) == 16
+
+
+def test_chance_seats_the_maker_once_and_for_all(server, clock):
+    asked = []
+
+    def draw(count: int) -> int:
+        asked.append(count)
+        return 2
+
+    challenges = ChallengeStore(server, clock, draw)
+    challenge = challenges.open(ALICE, replace(HALVES, seat=None), new_command())
+    challenges.take(challenge.id, BOB)
+    assert asked == []
+    taken = challenges.take(challenge.id, CAROL)
+    assert taken.seat_order == (BOB, CAROL, ALICE)
+    assert taken.proposal.seat is None
+    assert (
+        challenges.take(challenge.id, BOB).seat_order
+        == challenges.mark_started(taken.id, 1).seat_order
+    )
+    assert asked == [3]
+
+
+def test_chance_gives_the_maker_every_seat(challenges, opened):
+    drawn = Counter()
+    for board in range(1, 41):
+        challenge = opened(replace(POW2, seat=None))
+        drawn[challenges.take(challenge.id, BOB).seat_order] += 1
+        challenges.mark_started(challenge.id, board)
+    assert set(drawn) == {(ALICE, BOB), (BOB, ALICE)}  # fails once in 10**12 runs
+
+
+@given(
+    st.integers(2, 9).flatmap(lambda seats: st.tuples(st.just(seats), st.integers(0, seats - 1)))
+)
+def test_everybody_has_a_seat_and_the_maker_the_one_asked_for(seats_and_seat):
+    seats, seat = seats_and_seat
+    takers = [bytes([number]) * 8 for number in range(1, seats)]
+    proposal = replace(POW2, seats=seats, seat=seat)
+    challenge = Challenge(
+        id="a" * 10,
+        command=bytes(16),
+        account=ALICE,
+        proposal=proposal,
+        created=0,
+        state=ChallengeState.OPEN,
+    )
+    for taker in takers:
+        assert challenge.seat_order == ()
+        challenge = join(challenge, taker, draw=lambda _: -1)
+    assert challenge.seat_order[seat] == ALICE
+    assert [account for account in challenge.seat_order if account != ALICE] == takers
+
+
+def test_a_challenge_has_one_board_and_none_before_it_is_full(challenges, opened):
+    challenge = opened()
+    for board in (11, 12):
+        with pytest.raises(ValueError, match=f"can't have board {board}"):
+            challenges.mark_started(challenge.id, board)
+        challenges.take(challenge.id, BOB)
+        challenges.mark_started(challenge.id, 10)
+    assert challenges.get(challenge.id).board == 10
+
+
+def test_what_is_full_and_never_started_is_forgotten_with_its_record(challenges, opened, server):
+    challenge = challenges.take(opened().id, BOB)
+    assert ENDED_MS - 60_000 < server.pttl(keys.challenge(challenge.id)) <= ENDED_MS
+    server.delete(keys.challenge(challenge.id))  # as Redis does by itself after forty days
+    for found in (challenges.full(), challenges.of(ALICE), challenges.of(BOB)):
+        assert found == []
+    assert len(server.keys()) == len(PLAYERS)
+
+
+def test_a_refusal_says_whether_a_challenge_is_taken_or_withdrawn(challenges, opened, server):
+    one, other = opened(), opened(replace(POW2, note="hello"))
+    challenges.take(one.id, BOB)
+    challenges.withdraw(ALICE, other.id)
+    assert "taken" in refused(Code.UNKNOWN_CHALLENGE, challenges.take, one.id, CAROL)
+    assert "withdrawn" in refused(Code.UNKNOWN_CHALLENGE, challenges.take, other.id, CAROL)
+    assert b"hello" not in server.get(keys.challenge(other.id))

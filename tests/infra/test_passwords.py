@@ -1,0 +1,619 @@
+"""Passwords: how many are tried, by whom and from where; what is remembered of them; and other limits."""
+
+import threading
+import traceback
+
+import pytest
+from argon2 import PasswordHasher
+from redis import Redis
+from redis.exceptions import RedisError
+
+from domain.errors import Code, Refusal
+from infra.people import rate_limits as password_attempts
+from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING, Accounts, RecentPasswords
+from infra.people.rate_limits import (
+    LOCAL,
+    WRONG_PASSWORDS,
+    AttemptSource,
+    CommandRateLimit,
+    LoginRateLimit,
+    NetworkRateLimit,
+    RateBudget,
+    attempts_from,
+)
+from infra.redis import keys
+from infra.redis.clients import make_client
+from tests.fakes.app import CHEAP
+from tests.helpers.examples import refused
+from tests.helpers.proposals import ALICE, BOB, Clock
+
+PASSWORD = "mad-hatter"
+MANY = 1_000_000
+SECRETS = ("wonder-land", "looking-glass", "six!5", "half\udc80pair", "tabbed\tword")
+
+
+class Counting(PasswordHasher):
+    """A cheap hasher that counts what it checks; `gate` holds the checks up until it is set."""
+
+    def __init__(self, **costs) -> None:
+        super().__init__(**{"time_cost": 1, "memory_cost": 8, "parallelism": 1} | costs)
+        self.checked = 0
+        self.gate = threading.Event()
+        self.gate.set()
+        self._lock = threading.Lock()
+
+    def verify(self, hash, password):  # noqa: A002 - the name is argon2's
+        with self._lock:
+            self.checked += 1
+        assert self.gate.wait(60)
+        return super().verify(hash, password)
+
+
+@pytest.fixture
+def hasher() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+def accounts(redis_client, hasher) -> Accounts:
+    return Accounts(redis_client, hasher)
+
+
+@pytest.fixture
+def elsewhere(redis_client, hasher) -> Accounts:
+    """The accounts as another process sees them."""
+    return Accounts(redis_client, hasher)
+
+
+@pytest.fixture
+def alice(accounts) -> bytes:
+    return accounts.signup("alice", PASSWORD)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    made = Clock()
+    made.now = 1000
+    return made
+
+
+def guess_in_vain(accounts, name, times) -> None:
+    for n in range(times):
+        with pytest.raises(Refusal) as caught:
+            accounts.verify(name, f"guess-{n}")
+        assert caught.value.code in (Code.WRONG_PASSWORD, Code.UNKNOWN_USER)
+
+
+def test_a_password_just_found_right_is_not_hashed_again_for_ten_minutes(
+    redis_client, hasher, alice
+):
+    now = [1000.0]
+    accounts = Accounts(redis_client, hasher, recent=RecentPasswords(lambda: now[0]))
+    elsewhere = Accounts(redis_client, hasher)
+    checked = []
+    for after, process in (
+        (0, accounts),
+        (0, accounts),
+        (599, accounts),
+        (0, elsewhere),
+        (2, accounts),
+    ):
+        now[0] += after
+        assert process.verify("alice", PASSWORD) == alice
+        checked.append(hasher.checked)
+    assert checked == [1, 1, 1, 2, 3]
+
+
+def test_a_password_found_right_is_wrong_at_once_when_it_was_changed_elsewhere(
+    accounts, elsewhere, alice
+):
+    accounts.verify("alice", PASSWORD)
+    elsewhere.change_password("alice", PASSWORD, "looking-glass")
+    refused(Code.WRONG_PASSWORD, accounts.verify, "alice", PASSWORD)
+    assert accounts.verify("alice", "looking-glass") == alice
+    elsewhere.delete("alice", "looking-glass", lambda _: None)
+    refused(Code.UNKNOWN_USER, accounts.verify, "alice", "looking-glass")
+    elsewhere.signup("alice", "another-one")
+    refused(Code.WRONG_PASSWORD, accounts.verify, "alice", "looking-glass")
+
+
+def test_a_renewed_hash_is_known_to_be_right(redis_client, alice):
+    dearer = Counting(memory_cost=16)
+    later = Accounts(redis_client, dearer)
+    for _ in range(2):
+        assert later.verify("alice", PASSWORD) == alice
+    assert dearer.checked == 1
+
+
+def test_only_the_very_password_for_the_very_hash_is_remembered(accounts):
+    recent = RecentPasswords()
+    recent.add("a hash", PASSWORD, LOCAL)
+    assert recent.has("a hash", PASSWORD, LOCAL)
+    assert not recent.has("a hash", PASSWORD, "192.0.2.1")
+    for stored, password in (
+        *(("a hash", "wonderlan"), ("a hash", "mad-hatter "), ("a has", "hmad-hatter")),
+        *(("another hash", PASSWORD), ("a hash", "wonderlan\udc80")),
+    ):
+        assert not recent.has(stored, password, LOCAL)
+    assert not RecentPasswords().has("a hash", PASSWORD, LOCAL)
+    # what can't be written matches no password
+    accounts.signup("alice", "mad-hatter?")
+    accounts.verify("alice", "mad-hatter?")
+    refused(Code.WRONG_PASSWORD, accounts.verify, "alice", "mad-hatter\udc80")
+
+
+def test_passwords_are_remembered_of_ten_thousand_at_most():
+    recent = RecentPasswords()
+    for n in range(10_001):
+        recent.add("a hash", f"password{n}", LOCAL)
+    assert not recent.has("a hash", "password0", LOCAL)
+    assert recent.has("a hash", "password1", LOCAL)
+    assert recent.has("a hash", "password10000", LOCAL)
+
+
+@pytest.mark.parametrize("name", ["alice", "nobody"])
+def test_after_ten_wrong_passwords_no_more_are_tried(accounts, elsewhere, hasher, name):
+    accounts.signup("alice", "mad-hatter")
+    guess_in_vain(accounts, name, 10)
+    assert hasher.checked == 10
+    for door in (accounts, elsewhere):
+        for spelling in (name, name.upper()):
+            sentence = refused(Code.TOO_MANY_ATTEMPTS, door.verify, spelling, "mad-hatter")
+            assert sentence.endswith("try again in 15 minutes")
+    assert hasher.checked == 10
+
+
+def test_who_knows_a_password_or_has_another_userid_does_not_pay_for_guesses(
+    accounts, elsewhere, alice
+):
+    bob = accounts.signup("bob", "yes-we-can")
+    assert accounts.verify("alice", PASSWORD) == alice
+    guess_in_vain(elsewhere, "alice", 10)
+    refused(Code.TOO_MANY_ATTEMPTS, elsewhere.verify, "alice", PASSWORD)
+    assert elsewhere.verify("bob", "yes-we-can") == bob
+    assert accounts.verify("alice", PASSWORD) == alice
+    refused(Code.TOO_MANY_ATTEMPTS, accounts.verify, "alice", "looking-glass")
+
+
+def test_right_passwords_are_not_counted_and_give_no_guesses_back(redis_client, accounts, alice):
+    guess_in_vain(accounts, "alice", 9)
+    for _ in range(20):
+        assert Accounts(redis_client, Counting()).verify("alice", PASSWORD) == alice
+    guess_in_vain(accounts, "alice", 1)
+    refused(Code.TOO_MANY_ATTEMPTS, accounts.verify, "alice", "looking-glass")
+
+
+def test_guesses_that_come_at_once_are_stopped_like_others(redis_client, hasher, wait_until):
+    Accounts(redis_client, hasher).signup("alice", "mad-hatter")
+    accounts = [Accounts(redis_client, hasher) for _ in range(30)]
+    codes = []
+    hasher.gate.clear()
+
+    def guess(mine: Accounts) -> None:
+        with pytest.raises(Refusal) as caught:
+            mine.verify("alice", "looking-glass")
+        codes.append(caught.value.code)
+
+    threads = [threading.Thread(target=guess, args=(mine,)) for mine in accounts]
+    for thread in threads:
+        thread.start()
+    wait_until(lambda: len(codes) == 20)
+    assert set(codes) == {Code.TOO_MANY_ATTEMPTS}
+    assert hasher.checked == WRONG_PASSWORDS
+    hasher.gate.set()
+    for thread in threads:
+        thread.join()
+    assert codes.count(Code.WRONG_PASSWORD) == WRONG_PASSWORDS
+    assert hasher.checked == WRONG_PASSWORDS
+
+
+def test_two_passwords_are_hashed_at_once_and_no_more(redis_client, hasher, wait_until):
+    accounts = Accounts(redis_client, hasher, limit=LoginRateLimit(redis_client, most=100))
+    alice = accounts.signup("alice", "mad-hatter")
+    hasher.gate.clear()
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(accounts.verify("alice", "mad-hatter")))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    counted = lambda: int(redis_client.get(redis_client.keys("logins:*")[0]))  # noqa: E731
+    wait_until(lambda: redis_client.keys("logins:*") and counted() == 8)
+    assert hasher.checked == 2
+    hasher.gate.set()
+    for thread in threads:
+        thread.join()
+    assert found == [alice] * 8
+    assert counted() == 0
+
+
+def test_every_way_to_give_a_password_is_limited(accounts):
+    accounts.signup("alice", "mad-hatter")
+    guess_in_vain(accounts, "alice", 10)
+    for call, *args in (
+        (accounts.verify,),
+        (accounts.change, lambda a: a),
+        (accounts.change_password, "looking-glass"),
+        (accounts.delete, lambda _: None),
+    ):
+        refused(Code.TOO_MANY_ATTEMPTS, call, "alice", "mad-hatter", *args)
+
+
+def told(error: BaseException) -> str:
+    """All that a log could come to hold of an exception, and of those it came from."""
+    parts = [traceback.format_exception(error)]
+    chain: BaseException | None = error
+    while chain is not None:
+        parts.append([repr(chain), str(chain), repr(chain.args), repr(vars(chain))])
+        chain = chain.__cause__ or chain.__context__
+    return "\n".join(text for part in parts for text in part)
+
+
+def repeats_a_secret(text: str) -> bool:
+    """Whether a password is in the text, as it is or as an escape shows it."""
+    return any(secret in text or repr(secret)[1:-1] in text for secret in SECRETS)
+
+
+def calls(accounts: Accounts):
+    """Everything that takes a password, each with the passwords given."""
+    for secret in SECRETS:
+        for name in ("alice", "nobody", "Ålice", "all"):
+            yield accounts.signup, (name, secret)
+            yield accounts.signup, (name, secret, ["no address"])
+            yield accounts.verify, (name, secret)
+            yield accounts.change, (name, secret, lambda a: a)
+            yield accounts.change_password, (name, secret, "new!-new!5")
+            yield accounts.change_password, (name, "mad-hatter", secret)
+            yield accounts.delete, (name, secret, lambda _: None)
+
+
+def test_no_refusal_repeats_a_password(redis_client, hasher):
+    accounts = Accounts(redis_client, hasher, limit=LoginRateLimit(redis_client, most=10))
+    accounts.signup("alice", "mad-hatters")
+    codes = set()
+    for call, args in calls(accounts):
+        try:
+            call(*args)
+        except Refusal as refusal:
+            codes.add(refusal.code)
+            text = told(refusal)
+            assert not repeats_a_secret(text)
+            assert "argon2id" not in text
+    assert codes >= {
+        Code.BAD_NAME,
+        Code.BAD_PASSWORD,
+        Code.BAD_ADDRESS,
+        Code.NAME_TAKEN,
+        Code.UNKNOWN_USER,
+        Code.WRONG_PASSWORD,
+        Code.TOO_MANY_ATTEMPTS,
+    }
+
+
+def test_no_failure_of_the_server_repeats_a_password_or_a_hash(redis_client, hasher):
+    accounts = Accounts(redis_client, hasher)
+    alice = accounts.signup("alice", "wonder-land")
+    hashed = redis_client.get(keys.account(alice))
+    redis_client.config_set("maxmemory", 1)  # every write fails, every read is answered
+    failures = 0
+    try:
+        for call, args in [
+            *calls(accounts),
+            (accounts.change_password, ("alice", "wonder-land", "looking-glass")),
+        ]:
+            try:
+                call(*args)
+            except RedisError as error:
+                failures += 1
+                text = told(error)
+                assert not repeats_a_secret(text)
+                assert "argon2id" not in text
+            except Refusal:
+                continue
+    finally:
+        redis_client.config_set("maxmemory", 0)
+    assert failures > 8
+    assert redis_client.get(keys.account(alice)) == hashed
+
+
+def test_a_server_that_is_not_there_is_told_without_the_password(tmp_path, hasher):
+    with make_client(str(tmp_path / "none.sock")) as client:
+        accounts = Accounts(client, hasher)
+        for call in (accounts.verify, accounts.signup):
+            with pytest.raises(RedisError) as caught:
+                call("alice", SECRETS[0])
+            assert not repeats_a_secret(told(caught.value))
+
+
+def accounts_of(client: Redis, rate: int = MANY, hasher: PasswordHasher = CHEAP) -> Accounts:
+    """Accounts that remember no password of those before them."""
+    return Accounts(client, hasher, password_rate=rate)
+
+
+def code_of(call, *args) -> Code:
+    with pytest.raises(Refusal) as caught:
+        call(*args)
+    return caught.value.code
+
+
+def guess(accounts: Accounts, network: str, count: int = 1) -> set[Code]:
+    with attempts_from(AttemptSource(network)):
+        return {code_of(accounts.verify, "alice", f"guess-{n}") for n in range(count)}
+
+
+def log_in(client: Redis, network: str) -> bytes:
+    with attempts_from(AttemptSource(network)):
+        return accounts_of(client).verify("alice", PASSWORD)
+
+
+def test_wrong_passwords_from_one_network_lock_the_owner_out_nowhere_else(redis_client, alice):
+    accounts = accounts_of(redis_client)
+    with attempts_from(AttemptSource("192.0.2.2")):
+        assert accounts.verify("alice", PASSWORD) == alice
+    assert guess(accounts, "192.0.2.1", WRONG_PASSWORDS) == {Code.WRONG_PASSWORD}
+    with attempts_from(AttemptSource("192.0.2.1")):
+        assert code_of(accounts.verify, "alice", PASSWORD) is Code.TOO_MANY_ATTEMPTS
+    assert log_in(redis_client, "192.0.2.3") == alice
+    assert accounts_of(redis_client).verify("alice", PASSWORD) == alice  # at the terminal
+    # where the owner plays, guesses stop nobody who knows the password
+    guess(accounts, "192.0.2.2", WRONG_PASSWORDS)
+    with attempts_from(AttemptSource("192.0.2.2")):
+        assert accounts.verify("alice", PASSWORD) == alice
+
+
+def test_who_names_a_player_s_sender_is_stopped_before_the_right_one(redis_client, alice):
+    accounts = accounts_of(redis_client)
+    with attempts_from(AttemptSource("mail alice@example.org", strangers="mail")):
+        assert accounts.verify("alice", PASSWORD) == alice
+        for n in range(WRONG_PASSWORDS):
+            assert code_of(accounts.verify, "alice", f"guess-{n}") is Code.WRONG_PASSWORD
+        assert code_of(accounts.verify, "alice", PASSWORD) is Code.TOO_MANY_ATTEMPTS
+
+
+def test_guesses_from_everywhere_stop_and_spare_where_the_owner_has_been(
+    redis_client, alice, monkeypatch
+):
+    monkeypatch.setattr(password_attempts, "FROM_EVERYWHERE", 12)
+    log_in(redis_client, "192.0.2.200")
+    accounts = accounts_of(redis_client)
+    said = [guess(accounts, f"198.51.100.{n}") for n in range(15)]
+    assert said == [{Code.WRONG_PASSWORD}] * 12 + [{Code.TOO_MANY_ATTEMPTS}] * 3
+    with attempts_from(AttemptSource("198.51.100.200")):
+        assert (
+            code_of(accounts_of(redis_client).verify, "alice", PASSWORD) is Code.TOO_MANY_ATTEMPTS
+        )
+    assert log_in(redis_client, "192.0.2.200") == alice
+    assert accounts_of(redis_client).verify("alice", PASSWORD) == alice
+
+
+def test_a_network_has_a_budget_whoever_it_asks_for_and_no_hash_beyond_it(redis_client):
+    hasher = Counting()
+    accounts = accounts_of(redis_client, 5, hasher)
+    with attempts_from(AttemptSource("192.0.2.1")):
+        codes = [code_of(accounts.verify, f"nobody{n}", "12345678") for n in range(8)]
+    assert codes == [Code.UNKNOWN_USER] * 5 + [Code.TOO_FAST] * 3
+    assert hasher.checked == 5
+    with attempts_from(AttemptSource("192.0.2.2")):
+        assert code_of(accounts.verify, "nobody1", "12345678") is Code.UNKNOWN_USER
+
+
+def test_new_accounts_spend_the_budget_too_and_right_passwords_and_terminals_do_not(redis_client):
+    accounts = accounts_of(redis_client, 5)
+    with attempts_from(AttemptSource("192.0.2.1")):
+        for n in range(5):
+            accounts.signup(f"spray{n}", PASSWORD)
+        assert code_of(accounts.signup, "spray5", PASSWORD) is Code.TOO_FAST
+    assert accounts.names(0, 10) == [f"spray{n}" for n in range(5)]
+    with attempts_from(AttemptSource("192.0.2.2")):
+        for _ in range(8):
+            accounts._recent._seen.clear()  # so that each takes a hash
+            assert accounts.verify("spray0", PASSWORD)
+    for n in range(8):
+        accounts.signup(f"local{n}", PASSWORD)
+    assert len(accounts.names(0, 20)) == 13
+
+
+def test_senders_that_anybody_may_name_count_as_one_until_they_are_known(redis_client, alice):
+    accounts = accounts_of(redis_client, 5)
+
+    def codes(senders) -> list[Code]:
+        told = []
+        for sender in senders:
+            with attempts_from(AttemptSource(f"mail {sender}", strangers="mail")):
+                told.append(code_of(accounts.verify, "alice", "guess-1"))
+        return told
+
+    with attempts_from(AttemptSource("mail alice@example.org", strangers="mail")):
+        assert accounts_of(redis_client).verify("alice", PASSWORD) == alice
+    forged = codes(f"innocent{n}@example.net" for n in range(7))
+    assert forged == [Code.WRONG_PASSWORD] * 5 + [Code.TOO_FAST] * 2
+    with attempts_from(AttemptSource("mail alice@example.org", strangers="mail")):
+        accounts._recent._seen.clear()  # as after ten minutes
+        assert accounts.verify("alice", PASSWORD) == alice
+
+
+def test_no_more_wait_for_a_hash_than_there_is_room_for(redis_client):
+    hasher = Counting()
+    hasher.gate.clear()
+    accounts = accounts_of(redis_client, hasher=hasher)
+    most = HASHES_AT_ONCE + HASHES_WAITING
+    codes: list[Code] = []
+
+    def ask(name: str) -> None:
+        codes.append(code_of(accounts.verify, name, "12345678"))
+
+    threads = [threading.Thread(target=ask, args=[f"nobody{n}"]) for n in range(most + 5)]
+    for thread in threads:
+        thread.start()
+    while len(codes) < 5:  # those that are code_of are so at once
+        threads[-1].join(0.01)
+    assert codes == [Code.BUSY] * 5
+    assert hasher.checked <= HASHES_AT_ONCE
+    hasher.gate.set()
+    for thread in threads:
+        thread.join()
+    assert codes[5:] == [Code.UNKNOWN_USER] * most
+
+
+def test_a_refusal_for_want_of_room_costs_no_attempt(redis_client, alice):
+    hasher = Counting()
+    accounts = accounts_of(redis_client, hasher=hasher)
+    with attempts_from(AttemptSource("192.0.2.1", is_abandoned=lambda: True)):
+        for _ in range(WRONG_PASSWORDS + 5):
+            assert code_of(accounts.verify, "alice", "guess-1") is Code.BUSY
+    assert hasher.checked == 0  # nobody waited for it
+    assert log_in(redis_client, "192.0.2.1") == alice
+
+
+def test_the_networks_of_an_account_are_few_hidden_and_erased_with_it(redis_client, alice):
+    for n in range(25):
+        log_in(redis_client, f"192.0.2.{n}")
+    name = keys.networks(alice)
+    assert redis_client.zcard(name) == 20
+    assert redis_client.ttl(name) > 24 * 3600
+    assert not any(b"192" in member for member in redis_client.zrange(name, 0, -1))
+    with attempts_from(AttemptSource("192.0.2.1")):
+        accounts_of(redis_client).delete("alice", PASSWORD, lambda _: None)
+    left = {key for key in redis_client.scan_iter() if not key.startswith(b"logins:")}
+    assert not any(alice.hex().encode() in key for key in left)
+
+
+def the_key(client: Redis) -> bytes:
+    (key,) = client.keys()
+    return key
+
+
+def test_attempts_are_counted_up_to_the_limit_until_the_window_ends(redis_client, wait_until):
+    limit = LoginRateLimit(redis_client, most=2, minutes=15)
+    limit.count("alice")
+    for _ in range(5):
+        limit.count("Alice")
+        limit.give_back("alice")
+    limit.count("alice")
+    name = the_key(redis_client)
+    assert 14 * 60 < redis_client.ttl(name) <= 15 * 60
+    redis_client.expire(name, 50)
+    for _ in range(5):
+        sentence = refused(Code.TOO_MANY_ATTEMPTS, limit.count, "alice")
+        assert "'alice'; try again in 1 minute" in sentence
+    assert redis_client.ttl(name) <= 50, "more attempts do not make the wait longer"
+    assert int(redis_client.get(name)) == 7, "and buy none in the next window"
+    limit.count("bob")
+    limit.forget("bob")
+    assert redis_client.keys() == [name]
+    redis_client.pexpire(name, 1)
+    wait_until(lambda: not redis_client.keys())
+    limit.count("alice")
+    limit.forget("Alice")
+    limit.give_back("alice")
+    assert redis_client.ttl(the_key(redis_client)) > 0, "what is given back late does not stay"
+
+
+def test_a_key_does_not_show_the_userid_and_has_the_prefix_of_the_table(redis_client):
+    LoginRateLimit(redis_client).count("alice")
+    key = the_key(redis_client).decode()
+    assert key.startswith(f"{keys.LOGINS}:tried/")
+    assert key.endswith("/10/15/minute")
+    assert "alice" not in key
+
+
+@pytest.mark.parametrize("name", ["", "x" * 10_000, "half\udc80", "{u:alice}\r\n\0"])
+def test_any_text_can_be_counted(redis_client, name):
+    limit = LoginRateLimit(redis_client, most=1)
+    limit.count(name)
+    refused(Code.TOO_MANY_ATTEMPTS, limit.count, name)
+
+
+def test_attempts_are_counted_over_the_clients_own_connections(valkey, redis_client):
+    before = len(redis_client.client_list())
+    with make_client(valkey.url) as client:
+        LoginRateLimit(client).count("alice")
+        assert len(redis_client.client_list()) == before + 1
+        limit = LoginRateLimit(client)
+        for call in (limit.count, limit.give_back, limit.forget):
+            call("alice")
+        assert len(redis_client.client_list()) == before + 1
+
+
+def test_commands_are_taken_up_to_the_limit_and_what_was_spent_comes_back_evenly(clock):
+    limit = CommandRateLimit(300, clock)
+    assert limit.check(ALICE, 299) == RateBudget(300, 1, 60)
+    assert limit.check(ALICE).left == 0
+    assert limit.check(BOB).left == 299
+    for _ in range(100):  # what is refused spends nothing
+        sentence = refused(Code.TOO_FAST, limit.check, ALICE)
+        assert sentence == "more than 300 commands in a minute; try again in 1 second"
+    with pytest.raises(Refusal) as caught:
+        limit.check(ALICE, 23)
+    assert caught.value.retry_after == 5
+    assert caught.value.sentence.endswith("try again in 5 seconds")
+    for seconds, cost, left, full in ((5, 23, 2, 60), (30, 1, 151, 30), (3600, 1000, 0, 60)):
+        clock.now += seconds
+        assert limit.check(ALICE, cost) == RateBudget(300, left, full)
+    one = CommandRateLimit(1, clock)
+    one.check(ALICE)
+    clock.now += 59.5
+    assert refused(Code.TOO_FAST, one.check, ALICE).endswith("in 1 second")
+    clock.now += 0.5
+    one.check(ALICE)
+    refused(Code.TOO_FAST, one.check, ALICE)
+
+
+def test_many_networks_of_ipv6_have_the_budget_of_ten():
+    limit = NetworkRateLimit(3, setting="address_rate")
+    for n in range(30):
+        limit.check(f"2001:db8:1:{n:x}::/64")
+    refused(Code.TOO_FAST, limit.check, "2001:db8:1:ffff::/64")
+    limit.give_back("2001:db8:1::/64")
+    limit.check("2001:db8:1:ffff::/64")
+    for other in ("2001:db8:2::/64", "192.0.2.1", "", "half\udc80"):
+        for _ in range(3):
+            limit.check(other)
+        refused(Code.TOO_FAST, limit.check, other)
+
+
+def test_one_network_that_goes_on_while_it_is_refused_spends_nothing_of_its_neighbours():
+    limit = NetworkRateLimit(3, setting="address_rate")
+    limit.check("2001:db8:1::/64", 3)
+    for _ in range(100):
+        refused(Code.TOO_FAST, limit.check, "2001:db8:1::/64")
+    limit.check("2001:db8:1:7::/64")
+
+
+def test_many_new_accounts_do_not_push_out_one_that_has_given_many_commands(clock):
+    limit = CommandRateLimit(5, clock)
+    for _ in range(5):
+        limit.check(ALICE)
+    for n in range(40_000):
+        limit.check(n.to_bytes(8))
+    refused(Code.TOO_FAST, limit.check, ALICE)
+    clock.now += 60
+    limit.check(ALICE)
+
+
+def test_a_process_counts_ten_thousand_accounts_and_forgets_the_one_silent_longest(clock):
+    limit = CommandRateLimit(1, clock)
+    for n in range(10_000):
+        limit.check(n.to_bytes(8))
+    refused(Code.TOO_FAST, limit.check, (0).to_bytes(8))
+    limit.check(ALICE)
+    refused(Code.TOO_FAST, limit.check, (0).to_bytes(8))
+    limit.check((1).to_bytes(8))
+
+
+def test_commands_that_come_at_once_are_all_counted_and_no_thread_is_left_behind(clock):
+    before = threading.active_count()
+    limit = CommandRateLimit(1000, clock)
+
+    def give() -> None:
+        for _ in range(250):
+            limit.check(ALICE)
+
+    threads = [threading.Thread(target=give) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    refused(Code.TOO_FAST, limit.check, ALICE)
+    assert threading.active_count() == before

@@ -1,0 +1,551 @@
+"""Clients of a server: no command is sent twice, much is asked together, and each has its own replies."""
+
+import asyncio
+import random
+import socketserver
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from hypothesis import given
+from hypothesis import strategies as st
+from redis import ConnectionError as LostConnectionError
+from redis import Redis
+from redis._parsers import _HiredisParser
+from redis.crc import key_slot
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from infra.redis import autopipeline, clients
+from infra.redis import server as server_time
+from infra.redis.addresses import redact_url, unix_url
+from infra.redis.autopipeline import MOST_IN_FLIGHT, AutoPipeline, MicroBatcher, raise_errors
+from infra.redis.clients import make_async_client, make_client, time_ms
+from infra.redis.reads import Read, in_one_command, read_all, read_one, read_strings
+from infra.redis.server import COUNTED_SECONDS, ServerTime
+from infra.store import locators
+from infra.store.channels import LogListener, add_log_news
+from infra.valkey.server import EmbeddedServer
+
+
+class Conversation(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        self.server.connections += 1
+        while request := self.request.recv(65536):
+            self.server.received += request
+            if b"PING" in request:
+                self.request.sendall(b"+PONG\r\n")
+            elif self.server.answer is not None:
+                self.request.sendall(self.server.answer)
+                return
+
+
+class Listener(socketserver.ThreadingTCPServer):
+    """Answers PING, and any other command with `answer` and the connection's end; with None, never."""
+
+    def __init__(self, answer: bytes | None) -> None:
+        super().__init__(("127.0.0.1", 0), Conversation)
+        self.answer, self.connections, self.received = answer, 0, b""
+
+    @contextmanager
+    def running(self) -> Iterator["Listener"]:
+        with self, ThreadPoolExecutor(1) as pool:
+            pool.submit(self.serve_forever, 0.01)
+            try:
+                yield self
+            finally:
+                self.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("answer", "command", "error"),
+    [
+        (b"", [("INCRBY", "a", 1)], RedisConnectionError),
+        (b"", [("INCRBY", "a", 1), ("INCRBY", "b", 1)], RedisConnectionError),
+        (b"*2\r\n:1\r\n", [("EVALSHA", "0" * 40, 0)], RedisConnectionError),
+        (None, [("INCRBY", "a", 1)], RedisTimeoutError),
+    ],
+    ids=["broken", "pipeline", "answer", "silent"],
+)
+def test_a_command_is_sent_once_when_no_answer_comes(monkeypatch, answer, command, error):
+    monkeypatch.setattr(clients, "ANSWER_TIMEOUT", 0.1)
+    with Listener(answer).running() as listener:
+        port = listener.server_address[1]
+        with make_client(f"redis://127.0.0.1:{port}") as client:
+            if len(command) == 1:
+                with pytest.raises(error):
+                    client.execute_command(*command[0])
+            else:
+                with client.pipeline(transaction=False) as pipeline, pytest.raises(error):
+                    pipeline.incr("a").incr("b").execute()
+            assert listener.connections == 1
+            assert listener.received.count(command[0][0].encode()) == len(command)
+
+
+def test_an_absent_server_is_tried_once():
+    with make_client("/nowhere/valkey.sock") as client, pytest.raises(RedisConnectionError):
+        client.ping()
+
+
+def test_a_client_gives_bytes_over_resp2_through_hiredis(valkey: EmbeddedServer):
+    with make_client(valkey.url) as client:
+        connection = client.connection_pool.get_connection()
+        assert isinstance(connection._parser, _HiredisParser)
+        assert connection.retry.get_retries() == 0
+        client.connection_pool.release(connection)
+        client.set("key", "value")
+        assert client.get("key") == b"value"
+        assert client.execute_command("CLIENT INFO")["resp"] == "2"
+
+
+def test_the_answer_timeout_starts_when_a_blocking_command_would_end():
+    with make_client("redis://h", blocking_timeout=7) as client:
+        connection = client.connection_pool.connection_kwargs
+        assert connection["socket_timeout"] == clients.ANSWER_TIMEOUT + 7
+        assert connection["socket_connect_timeout"] == clients.CONNECT_TIMEOUT
+
+
+@pytest.mark.parametrize(
+    ("url", "kind", "expected"),
+    [
+        ("redis://me:word@h:1/2", "", {"host": "h", "port": 1, "db": 2, "password": "word"}),
+        ("rediss://h?ssl_ca_certs=/c", "SSL", {"host": "h", "ssl_ca_certs": "/c"}),
+        ("unix:///a/b?db=3", "UnixDomainSocket", {"path": "/a/b", "db": 3}),
+        ("/a dir/b?c", "UnixDomainSocket", {"path": "/a dir/b?c"}),
+    ],
+)
+def test_a_client_is_made_for_each_kind_of_url(url, kind, expected):
+    with make_client(url) as client:
+        pool = client.connection_pool
+        assert pool.connection_class.__name__ == f"{kind}Connection"
+        assert expected.items() <= pool.connection_kwargs.items()
+
+
+def test_a_url_that_can_t_be_used_is_refused_and_a_shown_one_has_no_password():
+    for url, sentence in (
+        ("localhost:6379", "starts with redis://, rediss:// or unix://"),
+        ("redis://h?retry_on_timeout=yes", "can't set 'retry_on_timeout'"),
+        ("redis://h:port", "the port in a server's URL is a number"),
+        ("redis://h/zero", "the database in a server's URL is a number, not 'zero'"),
+        ("unix://relative/path?", "has an absolute path"),
+        ("unix://", "has an absolute path"),
+        ("redis://h?socket_timeout=0", "can't set 'socket_timeout'"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            make_client(url)
+    with pytest.raises(ValueError, match="negative"):
+        make_client("redis://h", blocking_timeout=-1)
+    shown = {
+        "redis://me:word@h:1/2": "redis://***@h:1/2",
+        "redis://h:1": "redis://h:1",
+        "unix:///s?db=1": "unix:///s?db=1",
+        "unix:///s?password=word": "unix:///s",
+    }
+    assert {url: redact_url(url) for url in shown} == shown
+    assert unix_url("/a b/c?d#e") == "unix:///a%20b/c%3Fd%23e"
+
+
+def run(url: str, test: Callable[[AutoPipeline], Awaitable[Any]]) -> Any:
+    async def running() -> Any:
+        async with make_async_client(url) as client, AutoPipeline(client) as pipe:
+            return await test(pipe)
+
+    return asyncio.run(asyncio.wait_for(running(), 30))
+
+
+def test_each_gets_the_replies_to_its_own_commands_in_their_order(redis_client, valkey):
+    async def count(pipe: AutoPipeline) -> list[list[int]]:
+        asked = [
+            pipe.send([("INCRBY", f"counter {i}", i), ("INCR", f"counter {i}")]) for i in range(500)
+        ]
+        return await asyncio.gather(*asked)
+
+    assert run(valkey.url, count) == [[i, i + 1] for i in range(500)]
+    assert redis_client.get("counter 499") == b"500"
+
+
+def test_what_is_asked_at_one_moment_shares_connections(redis_client, valkey):
+    async def connections(pipe: AutoPipeline) -> int:
+        await asyncio.gather(*(pipe.send([("PING",)]) for _ in range(100)))
+        (listed,) = await pipe.send([("CLIENT", "LIST", "TYPE", "normal")])
+        return len(listed.splitlines())
+
+    before = len(redis_client.client_list())
+    assert run(valkey.url, connections) <= before + 2
+
+
+def test_an_error_is_a_reply_of_who_asked_and_of_nobody_else(redis_client, valkey):
+    async def ask(pipe: AutoPipeline) -> list[list[Any]]:
+        words = [("SET", "text", "a"), ("INCR", "text"), ("GET", "text")]
+        return await asyncio.gather(pipe.send(words), pipe.send([("PING",)]))
+
+    (stored, error, text), pong = run(valkey.url, ask)
+    assert (stored, text, pong) == (b"OK", b"a", [b"PONG"])
+    assert redis_client.get("text") == b"a"
+    assert isinstance(error, redis.ResponseError)
+    with pytest.raises(redis.ResponseError, match="not an integer"):
+        raise_errors([stored, error, text])
+
+
+def test_strings_are_read_by_one_command_and_returned_as_they_were_asked_for(redis_client, valkey):
+    redis_client.mset({"a": "1", "b": "2"})
+    asked = [("GET", "a"), ("TIME",), ("MGET", "b", "none", "a"), ("GET", "none")]
+    redis_client.config_resetstat()
+    first, _, *rest = run(valkey.url, lambda pipe: pipe.send_together(asked))
+    assert (first, rest) == (b"1", [[b"2", None, b"1"], None])
+    stats = redis_client.info("commandstats")
+    assert stats["cmdstat_mget"]["calls"] == 1
+    assert "cmdstat_get" not in stats
+    assert run(valkey.url, lambda pipe: pipe.send([])) == []
+
+
+def test_a_server_that_ends_is_told_to_who_asked_and_its_successor_is_used(tmp_path):
+    async def outlive(pipe: AutoPipeline) -> None:
+        assert await pipe.send([("SET", "kept", 1)]) == [b"OK"]
+        waits = pipe.submit([("BLPOP", "never", 20)])
+        await asyncio.sleep(0.1)
+        server.kill()
+        with pytest.raises((redis.RedisError, OSError)):
+            await waits
+        with pytest.raises((redis.RedisError, OSError)):
+            await pipe.send([("PING",)])
+        server.stop()
+        server.start()
+        assert await pipe.send([("GET", "kept")]) == [b"1"]
+
+    with EmbeddedServer(tmp_path) as server:
+        run(server.url, outlive)
+
+
+class SlowServer:
+    """Answers PING at once and STALL never; HELD is answered once `released` is set."""
+
+    def __init__(self) -> None:
+        self.asked: list[bytes] = []
+        self.held: asyncio.Queue[bytes] = asyncio.Queue()
+        self.released = asyncio.Event()
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while length := await reader.readline():
+                words = [await self._word(reader) for _ in range(int(length[1:]))]
+                self.asked.append(words[0])
+                if words[0] == b"STALL":
+                    await reader.read()  # until the client has had enough
+                elif words[0] == b"HELD":
+                    self.held.put_nowait(words[0])
+                    await self.released.wait()
+                writer.write(b"+PONG\r\n")
+        finally:
+            writer.close()
+
+    async def _word(self, reader: asyncio.StreamReader) -> bytes:
+        size = int((await reader.readline())[1:])
+        return (await reader.readexactly(size + 2))[:-2]
+
+
+def run_slow(test: Callable[[AutoPipeline], Awaitable[Any]], slow: SlowServer | None = None) -> Any:
+    """What a test returns against a slow server."""
+    slow = slow or SlowServer()
+
+    async def running() -> Any:
+        async with await asyncio.start_server(slow, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            url = f"redis://127.0.0.1:{port}"
+            async with make_async_client(url) as client, AutoPipeline(client) as pipe:
+                return await test(pipe)
+
+    return asyncio.run(asyncio.wait_for(running(), 60))
+
+
+def test_a_slow_answer_fails_nothing_that_was_answered_before_it(monkeypatch):
+    monkeypatch.setattr(autopipeline, "ANSWER_TIMEOUT", 1.0)
+
+    async def ask(pipe: AutoPipeline) -> list[Any]:
+        words = [[("PING",)], [("PING",), ("PING",)], [("STALL",)], [("PING",)]]
+        return await asyncio.gather(*map(pipe.send, words), return_exceptions=True)
+
+    first, second, slow, behind = run_slow(ask)
+    assert (first, second) == ([b"PONG"], [b"PONG"] * 2)
+    assert isinstance(slow, redis.TimeoutError)
+    assert isinstance(behind, redis.TimeoutError)
+
+
+def test_a_slow_answer_fails_few_of_those_behind_it(monkeypatch):
+    monkeypatch.setattr(autopipeline, "ANSWER_TIMEOUT", 1.0)
+
+    async def ask(pipe: AutoPipeline) -> list[Any]:
+        words = [("STALL",), *[("PING",)] * 2_000]
+        return await asyncio.gather(*(pipe.send([one]) for one in words), return_exceptions=True)
+
+    answers = run_slow(ask)
+    assert sum(isinstance(one, Exception) for one in answers) <= 256
+    assert answers[-1] == [b"PONG"]
+
+
+def test_what_has_waited_too_long_to_be_sent_is_not_sent(monkeypatch):
+    monkeypatch.setattr(autopipeline, "MOST_SECONDS_UNSENT", 0.1)
+    monkeypatch.setattr(autopipeline, "ANSWER_TIMEOUT", 30)
+    slow = SlowServer()
+
+    async def ask(pipe: AutoPipeline) -> Any:
+        held = []
+        for _ in range(autopipeline.CONNECTIONS):
+            held.append(pipe.submit([("HELD",)]))
+            await slow.held.get()  # so that the next one goes on a connection of its own
+        late = pipe.submit([("SET", "never", 1)])
+        await asyncio.sleep(0.2)
+        slow.released.set()
+        assert await asyncio.gather(*held) == [[b"PONG"]] * len(held)
+        with pytest.raises(redis.TimeoutError, match="not sent"):
+            await late
+        return await pipe.send([("PING",)])
+
+    assert run_slow(ask, slow) == [b"PONG"]
+    assert b"SET" not in slow.asked
+
+
+class Server:
+    """Answers questions when it is told to, with their doubles."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[int]] = []
+        self.open = asyncio.Event()
+        self.on_their_way = 0
+        self.most_on_their_way = 0
+
+    async def ask(self, wanted: Sequence[int]) -> Sequence[int]:
+        self.asked.append(list(wanted))
+        self.on_their_way += 1
+        self.most_on_their_way = max(self.most_on_their_way, self.on_their_way)
+        await self.open.wait()
+        self.on_their_way -= 1
+        return [2 * one for one in wanted]
+
+
+def run_batches(test: Callable[[Server], Awaitable[None]]) -> None:
+    async def running() -> None:
+        await test(Server())
+
+    asyncio.run(asyncio.wait_for(running(), 30))
+
+
+async def settle() -> None:
+    """Let everything that can go on go on."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def test_what_comes_up_while_others_are_answered_is_asked_together():
+    async def together(server: Server) -> None:
+        batches = MicroBatcher(server.ask)
+        first = []
+        for number in range(MOST_IN_FLIGHT):
+            first.append(asyncio.create_task(batches.get(number)))
+            await settle()
+        rest = [asyncio.create_task(batches.get(10 + n)) for n in range(50)]
+        await settle()
+        rest[7].cancel()  # who goes away keeps nobody from an answer
+        server.open.set()
+        asked = (*range(MOST_IN_FLIGHT), *range(10, 60))
+        found = await asyncio.gather(*first, *rest, return_exceptions=True)
+        assert isinstance(found.pop(MOST_IN_FLIGHT + 7), asyncio.CancelledError)
+        assert found == [2 * one for one in asked if one != 17]
+        assert server.asked[:MOST_IN_FLIGHT] == [[number] for number in range(MOST_IN_FLIGHT)]
+        assert len(server.asked) == MOST_IN_FLIGHT + 1
+        assert server.most_on_their_way == MOST_IN_FLIGHT
+
+    run_batches(together)
+
+
+def test_a_lone_question_is_asked_at_once_and_a_batch_has_its_most():
+    async def many(server: Server) -> None:
+        server.open.set()
+        batches = MicroBatcher(server.ask, most=8)
+        assert await batches.get(1) == 2
+        assert server.asked == [[1]]
+        assert await asyncio.gather(*map(batches.get, range(30))) == [2 * n for n in range(30)]
+        assert max(map(len, server.asked)) == 8
+
+    run_batches(many)
+
+
+def test_what_goes_wrong_is_raised_to_all_who_asked_together_and_to_nobody_after():
+    async def broken(server: Server) -> None:
+        server.open.set()
+
+        async def ask(wanted: Sequence[int]) -> Sequence[int]:
+            if 1 in wanted:
+                raise OSError("the line is down")
+            return await server.ask(wanted)
+
+        batches = MicroBatcher(ask)
+        both = await asyncio.gather(batches.get(1), batches.get(2), return_exceptions=True)
+        assert [type(one) for one in both] == [OSError, OSError]
+        assert await batches.get(3) == 6
+
+    run_batches(broken)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_question_is_forgotten_whenever_it_comes(seed):
+    """Also the one that comes at the very moment at which the last answer has been told."""
+
+    async def chaos(server: Server) -> None:
+        del server
+        chance = random.Random(seed)
+
+        async def ask(wanted: Sequence[int]) -> Sequence[int]:
+            for _ in range(chance.randrange(3)):
+                await asyncio.sleep(0)
+            return wanted
+
+        batches = MicroBatcher(ask)
+
+        async def client(number: int) -> None:
+            for _ in range(100):
+                assert await batches.get(number) == number
+                for _ in range(chance.randrange(4)):
+                    await asyncio.sleep(0)
+
+        await asyncio.gather(*map(client, range(4)))
+
+    run_batches(chaos)
+
+
+def test_a_future_of_the_callers_own_has_its_result_from_here_or_from_elsewhere():
+    async def own(server: Server) -> None:
+        async def ask(wanted: Sequence[int]) -> Sequence[int | None]:
+            return [one or None for one in await server.ask(wanted)]
+
+        server.open.set()
+        batches = MicroBatcher(ask)
+        loop = asyncio.get_running_loop()
+        here: asyncio.Future[int] = loop.create_future()
+        elsewhere: asyncio.Future[int] = loop.create_future()
+        batches.submit(3, here)
+        batches.submit(0, elsewhere)
+        assert await here == 6
+        await settle()
+        assert not elsewhere.done()
+
+    run_batches(own)
+
+
+NAMES = ["{a}:1", "{b}:1", "{a}:2", "{b}:2"]
+
+
+def test_strings_of_several_reads_come_by_one_command(redis_client: Redis) -> None:
+    redis_client.mset({"{a}:1": "one", "{b}:1": "two"})
+    redis_client.lpush("{a}:list", "three")
+    redis_client.config_resetstat()
+    found = read_all(
+        redis_client,
+        read_strings(["{a}:1", "{c}:1"], list),
+        Read(lambda pipe: pipe.lrange("{a}:list", 0, -1), list),
+        Read(lambda pipe: pipe.llen("{a}:list"), list, ["{b}:1", "{a}:1"]),
+        read_strings([], list),
+    )
+    assert found == [[b"one", None], [[b"three"]], [b"two", b"one", 1], []]
+    stats = redis_client.info("commandstats")
+    made = {name: one["calls"] for name, one in stats.items() if "config" not in name}
+    assert made == {"cmdstat_mget": 1, "cmdstat_lrange": 1, "cmdstat_llen": 1}
+
+
+def test_a_command_of_a_cluster_has_one_slot() -> None:
+    groups = in_one_command(NAMES, cluster=True)
+    assert groups == [["{a}:1", "{a}:2"], ["{b}:1", "{b}:2"]]
+    assert all(len({key_slot(name.encode()) for name in group}) == 1 for group in groups)
+    assert in_one_command(NAMES, cluster=False) == [NAMES]
+    assert in_one_command([], cluster=False) == []
+
+
+def asked_for(client: Redis) -> int:
+    return client.info("commandstats").get("cmdstat_time", {"calls": 0})["calls"]
+
+
+def test_the_time_is_asked_for_once_and_then_counted(redis_client, monkeypatch):
+    redis_client.config_resetstat()
+    passed = [100.0]
+    monkeypatch.setattr(server_time.time, "monotonic", lambda: passed[0])
+    time = ServerTime()
+    first = read_one(redis_client, time.read())
+    passed[0] += COUNTED_SECONDS - 1
+    assert read_one(redis_client, time.read()) == first + (COUNTED_SECONDS - 1) * 1000
+    assert asked_for(redis_client) == 1
+    passed[0] += 1
+    found = read_one(redis_client, time.read())
+    assert asked_for(redis_client) == 2
+    assert first <= found <= time_ms(redis_client)
+
+
+def test_a_clock_takes_the_place_of_the_server(redis_client: Redis) -> None:
+    redis_client.config_resetstat()
+    assert read_one(redis_client, ServerTime(lambda: 17).read()) == 17
+    assert asked_for(redis_client) == 0
+
+
+def publish(client: Redis, *shards: int) -> None:
+    with client.pipeline(transaction=False) as pipe:
+        add_log_news(pipe, shards)
+        pipe.execute()
+
+
+def hear(listener: LogListener, count: int) -> set[int]:
+    """Return so many shards; a message may come a moment later, and the confirmation before."""
+    heard: set[int] = set()
+    while len(heard) < count:
+        heard |= listener.wait(60)
+    return heard
+
+
+@pytest.fixture
+def listener(redis_client: Redis) -> LogListener:
+    made = LogListener(redis_client)
+    made.wait(5)  # for the confirmation
+    return made
+
+
+def test_the_shards_of_all_messages_are_returned_together(listener, redis_client):
+    publish(redis_client, 3, 17)
+    publish(redis_client, 3, 5)
+    assert hear(listener, 3) == {3, 5, 17}
+    assert listener.wait(0) == set()
+    listener.close()
+
+
+def test_a_connection_that_was_lost_is_made_again(listener, redis_client):
+    redis_client.client_kill_filter(_type="pubsub")
+    assert listener.wait(60) == set()
+    heard: set[int] = set()
+    while not heard:
+        # again, because the server may count a subscriber that it is about to let go
+        publish(redis_client, 2)
+        heard = listener.wait(0.1)
+    assert heard == {2}
+    listener.close()
+
+
+def test_a_server_that_is_away_is_an_error(tmp_path: Path) -> None:
+    with make_client(str(tmp_path / "none")) as client, pytest.raises(LostConnectionError):
+        LogListener(client).wait(0)
+
+
+INDEXES = st.lists(st.integers(0, 1 << 50), max_size=50)
+
+
+@given(INDEXES, INDEXES)
+def test_locators_are_appended_to_each_other_and_come_back(first, more) -> None:
+    assert locators.decode(locators.encode(first)) == first
+    assert locators.encode(first + more) == locators.encode(first) + locators.encode(more)
+
+
+def test_an_index_has_seven_bits_a_byte_the_lowest_first() -> None:
+    given = {0: b"\x00", 127: b"\x7f", 128: b"\x80\x01", 300: b"\xac\x02"}
+    assert {index: locators.encode([index]) for index in given} == given
+    with pytest.raises(ValueError, match="cut off"):
+        locators.decode(locators.encode([5, 300])[:-1])

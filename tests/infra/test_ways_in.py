@@ -1,0 +1,595 @@
+"""Sessions and access tokens: found by the hash of their text, ended at once, erased with the account."""
+
+import asyncio
+import logging
+import random
+import re
+import string
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from msgspec.structs import asdict
+from redis import Redis
+from redis.exceptions import ResponseError
+
+from domain.errors import Code, Refusal
+from infra.people.accounts import Accounts
+from infra.people.sessions import (
+    LABEL_LENGTH,
+    MOST_SESSIONS,
+    UNLISTED_SECONDS,
+    FreshSession,
+    Sessions,
+    list_key,
+    record_key,
+)
+from infra.people.tokens import (
+    DAYS,
+    LENGTH,
+    MOST_TOKENS,
+    UNLISTED_MS,
+    USUAL_DAYS,
+    AsyncTokens,
+    FreshToken,
+    Scope,
+    Token,
+    Tokens,
+    digest_of,
+)
+from infra.people.tokens.tokens import make_token
+from infra.redis import keys
+from infra.redis.autopipeline import AutoPipeline
+from infra.redis.clients import make_async_client
+from infra.redis.server import ServerTime
+from tests.fakes.app import CHEAP
+from tests.fakes.tokens import check, check_one
+from tests.helpers.examples import refused
+from tests.helpers.interrupted import interrupted
+from tests.helpers.proposals import ALICE, BOB, Clock
+
+DAY = 24 * 3_600_000
+MIDNIGHT = 19_700 * DAY
+FOR_GOOD = -1
+"""What Redis calls the life of a key that does not expire."""
+
+
+@pytest.fixture
+def clock() -> Clock:
+    made = Clock()
+    made.now = MIDNIGHT + 1234
+    return made
+
+
+@pytest.fixture
+def sessions(server: Redis, clock: Clock) -> Sessions:
+    return Sessions(server, clock)
+
+
+@pytest.fixture
+def tokens(server: Redis, clock: Clock) -> Tokens:
+    return Tokens(server, clock)
+
+
+def shown(issued: FreshToken) -> Token:
+    """What is left of a token when its text is gone."""
+    fields = asdict(issued)
+    del fields["text"]
+    return Token(**fields)
+
+
+def everything(client: Redis) -> bytes:
+    """All that is stored, names and values."""
+    found = []
+    for name in sorted(client.scan_iter()):
+        kind = client.type(name)
+        found += [name, *(client.hgetall(name).items() if kind == b"hash" else [client.get(name)])]
+    return repr(found).encode()
+
+
+class SessionWay:
+    """Sessions, spoken to as both kinds of secrets are."""
+
+    most, records, left_ms = MOST_SESSIONS, "{w:*", 1000 * UNLISTED_SECONDS
+
+    def __init__(self, client: Redis, clock: Clock | None = None) -> None:
+        self.store = Sessions(client, clock)
+        self.forget, self.end, self.list_of = self.store.forget, self.store.end, self.store.list_of
+
+    def open(self, account: bytes, label: str = "phone") -> FreshSession:
+        return self.store.open(account, label)
+
+    def id_of(self, text: str) -> str | None:
+        found = self.store.check(text)
+        return found and found.session.id
+
+
+class TokenWay:
+    """Access tokens, in the same way."""
+
+    most, records, left_ms = MOST_TOKENS, "{t:*", UNLISTED_MS
+
+    def __init__(self, client: Redis, clock: Clock | None = None) -> None:
+        self.store = Tokens(client, clock)
+        self.forget, self.end = self.store.forget, self.store.revoke
+        self.list_of = self.store.list_of
+
+    def open(self, account: bytes, label: str = "phone") -> FreshToken:
+        return self.store.issue(account, label, ["play"])
+
+    def id_of(self, text: str) -> str | None:
+        (found,) = check(self.store, [text])
+        return found and found.id
+
+
+Way = SessionWay | TokenWay
+
+
+@pytest.fixture(params=[SessionWay, TokenWay], ids=["session", "token"])
+def way(request: pytest.FixtureRequest, server: Redis, clock: Clock) -> Way:
+    return request.param(server, clock)
+
+
+def test_secrets_are_good_until_they_are_ended_by_their_account_as_a_plain_model_says(
+    way, server, clock
+):
+    """For every process, and listed the newest first."""
+    elsewhere, chance = type(way)(server, clock), random.Random(5)
+    made, good = [], {ALICE: [], BOB: []}
+    for step in range(120):
+        clock.now += 1
+        account = chance.choice([ALICE, BOB])
+        if step % 40 == 39:
+            way.forget(account)
+            good[account] = []
+        elif made and chance.random() < 0.5:
+            one = chance.choice(made)
+            assert way.end(account, one.id) is (one in good[account])
+            good[account] = [other for other in good[account] if other is not one]
+        elif len(good[account]) < way.most:
+            made.append(way.open(account, f"label {step}"))
+            good[account].insert(0, made[-1])
+        lasting = {one.text for ones in good.values() for one in ones}
+        for one in made:
+            assert elsewhere.id_of(one.text) == (one.id if one.text in lasting else None)
+        for owner, ones in good.items():
+            listed = elsewhere.list_of(owner)
+            assert [one.id for one in listed] == [one.id for one in ones]
+            assert all(one.account == owner for one in listed)
+    way.forget(ALICE)
+    way.forget(BOB)
+    assert not server.keys(way.records)
+    assert b"label" not in everything(server)
+    assert len({one.text for one in made}) == len({one.id for one in made}) == len(made)
+
+
+@pytest.mark.parametrize("id_", ["", "0" * 16, "x" * 16, "\udc80", "A1" * 8, "*", "no id"])
+def test_an_id_that_is_none_ends_nothing(way, id_):
+    opened = way.open(ALICE)
+    assert way.end(ALICE, id_) is False
+    assert way.id_of(opened.text) == opened.id
+
+
+def test_nothing_that_is_stored_or_shown_tells_the_text(way, server):
+    opened = way.open(ALICE)
+    secret = opened.text[3:-6].encode()
+    assert way.id_of(opened.text) == opened.id
+    assert secret not in everything(server)
+    assert secret not in repr(opened).encode()
+    assert opened.id in repr(opened)
+
+
+def test_half_a_hash_that_fits_is_not_enough(way, server):
+    opened = way.open(ALICE)
+    (name,) = server.keys(way.records)
+    data = bytearray(server.get(name))
+    data[31] ^= 1
+    server.set(name, bytes(data))
+    assert way.id_of(opened.text) is None
+
+
+def test_a_secret_ends_with_its_account_and_who_has_none_gets_none(way, server):
+    alices, bobs = way.open(ALICE), way.open(BOB)
+    server.delete(keys.account(ALICE))
+    assert [way.id_of(one.text) for one in (alices, bobs)] == [None, bobs.id]
+    before = everything(server)
+    refused(Code.UNKNOWN_USER, way.open, ALICE)
+    assert everything(server) == before
+
+
+def test_killed_anywhere_no_secret_stays_that_is_not_listed(way, server, valkey, clock):
+    way.open(ALICE)  # from here on the server knows the script
+
+    def prepare() -> Callable[[Redis], object]:
+        server.delete(
+            *server.keys(way.records), f"{keys.account(ALICE)}:sessions", keys.tokens(ALICE)
+        )
+        return lambda client: type(way)(client, clock).open(ALICE)
+
+    for _ in interrupted(valkey, prepare):
+        listed = len(way.list_of(ALICE))
+        for name in server.keys(way.records):
+            assert listed or 0 < server.pttl(name) <= way.left_ms
+        way.forget(ALICE)
+        assert all(server.pttl(name) > 0 for name in server.keys(way.records))
+
+
+def test_no_two_texts_are_alike_and_each_has_256_bits(sessions):
+    texts = {sessions.open(ALICE).text for _ in range(MOST_SESSIONS)}
+    assert len(texts) == MOST_SESSIONS
+    assert {len(text) for text in texts} == {43}
+
+
+def test_a_session_is_known_by_its_text_and_any_other_text_is_none(sessions):
+    opened = sessions.open(ALICE, "Firefox on Linux")
+    session = sessions.check(opened.text).session
+    assert (session.account, session.id, session.label) == (ALICE, opened.id, "Firefox on Linux")
+    for text in ("", "a", "a" * 42, "a" * 43, "a" * 44, "ä" * 43, "a" * 42 + "\n"):
+        assert sessions.check(text) is None
+
+
+def days_left(client: Redis) -> float:
+    (digest,) = client.hgetall(list_key(ALICE)).values()
+    return client.pttl(record_key(digest)) / DAY
+
+
+def test_a_session_ends_after_14_days_without_use_or_30_days_after_the_login(
+    sessions, redis_client, clock
+):
+    opened, start = sessions.open(ALICE), clock.now
+    assert 14.9 < days_left(redis_client) <= 15
+    for day, left in ((10, 15), (20, 10), (29, 1)):
+        clock.now = start + day * DAY
+        assert sessions.check(opened.text) is not None
+        assert left - 0.1 < days_left(redis_client) <= left
+    (digest,) = redis_client.hgetall(list_key(ALICE)).values()
+    redis_client.delete(record_key(digest))
+    assert sessions.check(opened.text) is None
+    assert sessions.list_of(ALICE) == []
+    assert not redis_client.exists(list_key(ALICE))
+
+
+def test_only_the_day_of_the_last_use_is_written_down_and_once(sessions, clock, monkeypatch):
+    opened = sessions.open(ALICE)
+    sessions.check(opened.text)
+    assert sessions.list_of(ALICE)[0].last_used is None
+    clock.now += 3 * DAY
+    sessions.check(opened.text)
+    assert sessions.list_of(ALICE)[0].last_used == MIDNIGHT + 3 * DAY
+    monkeypatch.setattr(sessions._client, "set", pytest.fail)
+    clock.now += DAY // 2
+    assert sessions.check(opened.text) is not None
+
+
+def test_what_is_ended_while_its_use_is_written_down_does_not_come_back(sessions, clock):
+    opened = sessions.open(ALICE)
+    found = sessions.check(opened.text)
+    sessions.end(ALICE, opened.id)
+    sessions.note_use(opened.text, found._replace(now=clock.now + DAY))
+    assert sessions.check(opened.text) is None
+
+
+def test_all_others_are_ended_at_once(sessions):
+    stays, goes, bobs = sessions.open(ALICE), sessions.open(ALICE), sessions.open(BOB)
+    sessions.end_others(ALICE, stays.id)
+    assert sessions.check(goes.text) is None
+    assert sessions.check(stays.text) is not None
+    assert sessions.check(bobs.text) is not None
+
+
+def test_one_session_too_many_ends_the_oldest(sessions, clock):
+    opened = []
+    for _ in range(MOST_SESSIONS + 2):
+        clock.now += 1
+        opened.append(sessions.open(ALICE))
+    good = [session.id for session in opened if sessions.check(session.text)]
+    assert good == [session.id for session in opened[2:]]
+
+
+def test_a_label_is_cut_and_holds_nothing_unprintable(sessions):
+    opened = sessions.open(ALICE, "Fire\x00fox\n" + "x" * 500)
+    assert opened.label.startswith("Firefoxx")
+    assert len(opened.label) == LABEL_LENGTH
+
+
+def test_a_token_that_was_issued_is_good(tokens, clock):
+    issued = tokens.issue(ALICE, "  my phone ", [Scope.PLAY, Scope.READ, Scope.PLAY])
+    assert check_one(tokens, issued.text) == shown(issued)
+    assert shown(issued) == Token(
+        account=ALICE,
+        id=issued.id,
+        label="my phone",
+        scopes=(Scope.READ, Scope.PLAY),
+        created=clock.now,
+        expires=clock.now + USUAL_DAYS * DAY,
+    )
+    assert re.fullmatch("[0-9a-f]{16}", issued.id)
+
+
+def test_many_tokens_are_checked_in_the_order_of_their_texts(tokens):
+    one, two = (tokens.issue(account, "phone", ["play"]) for account in (ALICE, BOB))
+    texts = [two.text, make_token(), one.text, "nonsense", one.text, one.text[:-1]]
+    assert check(tokens, texts) == [shown(two), None, shown(one), None, shown(one), None]
+    assert check(Tokens(Redis(unix_socket_path="/nowhere")), ["nonsense"]) == [None]
+    refused(Code.UNKNOWN_TOKEN, check_one, tokens, make_token())
+
+
+async def checked_by(
+    url: str, clock: Any, test: Callable[[AsyncTokens, Any], Awaitable[Any]]
+) -> Any:
+    """Return what a test returns of tokens that an event loop checks by a pipeline."""
+    async with make_async_client(url) as client, AutoPipeline(client) as pipe:
+        return await test(AsyncTokens(pipe, ServerTime(clock)), pipe)
+
+
+def test_an_event_loop_checks_tokens_alike_and_reads_more_in_the_same_exchange(
+    tokens, server, valkey, clock, monkeypatch
+):
+    issued = tokens.issue(ALICE, "phone", ["play"])
+    server.set("more", "read")
+    exchanges = []
+    submit = AutoPipeline.submit
+    monkeypatch.setattr(
+        AutoPipeline, "submit", lambda pipe, asked: exchanges.append(asked) or submit(pipe, asked)
+    )
+
+    async def ask(checked: AsyncTokens, _: AutoPipeline) -> None:
+        texts = [issued.text, make_token(), "nonsense"]
+        assert [await checked.check(text) for text in texts] == [shown(issued), None, None]
+        good = check_one(tokens, issued.text)
+        assert good.last_used == MIDNIGHT
+        exchanges.clear()
+        more = [("GET", "more")]
+        assert await checked.check_and_read(issued.text, more) == (good, [b"read"])
+        assert await checked.check_and_read(make_token(), more) == (None, [b"read"])
+        assert await checked.check_and_read("nonsense", more) == (None, [])
+        assert len(exchanges) == 2
+
+    asyncio.run(checked_by(valkey.url, clock, ask))
+
+
+def test_an_event_loop_asks_for_the_time_once_in_a_while(server, valkey):
+    issued = Tokens(server).issue(ALICE, "phone", ["play"])
+    server.config_resetstat()
+
+    async def ask(checked: AsyncTokens, _: AutoPipeline) -> None:
+        for _ in range(3):
+            assert await checked.check(issued.text)
+
+    asyncio.run(checked_by(valkey.url, None, ask))
+    assert server.info("commandstats")["cmdstat_time"]["calls"] == 1
+
+
+def test_an_error_of_the_server_is_raised_and_not_taken_for_a_refusal(tokens, redis_client):
+    issued = tokens.issue(ALICE, "phone", ["play"])
+    redis_client.delete(keys.token(digest_of(issued.text)))
+    redis_client.lpush(keys.token(digest_of(issued.text)), "no record")
+    with pytest.raises(ResponseError, match="WRONGTYPE"):
+        check(tokens, [issued.text])
+
+
+def test_labels_scopes_and_days_that_are_none_are_refused(tokens, server):
+    kept = everything(server)
+    for label in ("", "  ", "two\nlines", "\x1b[2J", "\u202egnp", "\udc80"):
+        refused(Code.BAD_REQUEST, tokens.issue, ALICE, label, ["play"])
+    assert "61" in refused(Code.TOO_LONG, tokens.issue, ALICE, "é" * 61, ["play"])
+    for scopes in ([], ["root"], ["play", "all"], "play"):
+        assert "read, play, account" in refused(Code.BAD_REQUEST, tokens.issue, ALICE, "x", scopes)
+    for days in (0, -1, DAYS[-1] + 1):
+        assert str(days) in refused(Code.BAD_REQUEST, tokens.issue, ALICE, "x", ["play"], days)
+    assert everything(server) == kept
+    assert tokens.issue(ALICE, "é" * 60, ["play"]).label == "é" * 60
+
+
+@pytest.mark.parametrize("days", [1, 30, DAYS[-1]])
+def test_a_token_is_good_for_its_days_and_gone_from_the_server_after_them(
+    tokens, redis_client, clock, days
+):
+    issued = tokens.issue(ALICE, "phone", ["play"], days)
+    name = keys.token(digest_of(issued.text))
+    assert days * DAY - 60_000 < redis_client.pttl(name) <= days * DAY
+    clock.now += days * DAY - 1
+    assert check_one(tokens, issued.text).id == issued.id
+    clock.now += 1
+    refused(Code.UNKNOWN_TOKEN, check_one, tokens, issued.text)
+    assert tokens.list_of(ALICE) == []
+
+
+def test_a_token_may_last_until_it_is_revoked(tokens, redis_client, clock):
+    issued = tokens.issue(ALICE, "phone", ["play"], None)
+    assert issued.expires is None
+    assert redis_client.ttl(keys.token(digest_of(issued.text))) == FOR_GOOD
+    clock.now += 4000 * DAY
+    assert check_one(tokens, issued.text).id == issued.id
+
+
+def test_without_a_clock_the_server_tells_the_time(redis_client):
+    redis_client.set(keys.account(ALICE), "a record")
+    tokens = Tokens(redis_client)
+    before = redis_client.time()[0] * 1000
+    issued = tokens.issue(ALICE, "phone", ["play"])
+    check_one(tokens, issued.text)
+    after = redis_client.time()[0] * 1000 + 999
+    assert before <= issued.created <= after
+    assert check_one(tokens, issued.text).last_used in {before - before % DAY, after - after % DAY}
+
+
+def test_a_use_is_written_once_a_day_and_changes_nothing_else(tokens, redis_client, clock):
+    issued = tokens.issue(ALICE, "phone", ["play"], 7)
+    name = keys.token(digest_of(issued.text))
+    assert tokens.list_of(ALICE)[0].last_used is None
+
+    def written() -> int:
+        return redis_client.info("commandstats").get("cmdstat_set", {"calls": 0})["calls"]
+
+    for now, day in ((clock.now, 0), (MIDNIGHT + DAY - 1, 0), (MIDNIGHT + DAY, DAY)):
+        before, clock.now = written(), now
+        for _ in range(3):
+            check(tokens, [issued.text, issued.text])
+        assert written() == before + (now != MIDNIGHT + DAY - 1)
+        used = Token(**{**asdict(shown(issued)), "last_used": MIDNIGHT + day})
+        assert check_one(tokens, issued.text) == tokens.list_of(ALICE)[0] == used
+        assert 6 * DAY - 60_000 < redis_client.pttl(name) <= 7 * DAY
+
+
+def test_tokens_are_good_where_a_full_server_can_not_write_their_use(tokens, redis_client, caplog):
+    issued = tokens.issue(ALICE, "phone", ["play"])
+    redis_client.config_set("maxmemory", 1)
+    try:
+        with caplog.at_level(logging.WARNING):
+            assert check(tokens, [issued.text]) == [shown(issued)]
+    finally:
+        redis_client.config_set("maxmemory", 0)
+    (record,) = (one for one in caplog.records if one.levelno == logging.WARNING)
+    assert "use of 1 tokens was not written down" in record.getMessage()
+    check(tokens, [issued.text])
+    assert check_one(tokens, issued.text).last_used == MIDNIGHT
+
+
+def test_an_account_has_at_most_50_tokens(tokens, redis_client):
+    issued = [tokens.issue(ALICE, f"token {number}", ["play"]) for number in range(MOST_TOKENS)]
+    assert str(MOST_TOKENS) in refused(Code.TOO_MANY, tokens.issue, ALICE, "one more", ["play"])
+    assert len(redis_client.keys("{t:*")) == len(tokens.list_of(ALICE)) == MOST_TOKENS
+    tokens.issue(BOB, "bob's", ["play"])
+    tokens.revoke(ALICE, issued[7].id)
+    assert tokens.issue(ALICE, "one more", ["play"]).label == "one more"
+
+
+def test_tokens_that_have_expired_leave_room_for_others(tokens, redis_client):
+    issued = [tokens.issue(ALICE, f"token {number}", ["play"]) for number in range(MOST_TOKENS)]
+    for token in issued[:3]:  # as Redis does by itself when their time has come
+        redis_client.delete(keys.token(digest_of(token.text)))
+    new = [tokens.issue(ALICE, f"new {number}", ["play"]) for number in range(3)]
+    assert {token.id for token in tokens.list_of(ALICE)} == {t.id for t in issued[3:] + new}
+    refused(Code.TOO_MANY, tokens.issue, ALICE, "one more", ["play"])
+
+
+def test_tokens_issued_at_once_are_no_more_than_there_may_be(tokens):
+    def issue(number: int) -> bool:
+        try:
+            return bool(tokens.issue(ALICE, f"token {number}", ["play"]))
+        except Refusal as refusal:
+            assert refusal.code is Code.TOO_MANY  # noqa: PT017 - some of them are refused
+            return False
+
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(issue, range(MOST_TOKENS + 10)))
+    assert sum(made) == len(tokens.list_of(ALICE)) == MOST_TOKENS
+
+
+def left(client: Redis) -> list[bytes]:
+    """What is stored beside attempts at passwords, which a kill may leave for a while."""
+    return [name for name in client.scan_iter() if not name.startswith(b"logins:")]
+
+
+def delete_alice(client: Redis) -> None:
+    Accounts(client, CHEAP).delete("alice", "mad-hatter", Tokens(client).forget)
+
+
+def test_a_token_that_is_revoked_at_any_step_is_good_or_gone(tokens, server, valkey, clock):
+    """Where the revoking process is killed, and while the use of the token is written."""
+    issued, outcomes = [], set()
+
+    def prepare() -> Callable[[Redis], object]:
+        issued.append(tokens.issue(ALICE, "phone", ["play"]))
+        return lambda client: Tokens(client, clock).revoke(ALICE, issued[-1].id)
+
+    for _ in interrupted(valkey, prepare):
+        (good,) = check(tokens, [issued[-1].text])
+        assert [one.id for one in tokens.list_of(ALICE)] == [issued[-1].id] * bool(good)
+        assert tokens.revoke(ALICE, issued[-1].id) is bool(good)
+        assert not server.exists(keys.tokens(ALICE))
+        outcomes.add(bool(good))
+    assert outcomes == {True, False}
+    assert server.keys("{t:*") == []
+
+    def use() -> Callable[[Redis], object]:
+        tokens.forget(ALICE)
+        prepare()
+        return lambda client: check(Tokens(client, clock), [issued[-1].text])
+
+    for _ in interrupted(valkey, use, lambda: tokens.revoke(ALICE, issued[-1].id)):
+        assert check(tokens, [issued[-1].text]) == [None]
+        assert server.keys("{t:*") == []
+
+
+def test_an_account_deleted_at_any_step_leaves_no_token(redis_client, valkey):
+    """Where the deleting process is killed, and while a token is issued."""
+    accounts, tokens = Accounts(redis_client, CHEAP), Tokens(redis_client)
+    texts, made, seen, answers = [], [], set(), set()
+
+    def signed_up() -> bytes:
+        redis_client.flushall()
+        made.append(accounts.signup("alice", "mad-hatter"))
+        return made[-1]
+
+    def prepare() -> Callable[[Redis], object]:
+        alice = signed_up()
+        texts[:] = [tokens.issue(alice, f"token {number}", ["play"]).text for number in range(3)]
+        return delete_alice
+
+    for _ in interrupted(valkey, prepare):
+        whole = bool(redis_client.exists(keys.account(made[-1])))
+        good = [bool(token) for token in check(tokens, texts)]
+        assert whole or not any(good)
+        seen.add((whole, all(good)))
+        with suppress(Refusal):  # it was finished
+            delete_alice(redis_client)
+        assert left(redis_client) == []
+    assert seen == {(True, True), (True, False), (False, False)}
+
+    def issue() -> Callable[[Redis], object]:
+        alice = signed_up()
+        return lambda client: Tokens(client).issue(alice, "phone", ["play"])
+
+    for error in interrupted(valkey, issue, lambda: delete_alice(redis_client)):
+        answers.add(error and error.code)
+        assert redis_client.keys() == []
+    assert answers >= {Code.UNKNOWN_USER, Code.BUSY}
+
+
+ALPHABET = string.ascii_letters + string.digits + "-_"
+
+
+def test_a_token_is_a_prefix_and_49_characters_that_need_no_quoting():
+    made = {make_token() for _ in range(1000)}
+    assert len(made) == 1000
+    text = made.pop()
+    assert re.fullmatch(r"mp_[A-Za-z0-9_-]{49}", text)
+    assert len(text) == LENGTH
+    assert digest_of(text) == sha256(text.encode()).digest()
+
+
+@given(st.integers(0, LENGTH - 1), st.sampled_from(ALPHABET + " é\n."))
+def test_a_token_with_one_wrong_character_is_no_token(place, character):
+    text = make_token()
+    assume(text[place] != character)
+    refused(Code.UNKNOWN_TOKEN, digest_of, f"{text[:place]}{character}{text[place + 1 :]}")
+
+
+@given(st.integers(0, LENGTH - 2))
+def test_a_token_with_two_neighbours_exchanged_is_no_token(place):
+    text = make_token()
+    assume(text[place] != text[place + 1])
+    other = f"{text[:place]}{text[place + 1]}{text[place]}{text[place + 2 :]}"
+    refused(Code.UNKNOWN_TOKEN, digest_of, other)
+
+
+@given(st.integers(0, LENGTH - 1))
+def test_a_token_that_was_cut_off_is_told_by_its_length(length):
+    sentence = refused(Code.UNKNOWN_TOKEN, digest_of, make_token()[:length])
+    assert ("begins with mp_" if length < 3 else f"this one {length};") in sentence
+
+
+@given(st.text())
+@example("mp_" + "A" * 49)
+@example("mp_" + "\udc80" * 49)
+@example("Mp_" + "A" * 49)
+def test_any_other_text_is_no_token_and_is_not_repeated(text):
+    sentence = refused(Code.UNKNOWN_TOKEN, digest_of, text)
+    assert len(text) < 20 or text not in sentence
