@@ -22,14 +22,14 @@ STORY = [
 """Pages that `tests/services/test_typed_pages.py` types into one server, in this order."""
 
 ELSEWHERE = {
-    "README.md": ("tests/services/test_readme.py", "matchpost do"),
+    "README.md": ("tests/services/test_pages_alone.py", "matchpost do"),
     "docs/api.md": ("tests/services/test_api_served.py", "API="),
     "docs/audit.md": ("tests/evidence/test_audit_page.py", ""),
     "docs/formats.md": ("tests/log/test_signed_note.py", "sed "),
     "docs/log.md": ("tests/log/test_checked_by_hand.py", "sed "),
     "docs/monitoring.md": ("tests/services/test_doctor.py", "matchpost doctor"),
-    "docs/upgrading.md": ("tests/services/test_moving_page.py", "matchpost "),
-    "docs/install.md": ("tests/services/test_install_page.py", "git clone"),
+    "docs/upgrading.md": ("tests/services/test_pages_alone.py", "matchpost "),
+    "docs/install.md": ("tests/services/test_pages_alone.py", "git clone"),
     "docs/translating.md": ("tests/services/test_third_language.py", ".venv/bin/python"),
 }
 """By page: the test that types those blocks which begin so."""
@@ -114,18 +114,24 @@ def typed(page: str) -> list[Block]:
     ]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_each_command_of_a_page_is_typed_by_a_test_or_says_why_not(page: str) -> None:
-    left = [one.first for one in typed(page) if not reason(one) and not typed_by(one)]
+def test_each_command_of_a_page_is_typed_by_a_test_or_says_why_not() -> None:
+    left = [
+        (page, one.first)
+        for page in PAGES
+        for one in typed(page)
+        if not reason(one) and not typed_by(one)
+    ]
     assert left == []
-    untagged = [one.first for one in blocks(page) if one.language == "none"]
+    untagged = [
+        (page, one.first) for page in PAGES for one in blocks(page) if one.language == "none"
+    ]
     assert untagged == []
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_no_command_is_in_a_block_of_another_kind(page: str) -> None:
+def test_no_command_is_in_a_block_of_another_kind() -> None:
     hidden = [
-        one.first
+        (page, one.first)
+        for page in PAGES
         for one in blocks(page)
         if one.language in ("text", "ini") and re.match(r"\$ |matchpost ", one.text)
     ]

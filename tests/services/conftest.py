@@ -9,6 +9,7 @@ from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.office import FakeOffice
 from tests.helpers.api import Api
 from tests.helpers.web import Guest, door
+from tests.services.matches_by_form import start
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +57,19 @@ def pair(api: Api, come) -> tuple[Guest, Guest]:
         guest.log_in(api.player().name)
         found.append(guest)
     return found[0], found[1]
+
+
+@pytest.fixture
+def one(pair: tuple[Guest, Guest]) -> Guest:
+    return pair[0]
+
+
+@pytest.fixture
+def two(pair: tuple[Guest, Guest]) -> Guest:
+    return pair[1]
+
+
+@pytest.fixture
+def board(one: Guest, two: Guest) -> int:
+    """A match of the two."""
+    return start(one, two)
