@@ -30,7 +30,8 @@ from infra.store.analyses import another_turn
 from services.app import matches
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
-from services.app.exports import frozen_evidence, mailed_png
+from services.app.exports import frozen_evidence
+from services.app.pictures import mailed_png
 from services.app.preferences import vapid_key
 from services.mail.notification_texts import NotificationTexts
 from services.push.notification_texts import PushTexts

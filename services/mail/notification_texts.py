@@ -23,9 +23,9 @@ from infra.people.accounts.writing import mail_turn_of
 from infra.people.messages import MessageKind, PlayerMessage
 from infra.projections.notices import NoticeKind
 from services.app.context import App
-from services.app.exports import packed_drawing
 from services.app.matches import preferred_display
 from services.app.names import shown_name
+from services.app.pictures import packed_drawing
 from services.language.handlers.boards import draw
 from services.mail.account_texts import (
     code_text,

@@ -19,9 +19,9 @@ from infra.mail.progress import DigestItem
 from infra.mail.queues import QueuedMessage
 from infra.mail.receipt_attachments import with_receipt_line
 from infra.projections.notices import NoticeKind
-from services.app.exports import mailed_png
 from services.app.imports import check_import, plan_import, seats_of
 from services.app.names import join_names
+from services.app.pictures import mailed_png
 from services.mail.mail_commands import bare_subject
 from services.mail.notification_texts import NotificationTexts
 from tests.fakes.app import PASSWORDS, Terminal

@@ -12,7 +12,7 @@ from typing import Any, Final
 import resvg_py
 from litestar import MediaType, Response
 
-from services.app.exports import PAPER, with_plain_style
+from services.app.pictures import PAPER, with_plain_style
 from services.http.web.assets import ASSETS
 from services.http.web.declared import Pages
 
