@@ -40,7 +40,7 @@ from workers import evidence_job
 from workers import retire as retire_job
 from workers.commands import limits
 from workers.commands.worker import DrainJob
-from workers.evidence_job import JobProgress
+from workers.job_report import JobProgress
 from workers.log import job as log_job
 from workers.log.job import make_publisher
 from workers.mail.mailer import Mailer, MailRun, MailTask, mail_tasks, push_tasks

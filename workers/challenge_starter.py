@@ -15,8 +15,8 @@ from domain.errors import Code, Refusal
 from infra.people.challenges import Challenge, ChallengeStore
 from infra.people.challenges.record import challenge_start
 from infra.process.intervals import every
+from infra.store.draw_texts import DrawTexts
 from infra.store.gateway import check_digest, outcome_of, submission_of
-from infra.store.kept_texts import DrawTexts
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import Store, Submission

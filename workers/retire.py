@@ -38,13 +38,13 @@ from infra.redis.rq_jobs import MAINTENANCE, RETIRE
 from infra.settings.settings import Settings
 from infra.store import locators
 from infra.store.jobs import note_retire_run
-from infra.store.kept_texts import RefusedId
 from infra.store.outcomes import parse
 from infra.store.port import Store
+from infra.store.refused_commands import RefusedId
 from infra.store.rq_wakeup import LeasedJob, WakeupJob
 from infra.store.watermarks import read_published_sizes
 from workers.archived_rows import ArchivedRows, has_leftovers
-from workers.evidence_job import report
+from workers.job_report import report
 from workers.leased_run import LeasedRun, LeasedWork
 
 logger = logging.getLogger(__name__)

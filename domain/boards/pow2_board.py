@@ -20,7 +20,8 @@ from typing import Final
 
 import msgspec
 
-from domain.boards.pieces import RING, PieceKind, PieceKinds, bits, union_over, where_pieces_are
+from domain.boards.pieces import RING, PieceKind, PieceKinds, where_pieces_are
+from domain.boards.sets import bits, union_over
 from domain.game.painter import (
     WIDTH,
     BoardInput,

@@ -38,9 +38,9 @@ from infra.audit.match_document import MatchDocument, read_document, write_docum
 from infra.objects.port import ObjectDiffersError, ObjectNotFoundError, ObjectStore
 from infra.redis.keys import shard_of
 from infra.sentences import SAY
-from infra.store.kept_texts import RefusedId
 from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import Store
+from infra.store.refused_commands import RefusedId
 
 _CHUNK: Final = 500
 """Leaves that are read in one round trip."""

@@ -24,6 +24,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from hashlib import blake2b
 from typing import Any, Final
 
 import msgspec
@@ -426,3 +427,8 @@ def _parse(entry: bytes) -> PlayerMessage:
     at, _, rest = entry.partition(b":")
     tail = _MESSAGES.decode(rest)
     return PlayerMessage(int(at), tail.sender, tail.text, tail.kind)
+
+
+def mark_of(text: str) -> str:
+    """Return a short mark of a text, which is another one once the text has changed."""
+    return blake2b(text.encode(), digest_size=8).hexdigest()

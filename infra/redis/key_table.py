@@ -116,7 +116,7 @@ KEYS: Final = (
     Key("{s07.a1y}:m:<board>:out", "hash: command id -> stored outcome", "infra.store.redis_store", "the match is retired", "commands", _SUBMITTED),
     Key("{s07.a1y}:m:<board>:conditional", "string: conditional moves of the seats, see `domain.match.conditional_moves`; private", "infra.store.redis_store", "they are played, or do not fit any longer", "seats", _PLAYED),
     Key("{s07.a1y}:m:<board>:refusals", "hash: account and ply -> refusals counted", "infra.store.redis_store", "the next event of the match", "accounts and plies", _SUBMITTED),
-    Key("{s07.a1y}:refused:<hex>", "hash: command id -> the command, of refused ones of an account", "infra.store.kept_texts", "their matches are retired, or the account is deleted", "refused commands, 1,000", _TEXTS),
+    Key("{s07.a1y}:refused:<hex>", "hash: command id -> the command, of refused ones of an account", "infra.store.refused_commands", "their matches are retired, or the account is deleted", "refused commands, 1,000", _TEXTS),
     Key("{s07.a1y}:m:<board>:chat", "list of the match's chat", "infra.people.messages", "expires a year after the match is retired", "lines, 500 a match", _TEXTS),
     Key("{s07.a1y}:m:<board>:texts", "hash: id of a command -> the statement of a claim, appeal or ruling", "infra.people.statements", Never("its players may read it"), "claims, appeals and rulings, 50 an account", _TEXTS),
     Key("{s07.a1y}:m:<board>:draft", "hash: account -> move that waits for `confirm`", "infra.people.drafts", "expires", "seats", _PLAYED),
@@ -125,7 +125,7 @@ KEYS: Final = (
     Key("{boards}", "the board counter", "infra.store.board_numbers", Never("it is a counter"), "one", _SUBMITTED),
     Key("{boards}:id:<hex>", "the number allocated to a command id, as long as that is in `{boards}:ids`", "infra.store.board_numbers", "newer starts", "1,000,000", _SUBMITTED),
     Key("{boards}:ids", "list of the command ids with an allocated number, the last million", "infra.store.board_numbers", "newer starts", "1,000,000", _SUBMITTED),
-    Key("{boards}:words", "secret of the texts that the server keeps for players", "infra.store.kept_texts", Never("draws that wait need it"), "one", _DRAWS),
+    Key("{boards}:words", "secret of the texts that the server keeps for players", "infra.store.draw_texts", Never("draws that wait need it"), "one", _DRAWS),
     Key("{boards}:shape", "hash: the layout", "infra.store.layout", Never("it describes the data"), "one", _MATCH),
     Key("{boards}:secrets", "hash: name of a secret -> its fingerprint", "infra.health.secrets", Never("other machines compare with it"), "one", EVERY_ROLE),
     # accounts, sessions and tokens

@@ -39,9 +39,9 @@ import msgspec
 
 from domain.match.events import AccountId, CommandId
 from domain.match.history import PackedSnapshot
-from infra.store.kept_texts import NO_REFUSED, RefusedId
 from infra.store.layout import Layout
 from infra.store.log_streams import NextLeaves, ShardNews
+from infra.store.refused_commands import NO_REFUSED, RefusedId
 from infra.store.snapshots import WholeMatch
 
 MOST_REFUSALS: int = 50
@@ -133,7 +133,7 @@ class Write(msgspec.Struct, frozen=True):
     actor: AccountId = b""
     """The sender of a command that is kept."""
     kept: bytes = b""
-    """For a refusal: the command without its envelope, to keep; empty for none. See `infra.store.kept_texts`."""
+    """For a refusal: the command without its envelope, to keep; empty for none. See `infra.store.refused_commands`."""
     due: int = 0
     """When the match is next due, ms; 0 for never. A refusal changes nothing."""
     ended: int = 0

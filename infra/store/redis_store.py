@@ -15,7 +15,6 @@ from infra.redis.server import ServerTime
 from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
 from infra.store.durable_scripts import DurableScripts
-from infra.store.kept_texts import NO_REFUSED, RefusedId, forget_refused, read_kept
 from infra.store.layout import KnownLayout, Layout, check_lanes, create_layout
 from infra.store.leaf_reader import LeafReader
 from infra.store.log_gate import read_ends
@@ -38,6 +37,7 @@ from infra.store.port import (
     Watermark,
     Write,
 )
+from infra.store.refused_commands import NO_REFUSED, RefusedId, forget_refused, read_kept
 from infra.store.snapshots import WholeMatch, read_matches
 from infra.store.store_calls import (
     anchor_call,

@@ -15,7 +15,6 @@ from domain.errors import Code
 from infra.redis import keys, scripts
 from infra.redis.scripts import Arg
 from infra.store import snapshots
-from infra.store.kept_texts import RefusedId
 from infra.store.outcomes import encode_stored, tail
 from infra.store.port import (
     ARCHIVED_TEXT,
@@ -35,6 +34,7 @@ from infra.store.port import (
     Write,
     refusal_field,
 )
+from infra.store.refused_commands import RefusedId
 
 
 class SubmitKeys(NamedTuple):

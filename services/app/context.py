@@ -60,9 +60,9 @@ from infra.redis.keys import Lane
 from infra.redis.server import ServerTime
 from infra.settings.settings import Settings
 from infra.store.async_gateway import AsyncCommandGateway, AsyncStore, gateway_in_thread
+from infra.store.draw_texts import DrawTexts
 from infra.store.failures import DamagedMatches
 from infra.store.gateway import Gateway
-from infra.store.kept_texts import DrawTexts
 from infra.store.leases import AsyncLaneLeases, LaneLeases
 from infra.store.log_gate import LogGate
 from infra.store.port import Store

@@ -29,7 +29,7 @@ from domain.match.events import (
 from domain.match.history import EventEnvelope, decode_event
 from domain.match.state import MatchState
 from infra.audit.draws import DEALS
-from infra.store.kept_texts import DrawTexts
+from infra.store.draw_texts import DrawTexts
 from services.app.context import App
 from services.app.refusal_words import SAY
 

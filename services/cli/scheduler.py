@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 from infra.health.heartbeats import EVERY_SECONDS, Heartbeat, Role
 from infra.process.intervals import every
 from infra.process.liveness import LIVENESS
-from infra.store.kept_texts import DrawTexts
+from infra.store.draw_texts import DrawTexts
 from infra.store.server_clock import ServerClockRecord
 from infra.store.store_calls import repair_due
 from services import __version__

@@ -13,7 +13,6 @@ from domain.match.history import NO_HASH, PackedSnapshot
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store.closed_shards import ClosedShards, forked
-from infra.store.kept_texts import RefusedId
 from infra.store.layout import Layout
 from infra.store.outcomes import encode_stored, parse, tail
 from infra.store.port import (
@@ -27,6 +26,7 @@ from infra.store.port import (
     Write,
 )
 from infra.store.redis_store import RedisStore
+from infra.store.refused_commands import RefusedId
 from tests.fakes.memory_store import MemoryStore
 from tests.helpers.given import ALICE, BOB, Match, challenge
 

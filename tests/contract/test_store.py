@@ -9,7 +9,6 @@ from redis import Redis
 from domain.errors import Code
 from domain.match.history import PackedSnapshot
 from infra.durability.durability import Mode
-from infra.store.kept_texts import RefusedId
 from infra.store.layout import Layout, Numbering
 from infra.store.log_streams import MOST_NEXT, ShardNews
 from infra.store.outcomes import parse
@@ -27,6 +26,7 @@ from infra.store.port import (
     Write,
 )
 from infra.store.redis_store import RedisStore
+from infra.store.refused_commands import RefusedId
 from tests.fakes.memory_store import MemoryStore
 from tests.helpers.writes import (
     ALICE,

@@ -8,7 +8,6 @@ import pytest
 from msgspec.structs import replace
 
 from domain.match.history import NO_HASH, PackedSnapshot
-from infra.store.kept_texts import RefusedId
 from infra.store.layout import Layout
 from infra.store.outcomes import tail
 from infra.store.port import (
@@ -20,6 +19,7 @@ from infra.store.port import (
     Write,
     refusal_field,
 )
+from infra.store.refused_commands import RefusedId
 from tests.contract.conftest import CAP
 from tests.fakes.memory_store import MemoryStore
 from tests.helpers.writes import attempts_counted, id_of, refusals_counted

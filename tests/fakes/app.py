@@ -32,8 +32,8 @@ from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery
 from infra.redis.keys import Lane
 from infra.settings.settings import Settings
+from infra.store.draw_texts import DrawTexts
 from infra.store.failures import DamagedMatches
-from infra.store.kept_texts import DrawTexts
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from infra.store.seed_chains import SeedChains

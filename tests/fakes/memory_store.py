@@ -25,7 +25,6 @@ from infra.objects.port import (
 )
 from infra.redis.keys import shard_of
 from infra.store import locators
-from infra.store.kept_texts import NO_REFUSED, RefusedId
 from infra.store.layout import Layout, Numbering, check_lanes
 from infra.store.log_streams import MOST_NEXT, NextLeaves, ShardNews
 from infra.store.outcomes import ANY_DIGEST, encode_stored
@@ -49,6 +48,7 @@ from infra.store.port import (
     Write,
     refusal_field,
 )
+from infra.store.refused_commands import NO_REFUSED, RefusedId
 from infra.store.snapshots import WholeMatch
 from infra.store.store_calls import archived_result
 

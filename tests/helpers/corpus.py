@@ -31,8 +31,8 @@ from domain.match.imports import import_command
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
 from infra.people.account_lists import SeenTexts
+from infra.store.draw_texts import DrawTexts
 from infra.store.gateway import submission_of
-from infra.store.kept_texts import DrawTexts
 from infra.store.port import Submission
 from tests.helpers.bench import Bench
 from tests.helpers.given import Match

@@ -36,7 +36,7 @@ from domain.match.sentences import SAY
 from domain.match.state import cache_position
 from infra.audit.stored_match import check
 from infra.store import outcomes
-from infra.store.kept_texts import RefusedId
+from infra.store.refused_commands import RefusedId
 from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.memory_store import MemoryStore
 from tests.helpers.leaves import EDITS, a_flipped_bit

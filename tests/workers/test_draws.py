@@ -46,7 +46,7 @@ from infra.people.account_lists import SeenTexts
 from infra.people.accounts import Accounts
 from infra.projections.standings import StandingsQuery
 from infra.redis import keys
-from infra.store.kept_texts import DrawTexts
+from infra.store.draw_texts import DrawTexts
 from infra.store.leases import LaneLeases
 from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore

@@ -27,9 +27,9 @@ from infra.people.challenges import Challenge, ChallengeState, ChallengeStore, P
 from infra.people.challenges.record import challenge_start
 from infra.projections.robots import RobotTurnsProjection
 from infra.redis.rq_jobs import ROBOT_MOVE, ROBOTS
+from infra.store.draw_texts import DrawTexts
 from infra.store.failures import RobotFailures
 from infra.store.gateway import submission_of
-from infra.store.kept_texts import DrawTexts
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.lanes import LANE

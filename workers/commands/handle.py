@@ -38,7 +38,7 @@ from infra.people.accounts.record import on_vacation
 from infra.process.liveness import LIVENESS
 from infra.process.log_context import LoggedWith
 from infra.store import outcomes
-from infra.store.kept_texts import DrawTexts, command_to_keep
+from infra.store.draw_texts import DrawTexts
 from infra.store.log_gate import LogGate
 from infra.store.port import (
     CommitDone,
@@ -49,6 +49,7 @@ from infra.store.port import (
     Write,
     refusal_field,
 )
+from infra.store.refused_commands import command_to_keep
 from infra.store.seed_chains import LostSeedsError, SeedChains
 from workers.commands.limits import LIMITED
 

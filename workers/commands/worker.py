@@ -18,7 +18,7 @@ from infra.store.seed_chains import SeedChains
 from workers.commands import limits
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider
-from workers.evidence_job import report
+from workers.job_report import report
 from workers.leased_run import LINGER_SECONDS
 from workers.rq_worker import IDLE_SECONDS, ListedWorker
 

@@ -23,7 +23,7 @@ from infra.people.password_resets import PasswordResets
 from infra.people.push_subscriptions import PushSubscriptions
 from infra.redis.rq_jobs import MAIL, SEND_MAIL
 from infra.store.port import Store
-from workers.evidence_job import report
+from workers.job_report import report
 from workers.leased_run import ENDLESS_SECONDS, LINGER_SECONDS, LeasedRun, LeasedWork
 from workers.mail.build import EmailBuilder, MailContext
 from workers.mail.deliver import EmailDelivery

@@ -19,7 +19,7 @@ from infra.store.failures import DamagedMatches
 from infra.store.port import Store
 from infra.store.rq_wakeup import LeasedJob, WakeupJob
 from infra.store.scrub_notes import ScrubRecord
-from workers.evidence_job import report
+from workers.job_report import report
 from workers.leased_run import LeasedRun, LeasedWork
 from workers.scrub.pages import ArchivePages
 from workers.scrub.published import PublishedLeavesCheck

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.boards.pieces import bits
 from domain.boards.pow2_board import INDEX, NAMES, ON_COMMON_LINE, stones_json, unopposed
+from domain.boards.sets import bits
 from domain.game.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, unreadable_move
 from domain.game.puzzle import DONE, SOLVER_IS_DONE, Ending, Puzzle, solver_outcome
 from domain.games.duo.sentences import SAY

@@ -18,7 +18,6 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.boards.pieces import bits
 from domain.boards.pow2_board import (
     ADJACENT,
     BETWEEN,
@@ -32,6 +31,7 @@ from domain.boards.pow2_board import (
     intersection,
     set_of,
 )
+from domain.boards.sets import bits
 from domain.errors import Code, Refusal
 from domain.game.protocol import GameOutcome, Rules, Seat, unreadable_move
 from domain.games.goliath.notation import NOWHERE, GoliathMove, packed_move, sort_key

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from domain.boards.hexes import neighbours_of_cells
-from domain.boards.pieces import bits
+from domain.boards.sets import bits
 from domain.game.engine import Budgets, GameEngine, SearchMethod, Slips, Values
 from domain.games.halves.position import HalvesPosition
 

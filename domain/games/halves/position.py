@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from domain.boards.hexes import STEPS, Cell, CellNeighbours, cell, neighbours_of_cells
-from domain.boards.pieces import bits
+from domain.boards.sets import bits
 from domain.game.protocol import Seat
 
 FIRST_CELLS: Final = (cell(0, 0), cell(0, 1), cell(1, 0))

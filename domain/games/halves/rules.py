@@ -21,7 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 from domain.boards.hexes import MAX_COORDINATE, STEPS, Cell, axial, cell, neighbours_of_cells
-from domain.boards.pieces import bits
+from domain.boards.sets import bits
 from domain.errors import Code, Refusal
 from domain.game.protocol import (
     Chance,

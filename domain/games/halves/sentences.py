@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from domain.boards.pieces import bits
+from domain.boards.sets import bits
 from domain.sentences import (
     FormWords,
     Sentences,

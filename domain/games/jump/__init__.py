@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from domain.boards.pieces import bits
 from domain.boards.pow2_board import JUMPS, places_below
+from domain.boards.sets import bits
 from domain.game.engine import GameEngine, Values
 from domain.game.protocol import GamePackage
 from domain.games.jump import drawing, form

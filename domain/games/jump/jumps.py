@@ -11,8 +11,8 @@ from collections.abc import Generator
 from itertools import pairwise
 from typing import Final
 
-from domain.boards.pieces import bits
 from domain.boards.pow2_board import JUMPS
+from domain.boards.sets import bits
 
 OVER: Final = tuple({to: over for to, over, _ in jumps} for jumps in JUMPS)
 """For each intersection, the landings of jumps, each with the set of the intersection jumped over."""

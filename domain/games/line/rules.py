@@ -14,8 +14,8 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from domain.boards.pieces import bits
 from domain.boards.pow2_board import INDEX, NAMES, ON_COMMON_LINE, stones_json, unopposed
+from domain.boards.sets import bits
 from domain.game.protocol import GameOutcome, Rules, Seat, UnreadableMove
 from domain.games.line.sentences import SAY
 from domain.sentences import Text

@@ -24,7 +24,6 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.boards.pieces import bits
 from domain.boards.pow2_board import (
     ADJACENT,
     BETWEEN,
@@ -38,6 +37,7 @@ from domain.boards.pow2_board import (
     names_of,
     set_of,
 )
+from domain.boards.sets import bits
 from domain.game.protocol import (
     GameOutcome,
     Rules,

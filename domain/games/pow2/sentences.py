@@ -1,7 +1,7 @@
 """The sentences of the Power of Two: refused moves, endings, and the words of drawings."""
 
-from domain.boards.pieces import bits
 from domain.boards.pow2_board import ADJACENT, ALL_PLACES, ANY_PLACE, PLACE, names_of, set_of
+from domain.boards.sets import bits
 from domain.sentences import FormWords, Sentences, counted, messages_of, with_messages, words
 
 _PLACE_BITS = 6

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from domain.boards.grid import Place, SquareGrid
-from domain.boards.pieces import bits, union_over
+from domain.boards.sets import bits, union_over
 from domain.game.protocol import GameOutcome, NoOptions, Rules, Seat
 from domain.games.reversi.sentences import SAY
 from domain.sentences import Text

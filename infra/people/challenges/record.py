@@ -23,7 +23,7 @@ from domain.match.state import robot_level
 from domain.rules import Seat, rules_by_id
 from infra.people.texts import without_invisible
 from infra.sentences import SAY
-from infra.store.kept_texts import DrawTexts
+from infra.store.draw_texts import DrawTexts
 from infra.store.port import Store
 
 NOTE_LIMIT: Final = 200

@@ -8,13 +8,13 @@ process.
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from hashlib import blake2b
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
 from domain.match.events import AccountId
 from infra.people.challenges import ChallengesOverview
+from infra.people.messages import mark_of
 from infra.redis.reads import Read, read_all, read_one
 from services.app.context import App
 from services.http.streams.limits import Settable, WhileWatched
@@ -83,9 +83,9 @@ def page_marks(parts: App, topics: Collection[Topic]) -> dict[Topic, str]:
         reads += [parts.challenges.read_ids(None, NEWEST_CHALLENGES), parts.time.read()]
     texts, counts, of_messages, *others = read_all(parts.data, *reads)
     found: dict[Topic, str] = {}
-    found.update(zip(chats, map(digest_of, texts), strict=True))
+    found.update(zip(chats, map(mark_of, texts), strict=True))
     found.update(zip(waiting, map(str, counts), strict=True))
-    found.update(zip(letters, map(digest_of, of_messages), strict=True))
+    found.update(zip(letters, map(mark_of, of_messages), strict=True))
     if homes or of_challenges:
         *each, ids, now = others
         listed = read_one(parts.data, parts.challenges.read_listed(ids, now))
@@ -98,18 +98,13 @@ def page_marks(parts: App, topics: Collection[Topic]) -> dict[Topic, str]:
 
 def challenges_mark(open_: ChallengesOverview) -> str:
     """Return the mark of the list of open challenges."""
-    return digest_of(repr((open_.total, [(one.id, one.takers) for one in open_.newest])))
+    return mark_of(repr((open_.total, [(one.id, one.takers) for one in open_.newest])))
 
 
 def home_mark(open_: ChallengesOverview, lists: str, notices: str, messages: str) -> str:
     """Return the mark of a home page, from texts that change with its parts."""
     offered = [open_.total, *((one.id, one.takers) for one in open_.newest)]
-    return digest_of(repr((offered, lists, notices, messages)))
-
-
-def digest_of(text: str) -> str:
-    """Return the mark of a text that changes with the content of a page."""
-    return blake2b(text.encode(), digest_size=8).hexdigest()
+    return mark_of(repr((offered, lists, notices, messages)))
 
 
 class MarkWatch(WhileWatched[tuple[Topic, ...], Settable]):

@@ -16,6 +16,7 @@ from domain.match.state import Invitation, MatchState, deadline, robot_level
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
 from domain.sentences import ENGLISH, Translation
 from infra.people.account_lists import MatchMarks
+from infra.people.messages import mark_of
 from infra.redis.reads import Read, read_all
 from services.app.context import App
 from services.app.matches import (
@@ -31,7 +32,6 @@ from services.app.matches import (
 )
 from services.app.names import shown_name, shown_names
 from services.http.context import ApiContext
-from services.http.streams.page_marks import digest_of
 from services.http.web.boards.board_view import BoardView, draw_match
 from services.http.web.session import Visitor
 
@@ -316,7 +316,7 @@ def match_writing(context: ApiContext, table: MatchView, visitor: Visitor) -> Ma
         )
         for at, line in enumerate(lines)
     ]
-    return MatchWriting(chat, digest_of(mark), *own)
+    return MatchWriting(chat, mark_of(mark), *own)
 
 
 def own_writing(context: ApiContext, table: MatchView, visitor: Visitor) -> MatchWriting:

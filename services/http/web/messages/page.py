@@ -11,13 +11,12 @@ from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.people.messages import MessageKind
+from infra.people.messages import MessageKind, mark_of
 from infra.redis.reads import read_one
 from services.app import messages
 from services.app.error_codes import CODE_INFO
 from services.app.names import names_by_seat, robot_userids
 from services.http.context import ApiContext
-from services.http.streams.page_marks import digest_of
 from services.http.web.declared import Pages
 from services.http.web.forms import Form
 from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row
@@ -113,7 +112,7 @@ def _page(
         visitor,
         status=CODE_INFO[reason.code].status if reason else 200,
         messages=rows,
-        mark=digest_of(mark),
+        mark=mark_of(mark),
         part=part,
         form=form,
         at=at,

@@ -1,10 +1,4 @@
-"""Texts for a draw that the server keeps for players who keep none themselves.
-
-A text is derived from one secret, the board and the account, so nothing is stored for a match: a
-repeated command commits to the same text, and the drain derives it when all have committed. The server's
-operator can know it, so such a player trusts the operator with that part of the draw.
-
-Refused commands, kept so that an audit can decide them again; docs/design/043-refused-commands.md.
+"""Refused commands, kept so that an audit can decide them again; docs/design/043-refused-commands.md.
 
 | key | what |
 |---|---|
@@ -14,55 +8,14 @@ Refused commands, kept so that an audit can decide them again; docs/design/043-r
 retired, or its account is deleted. It may quote what a person has typed, so it is in no log, document or archive.
 """
 
-import hmac
-import secrets
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 import redis
 
-from domain.fairness import STORED_TEXT_BYTES, Commitment
 from domain.match.commands import without_envelope
 from domain.match.events import AccountId, CommandId
 from infra.redis import keys
-
-_LABEL: Final = b"matchpost-word-v1\0"
-
-
-class DrawTexts:
-    """The texts of a server. Thread-safe."""
-
-    def __init__(self, client: redis.Redis) -> None:
-        self._client = client
-        self._secret: bytes | None = None
-
-    def text(self, board: int, account: AccountId) -> bytes:
-        """Return the text of a player of a match, without the player's own word."""
-        data = _LABEL + board.to_bytes(8, "big") + account
-        return hmac.digest(self._key(), data, "sha256")
-
-    def commitment(self, board: int, account: AccountId, word: str = "") -> Commitment:
-        """Return the commitment to the text, with the player's own word."""
-        own = sha256(word.encode()).digest() if word else b""
-        return Commitment(sha256(self.text(board, account) + own).digest(), own)
-
-    def commitments(
-        self, board: int, seats: Sequence[AccountId], own: Mapping[AccountId, bytes]
-    ) -> dict[AccountId, Commitment]:
-        """Return a commitment for each player: the player's own, or else that to the kept text."""
-        return {
-            one: Commitment(own[one]) if own.get(one) else self.commitment(board, one)
-            for one in seats
-        }
-
-    def _key(self) -> bytes:
-        if self._secret is None:
-            self._client.set(keys.DRAW_TEXTS, secrets.token_bytes(STORED_TEXT_BYTES), nx=True)
-            found: Any = self._client.get(keys.DRAW_TEXTS)
-            self._secret = bytes(found)
-        return self._secret
-
 
 KEPT_LIMIT: Final = 1_024
 """The most bytes of a command that is kept: a longer one is a text that no move has."""
