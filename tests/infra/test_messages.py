@@ -161,6 +161,16 @@ def test_a_message_to_nobody_or_to_too_many_is_refused(letters, client, new_id):
     assert all(texts(letters.read(account)) == ["hello"] for account in many[1:])
 
 
+def test_a_letter_is_shown_for_ninety_days(letters, clock, new_id):
+    letters.send(ALICE, [BOB], "hello", new_id())
+    letters.broadcast(ALICE, "to all", new_id())
+    clock.now += 90 * DAY - 1
+    assert len(letters.read(BOB)) == letters.unread(BOB) == 2
+    clock.now += 1
+    assert letters.read(BOB) == []
+    assert letters.unread(BOB) == 0
+
+
 def test_a_new_letter_drops_those_too_old_to_be_shown(letters, client, clock, new_id):
     for text in ("old", "older than it looks", "young", "new"):
         letters.send(ALICE, [BOB], text, new_id())

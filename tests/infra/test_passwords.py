@@ -551,6 +551,9 @@ def test_commands_are_taken_up_to_the_limit_and_what_was_spent_comes_back_evenly
     for seconds, cost, left, full in ((5, 23, 2, 60), (30, 1, 151, 30), (3600, 1000, 0, 60)):
         clock.now += seconds
         assert limit.check(ALICE, cost) == RateBudget(300, left, full)
+    three = CommandRateLimit(3, clock)
+    three.check(BOB, 3)
+    assert refused(Code.TOO_FAST, three.check, BOB).endswith("try again in 20 seconds")
     one = CommandRateLimit(1, clock)
     one.check(ALICE)
     clock.now += 59.5
