@@ -77,6 +77,13 @@ def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]
         yield server
 
 
+@pytest.fixture(scope="module")
+def own_valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
+    """A real server of one module, for data that its tests share: `redis_client` empties the other one."""
+    with EmbeddedServer(tmp_path_factory.mktemp("own-valkey")) as server:
+        yield server
+
+
 @pytest.fixture
 def redis_client(valkey: EmbeddedServer) -> Iterator[Redis]:
     """A client of the real server, which is empty when the test begins."""

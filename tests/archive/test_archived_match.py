@@ -42,9 +42,8 @@ def leaves_of(store: Store, board: int) -> list[bytes]:
 
 
 @pytest.fixture(scope="module")
-def bench(valkey: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    with valkey.client() as client:
-        client.flushall()
+def bench(own_valkey: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with own_valkey.client() as client:
         made = Bench(client, tmp_path_factory.mktemp("seeds"))
         corpus = Corpus(made, seed=3, matches=80)
         while corpus.leaves() < 2_500:

@@ -73,10 +73,9 @@ def reads_of(store: Store, boards: list[int]) -> Reads:
 
 
 @pytest.fixture(scope="module")
-def played(valkey, tmp_path_factory) -> Iterator[tuple[Archiving, list[int], Reads]]:
+def played(own_valkey, tmp_path_factory) -> Iterator[tuple[Archiving, list[int], Reads]]:
     """Matches of all kinds, of which those that are over are retired, and what was read before."""
-    with valkey.client() as client:
-        client.flushall()
+    with own_valkey.client() as client:
         bench = Bench(client, tmp_path_factory.mktemp("seeds"))
         corpus = Corpus(bench, seed=5, matches=MATCHES)
         while corpus.leaves() < 1_500:
@@ -107,11 +106,11 @@ def test_all_reads_are_as_before_those_of_matches_that_go_on_and_of_none_as_well
     assert archiving.plain.events(over[0]) == []
 
 
-def test_an_event_loop_reads_the_same(played, valkey):
+def test_an_event_loop_reads_the_same(played, own_valkey):
     archiving, _, before = played
 
     async def read() -> None:
-        async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:
+        async with make_async_client(own_valkey.url) as client, AutoPipeline(client) as pipe:
             store = AsyncStoreWithArchive(pipe, archiving.plain.layout(), 100, archiving.archive())
             counts = await store.event_counts(list(before))
             assert counts == [len(one["events"]) for one in before.values()]
@@ -146,11 +145,11 @@ def submit_by_a_loop(archiving: Archiving, url: str, new: list[Submission]) -> l
 
 
 @pytest.fixture(params=["store", "event loop"])
-def submit(request, played, valkey) -> Callable[[list[Submission]], list[Any]]:
+def submit(request, played, own_valkey) -> Callable[[list[Submission]], list[Any]]:
     archiving = played[0]
     if request.param == "store":
         return archiving.store.submit
-    return lambda new: submit_by_a_loop(archiving, valkey.url, new)
+    return lambda new: submit_by_a_loop(archiving, own_valkey.url, new)
 
 
 def test_each_command_that_is_repeated_gets_its_stored_outcome(played, submit):
@@ -184,7 +183,7 @@ class _SlowArchive(Archive):
 
 
 def test_matches_of_the_archive_hold_up_no_other_command_and_are_read_at_the_same_time(
-    played, valkey
+    played, own_valkey
 ):
     archiving, over, before = played
     boards = over[:3]
@@ -193,7 +192,7 @@ def test_matches_of_the_archive_hold_up_no_other_command_and_are_read_at_the_sam
     queued = asyncio.Event()
 
     async def read() -> None:
-        async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:
+        async with make_async_client(own_valkey.url) as client, AutoPipeline(client) as pipe:
             store = AsyncStoreWithArchive(pipe, archiving.plain.layout(), 100, slow)
             lanes = AsyncLaneLeases(pipe, lambda _: queued.set())
             async with AsyncCommandGateway(store, lanes, client) as gateway:

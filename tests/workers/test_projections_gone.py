@@ -181,10 +181,9 @@ class Lines:
 
 
 @pytest.fixture(scope="module")
-def archived(valkey, tmp_path_factory) -> Iterator[tuple[Redis, Archiving, dict[str, object]]]:
+def archived(own_valkey, tmp_path_factory) -> Iterator[tuple[Redis, Archiving, dict[str, object]]]:
     """What the projections had when all matches that were over were retired."""
-    with valkey.client(blocking_timeout=5) as client:
-        client.flushall()
+    with own_valkey.client(blocking_timeout=5) as client:
         bench = Bench(client, tmp_path_factory.mktemp("seeds"))
         corpus = Corpus(bench, seed=11, matches=60)
         while corpus.leaves() < LEAVES:
