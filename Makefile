@@ -29,8 +29,11 @@ check: $(VENV)/check.stamp  ## the developers' loop: ruff, mypy, import-linter, 
 test-long: $(VENV)/check.stamp  ## the tests that `make test` leaves out, because each takes long
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m long
 
-quick: $(VENV)/check.stamp  ## the tests that take no seconds
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not slow and not long"
+# where rules and guarantees are tested, not what front ends and processes make of them
+QUICK := $(wildcard tests/test_*.py) tests/domain tests/games tests/engine tests/app tests/contract tests/infra tests/log tests/words
+
+quick: $(VENV)/check.stamp  ## in a minute: the tests of rules, use cases and stores that take no seconds each
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not slow and not long" $(QUICK)
 
 # how many inputs and changes each program makes
 TRIES ?= 1000

@@ -31,6 +31,10 @@ BROWSED = Path(__file__).parent / "web"
 """The folder of tests with a browser. It ends when another folder begins, so these stay together."""
 
 
+SEVERAL_SERVERS = frozenset({"cluster", "sentinels"})
+"""Fixtures that start some."""
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Leave the modules and tests alone that are made here, and are not garbage until the process ends."""
@@ -45,6 +49,13 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--shuffle`, because no test may depend on another one."""
     parser.addoption("--shuffle", metavar="SEED", help="the order of modules, and of tests in each")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what needs several servers: they take seconds to find each other."""
+    if SEVERAL_SERVERS.intersection(getattr(item, "fixturenames", ())):
+        item.add_marker("slow")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -7,6 +7,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
@@ -63,6 +64,7 @@ def test_each_locked_package_has_hashes_and_no_file_names_where_it_comes_from() 
     assert not re.search(r"://|--(extra-)?index-url|--trusted-host|--find-links", LOCK)
 
 
+@pytest.mark.slow
 def test_a_server_runs_without_the_packages_that_are_left_out() -> None:
     program = f"""
 import importlib, pkgutil, sys

@@ -59,8 +59,8 @@ class LoopStore(RedisStore):
         "valkey",
         "valkey by shard",
         "event loop",
-        "cluster by shard",
-        "event loop of a cluster",
+        pytest.param("cluster by shard", marks=pytest.mark.slow),
+        pytest.param("event loop of a cluster", marks=pytest.mark.slow),
     ]
 )
 def store(request: pytest.FixtureRequest) -> Iterator[Store]:

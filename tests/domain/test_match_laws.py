@@ -327,6 +327,7 @@ def test_whatever_is_asked_and_whenever_a_match_keeps_its_laws(kind: str, seed: 
     history_is_lawful(played(kind, seed))
 
 
+@pytest.mark.slow
 def test_in_these_matches_everything_happens() -> None:
     """So that the laws are no laws of empty matches."""
     matches = [played(kind, seed).bodies for seed in range(60) for kind in EVERY]

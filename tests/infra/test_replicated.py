@@ -52,6 +52,8 @@ from tests.helpers.replicas import COUNTED, Pair, enlist
 from tests.helpers.served import until
 from workers.projections.log_reader import LogReader
 
+pytestmark = pytest.mark.slow
+
 MOVE = PlayMove(text="m13-m9")
 SOON_MS = 500
 """Milliseconds after which a barrier gives up where it can only give up."""
