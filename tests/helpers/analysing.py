@@ -17,8 +17,10 @@ def listening(parts: App) -> Iterator[None]:
     with make_client(parts.queue_url) as client:
         worker = ListedWorker(client, ANALYSIS, {})
         worker.register_birth()
-        yield
-        worker.register_death()
+        try:
+            yield
+        finally:
+            worker.register_death()
 
 
 def do_jobs(parts: App, stopping: Callable[[], bool] = lambda: False, most: int = 1_000) -> None:
