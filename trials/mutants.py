@@ -163,7 +163,7 @@ def concerned_tests(file: str) -> list[list[str]]:
             return [_importing(file, stages), *([stage] for stage in stages)]
     _, part, *rest = Path(file).parts
     if part == "games":
-        own = [f"tests/games/{rest[0]}"] if (ROOT / "tests/games" / rest[0]).is_dir() else []
+        own = _listed(f"tests/games/{rest[0]}", "test_*.py")
         of_all = _listed("tests/games", "test_*.py")
         return [own or of_all, [*of_all, "tests/engine"], ["tests/domain"]]
     stem = Path(file).stem.partition("_")[0].removesuffix("s")
