@@ -67,7 +67,9 @@ def test_a_mutant_is_put_in_place_while_its_module_is_imported() -> None:
 
 
 def test_the_tests_of_a_game_come_first() -> None:
-    assert concerned_tests("domain/games/torere/rules.py")[0] == ["tests/games/torere"]
+    assert concerned_tests("domain/games/torere/rules.py")[0] == [
+        "tests/games/torere/test_torere.py"
+    ]
     assert "tests/domain/test_disputes.py" in concerned_tests("domain/match/disputes.py")[0]
 
 

@@ -381,3 +381,8 @@ def test_the_stored_form_of_vacations_is_final():
     encoded = msgspec.msgpack.encode(taken)
     assert encoded == bytes.fromhex("91 92 cf") + MAY.to_bytes(8, "big") + b"\x03"
     assert msgspec.msgpack.decode(encoded, type=Vacations) == taken
+
+
+def test_a_vacation_that_ends_with_its_year_is_forgotten_in_the_next():
+    taken = take_vacation((), at("2026-12-22T00:00"), 10)
+    assert take_vacation(taken, at("2027-01-01T00:00"), 1) == (Vacation(at("2027-01-01T00:00"), 1),)
