@@ -180,7 +180,7 @@ def read_held(client: Redis, data: Path | None = None) -> Held:
 
 
 def _ends(client: Redis, shards: int) -> list[int]:
-    """Give the lengths of all logs."""
+    """Return the lengths of all logs."""
     return [client.xlen(keys.log(shard)) for shard in range(shards)]
 
 
@@ -216,7 +216,7 @@ def read_board(client: Redis, held: Held, board: int) -> None:
 
 
 def _boards(client: Redis) -> Iterator[int]:
-    """Give every board of which there is a key."""
+    """Return every board of which there is a key."""
     for server in servers_of(client):
         names = server.scan_iter("{s*}:m:*", count=1000)
         yield from {int(name.split(b":")[2]) for name in names}
@@ -293,7 +293,7 @@ class Violation(msgspec.Struct, frozen=True):
 
 
 def check(calls: Iterable[Invocation], held: Held, *, complete: bool = True) -> list[Violation]:
-    """Give everything that is wrong.
+    """Return everything that is wrong.
 
     `complete` says that the record has every command that was ever sent to this store.
     """
@@ -541,7 +541,7 @@ class _Checker:
 
 
 def _told(calls: Sequence[Invocation]) -> Invocation:
-    """Give the first acknowledgement."""
+    """Return the first acknowledgement."""
     return min((c for c in calls if c.result is Result.OK), key=lambda call: call.done)
 
 

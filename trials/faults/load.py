@@ -269,7 +269,7 @@ class Load:
             thread.join()
 
     def in_flight(self) -> set[bytes]:
-        """Give the commands that have no outcome yet."""
+        """Return the commands that have no outcome yet."""
         return {command for client in self.clients if (command := client.busy_with)}
 
     def check(self) -> None:

@@ -42,7 +42,7 @@ TAILS = ("nothing", "written", "zeros", "rubbish", "written and rubbish")
 
 
 def compiler() -> str | None:
-    """Give a C compiler, if there is one."""
+    """Return a C compiler, if there is one."""
     return shutil.which("cc") or shutil.which("gcc")
 
 

@@ -217,7 +217,7 @@ def _client(number: int, cases: int, port: int, record: Record) -> list[Break]:
 
 
 def _free_port() -> int:
-    """Give a port that nobody listens on."""
+    """Return a port that nobody listens on."""
     with Proxy(0) as proxy:
         return proxy.port
 

@@ -300,7 +300,7 @@ def projected(
 
 
 def _behind(store: Store, client: Redis, deadline: float) -> list[Lag]:
-    """Give where the projections stand that have not read everything by then."""
+    """Return where the projections stand that have not read everything by then."""
     while late := [one for spec in SPECS if _is_behind(one := lag(store, client, spec))]:
         if time.monotonic() > deadline:
             return late
@@ -325,7 +325,7 @@ def _compare(store: Store, client: Redis, projection: Projection) -> Iterator[Vi
     try:
         result = ProjectionVerifier(store, client, projection).run()
     except StuckError as error:
-        yield Violation("I6", f"{name} can't be made anew: {error}")
+        yield Violation("I6", f"{name} can't be made again: {error}")
         return
     if result.difference:
         yield Violation(

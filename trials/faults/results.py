@@ -63,7 +63,7 @@ def load(folder: Path = FOLDER) -> list[Outcome]:
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """Give the table: what was run, nothing else."""
+    """Return the table: what was run, nothing else."""
     lines = [
         "| run | fault | done | acknowledged | violations | slowest outcome |",
         "|---|---|---|---|---|---|",

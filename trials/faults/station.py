@@ -82,7 +82,7 @@ class Station:
             self._followed = True
 
     def restart(self) -> None:
-        """Stop the server in good order and start it again: its back-off begins anew."""
+        """Stop the server in good order and start it again: its back-off begins again."""
         self.served.end()
         self.served.start()
 
@@ -177,7 +177,7 @@ class Station:
         """Wait until nothing waits (if `drained`), and give what is wrong.
 
         With `again` the commands are also decided again in another process, and the projections are
-        made anew.
+        made again.
         """
         found: list[Held] = []
 
@@ -234,7 +234,7 @@ def since(began: int) -> float:
 
 
 def slowest_outcome(calls: Iterable[Invocation]) -> float:
-    """Give the longest time, in seconds, from a command's first sending to its outcome."""
+    """Return the longest time, in seconds, from a command's first sending to its outcome."""
     began: dict[bytes, int] = {}
     slowest = 0
     for call in sorted(calls, key=lambda call: call.sent):

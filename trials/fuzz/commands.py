@@ -178,7 +178,7 @@ def check(line: str, answer: Answer) -> None:
 
 
 def _apart(line: str, answer: Answer) -> Iterator[tuple[str, str]]:
-    """Give each command with what was said to it."""
+    """Return each command with what was said to it."""
     parts = [part for part in line.replace("\r\n", "\n").strip().split("\n")[1:] if part.strip()]
     if not line.strip().lower().startswith("multiple") or not answer.page:
         yield line, answer.text
@@ -190,7 +190,7 @@ def _apart(line: str, answer: Answer) -> Iterator[tuple[str, str]]:
 
 
 def _betrayed(line: str, said: str) -> list[str]:
-    """Give the passwords that the answer to a line must not have and has.
+    """Return the passwords that the answer to a line must not have and has.
 
     What is no password in that line may be repeated: a misspelt userid in `pow2 history`.
     """

@@ -83,7 +83,7 @@ class Scene:
         }
 
     def forgeries(self, count: int) -> Iterator[Forgery]:
-        """Give so many."""
+        """Return so many."""
         chance = self._chance
         for _ in range(count):
             kind = chance.choice(list(self.headers))
@@ -132,7 +132,7 @@ def _deleted(api: Api) -> str:
 
 
 def run(api: Api, count: int, seed: int) -> Counter[tuple[str, str]]:
-    """Give so many forged commands; counts the answers by kind and code. Fails if one got in."""
+    """Return so many forged commands; counts the answers by kind and code. Fails if one got in."""
     chance = random.Random(seed)
     scene = Scene(api, chance)
     before = scene.traces()
@@ -163,7 +163,7 @@ async def _send_all(url: str, forgeries: list[Forgery]) -> Counter[tuple[str, st
 
 
 def main(count: int = 100_000, seed: int = 1) -> None:
-    """Give so many, and print the figures."""
+    """Return so many, and print the figures."""
     began = time.perf_counter()
     with TemporaryDirectory() as folder, Api(Path(folder)) as api:
         told = run(api, count, seed)

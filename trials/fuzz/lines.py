@@ -184,7 +184,7 @@ KINDS: Final[tuple[Playing, ...]] = (
 
 
 def lines(seed: int, play: Playing) -> Iterator[tuple[str, str]]:
-    """Give lines without end, each with its kind; some are long, some hold many others."""
+    """Return lines without end, each with its kind; some are long, some hold many others."""
     chance = random.Random(seed)
     while True:
         make = _kind(chance, play)

@@ -156,7 +156,7 @@ KINDS: Final = (usual, usual, usual, usual, broken, broken, noise, slow)
 
 
 def mails(seed: int) -> Iterator[tuple[str, bytes]]:
-    """Give mails without end, each with its kind."""
+    """Return mails without end, each with its kind."""
     chance = random.Random(seed)
     while True:
         make = chance.choice(KINDS)

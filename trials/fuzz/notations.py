@@ -116,7 +116,7 @@ KINDS: Final = (
 
 
 def texts(seed: int) -> Iterator[tuple[str, Text]]:
-    """Give texts without end, each with its kind; a hundredth are long ones."""
+    """Return texts without end, each with its kind; a hundredth are long ones."""
     chance = random.Random(seed)
     while True:
         make = long if chance.random() < 0.01 else chance.choice(KINDS)

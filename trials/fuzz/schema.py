@@ -54,7 +54,7 @@ class Report(NamedTuple):
     failed: bool
 
     def __add__(self, other: "Report") -> "Report":  # type: ignore[override]
-        """Give what came of both."""
+        """Return what came of both."""
         return Report(
             self.statuses + other.statuses, self.text + other.text, self.failed or other.failed
         )
