@@ -152,6 +152,7 @@ class Api:
         """A player who has just signed up, with a token."""
         name = name or f"p{next(self._numbers)}"
         account = self.parts.accounts.signup(name, PASSWORD)
+        self.parts.messages.mark_born(account)
         return Player(self, name, account, self.parts.tokens.issue(account, "rig", scopes).text)
 
     def player_of(self, name: str) -> "Player":

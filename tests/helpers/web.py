@@ -160,3 +160,22 @@ class Read(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:  # noqa: ARG002 - its owner's name for it
         self._in_script = False
+
+
+def boards(page: str) -> list[int]:
+    return [int(board) for board in re.findall(r'href="/m/(\d+)"', page)]
+
+
+def section(page: str, title: str) -> str:
+    return page.partition(f'aria-labelledby="{title}"')[2].partition("</section>")[0]
+
+
+def all_pages(guest: Guest, path: str, pattern: str) -> list[str]:
+    """What is found on a page and on all those that its links to the next lead to."""
+    found = []
+    while path:
+        main = guest.page(path).partition("<main")[2]
+        found += re.findall(pattern, main)
+        after = re.search(r'href="([^"]*)" rel="next"', main)
+        path = after[1].replace("&amp;", "&") if after else ""
+    return found
