@@ -7,7 +7,7 @@ JOBS ?= 5
 # pytest compiles each module of tests once; meanwhile mypy runs, or all processes would do it at the same time
 COMPILED := test -e $(VENV)/compiled
 
-.PHONY: serve demo test test-long check quick trials bench format lock sbom clean help
+.PHONY: serve demo test test-long check quick trials bench bench-all format lock sbom clean help
 
 serve: $(VENV)/serve.stamp  ## install what is missing and run everything on the embedded server
 	@$(BIN)/matchpost serve
@@ -46,6 +46,9 @@ trials: $(VENV)/check.stamp  ## what chance may find: faults under load, made-up
 
 bench: $(VENV)/bench.stamp  ## measure, such as `make bench NAME=pipeline ARGS=--json`; without NAME, list what there is
 	@$(BIN)/python -m bench $(or $(NAME),--help) $(ARGS)
+
+bench-all: $(VENV)/bench.stamp  ## every benchmark, one after the other, into the table of trials/benchmarks.md; half an hour
+	$(BIN)/python -m bench.all --into trials/benchmarks.md
 
 format: $(VENV)/check.stamp  ## put the code into its form
 	$(BIN)/ruff check --fix .

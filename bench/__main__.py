@@ -80,7 +80,7 @@ _KINDS: Final[dict[type, dict[str, Any]]] = {
 
 _GAMES: Final = "whole games of pow2"
 
-_BENCHMARKS: Final = {
+BENCHMARKS: Final = {
     "pipeline": _Benchmark(
         "moves from inbox to durable outcome, beside other designs",
         {
@@ -167,7 +167,7 @@ def _parser() -> ArgumentParser:
         allow_abbrev=False,
     )
     names = parser.add_subparsers(title="benchmarks", metavar="NAME", required=True, dest="name")
-    for name, (about, flags) in _BENCHMARKS.items():
+    for name, (about, flags) in BENCHMARKS.items():
         one = names.add_parser(name, help=about, description=about, allow_abbrev=False)
         one.add_argument("--json", action="store_true", help="print one JSON object")
         one.add_argument(

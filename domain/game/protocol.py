@@ -130,18 +130,18 @@ class IllegalMove(Refusal):
 
 def unreadable_move(text: str, form: Text) -> UnreadableMove:
     """Return the refusal of a text that is no move; `form` says how a move is written."""
-    return UnreadableMove(SAY("unreadable", text=text[:_QUOTED], form=form))
+    return UnreadableMove(SAY("unreadable", text=text[:_LONGEST_QUOTE], form=form))
 
 
 def illegal_move(move: str, problem: Text) -> IllegalMove:
     """Return the refusal of a move, which is named first. Of a long move only the beginning is shown."""
-    shown = move if len(move) <= _SHOWN else f"{move[: _SHOWN - 3]}..."
+    shown = move if len(move) <= _LONGEST_MOVE else f"{move[: _LONGEST_MOVE - 3]}..."
     return IllegalMove(SAY("move", move=shown, problem=problem))
 
 
-_QUOTED: Final = 24
+_LONGEST_QUOTE: Final = 24
 """The most characters of an unreadable text that are repeated."""
-_SHOWN: Final = 18
+_LONGEST_MOVE: Final = 18
 """The most characters of an illegal move that are repeated: an outcome must stay small."""
 
 _NUMBER_WORDS: Final = ("nobody", "one", "two", "three", "four", "five", "six", "seven", "eight")

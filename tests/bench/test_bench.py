@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from bench.__main__ import BENCHMARKS
+from bench.all import BEGIN, END, SIZES, Run, run_one, table, with_table
 from bench.cluster import ClusterRun
 from bench.local_cluster import local_cluster
 from bench.lone import CommandCounts, cost_of_moves
@@ -257,3 +259,21 @@ def test_each_node_of_a_local_cluster_serves_its_share_and_syncs(
             assert b"cluster_slots_ok:16384" in node.execute_command("CLUSTER", "INFO")
         ended = cluster.nodes
     assert [node.pid for node in ended] == [None] * count
+
+
+def test_all_benchmarks_make_one_table_in_its_place_and_one_that_fails_is_named_there(monkeypatch):
+    assert set(SIZES) <= set(BENCHMARKS)
+    report = {"rate": 1234.4, "unit": "moves", "peers": {"rq": 12.3}, "ratios": {"rq": 100.36}}
+    monkeypatch.setitem(SIZES, "rules", "--game nothing")
+    failed = run_one("rules")
+    assert failed.report is None
+    lines = list(table([Run("bench pipeline --matches 3", report, "", 65.4), failed]))
+    assert lines[2:] == [
+        "| `bench pipeline --matches 3` | 1,234 moves/s | rq 12 (100.36 x) | 65 s |",
+        f"| `bench rules --game nothing` | failed: {failed.problem} | | {failed.seconds:.0f} s |",
+    ]
+    page = f"before\n{BEGIN}\nold\n{END}\nafter\n"
+    assert with_table(page, lines[2:3]) == page.replace("old", lines[2])
+    with pytest.raises(ValueError, match="bench-all"):
+        with_table("no place", lines)
+    assert BEGIN in (ROOT / "trials" / "benchmarks.md").read_text("utf-8")
