@@ -1,7 +1,7 @@
-"""Run every benchmark at a size of a few minutes, and write what came out as one table.
+"""Run every benchmark at a size of a few minutes, and write their figures as one table.
 
     python -m bench.all                          # print the table
-    python -m bench.all --into trials/benchmarks.md    # and put it in place of the one there
+    python -m bench.all --into trials/benchmarks.md    # and put it in place of the earlier one
     python -m bench.all --only pipeline,http     # only these
 
 Each benchmark is a process of its own, one after the other, with the peers that it has here. One that fails has its
@@ -44,7 +44,7 @@ class Run(NamedTuple):
 
     command: str
     report: Mapping[str, Any] | None
-    """What it printed as JSON; None if it failed."""
+    """Its JSON object; None if it failed."""
 
     problem: str
     """The last line that it said when it failed."""

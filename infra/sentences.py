@@ -17,6 +17,13 @@ SAY: Final = Sentences(
         "passwords-busy": "too many passwords are being checked; try again in a minute",
         "name-form": "{name!r} isn't a userid: a letter, then 1 to 19 letters, digits, - or _",
         "signups-closed": "this server is closed to new accounts; write to the people who run it if you need one",
+        "signups-by-link": "you can sign up here only with a sign-up link; ask the people who run this server for one",
+        "link-over": "this sign-up link doesn't work any more; ask the people who run this server for another",
+        "members-only": "the matches and players of this server are shown to its members only; log in first",
+        "link-range": "--{name} is a number from 1 to {most}",
+        "link-note": "a note can have at most {most} characters",
+        "no-signup-link": "there is no sign-up link {id!r}; `matchpost signup-link list` shows them all",
+        "signup-links": "there are {most} sign-up links already; revoke those that aren't needed",
         "name-reserved": (
             "{name!r} is reserved for the server or one of its commands, or looks too much like "
             "one; choose another"

@@ -167,6 +167,9 @@ KEYS: Final = (
     Key("{a:<hex>}:notes", "hash: board -> the account's note about a match", "infra.people.account_lists", "the account is deleted", "notes, 1,000", _ACCOUNT),
     Key("{a:<hex>}:codes", "hash: address -> the code that verifies it", "infra.mail.verification_codes", "they are used", "addresses, 5", _ACCOUNT),
     Key("{a:<hex>}:withheld", "mark that no codes were sent, because too many were asked for; a day at most", "infra.people.accounts.code_requests", "expires", "one", _ACCOUNT),
+    Key("{site}:admission", "hash: who may make an account, and what guests see", "infra.people.admission", Never("it holds until it is changed"), "one", _PEOPLE),
+    Key("{site}:links", "hash: id of a sign-up link -> its record", "infra.people.admission", "they are revoked", "sign-up links, 500", _PEOPLE),
+    Key("{site}:uses", "hash: id of a sign-up link -> how many accounts were made with it", "infra.people.admission", "they are revoked", "sign-up links, 500", _PEOPLE),
     # challenges
     Key("{c:<id>}", "an open challenge", "infra.people.challenges.challenges", "expires", "challenges", _CHALLENGE),
     Key("{challenges}:open", "sorted set: ids of the challenges that can be taken, by when they were opened", "infra.people.challenges.indexes", "they start", "challenges", _CHALLENGE),

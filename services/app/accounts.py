@@ -5,6 +5,7 @@ changes stored data. So nothing that an account does later needs to check it aga
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from msgspec.structs import replace
 
@@ -18,9 +19,11 @@ from infra.people.accounts.writing import refuse_suspended
 from infra.people.rate_limits import SecurityEvent, note_security
 from infra.people.sessions import FreshSession, Session
 from infra.projections.erasure import erase_projections
+from infra.sentences import SAY as OF_ACCOUNTS
+from services.app.admission import admitted
 from services.app.context import App
 from services.app.refusal_words import SAY
-from services.app.userids import check_signups, claimed_userid
+from services.app.userids import claimed_userid
 
 
 def sign_up(
@@ -29,13 +32,16 @@ def sign_up(
     password: str,
     addresses: Sequence[str] = (),
     *,
+    link: str = "",
     by_operator: bool = False,
 ) -> AccountId:
-    """Make an account; `bad-name`, `bad-password`, `bad-address`, `name-taken` or `signups-closed`."""
-    if not by_operator:
-        check_signups(app)
+    """Make an account, with a sign-up link if one is needed; the operator needs none.
+
+    `bad-name`, `bad-password`, `bad-address`, `name-taken` or `signups-closed`.
+    """
     app.ready()
-    with claimed_userid(app, userid):
+    admission = nullcontext() if by_operator else admitted(app, link)
+    with admission, claimed_userid(app, userid):
         account = app.accounts.signup(userid, password, addresses)
     # crash window: an account without the mark sees broadcasts from before it was made
     app.messages.mark_born(account)
@@ -45,7 +51,15 @@ def sign_up(
 def authenticate(app: App, userid: str, password: str) -> AccountId:
     """Return the account whose password this is; refuses as `Accounts.verify` does."""
     app.ready()
-    return app.accounts.verify(userid, password)
+    try:
+        return app.accounts.verify(userid, password)
+    except Refusal as reason:
+        if reason.code == Code.UNKNOWN_USER and app.admissions.recent().for_members_only:
+            # nobody outside learns who is a member
+            raise Refusal(
+                Code.WRONG_PASSWORD, OF_ACCOUNTS("wrong-password", name=userid.lower())
+            ) from None
+        raise
 
 
 def own_profile(app: App, account: AccountId) -> Profile:

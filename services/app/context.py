@@ -35,6 +35,7 @@ from infra.people.account_lists import BLOCKED, AccountList, Follows, Notes, See
 from infra.people.account_macs import KEYS_FOLDER, AccountMacs
 from infra.people.account_notices import AccountNotices, UnreadCounter
 from infra.people.accounts import Accounts
+from infra.people.admission import Admissions
 from infra.people.challenges import ChallengeStore
 from infra.people.drafts import Drafts
 from infra.people.messages import MessageStore
@@ -289,6 +290,11 @@ class App:
             notify=account_change_mailer(self.people, self.settings.mail_domain),
             macs=AccountMacs(self.settings.keys or self.settings.data / KEYS_FOLDER),
         )
+
+    @cached_property
+    def admissions(self) -> Admissions:
+        """The admission, and the sign-up links."""
+        return Admissions(self.people)
 
     @cached_property
     def pace(self) -> CommandRateLimit:

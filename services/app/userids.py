@@ -28,12 +28,6 @@ _OFFICES: Final = frozenset(
 _ROBOT: Final = re.compile(r"r[o0]b[o0]t[-_]")
 
 
-def check_signups(app: App) -> None:
-    """Refuse as `signups-closed` where people can't make accounts."""
-    if app.settings.signups == "off":
-        raise Refusal(Code.SIGNUPS_CLOSED, SAY("signups-closed"))
-
-
 @cache
 def _command_words() -> frozenset[str]:
     """Return the words of the command language, from its grammar."""

@@ -86,6 +86,45 @@ SUBCOMMANDS: Final = (
         ),
     ),
     Subcommand(
+        "admission",
+        "show or set who may make an account, and what is shown to people without one",
+        "Show or set who may make an account, and what is shown to people without one. A change is in force in all "
+        "processes when the command ends. MATCHPOST_SIGNUPS=off closes sign-ups whatever is set here.",
+        (
+            ("--sign-up", {
+                "dest": "sign_up",
+                "choices": ("open", "link", "closed"),
+                "help": "who may make an account: anybody, anybody with a sign-up link, or nobody",
+            }),
+            ("--visible-to", {
+                "choices": ("everybody", "members"), "dest": "visible_to",
+                "help": "who sees matches, players, lists and the log: everybody, or members alone",
+            }),
+            ("--trial", {
+                "choices": ("on", "off"),
+                "help": "whether people without an account may try a board where the rest is for members",
+            }),
+        ),
+    ),
+    Subcommand(
+        "signup-link",
+        "make, list or revoke links with which people sign up",
+        "Make, list or revoke links with which people sign up where `matchpost admission --sign-up link` asks for one.",
+        (
+            ("action", {"choices": ("make", "list", "revoke"), "help": "what to do"}),
+            ("name", {"metavar": "ID", "nargs": "?", "default": "", "help": "the link to revoke"}),
+            ("--uses", {
+                "type": whole_number, "default": 1, "metavar": "N",
+                "help": "how many accounts may be made with it (default 1)",
+            }),
+            ("--days", {
+                "type": whole_number, "default": 14, "metavar": "N", "help": "how many days it lasts (default 14)",
+            }),
+            ("--note", {"default": "", "metavar": "TEXT", "help": "your own words on whom it is for"}),
+        ),
+        "services.cli.signup_link",
+    ),
+    Subcommand(
         "suspend",
         "close an account: nobody can log in to it or play for it",
         "Close an account: it is logged out everywhere, nobody can log in to it, act for it or challenge it, and its "

@@ -14,6 +14,7 @@ import msgspec
 from domain.errors import Refusal
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
 from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING
+from infra.people.admission import Admission
 from infra.people.tokens import AsyncTokens, Token
 from infra.redis.autopipeline import raise_errors
 from infra.store.async_gateway import AsyncCommandGateway, AsyncStore, ThreadGateway
@@ -22,7 +23,15 @@ from services.app.damaged_match import UNREADABLE, damaged_match
 from services.app.matches import RecentPublishedSizes, check_exists
 from services.app.play import LoopPlay
 from services.http.health import HealthCheck
-from services.http.requests import RequestLimits
+from services.http.requests import (
+    FOR_GUESTS,
+    PRIVATE,
+    SESSION_COOKIE,
+    TRIAL,
+    AnyConnection,
+    RequestLimits,
+    cookie_name,
+)
 from services.http.streams.event_stream import MatchWatch
 from services.http.streams.limits import StreamLimits
 from services.http.streams.notice_stream import NoticeStream, NoticeWatermark, leaf_counts_of
@@ -96,6 +105,39 @@ class ApiContext:
         self.language = Language(self.app, API_FRONT_END)
         self._tokens = tokens
         self._line_threads = ThreadPoolExecutor(_LINE_THREADS, "line")
+
+    async def admission(self) -> Admission:
+        """Return the admission, at most a second old."""
+        admissions = self.app.admissions
+        if admissions.is_fresh:
+            return admissions.recent()
+        return await asyncio.to_thread(admissions.recent)
+
+    async def needs_account(self, connection: AnyConnection) -> bool:
+        """Return whether a request is answered to members alone; then no cache may keep the answer for others."""
+        route: Any = connection.scope["route_handler"]
+        open_to_guests = route.opt.get(FOR_GUESTS, False)
+        if open_to_guests and open_to_guests != TRIAL:
+            return False
+        admission = await self.admission()
+        if not admission.for_members_only or (open_to_guests and admission.trial == "on"):
+            return False
+        scope: Any = connection.scope
+        scope[PRIVATE] = True
+        return True
+
+    def came_by_tls(self, connection: AnyConnection) -> bool:
+        """Return whether the client used TLS, to this server or to the trusted proxy."""
+        if connection.url.scheme == "https":
+            return True
+        forwarded = connection.headers.get("x-forwarded-proto", "").rpartition(",")[2].strip()
+        return self.app.settings.trusted_proxy == "on" and forwarded == "https"
+
+    def has_session(self, connection: AnyConnection) -> bool:
+        """Return whether a request comes from a browser that has logged in."""
+        name = cookie_name(SESSION_COOKIE, secure=self.came_by_tls(connection))
+        text = connection.cookies.get(name, "")
+        return bool(text) and self.app.sessions.check(text) is not None
 
     async def token(self, text: str) -> Token | None:
         """Return the token with this text; None if it is unknown or no longer valid."""

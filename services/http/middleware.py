@@ -29,6 +29,7 @@ from infra.people.rate_limits import AttemptSource, attempts_from
 from infra.process.log_context import LoggedWith
 from infra.process.metrics import REGISTRY
 from services.http.requests import (
+    PRIVATE,
     RATE_HEADERS,
     REQUEST_ID_HEADER,
     network_of_request,
@@ -263,6 +264,8 @@ class _ResponseChannel:
                 await pause()
             more = [*self._headers, *self._scope.get(RATE_HEADERS, ())]
             _add_headers(message, self.path, more)
+            if PRIVATE in self._scope:
+                _keep_private(message)
             if CompressedAnswer.is_possible(message):
                 self._waiting = CompressedAnswer(message, self._encoding)
                 return
@@ -361,6 +364,14 @@ def _add_headers(start: HTTPResponseStartEvent, path: str, more: Headers) -> Non
         if not present.get(b"content-type", b"").startswith(_PICTURE):
             headers.append(_OWN_SITE)
     start["headers"] = headers
+
+
+def _keep_private(start: HTTPResponseStartEvent) -> None:
+    """Let no cache keep an answer but the browser's own."""
+    start["headers"] = [
+        (name, value.replace(b"public", b"private") if name == b"cache-control" else value)
+        for name, value in start["headers"]
+    ]
 
 
 def allowed_methods(app: Litestar, path: str) -> list[str]:

@@ -36,13 +36,13 @@ _TEXT: Final = "text/plain"
 _BYTES: Final = "application/octet-stream"
 
 
-@get("/log/keys", sync_to_thread=True, include_in_schema=False)
+@get("/log/keys", for_guests=True, sync_to_thread=True, include_in_schema=False)
 def show_log_keys(context: NamedDependency[ApiContext]) -> Response[str]:
     """Return the public keys of all shards' logs, the newest first, as lines of text."""
     return _key_lines(context, LOG_KEY, "this server doesn't publish a log")
 
 
-@get("/log/receipts-keys", sync_to_thread=True, include_in_schema=False)
+@get("/log/receipts-keys", for_guests=True, sync_to_thread=True, include_in_schema=False)
 def show_receipts_keys(context: NamedDependency[ApiContext]) -> Response[str]:
     """Return the public keys of all shards' receipts, the newest first, as lines of text."""
     return _key_lines(context, RECEIPTS_KEY, NO_RECEIPTS, KEY_SUFFIX)

@@ -114,10 +114,30 @@ def request_id_of(scope: Any) -> str:
     return id_
 
 
+SESSION_COOKIE: Final = "session"
+_TLS_ONLY: Final = "__Host-"
+
+
+def cookie_name(name: str, *, secure: bool) -> str:
+    """Return the name of a cookie of this host, which over TLS is one that browsers take only there."""
+    return f"{_TLS_ONLY}{name}" if secure else name
+
+
 AnyConnection = ASGIConnection[Any, Any, Any, Any]
 
 RATE_HEADERS: Final = "rate_headers"
 """The key in a scope of the headers that say what is left of the caller's rate."""
+
+FOR_GUESTS: Final = "for_guests"
+"""The `opt` key of a route that answers those without an account also where all else is for members.
+
+`TRIAL` for one that the operator can close to them.
+"""
+
+TRIAL: Final = "trial"
+
+PRIVATE: Final = "private"
+"""The key in a scope of a request whose answer no cache may keep for others."""
 
 WEIGHT: Final = "weight"
 """The `opt` key of a route that counts as several requests."""

@@ -25,10 +25,19 @@ GENERAL_FORMS: Final = (
         f"[GAME|COMMAND ...] [--lang={LANGUAGES}]",
         N_("explain a game or a command"),
         lambda call: help_pages.show_help(call, FORMS),
+        for_guests=True,
     ),
-    CommandForm("games", "games", "", N_("list the games and puzzles"), help_pages.list_games),
     CommandForm(
-        "signup", "signup", f"{OWN} [ADDRESS ...]", N_("create an account"), accounts.signup
+        *("games", "games", "", N_("list the games and puzzles"), help_pages.list_games),
+        for_guests=True,
+    ),
+    CommandForm(
+        "signup",
+        "signup",
+        f"{OWN} [ADDRESS ...] [--link=LINK]",
+        N_("create an account"),
+        accounts.signup,
+        for_guests=True,
     ),
     signed("add", "add", f"{OWN} ADDRESS ...", N_("add e-mail addresses"), accounts.add_addresses),
     signed(
@@ -80,6 +89,7 @@ GENERAL_FORMS: Final = (
         OWN,
         N_("erase the account and all personal data, for good"),
         accounts.delete,
+        for_guests=True,
     ),
     signed(
         "block",
@@ -176,6 +186,7 @@ GENERAL_FORMS: Final = (
         "and a command on each line after",
         N_("carry out several commands, each with its own answer"),
         multiple.multiple,
+        for_guests=True,
     ),
     CommandForm(
         "all_show",

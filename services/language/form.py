@@ -26,6 +26,8 @@ class CommandForm(msgspec.Struct, frozen=True):
     of_game: bool = False
     proof: Proof = nobody
     """Returns the account that sends the command."""
+    for_guests: bool = False
+    """Whether it shows nothing of matches and players, or proves the account itself."""
     in_match: bool = False
     """Whether its board names a match, which is loaded before the proof."""
 

@@ -30,6 +30,7 @@ GAME_FORMS: Final = (
         f"[--lang={LANGUAGES}]",
         N_("explain the game"),
         help_pages.show_game_help,
+        for_guests=True,
     ),
     _of_game(
         "challenge",

@@ -25,6 +25,8 @@ class Origin(msgspec.Struct, frozen=True):
 
     proven: AccountId | None = None
     """The sender's account, if a token or a seat's address proves it without a password."""
+    is_member: bool = False
+    """Whether the sender has an account, if it does not prove it for commands."""
     trusted: bool = False
     """Whether the line comes from the operator's own terminal, which needs no proof."""
     signs: bool = False

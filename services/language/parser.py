@@ -16,6 +16,7 @@ from services.app.move_text import as_flag, as_move, as_plain
 
 _AS_MEANT: Final[Mapping[str, Callable[[str], str]]] = {
     "flag": as_flag,
+    "link": lambda word: word[len("--link=") :],
     "board": as_plain,
     "move": as_move,
     "step": as_move,

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.languages.wording import IN_ENGLISH, Wording, wording
+from services.app.admission import members_only
 from services.app.context import Actor, App
 from services.app.games import game_keys
 from services.app.play import WAIT_SECONDS, RecordedRefusal
@@ -82,6 +83,11 @@ class Language:
         except Refusal as reason:
             return refusal(reason, words)
 
+    def _is_outsider(self, origin: Origin) -> bool:
+        """Return whether nothing of matches and players is for a sender who does not prove an account."""
+        known = origin.trusted or origin.is_member or origin.proven is not None
+        return not known and self._app.admissions.recent().for_members_only
+
     def _words_of(self, account: AccountId | None) -> Wording:
         """Return the words of an account's language; English for nobody."""
         return wording(self._app.accounts.language_of(account)) if account else IN_ENGLISH
@@ -128,10 +134,16 @@ class Language:
         )
         account = None
         try:
+            if self._is_outsider(origin) and not form.for_guests:
+                # first, because other refusals may say something of a match
+                account = form.proof(self._app, line, origin)
+                if account is None:
+                    raise members_only()
             if form.in_match:
                 board = read_board(line.get("board"), words)
                 call = replace(call, match=(board, match_of_game(call, board)))
-            account = form.proof(self._app, line, origin)
+            if account is None:
+                account = form.proof(self._app, line, origin)
             if account is not None:
                 if reader is None and account != origin.proven:
                     call = replace(call, words=self._words_of(account))

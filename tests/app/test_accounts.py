@@ -12,7 +12,7 @@ from infra.people.tokens import Scope, Tokens
 from infra.redis import keys
 from services.app.names import shown_name
 from services.app.passwords import FRESH_MS
-from services.http.web.session import SESSION_COOKIE
+from services.http.requests import SESSION_COOKIE
 from tests.fakes.front_ends import joined, plain, sentence
 from tests.helpers.api import PASSWORD
 

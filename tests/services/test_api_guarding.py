@@ -19,7 +19,7 @@ from infra.people.sessions import Sessions
 from infra.people.tokens import Tokens
 from services.app.passwords import FRESH_MS
 from services.http.context import TaskIntervals
-from services.http.web.session import SESSION_COOKIE
+from services.http.requests import SESSION_COOKIE
 from tests.helpers.api import PASSWORD, Api, Player, code_of, until
 from tests.helpers.web import Guest, door
 

@@ -5,6 +5,7 @@ A route declares once what scope it needs (`declared`). The OpenAPI document sho
 takes a parameter `own`, whose scope has been checked.
 """
 
+import asyncio
 import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -20,6 +21,7 @@ from litestar.typing import FieldDefinition
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.tokens import Scope, Token
+from services.app.admission import members_only
 from services.app.context import Actor, App
 from services.http.context import API_FRONT_END, ApiContext
 from services.http.requests import note_budget, request_weight
@@ -123,8 +125,11 @@ async def _identify(request: AnyRequest, context: ApiContext) -> Caller | None:
                 Code.UNAUTHORIZED,
                 "send a token: `Authorization: Bearer mp_...`; POST /api/tokens makes one",
             )
+        if await context.needs_account(request) and not await _comes_in_session(request, context):
+            raise members_only()
         _check_site(request)
         return None
+    await context.needs_account(request)
     if request.method in _READS:
         note_budget(scope, "reads", limits.count_account_request(request, caller.account))
     else:
@@ -133,6 +138,12 @@ async def _identify(request: AnyRequest, context: ApiContext) -> Caller | None:
     for required in (one for each in needed for one in each[SCHEME]):
         caller.require(Scope(required))
     return caller
+
+
+async def _comes_in_session(request: AnyRequest, context: ApiContext) -> bool:
+    """Return whether a script of a member's page asks, as that of `/verify` does for the log."""
+    # no other site can read an answer to its visitor's cookie, or send anything with it
+    return await asyncio.to_thread(context.has_session, request)
 
 
 def _check_site(request: AnyRequest) -> None:
@@ -159,9 +170,12 @@ async def _caller_of(header: str | None, context: ApiContext) -> Caller | None:
 
 
 async def token_still_valid(request: AnyRequest, context: ApiContext) -> bool:
-    """Return whether the token that opened a stream is still valid; True for a stream without one."""
+    """Return whether the token that opened a stream is still valid, or a stream without one still for guests."""
     header = request.headers.get("authorization")
-    return header is None or await context.token(_token_text(header)) is not None
+    if header is None:
+        needed = await context.needs_account(request)
+        return not needed or await _comes_in_session(request, context)
+    return await context.token(_token_text(header)) is not None
 
 
 def _token_text(header: str) -> str:

@@ -76,6 +76,8 @@ class Special(TypedDict, total=False):
     """The answer has in the header `Location` the path of the new resource."""
     progress: type[Any]
     """It answers 202 with this type while its answer is being made."""
+    for_guests: bool
+    """It answers those without an account also on a server whose matches are for members."""
     apart: bool
     """It is for the operator's own programs: no token is checked, and no request is counted."""
 

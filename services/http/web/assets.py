@@ -222,7 +222,7 @@ def module_tags(name: str) -> Markup:
     return tag
 
 
-@pages.get("/static/{version:str}/{name:str}", in_thread=False)
+@pages.get("/static/{version:str}/{name:str}", in_thread=False, for_guests=True)
 def show_asset(request: AnyRequest, version: FromPath[str], name: FromPath[str]) -> Response[bytes]:
     """Return a static file. For an outdated version, return the current file, uncached."""
     asset = ASSETS.get(name)

@@ -87,7 +87,7 @@ async def follow(  # noqa: PLR0917 - one for each thing that is watched
     )
     network = context.request_limits.network(request)
     context.stream_limits.check(network, account)
-    good = partial(_session_lasts, context, watched.session)
+    good = partial(_is_still_admitted, request, context, watched.session)
     return ServerSentEvent(
         context.stream_limits.while_allowed(
             network, account, _changes(context, watched), good, context.intervals.stream
@@ -173,9 +173,11 @@ def _name(topic: Topic) -> str:
             return f"chat {board}"
 
 
-async def _session_lasts(context: ApiContext, session: str) -> bool:
-    """Return whether the stream's session is still open; True for a stream without one."""
-    return not session or await asyncio.to_thread(_is_session_open, context, session)
+async def _is_still_admitted(request: AnyRequest, context: ApiContext, session: str) -> bool:
+    """Return whether the stream's session is still open, or a stream without one still for guests."""
+    if not session:
+        return not await context.needs_account(request)
+    return await asyncio.to_thread(_is_session_open, context, session)
 
 
 def _is_session_open(context: ApiContext, session: str) -> bool:

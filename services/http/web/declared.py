@@ -2,16 +2,17 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from litestar import get, post
 from litestar.handlers import HTTPRouteHandler
 
-from services.http.requests import WEIGHT
+from services.http.requests import FOR_GUESTS, WEIGHT
 from services.http.web.forms import COMMANDS, CommandCount
 
 Handler: TypeAlias = Callable[..., Any]
 Verb: TypeAlias = type[get] | type[post]
+ForGuests: TypeAlias = bool | Literal["trial"]
 
 FORMS: Final = frozenset({"own", "form", "open_form"})
 """The dependencies that check the token of a form; see `forms`."""
@@ -24,15 +25,22 @@ class Pages:
         self.all: list[HTTPRouteHandler] = []
 
     def get(
-        self, path: str, *, weight: int = 1, in_thread: bool = True
+        self,
+        path: str,
+        *,
+        weight: int = 1,
+        in_thread: bool = True,
+        for_guests: ForGuests = False,
     ) -> Callable[[Handler], HTTPRouteHandler]:
         """Declare a page, which counts as `weight` requests.
 
-        A handler that is no coroutine runs in a thread; one that never waits may do without.
+        A handler that is no coroutine runs in a thread; one that never waits may do without. One that is not
+        `for_guests` redirects those without an account to the log-in on a server whose matches are for members.
         """
 
         def declare(handler: Handler) -> HTTPRouteHandler:
-            return self._add(get, path, handler, in_thread=in_thread, opt={WEIGHT: weight})
+            opt = {WEIGHT: weight, FOR_GUESTS: for_guests}
+            return self._add(get, path, handler, in_thread=in_thread, opt=opt)
 
         return declare
 
@@ -43,6 +51,7 @@ class Pages:
         commands: CommandCount | None = None,
         proven_by_address: bool = False,
         in_thread: bool = True,
+        for_guests: bool = False,
     ) -> Callable[[Handler], HTTPRouteHandler]:
         """Declare what takes a form; `TypeError` if the handler does not say who may send it.
 
@@ -54,7 +63,8 @@ class Pages:
             forms = FORMS & inspect.signature(handler).parameters.keys()
             if len(forms) != (0 if proven_by_address else 1):
                 raise TypeError(f"{handler.__name__} does not say who may send its form")
-            return self._add(post, path, handler, in_thread=in_thread, opt={COMMANDS: commands})
+            opt = {COMMANDS: commands, FOR_GUESTS: for_guests}
+            return self._add(post, path, handler, in_thread=in_thread, opt=opt)
 
         return declare
 

@@ -14,6 +14,7 @@ the token masked by a pad of its own, and no two answers show the same text.
 How a browser shows the pages: theme, language, boards, sound. One cookie has it, for guests too.
 """
 
+import asyncio
 import hmac
 import re
 import secrets
@@ -32,14 +33,16 @@ from domain.sentences import ENGLISH
 from infra.languages.wording import Wording, wording
 from infra.people.accounts import Profile
 from infra.people.accounts.record import decode_profile
+from infra.people.admission import Admission
 from infra.people.sessions import LASTS_SECONDS, Session, SessionCheck
 from infra.redis.reads import Read, read_all
 from infra.store.snapshots import read_locators, read_with_conditional_moves
+from services.app.admission import recent_admission
 from services.app.damaged_match import UNREADABLE
 from services.app.refusal_words import SAY
 from services.app.waiting import LOOKED_AT, new_count
 from services.http.context import ApiContext
-from services.http.requests import wanted_language
+from services.http.requests import SESSION_COOKIE, cookie_name, wanted_language
 
 COOKIE: Final = "display"
 _YEAR: Final = 365 * 86_400
@@ -110,9 +113,7 @@ def page_address(request: Request[Any, Any, Any]) -> str:
 
 AnyRequest = Request[Any, Any, Any]
 
-SESSION_COOKIE: Final = "session"
 GUEST_COOKIE: Final = "guest"
-_TLS_ONLY: Final = "__Host-"
 
 CSRF_FIELD: Final = "csrf"
 CSRF_HEADER: Final = "x-csrf-token"
@@ -152,6 +153,9 @@ class MatchOfPage(NamedTuple):
     """Where its leaves are in the log of its shard."""
 
 
+_NEED_ACCOUNT: Final = frozenset({"account", "own"})
+"""Dependencies of handlers that answer nobody without an account."""
+
 _NOBODY: Final = (None, None, (0, 0))
 
 
@@ -185,6 +189,8 @@ class Visitor(msgspec.Struct, frozen=True):
     """Whether it was looked up who this is; where not, the page names nobody and has no forms."""
     site: str = ""
     """The address of the server, without a slash at its end; empty if the request names none."""
+    admission: Admission = Admission()
+    """The admission, for a visitor who has not logged in."""
 
     @property
     def name(self) -> str:
@@ -201,6 +207,11 @@ class Visitor(msgspec.Struct, frozen=True):
     def wording(self) -> Wording:
         """The words of that language."""
         return wording(self.language)
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether the pages of matches and players are not for this visitor, who has not logged in."""
+        return self.session is None and self.admission.for_members_only
 
     @property
     def is_exposed(self) -> bool:
@@ -238,8 +249,8 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
     Each request is counted: by account after a log-in, otherwise by network as in the API. Raises
     `too-fast` if there were too many.
     """
-    secure = _came_by_tls(request, context)
-    text = request.cookies.get(_cookie_name(SESSION_COOKIE, secure=secure), "")
+    secure = context.came_by_tls(request)
+    text = request.cookies.get(cookie_name(SESSION_COOKIE, secure=secure), "")
     found, match, (waiting, news) = _session_and_match(request, context, text) if text else _NOBODY
     unknown = Visitor(
         proof="",
@@ -269,13 +280,14 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
         context.request_limits.count_account_request(request, found.session.account)
         return known
     context.request_limits.check(request)
-    before = request.cookies.get(_cookie_name(GUEST_COOKIE, secure=secure), "")
+    before = request.cookies.get(cookie_name(GUEST_COOKIE, secure=secure), "")
     guest = before or secrets.token_urlsafe(32)
     stranger = msgspec.structs.replace(
         unknown,
         known=True,
         proof=mask_token(csrf_token(guest)),
         guest="" if before else guest,
+        admission=recent_admission(context.app),
     )
     request.state.visitor = stranger
     return stranger
@@ -353,15 +365,7 @@ def _reads_of_header(
 
 def session_text(request: AnyRequest, visitor: Visitor) -> str:
     """Return the text of the browser's session cookie; empty without one."""
-    return request.cookies.get(_cookie_name(SESSION_COOKIE, secure=visitor.secure), "")
-
-
-def _came_by_tls(request: AnyRequest, context: ApiContext) -> bool:
-    """Return whether the browser used TLS, to this server or to the trusted proxy."""
-    if request.url.scheme == "https":
-        return True
-    forwarded = request.headers.get("x-forwarded-proto", "").rpartition(",")[2].strip()
-    return context.app.settings.trusted_proxy == "on" and forwarded == "https"
+    return request.cookies.get(cookie_name(SESSION_COOKIE, secure=visitor.secure), "")
 
 
 def _site(request: AnyRequest, context: ApiContext, *, secure: bool) -> str:
@@ -395,10 +399,6 @@ def _exclusive_or(one: bytes, other: bytes) -> bytes:
     return bytes(a ^ b for a, b in zip(one, other, strict=True))
 
 
-def _cookie_name(name: str, *, secure: bool) -> str:
-    return f"{_TLS_ONLY}{name}" if secure else name
-
-
 def session_cookie(visitor: Visitor, text: str) -> Cookie:
     """Return the cookie of a session; an empty text removes it."""
     return _cookie(visitor, SESSION_COOKIE, text, LASTS_SECONDS if text else 0)
@@ -411,7 +411,7 @@ def guest_cookie(visitor: Visitor) -> Cookie:
 
 def _cookie(visitor: Visitor, name: str, value: str, seconds: int | None) -> Cookie:
     return Cookie(
-        key=_cookie_name(name, secure=visitor.secure),
+        key=cookie_name(name, secure=visitor.secure),
         value=value,
         path="/",
         max_age=seconds,
@@ -421,5 +421,15 @@ def _cookie(visitor: Visitor, name: str, value: str, seconds: int | None) -> Coo
     )
 
 
-async def skip_api_authentication(_: Request[Any, Any, Any]) -> None:
-    """Replace the API's authentication, because the pages have their own."""
+async def check_admission(request: AnyRequest) -> None:
+    """Raise `LoginNeededError` for a visitor without an account, where a page is for members alone.
+
+    It takes the place of the API's authentication. A handler that needs an account in any case asks for it itself.
+    """
+    context: ApiContext = request.app.state.context
+    if not await context.needs_account(request):
+        return
+    if _NEED_ACCOUNT.isdisjoint(request.route_handler.parsed_fn_signature.parameters) and not (
+        await asyncio.to_thread(context.has_session, request)
+    ):
+        raise LoginNeededError

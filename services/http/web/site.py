@@ -15,7 +15,7 @@ from services.http.web.forms import form, open_form, own
 from services.http.web.games.page import variation_in_address
 from services.http.web.puzzles.page import puzzle_in_address
 from services.http.web.render import add_security_headers
-from services.http.web.session import account, skip_api_authentication, visitor
+from services.http.web.session import account, check_admission, visitor
 
 
 def _pages() -> list[HTTPRouteHandler]:
@@ -39,7 +39,7 @@ SITE: Final = Router(
     },
     exception_handlers=HANDLERS,
     request_class=Request,
-    before_request=skip_api_authentication,
+    before_request=check_admission,
     after_request=add_security_headers,
     include_in_schema=False,
 )

@@ -126,43 +126,43 @@ def _png(data: bytes, kind: str = "image/png") -> Response[Any]:
     return Response(data, media_type=kind, headers=_FOR_A_DAY)
 
 
-@pages.get("/favicon.ico")
+@pages.get("/favicon.ico", for_guests=True)
 def show_favicon() -> Response[Any]:
     """Return the icon for tabs and bookmarks of browsers that take no SVG."""
     return _png(icon_ico(), "image/x-icon")
 
 
-@pages.get("/apple-touch-icon.png")
+@pages.get("/apple-touch-icon.png", for_guests=True)
 def show_touch_icon() -> Response[Any]:
     """Return the icon for home screens that cut off its corners."""
     return _png(icon_png(_TOUCH_SIZE, bleed=True))
 
 
-@pages.get("/icon-192.png")
+@pages.get("/icon-192.png", for_guests=True)
 def show_small_icon() -> Response[Any]:
     """Return the icon of the installed pages."""
     return _png(icon_png(_SIZES[0], bleed=True))
 
 
-@pages.get("/icon-512.png")
+@pages.get("/icon-512.png", for_guests=True)
 def show_large_icon() -> Response[Any]:
     """Return the icon of the installed pages, for their start."""
     return _png(icon_png(_SIZES[1], bleed=True))
 
 
-@pages.get("/manifest.webmanifest", in_thread=False)
+@pages.get("/manifest.webmanifest", in_thread=False, for_guests=True)
 def show_manifest() -> Response[Any]:
     """Return the manifest, by which a phone puts the pages on its home screen."""
     return Response(_MANIFEST, media_type="application/manifest+json", headers=_FOR_A_DAY)
 
 
-@pages.get("/robots.txt", in_thread=False)
+@pages.get("/robots.txt", in_thread=False, for_guests=True)
 def show_robots() -> Response[Any]:
     """Return the pages that search engines should leave alone."""
     return Response(_ROBOTS, media_type=MediaType.TEXT, headers=_FOR_A_DAY)
 
 
-@pages.get("/sw.js", in_thread=False)
+@pages.get("/sw.js", in_thread=False, for_guests=True)
 def show_service_worker() -> Response[Any]:
     """Return the service worker, which shows notifications; at the root, because it serves all pages."""
     headers = {"Cache-Control": "no-cache"}

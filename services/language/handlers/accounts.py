@@ -23,7 +23,9 @@ def signup(call: Invocation) -> Answer:
     written = call.line.all("address")
     addresses = written or [call.origin.address] * bool(call.origin.address)
     trusted = call.origin.trusted
-    account = accounts.sign_up(call.app, *call.sender, addresses, by_operator=trusted)
+    account = accounts.sign_up(
+        call.app, *call.sender, addresses, link=call.line.get("link"), by_operator=trusted
+    )
     _ = call.words.gettext
     said = [_("welcome, %(name)s; `help` lists what you can do", name=name_of(call.app, account))]
     if addresses and not written:

@@ -42,6 +42,8 @@ class Signup(RequestBody, frozen=True):
     password: Password
     addresses: Addresses = ()
     """Mail addresses of the account; it may have none."""
+    link: Annotated[str, msgspec.Meta(max_length=100)] = ""
+    """The text of a sign-up link, on a server where people sign up only with one."""
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -159,7 +161,7 @@ class IssuedToken(msgspec.Struct, frozen=True):
     revoked."""
 
 
-@api.post("/api/accounts", "Sign up", ANYBODY, status_code=201)
+@api.post("/api/accounts", "Sign up", ANYBODY, for_guests=True, status_code=201)
 @refuses(
     Code.BAD_NAME,
     Code.BAD_PASSWORD,
@@ -170,7 +172,9 @@ class IssuedToken(msgspec.Struct, frozen=True):
 )
 def sign_up(data: JSONBody[Signup], context: Context) -> OwnAccount:
     """Create an account."""
-    account = accounts.sign_up(context.app, data.userid, data.password, data.addresses)
+    account = accounts.sign_up(
+        context.app, data.userid, data.password, data.addresses, link=data.link
+    )
     return _with_notice(context.app, account)
 
 
@@ -241,7 +245,7 @@ def delete_account(data: JSONBody[Confirmed], own: Own) -> None:
     accounts.delete_account(own.app, name, data.password)
 
 
-@api.post("/api/tokens", "Create token", ANYBODY, tag="tokens", status_code=201)
+@api.post("/api/tokens", "Create token", ANYBODY, for_guests=True, tag="tokens", status_code=201)
 @refuses(
     Code.UNKNOWN_USER,
     Code.WRONG_PASSWORD,

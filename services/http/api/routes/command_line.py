@@ -82,13 +82,13 @@ def list_scores(
     return [Score(row.board, names[row.account], row.at, row.rank) for row in rows]
 
 
-@api.get("/api/games", "The games and puzzles", ANYBODY)
+@api.get("/api/games", "The games and puzzles", ANYBODY, for_guests=True)
 async def list_games() -> list[Game]:
     """Return all games."""
     return [_game(latest_rules(key)) for key in game_keys()]
 
 
-@api.get("/api/games/{game:str}", "A game", ANYBODY)
+@api.get("/api/games/{game:str}", "A game", ANYBODY, for_guests=True)
 @refuses(Code.UNKNOWN_GAME)
 async def show_game(game: GameKey) -> Game:
     """Return a game; /api/help?topic= explains its rules."""
@@ -107,7 +107,7 @@ def _game(rules: AnyRules) -> Game:
     )
 
 
-@api.get("/api/help", "Help", ANYBODY, tag="command lines", media_type=TEXT)
+@api.get("/api/help", "Help", ANYBODY, for_guests=True, tag="command lines", media_type=TEXT)
 def show_help(
     context: Context,
     topic: Annotated[str, QueryParameter(max_length=64, description="a game or a command")] = "",
@@ -121,6 +121,7 @@ def show_help(
     "/api/do",
     "Carry out a command line",
     ANYBODY,
+    for_guests=True,
     tag="command lines",
     description="The body is a line of the command language in plain UTF-8 (several lines after "
     "`multiple`). The answer is text, with the status of its code. A line that is one command in a "
@@ -169,7 +170,7 @@ def _origin(request: AnyRequest, context: ApiContext, caller: Caller | None) -> 
     if caller is None:
         return Origin(count=lambda: context.request_limits.check(request))
     proven = caller.account if Scope.PLAY in caller.token.scopes else None
-    return Origin(proven, count=lambda: context.app.pace.check(caller.account))
+    return Origin(proven, is_member=True, count=lambda: context.app.pace.check(caller.account))
 
 
 def _signing(origin: Origin, caller: Caller | None) -> Origin:

@@ -47,7 +47,7 @@ class CodeMeaning(msgspec.Struct, frozen=True):
     meaning: str
 
 
-@api.get("/api/errors/{code:str}", "What a code means", ANYBODY)
+@api.get("/api/errors/{code:str}", "What a code means", ANYBODY, for_guests=True)
 @refuses(Code.NOT_FOUND)
 async def show_error(
     code: Annotated[
@@ -84,13 +84,15 @@ async def readiness(context: Context) -> Readiness:
     return Readiness("ready", __version__, list(found.notes))
 
 
-@api.get("/api/openapi.json", "The OpenAPI document", ANYBODY, include_in_schema=False)
+@api.get(
+    "/api/openapi.json", "The OpenAPI document", ANYBODY, for_guests=True, include_in_schema=False
+)
 def openapi(request: AnyRequest) -> Response[bytes]:
     """Return the OpenAPI document."""
     return _cached(request, "openapi", JSON, lambda: msgspec.json.encode(_document(request)))
 
 
-@api.get("/api", "The documentation of the API", ANYBODY, include_in_schema=False)
+@api.get("/api", "The documentation of the API", ANYBODY, for_guests=True, include_in_schema=False)
 def show_api(request: AnyRequest) -> Response[bytes]:
     """Return the OpenAPI document as a page."""
     return _cached(request, "page", "text/html", lambda: make_page(_document(request)).encode())

@@ -8,9 +8,11 @@ from litestar import Response
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from domain.rules import latest_rules
 from services.app import accounts
+from services.app.admission import check_signups
 from services.app.error_codes import CODE_INFO
-from services.app.userids import check_signups
+from services.app.games import game_keys
 from services.http.context import ApiContext
 from services.http.web.declared import Pages
 from services.http.web.forms import Form
@@ -19,6 +21,7 @@ from services.http.web.params import (
     FormDependency,
     NextPath,
     SessionOver,
+    SignupLinkText,
     VisitorDependency,
 )
 from services.http.web.render import local_path, logged_out_to, redirect_to, render
@@ -52,7 +55,7 @@ def _first(known: Sequence[tuple[str, str]], agent: str) -> str:
     return next((name for mark, name in known if mark in agent), "")
 
 
-@pages.get("/login", in_thread=False)
+@pages.get("/login", in_thread=False, for_guests=True)
 def show_login(
     visitor: VisitorDependency, wanted: NextPath = "/", over: SessionOver = ""
 ) -> Response[str]:
@@ -84,8 +87,15 @@ def _login(
         wanted=wanted,
         name=name,
         feedback=feedback,
+        games=_games_to_try() if visitor.admission.trial == "on" else (),
         returns_to=_with_next("/login", wanted),
     )
+
+
+def _games_to_try() -> list[tuple[str, str]]:
+    """Return key and title of each game whose board somebody without an account may try."""
+    games = [latest_rules(key) for key in game_keys()]
+    return [(rules.key, rules.title) for rules in games if rules.players != (1,)]
 
 
 def _with_next(page: str, wanted: str) -> str:
@@ -93,7 +103,7 @@ def _with_next(page: str, wanted: str) -> str:
     return page if wanted in ("", "/") else f"{page}?{urlencode({'next': wanted}, safe='/')}"
 
 
-@pages.post("/login")
+@pages.post("/login", for_guests=True)
 def log_in(
     request: AnyRequest,
     open_form: FormDependency,
@@ -132,16 +142,20 @@ _FIELDS: Final = {
 """The fields that refusals are about; all others are about the whole form."""
 
 
-@pages.get("/signup", in_thread=False)
+@pages.get("/signup", for_guests=True)
 def show_signup(
-    context: ContextDependency, visitor: VisitorDependency, wanted: NextPath = "/"
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    wanted: NextPath = "/",
+    link: SignupLinkText = "",
 ) -> Response[str]:
     """Show the form; a visitor who signs up comes to the page that they wanted."""
+    asked = Form({"link": (link,)})
     try:
-        check_signups(context.app)
+        check_signups(context.app, link)
     except Refusal as reason:
-        return _signup(visitor, wanted, Form({}), reason)
-    return _signup(visitor, wanted, Form({}))
+        return _signup(visitor, wanted, asked, reason)
+    return _signup(visitor, wanted, asked)
 
 
 def _signup(
@@ -156,6 +170,7 @@ def _signup(
         wanted=wanted,
         name=form.get("userid"),
         address=form.get("address"),
+        link=form.get("link"),
         at=field,
         closed=bool(reason and reason.code == Code.SIGNUPS_CLOSED),
         feedback=reason.in_language(visitor.wording) if reason else "",
@@ -163,7 +178,7 @@ def _signup(
     )
 
 
-@pages.post("/signup")
+@pages.post("/signup", for_guests=True)
 def sign_up(
     request: AnyRequest,
     open_form: FormDependency,
@@ -173,7 +188,9 @@ def sign_up(
     """Make an account, and open its first session."""
     try:
         password, addresses = open_form.raw("password"), open_form.all("address")
-        account = accounts.sign_up(context.app, open_form.get("userid"), password, addresses)
+        account = accounts.sign_up(
+            context.app, open_form.get("userid"), password, addresses, link=open_form.get("link")
+        )
     except Refusal as reason:
         return _signup(visitor, open_form.get("next"), open_form, reason)
     path = local_path(open_form.get("next") or "/")
@@ -182,7 +199,7 @@ def sign_up(
     return _open_session(request, context, visitor, account, path)
 
 
-@pages.post("/logout")
+@pages.post("/logout", for_guests=True)
 def log_out(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:

@@ -22,14 +22,14 @@ pages = Pages()
 LinkText = Annotated[str, PathParameter(max_length=100)]
 
 
-@pages.get("/password", in_thread=False)
+@pages.get("/password", in_thread=False, for_guests=True)
 def show_forgotten(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
     """Show the form that asks for a link."""
     possible = passwords.can_reset(context.app)
     return render("forgotten.html", visitor, possible=possible, asked=False, feedback="")
 
 
-@pages.post("/password")
+@pages.post("/password", for_guests=True)
 def ask_for_link(
     open_form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:
@@ -50,7 +50,7 @@ def ask_for_link(
     )
 
 
-@pages.get("/password/{link:str}")
+@pages.get("/password/{link:str}", for_guests=True)
 def show_reset(
     link: LinkText, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:
@@ -66,7 +66,7 @@ def _outdated(visitor: VisitorDependency) -> Response[str]:
     return render("reset.html", visitor, status=404, link="", outdated=True, feedback="")
 
 
-@pages.post("/password/{link:str}")
+@pages.post("/password/{link:str}", for_guests=True)
 def reset_password(
     link: LinkText,
     request: AnyRequest,
@@ -90,7 +90,7 @@ def reset_password(
     return redirect_to("/account?saved=password", [session_cookie(visitor, opened.text)])
 
 
-@pages.get("/unsubscribe/{link:str}")
+@pages.get("/unsubscribe/{link:str}", for_guests=True)
 def show_unsubscribe(
     link: LinkText, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:
@@ -98,7 +98,7 @@ def show_unsubscribe(
     return _page(context, visitor, link, done=False)
 
 
-@pages.post("/unsubscribe/{link:str}", proven_by_address=True)
+@pages.post("/unsubscribe/{link:str}", proven_by_address=True, for_guests=True)
 def unsubscribe(
     link: LinkText, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:

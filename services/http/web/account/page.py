@@ -279,7 +279,7 @@ def delete_account(own: Own) -> PageOrRedirect:
     return _change(own, deleted, "deletion")
 
 
-@pages.post("/display", in_thread=False)
+@pages.post("/display", in_thread=False, for_guests=True)
 def set_display(open_form: FormDependency, visitor: VisitorDependency) -> Response[Any]:
     """Keep the settings of the display that the form names, and return to the page that it was on.
 

@@ -19,6 +19,7 @@ from domain.sentences import text_in
 from services.app.games import game_keys
 from services.app.opponents import robot_answers
 from services.app.refusal_words import SAY
+from services.http.requests import TRIAL
 from services.http.web.boards.board_view import (
     CARD,
     draw_guide_picture,
@@ -76,13 +77,13 @@ class HelpBlock(msgspec.Struct, frozen=True):
     text: str
 
 
-@pages.get("/help", in_thread=False)
+@pages.get("/help", in_thread=False, for_guests=True)
 def show_help(visitor: VisitorDependency) -> Response[str]:
     """Show how to use the pages, by topics."""
     return render("help.html", visitor)
 
 
-@pages.get("/help/commands")
+@pages.get("/help/commands", for_guests=True)
 def show_commands(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
     """Show the commands of terminal and mail."""
     answer = context.language.do(f"help --lang={visitor.language}")
@@ -168,7 +169,7 @@ def show_game(
     )
 
 
-@pages.get("/games/{game:str}/board.svg", weight=2)
+@pages.get("/games/{game:str}/board.svg", weight=2, for_guests=True)
 def show_board(game: GameKey, visitor: VisitorDependency) -> Response[Any]:
     """Return the picture that stands for a game, under an address that never changes."""
     del visitor  # a dependency, because it counts the request
@@ -176,7 +177,7 @@ def show_board(game: GameKey, visitor: VisitorDependency) -> Response[Any]:
     return _svg(drawn.svg, _FOR_A_DAY)
 
 
-@pages.get("/games/{game:str}/pictures/{name:str}")
+@pages.get("/games/{game:str}/pictures/{name:str}", for_guests=True)
 def show_picture_of_game(
     game: GameKey,
     name: PictureName,
@@ -228,7 +229,7 @@ def variation_in_address(  # noqa: PLR0913, PLR0917 - each is a part of the addr
     )
 
 
-@pages.get("/games/{game:str}/try", weight=3)
+@pages.get("/games/{game:str}/try", weight=3, for_guests=TRIAL)
 def try_game(
     context: ContextDependency,
     tried_line: VariationDependency,
@@ -254,7 +255,7 @@ def try_game(
     )
 
 
-@pages.get("/games/{game:str}/try/live", weight=3)
+@pages.get("/games/{game:str}/try/live", weight=3, for_guests=TRIAL)
 def show_live_try(
     context: ContextDependency,
     tried_line: VariationDependency,
@@ -267,7 +268,7 @@ def show_live_try(
     return render("_live_try.html", visitor, live=live)
 
 
-@pages.get("/games/{game:str}/try/options")
+@pages.get("/games/{game:str}/try/options", for_guests=TRIAL)
 def choose_try_options(
     game: GameKey, request: Request[Any, Any, Any], visitor: VisitorDependency
 ) -> Response[str]:
@@ -294,14 +295,14 @@ def _after_move(line: Variation, move: str) -> Variation:
     return after
 
 
-@pages.get("/games/{game:str}/try/moves", weight=3)
+@pages.get("/games/{game:str}/try/moves", weight=3, for_guests=TRIAL)
 def list_variation_moves(tried_line: VariationDependency) -> dict[str, Any]:
     """Return the legal moves after a variation."""
     moves = legal_moves_json(tried_line.rules, tried_line.position, tried_line.language)
     return {"ply": len(tried_line.moves), **moves}
 
 
-@pages.get("/games/{game:str}/try/check", weight=3)
+@pages.get("/games/{game:str}/try/check", weight=3, for_guests=TRIAL)
 def check_variation_move(tried_line: VariationDependency, move: MoveText = "") -> Response[Any]:
     """Return the result of a move after a variation."""
     line, plates = tried_line, "live" not in tried_line.query

@@ -152,7 +152,7 @@ _HEADERS: Final = {
 }
 
 
-@pages.get("/verify")
+@pages.get("/verify", for_guests=True)
 def show_verify_page(visitor: VisitorDependency) -> Response[str]:
     """Return the page; it is the same for everybody who reads its language."""
     return Response(page_in(visitor.wording), media_type="text/html", headers=_HEADERS)

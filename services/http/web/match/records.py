@@ -233,7 +233,7 @@ def show_match_preview(
     return Response(png, media_type=_PNG, headers=_FOR_FIVE_MINUTES)
 
 
-@pages.get("/games/{game:str}/preview.png", weight=10)
+@pages.get("/games/{game:str}/preview.png", weight=10, for_guests=True)
 def show_game_preview(game: GameKey, visitor: VisitorDependency) -> Response[Any]:
     """Return the start of a game as the picture of a link preview."""
     del visitor  # a dependency, because it counts the request
