@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from domain.clocks.time_control import DAY
+from domain.errors import Refusal
 from infra.durability.durability import Mode
 from infra.log.key_files import keys_folder
 from infra.mail.unsubscribe_links import UnsubscribeLinks
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.account_macs import make_mac_key
 from services.app import vacations
+from services.app.context import Actor
 from services.app.messages import inbox
 from tests.fakes.tokens import check, check_one
 from tests.helpers.api import PASSWORD, Api
@@ -51,6 +54,18 @@ def test_english_is_kept_when_it_is_chosen_and_a_choice_can_be_taken_back(api, c
         assert f'<html lang="{shown}"' in guest.get("/account", headers=asks).text
     guest.send("/account/preferences", {"notify": "move"})
     assert '<html lang="en"' in guest.get("/account", headers={"accept-language": "fr"}).text
+
+
+def test_a_vacation_may_end_today_or_tomorrow_and_not_before_the_one_that_runs(api):
+    one = api.player()
+    actor = Actor(one.account, "web", "vacation")
+    today = api.parts.store.now() // DAY * DAY
+    with pytest.raises(Refusal):
+        vacations.take_until(api.parts, actor, today - DAY)
+    assert vacations.take_until(api.parts, actor, today).until // DAY == today // DAY + 1
+    assert vacations.take_until(api.parts, actor, today + DAY).until // DAY == today // DAY + 2
+    with pytest.raises(Refusal):
+        vacations.take_until(api.parts, actor, today)
 
 
 def test_a_vacation_is_taken_without_the_password_because_who_takes_it_is_logged_in(api, come):
