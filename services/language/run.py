@@ -134,7 +134,7 @@ class Language:
         )
         account = None
         try:
-            if self._is_outsider(origin) and not form.for_guests:
+            if not form.for_guests and self._is_outsider(origin):
                 # first, because other refusals may say something of a match
                 account = form.proof(self._app, line, origin)
                 if account is None:

@@ -14,6 +14,7 @@ from infra.mail.outbox import Outbox
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.account_lists import BLOCKED, AccountList, Follows, Notes, SeenTexts
 from infra.people.accounts import Accounts
+from infra.people.admission import Admissions
 from infra.people.challenges import ChallengeStore
 from infra.people.drafts import Drafts
 from infra.people.messages import MessageStore
@@ -76,6 +77,7 @@ class FakeApp:
         self.starts = PendingStarts(self.client)
         self.challenges = ChallengeStore(self.client)
         self.accounts = Accounts(self.client, CHEAP)
+        self.admissions = Admissions(self.client)
         self.sessions = Sessions(self.client)
         self.tokens = Tokens(self.client)
         self.push_subscriptions = PushSubscriptions(self.client)

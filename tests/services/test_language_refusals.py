@@ -42,7 +42,7 @@ REFUSED = (
     ("games now", Code.USAGE, "the form is `games`"),
     ("pow2 help me", Code.USAGE, "the form is `pow2 help [--lang=en|de]`"),
     ("one scores now", Code.USAGE, "the form is `one scores"),
-    ("signup dora", Code.USAGE, "the form is `signup userid password [ADDRESS ...]`"),
+    ("signup dora", Code.USAGE, "the form is `signup userid password [ADDRESS ...] [--link=LINK]`"),
     (f"change password {A}", Code.USAGE, "the form is `change password "),
     ("pow2 challenge", Code.USAGE, "the form is `pow2 challenge userid1 userid2 "),
     (f"pow2 move 1 {A}", Code.USAGE, "the form is `pow2 move BOARD userid"),
