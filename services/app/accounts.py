@@ -4,8 +4,8 @@ A function that takes a password checks the server's durability first, because e
 changes stored data. So nothing that an account does later needs to check it again.
 """
 
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext, suppress
 
 from msgspec.structs import replace
 
@@ -24,6 +24,9 @@ from services.app.admission import admitted
 from services.app.context import App
 from services.app.refusal_words import SAY
 from services.app.userids import claimed_userid
+
+_AT_ONCE = 200
+"""Userids that are read at once."""
 
 
 def sign_up(
@@ -179,6 +182,22 @@ def log_out_everywhere(app: App, account: AccountId) -> None:
 # the operator
 
 
+def refuse_robot(account: AccountId, userid: str) -> None:
+    """Refuse what an operator does to the account of a robot: `not-wanted`."""
+    if robot_level(account):
+        raise Refusal(Code.NOT_WANTED, f"{userid.lower()} is a robot; MATCHPOST_ROBOTS=0 stops all")
+
+
+def all_profiles(app: App) -> Iterator[Profile]:
+    """Yield the profiles of all accounts, by userid."""
+    names = app.accounts.names_after("", _AT_ONCE)
+    while names:
+        for name in names:
+            with suppress(Refusal):  # it has just been deleted
+                yield own_profile(app, app.accounts.id_of(name))
+        names = app.accounts.names_after(names[-1], _AT_ONCE)
+
+
 def set_suspended(app: App, userid: str, *, suspended: bool) -> None:
     """Close an account, or open it again: nobody can log in to a closed one, act for it or challenge it.
 
@@ -186,8 +205,7 @@ def set_suspended(app: App, userid: str, *, suspended: bool) -> None:
     """
     app.ready()
     account = app.accounts.id_of(userid)
-    if robot_level(account):
-        raise Refusal(Code.NOT_WANTED, f"{userid.lower()} is a robot; MATCHPOST_ROBOTS=0 stops all")
+    refuse_robot(account, userid)
     app.accounts.change_of(account, lambda record: replace(record, suspended=suspended))
     if suspended:
         # after the change, because what was opened before it ends here, and nothing is opened later

@@ -8,12 +8,13 @@ A forgotten password: a link that is mailed to a proven address, and the new pas
 Nobody learns from it which userids and addresses there are: see `infra.people.password_resets`.
 """
 
+import secrets
 from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.password_resets import PasswordResets
-from services.app.accounts import authenticate, own_profile
+from services.app.accounts import authenticate, own_profile, refuse_robot, sign_up
 from services.app.context import App
 from services.app.refusal_words import SAY
 
@@ -73,6 +74,39 @@ def reset_password(app: App, text: str, new: str) -> AccountId:
     # crash window: the link has ended and the password is the old one; another link can be asked for
     app.accounts.reset_password(account, hashed)
     return account
+
+
+_LETTERS: Final = "abcdefghjkmnpqrstuvwxyz23456789"
+"""Letters and digits that nobody takes for another."""
+
+_GROUPS, _GROUP_LENGTH = 3, 4
+
+
+def made_up_password() -> str:
+    """Return a password that is easy to copy by hand, such as `k7tm-4qzp-w2xh`: 59 random bits."""
+    letters = [secrets.choice(_LETTERS) for _ in range(_GROUPS * _GROUP_LENGTH)]
+    starts = range(0, len(letters), _GROUP_LENGTH)
+    return "-".join("".join(letters[at : at + _GROUP_LENGTH]) for at in starts)
+
+
+def make_account(app: App, userid: str) -> str:
+    """Make an account for somebody, as the operator, and return its password; refuses as `sign_up` does."""
+    password = made_up_password()
+    sign_up(app, userid, password, by_operator=True)
+    return password
+
+
+def replace_lost_password(app: App, userid: str) -> str:
+    """Replace a password that was lost, as the operator, and return the new one.
+
+    All sessions and tokens end, and mail to the proven addresses says so. `unknown-user`; `not-wanted` for a robot.
+    """
+    app.ready()
+    account = app.accounts.id_of(userid)
+    refuse_robot(account, userid)
+    password = made_up_password()
+    app.accounts.reset_password(account, app.accounts.hash_new(account, password))
+    return password
 
 
 def _resets(app: App) -> PasswordResets:

@@ -18,7 +18,7 @@ def run(action: str, name: str, uses: int, days: int, note: str, settings: Setti
             match action:
                 case "make":
                     link, text = make_signup_link(parts, uses, days, note)
-                    print(f"{_site(settings)}/signup?link={text}")
+                    print(f"{site_of(settings)}/signup?link={text}")
                     print(_line(link, 0))
                 case "revoke":
                     revoke_signup_link(parts, name)
@@ -39,6 +39,6 @@ def _line(link: SignupLink, used: int) -> str:
     return f"{link.id}  used {used} of {link.uses}  until {until:%Y-%m-%d %H:%M} UTC{note}"
 
 
-def _site(settings: Settings) -> str:
+def site_of(settings: Settings) -> str:
     """Return the address of the pages: as it is set, or as they are reached on this machine."""
     return settings.site or f"http://{settings.http}"

@@ -86,6 +86,22 @@ SUBCOMMANDS: Final = (
         ),
     ),
     Subcommand(
+        "account",
+        "make accounts for others, replace a lost password, or list all accounts",
+        "Make accounts for others, with passwords that are made up and shown once; replace the password of an account "
+        "that has lost it, which also logs it out everywhere; or list all accounts.",
+        (
+            ("action", {"choices": ("create", "reset", "list"), "help": "what to do"}),
+            ("names", {"metavar": "USERID", "nargs": "*", "help": "the accounts"}),
+            ("--file", {
+                "metavar": "FILE", "type": Path, "help": "a CSV file whose first column has the userids",
+            }),
+            ("--slips", {"action": "store_true", "help": "print a slip for each account, to be cut out"}),
+            ("--lang", {"dest": "language", "default": "en", "metavar": "CODE", "help": "the language of the slips"}),
+            ("--csv", {"dest": "as_csv", "action": "store_true", "help": "print a line of CSV for each account"}),
+        ),
+    ),
+    Subcommand(
         "admission",
         "show or set who may make an account, and what is shown to people without one",
         "Show or set who may make an account, and what is shown to people without one. A change is in force in all "

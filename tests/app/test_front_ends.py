@@ -127,6 +127,9 @@ USE_CASES: Final[dict[str, Row]] = {
     "passwords.reset_password": BY_LINK,
     "accounts.erase_account": WITHIN,
     "accounts.set_suspended": OPERATOR,
+    "accounts.all_profiles": OPERATOR,
+    "passwords.make_account": OPERATOR,
+    "passwords.replace_lost_password": OPERATOR,
     "accounts.end_if_suspended": Row(
         (API, WEB), "only a token or a session that was just made may have to end again"
     ),

@@ -1,0 +1,102 @@
+"""Accounts that an operator makes for others, and passwords that were lost."""
+
+import csv
+import re
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.people.accounts import create_robot_accounts
+from infra.people.password_resets import PasswordResets
+from services.app.accounts import set_suspended
+from services.cli import account
+from tests.helpers.api import PASSWORD, Api, code_of
+from tests.helpers.web import door
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("operator"), signups="off", site="https://x.example") as api:
+        yield api
+
+
+def run(api: Api, action: str, *names: str, **given: Any) -> int:
+    words = {"file": None, "slips": False, "language": "en", "as_csv": False} | given
+    return account.run(action=action, names=names, settings=api.settings, **words)
+
+
+def test_an_account_is_made_with_a_password_that_is_easy_to_copy_and_opens_it(api, capsys):
+    assert run(api, "create", "Anna", "ben") == 0
+    made = dict(line.split() for line in capsys.readouterr().out.splitlines())
+    assert list(made) == ["anna", "ben"]
+    assert all(
+        re.fullmatch("([a-hjkmnp-z2-9]{4}-){2}[a-hjkmnp-z2-9]{4}", one) for one in made.values()
+    )
+    with door(api) as come:
+        assert come().log_in("anna", made["anna"]).status_code == 303
+        assert come().log_in("anna", made["ben"]).status_code == 401
+
+
+def test_a_class_is_made_from_a_list_and_one_refused_name_harms_no_other(
+    api, capsys, tmp_path: Path
+):
+    file = tmp_path / "class.csv"
+    file.write_text(
+        "\ufeffUserid,Real name\nclara,Clara C.\nadmin,A.\n\nclara,Again\ndora,\n", "utf-8"
+    )
+    assert run(api, "create", file=file, slips=True, language="de") == 1
+    said = capsys.readouterr()
+    assert re.findall(r"Name: (\w+)", said.out) == ["clara", "dora"]
+    assert "Dein Konto auf https://x.example" in said.out
+    assert [line.split(":")[0] for line in said.err.splitlines()] == ["bad-name", "name-taken"]
+    assert run(api, "create", file=tmp_path / "none.csv") == 1
+    assert "none.csv: No such file" in capsys.readouterr().err
+    assert run(api, "create", "eva", slips=True, language="xx") == 1
+    assert "bad-option" in capsys.readouterr().err
+
+
+def test_a_lost_password_is_replaced_and_all_that_it_opened_is_closed(api, capsys):
+    one = api.player(name="frida")
+    link = PasswordResets(api.parts.people).issue(one.account)
+    with door(api) as come:
+        guest = come()
+        guest.log_in("frida")
+        assert run(api, "reset", "Frida") == 0
+        name, password = capsys.readouterr().out.split()
+        assert name == "frida"
+        assert guest.get("/account").status_code == 303
+        assert one.get("/api/account").status_code == 401
+        assert come().get(f"/password/{link}").status_code == 404
+        assert come().log_in("frida", PASSWORD).status_code == 401
+        assert come().log_in("frida", password).status_code == 303
+    create_robot_accounts(api.parts.people, api.parts.accounts._macs)
+    for wrong, code in (("no-such-player", "unknown-user"), ("robot-easy", "not-wanted")):
+        assert run(api, "reset", wrong) == 1
+        assert code in capsys.readouterr().err
+    # a suspended account stays closed
+    set_suspended(api.parts, "frida", suspended=True)
+    assert run(api, "reset", "frida") == 0
+    fresh = capsys.readouterr().out.split()[1]
+    token = {"userid": "frida", "password": fresh, "label": "x", "scopes": ["read"]}
+    assert code_of(api.http.post("/api/tokens", json=token)) == "suspended"
+
+
+def test_all_accounts_are_listed_with_what_an_operator_asks_first(api, capsys, monkeypatch):
+    monkeypatch.setattr("services.app.accounts._AT_ONCE", 2)
+    for name in ("list-a", "list-b", "list-c"):
+        api.player(name=name)
+    api.parts.accounts.set_arbiter("list-b", True)
+    set_suspended(api.parts, "list-c", suspended=True)
+    assert run(api, "list", as_csv=True) == 0
+    rows = {row["userid"]: row for row in csv.DictReader(StringIO(capsys.readouterr().out))}
+    assert len(rows) == len([*api.parts.accounts.names_starting("", 100)])
+    assert [rows[name]["state"] for name in ("list-a", "list-b", "list-c")] == [
+        "",
+        "arbiter",
+        "suspended",
+    ]
+    assert run(api, "list") == 0
+    assert re.search(r"^list-b  \d{4}-\d\d-\d\d  arbiter$", capsys.readouterr().out, re.MULTILINE)
