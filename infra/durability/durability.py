@@ -26,7 +26,7 @@ may (`infra.redis.access`), and notes them for the others.
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
-from enum import Enum, StrEnum
+from enum import Enum
 from functools import partial
 from operator import eq
 from typing import Any, Final, NamedTuple
@@ -40,9 +40,10 @@ from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from infra.durability import replicas as followers
+from infra.durability.mode import Mode as Mode  # noqa: PLC0414 - where most modules ask for it
 from infra.redis import keys
-from infra.redis.addresses import naming_node, under_sentinels
 from infra.redis.cluster import in_cluster, servers_of, slots_of
+from infra.redis.node_names import naming_node, under_sentinels
 from infra.redis.server import (
     MAXIMUM_LAG,
     MINIMUM_REPLICAS,
@@ -113,32 +114,6 @@ BARRIER_TIMEOUT: Final = 5000
 
 RECEIPT_TIMEOUT: Final = 1000
 """Milliseconds for which it waits at first until replicas have received the writes."""
-
-
-class Mode(StrEnum):
-    """The promise of an acknowledgement."""
-
-    FSYNC = "fsync"
-    """The move is on the server's disk."""
-
-    REPLICATED = "replicated"
-    """The move is on the server's disk and on those of replicas."""
-
-    MANAGED = "managed"
-    """Whatever the operator of a managed service vouches for."""
-
-    NONE = "none"
-    """Nothing: a crash of the machine may lose moves. For tests and benchmarks."""
-
-    @property
-    def durable(self) -> bool:
-        """Return whether an outcome may be called accepted; else it stays pending."""
-        return self is not Mode.NONE
-
-    @property
-    def verified(self) -> bool:
-        """Return whether the server has to show by its settings that it keeps the promise."""
-        return self in (Mode.FSYNC, Mode.REPLICATED)
 
 
 class DurabilityError(Exception):

@@ -41,9 +41,9 @@ from infra.durability.durability import (
 from infra.process.intervals import every
 from infra.process.metrics import TRIAL_WRITE_SECONDS
 from infra.redis import keys
-from infra.redis.addresses import node_name, under_sentinels
 from infra.redis.clients import info_of, settings_of
 from infra.redis.cluster import in_cluster, slot_of_key, slots_of
+from infra.redis.node_names import node_name, under_sentinels
 
 logger = logging.getLogger(__name__)
 

@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from infra.objects.cloud import CloudObjects
-from infra.objects.files import FileObjects
 from infra.objects.port import ObjectStore
 
 FOLDER_NAME: Final = "log"
@@ -32,6 +30,10 @@ def open_objects(url: str | None, data: Path) -> ObjectStore:
 
     Raises `ObjectStoreError` if a store at a cloud can't be used.
     """
+    # here because the settings, which check URLs, import nothing slow
+    from infra.objects.cloud import CloudObjects  # noqa: PLC0415
+    from infra.objects.files import FileObjects  # noqa: PLC0415
+
     if url is None:
         return FileObjects(data / FOLDER_NAME)
     if url.startswith("file:"):

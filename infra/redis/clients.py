@@ -31,7 +31,6 @@ from redis.sentinel import Sentinel, SentinelManagedConnection
 
 from infra.process.liveness import WatchedParser
 from infra.redis.addresses import (
-    NodePool,
     Servers,
     Topology,
     check_url,
@@ -40,6 +39,7 @@ from infra.redis.addresses import (
     unix_url,
 )
 from infra.redis.cluster import ClusterClient, SlotMap
+from infra.redis.node_names import NodePool
 
 CONNECT_TIMEOUT: Final = 5.0
 """Seconds until a server that does not take the connection counts as absent."""

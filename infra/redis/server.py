@@ -17,9 +17,9 @@ import msgspec
 import redis
 from redis.exceptions import RedisError
 
-from infra.redis.addresses import node_address
 from infra.redis.clients import Clock, to_ms
 from infra.redis.cluster import servers_of
+from infra.redis.node_names import node_address
 from infra.redis.reads import Read, read_strings
 
 MINIMUM_VERSION: Final = (7, 2)

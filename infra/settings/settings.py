@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal, get_type_hints
 
 import msgspec
 
-from infra.durability.durability import Mode
+from infra.durability.mode import Mode
 from infra.process.machine import MEMORY_PATTERN, default_workers
 from infra.redis.addresses import Topology, redact_url, topology_of
 from infra.settings.setting_values import (

@@ -4,6 +4,7 @@ valkey/       the server's append-only files
 valkey.synced how much of which of these files is known to be synced (`infra.valkey.aof.SyncMark`)
 valkey.log    its log; `valkey.log.1` is the older one
 valkey.sock   its socket
+do.sock       on which a web process answers `matchpost do`, beside the one above
 reserve       removed when the disk is full (`infra.valkey.disk_guard`)
 socket        path of its socket, if the path above is too long for one
 lock          locked by the owner (`infra.valkey.process.DirectoryLock`)
@@ -14,7 +15,6 @@ Short talks with a server on its unix socket, without a client: none of them wai
 
 import os
 import socket
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
@@ -74,6 +74,7 @@ _CONTENTS: Final = frozenset(
         "valkey.log",
         "valkey.log.1",
         "valkey.sock",
+        "do.sock",
         "reserve",
         "socket",
     }
@@ -126,6 +127,8 @@ class DataDirectory:
         place = self.path / "valkey.sock"
         if len(os.fsencode(place)) <= _SOCKET_LIMIT:
             return place
+        import tempfile  # noqa: PLC0415 - slow to import, for commands that only look for a socket
+
         for parent in (None, "/tmp"):  # noqa: S108 - mkdtemp makes a private directory in it
             directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
             place = directory / "valkey.sock"
@@ -144,14 +147,20 @@ class DataDirectory:
         except OSError:
             return self.path / "valkey.sock"
 
+    @property
+    def line_socket(self) -> Path:
+        """The path of the socket on which lines of `matchpost do` are carried out, if a process does that."""
+        return self.known_socket().with_name("do.sock")
+
     def remove_socket(self) -> None:
-        """Remove the socket of a server that has ended, and its temporary directory.
+        """Remove the sockets of a server that has ended, and their temporary directory.
 
         A socket on which a server answers belongs to the directory that this one was copied from,
         and stays.
         """
         place = self.known_socket()
         if not is_listening(place):
+            self.line_socket.unlink(missing_ok=True)
             place.unlink(missing_ok=True)
             if place.parent.name.startswith(_PREFIX):
                 with suppress(OSError):  # removed already, or it has other contents

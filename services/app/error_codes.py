@@ -4,15 +4,15 @@
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from domain.errors import Code, Refusal
 from infra.sentences import SAY
+
+if TYPE_CHECKING:
+    from redis.exceptions import RedisError
 
 EXIT_OK: Final = 0
 """Exit code: the command was accepted or answered."""
@@ -150,17 +150,21 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
 }
 
 
-def unwritten(error: RedisError) -> Refusal | None:
+def unwritten(error: "RedisError") -> Refusal | None:
     """Return the refusal of a change because the server can only be read; None for another failure."""
     if "NOREPLICAS" in str(error):
         return Refusal(Code.UNAVAILABLE, SAY("no-writes"))
     return None
 
 
-def server_failure(error: RedisError) -> str:
+def server_failure(error: "RedisError") -> str:
     """Return a sentence about a failure of the server that has the matches."""
     if refusal := unwritten(error):
         return str(refusal.text)
+    # slow to import, and `matchpost do` asks a server that runs for its answer
+    from redis.exceptions import ConnectionError as RedisConnectionError  # noqa: PLC0415
+    from redis.exceptions import TimeoutError as RedisTimeoutError  # noqa: PLC0415
+
     if isinstance(error, RedisConnectionError | RedisTimeoutError):
         return f"the server does not answer ({str(error).rstrip('.')}); look whether it is running"
     return f"the server failed ({error})"

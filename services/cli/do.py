@@ -6,74 +6,33 @@ The object is the same for local data and for a server elsewhere. It has `text` 
 is one command in a match also the fields of its outcome, as the API shows it.
 """
 
+import os
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from functools import partial
 from getpass import getpass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
-from msgspec import to_builtins
-from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from infra.settings.settings import Settings
-from services.app.context import App
-from services.app.error_codes import CODE_INFO, EXIT_OK
-from services.cli.errors import describe
+from services.app.error_codes import CODE_INFO
+from services.cli.do_protocol import (
+    LineRequest,
+    LineResult,
+    Prompt,
+    PromptsRequest,
+    ask,
+    refused,
+)
 from services.cli.receipt_file import ReceiptFile
 from services.client.connect import ChosenBy, Connection, find_connection
-from services.language import LOCAL, Language
-from services.language.parser import PasswordBlank, password_blanks, quote_password
 
-
-class LineResult(msgspec.Struct, frozen=True):
-    """The result of a command line."""
-
-    sentence: str = ""
-    page: str = ""
-    """A board or another text of several lines."""
-    code: str = ""
-    """Empty if the line was accepted or answered."""
-    outcome: Mapping[str, Any] | None = None
-    """The fields of the outcome, if the line was one command in a match and its outcome is known."""
-    receipt: str = ""
-    """The receipts of the commands in matches, as they stand in a file."""
-
-    @property
-    def exit_code(self) -> int:
-        """The exit code that says whether the line was accepted."""
-        return CODE_INFO[known_code(self.code)].exit if self.code else EXIT_OK
-
-    def print(self) -> None:
-        """Print the answer on standard output; the code and its sentence go to standard error."""
-        if not self.code:
-            print("\n\n".join(filter(None, (self.sentence, self.page))))
-            return
-        if self.page:
-            print(self.page)
-        print(f"{self.code}: {self.sentence}", file=sys.stderr)
-
-    def print_json(self) -> None:
-        """Print one JSON object on standard output."""
-        text = "\n\n".join(filter(None, (self.sentence, self.page)))
-        print(
-            msgspec.json.encode({"text": text, "code": self.code, **(self.outcome or {})}).decode()
-        )
-
-
-def refused(reason: Refusal) -> LineResult:
-    """Return the result of a line that was refused before it was carried out."""
-    return LineResult(reason.sentence, code=str(reason.code))
-
-
-def known_code(code: str) -> Code:
-    """Return the code; `unavailable` for one of a newer server that this version does not know."""
-    try:
-        return Code(code)
-    except ValueError:
-        return Code.UNAVAILABLE
+_BLANK: Final = re.compile(r"(?<![^\s=])-(?!\S)")
+"""What may be a password that is written `-`; only the grammar knows."""
 
 
 def run(  # noqa: PLR0913, PLR0917 - called by keyword
@@ -98,15 +57,35 @@ def run(  # noqa: PLR0913, PLR0917 - called by keyword
     except Refusal as reason:
         result = refused(reason)
     except Exception as error:
+        # slow to import, and rarely needed
+        from services.cli.errors import describe  # noqa: PLC0415
+
         code, _, sentence = describe(error).partition(": ")
         if not as_json or code not in CODE_INFO:
             raise
         result = LineResult(sentence, code=code)
     if as_json:
-        result.print_json()
+        _print_json(result)
     else:
-        result.print()
+        _print(result)
     return result.exit_code
+
+
+def _print(result: LineResult) -> None:
+    """Print the answer on standard output; the code and its sentence go to standard error."""
+    if not result.code:
+        print("\n\n".join(filter(None, (result.sentence, result.page))))
+        return
+    if result.page:
+        print(result.page)
+    print(f"{result.code}: {result.sentence}", file=sys.stderr)
+
+
+def _print_json(result: LineResult) -> None:
+    """Print one JSON object on standard output."""
+    text = "\n\n".join(filter(None, (result.sentence, result.page)))
+    printed = {"text": text, "code": result.code, **(result.outcome or {})}
+    print(msgspec.json.encode(printed).decode())
 
 
 class _Asked(NamedTuple):
@@ -122,7 +101,9 @@ class _Asked(NamedTuple):
 def _do(asked: _Asked, settings: Settings, receipt: str | None, as_json: bool) -> LineResult:  # noqa: FBT001
     connection = find_connection(asked.url, with_login=not asked.is_local)
     userid = connection.userid if connection else ""
-    asked = asked._replace(line=_fill_in_input(asked.line, userid))
+    local = None if connection else settings
+    asked = asked._replace(line=_fill_in_input(asked.line, userid, local))
+    task: Callable[..., LineResult]
     if connection is None:
         task = partial(_do_locally, asked, settings, as_json)
     else:
@@ -147,18 +128,17 @@ def _receipt_file(name: str, line: str) -> ReceiptFile:
 
 
 def _do_locally(asked: _Asked, settings: Settings, as_json: bool, *, has_file: bool) -> LineResult:  # noqa: FBT001
-    """Carry out the line on the local data."""
-    with App(settings) as parts:
-        language = Language(parts, origin=LOCAL)
-        if has_file and not language.gives_receipts:
-            raise Refusal(Code.NOT_FOUND, "this server signs no receipts; nothing was sent")
-        answer = language.do(asked.line, asked.key, asked.wait)
-        receipts = language.receipts(answer) if has_file or as_json else []
-    outcome = None
-    if len(answer.decided) == 1 and not answer.pending:
-        receipted = replace(answer.decided[0], receipt=next(iter(receipts), None))
-        outcome = to_builtins(receipted)
-    return LineResult(answer.sentence, answer.page, answer.code, outcome, "".join(receipts))
+    """Have a server that runs on the local data carry out the line, or do it without one."""
+    # the key is made here, so that a line whose outcome is not known can be repeated
+    key = os.urandom(16).hex() if asked.key is None else asked.key
+    request = LineRequest(asked.line, key, asked.wait, has_file or as_json, has_file)
+    answered = ask(settings, request, LineResult)
+    if answered is not None:
+        return answered
+    # slow to import, and not needed while a server runs
+    from services.cli.lines import carry_out_here  # noqa: PLC0415
+
+    return carry_out_here(settings, request)
 
 
 def _do_remotely(asked: _Asked, connection: Connection, *, has_file: bool) -> LineResult:
@@ -180,34 +160,51 @@ def _do_remotely(asked: _Asked, connection: Connection, *, has_file: bool) -> Li
     return LineResult(text, "", answer.code, answer.outcome, answer.receipt)
 
 
-def _fill_in_input(line: str, proven: str = "") -> str:
+def _prompts(line: str, proven: str, settings: Settings | None) -> Sequence[Prompt]:
+    """Return each password that is written `-`; `settings` are those of local data, if the line is for them."""
+    if not _BLANK.search(line):
+        return ()
+    if settings and (answered := ask(settings, PromptsRequest(line), list[Prompt])) is not None:
+        return answered
+    # slow to import, and rarely needed
+    from services.cli.lines import prompts  # noqa: PLC0415
+
+    return prompts(line, proven)
+
+
+def _fill_in_input(line: str, proven: str = "", settings: Settings | None = None) -> str:
     """Return the line with each password that is written `-` filled in, and the lines of `multiple`.
 
-    A hyphen in any other place stays as it is. `proven` is the userid of the login, if it is used.
+    A hyphen in any other place stays as it is. `proven` is the userid of the login, if it is used, and
+    `settings` are those of the local data otherwise.
     """
     begun, rest = "", 0
-    for blank in password_blanks(line, proven):
-        begun += line[rest : blank.start] + _ask_password(blank)
-        rest = blank.start + 1
+    for prompt in _prompts(line, proven, settings):
+        begun += line[rest : prompt.start] + _ask_password(prompt)
+        rest = prompt.start + 1
     line = begun + line[rest:]
     if line.strip().lower() == "multiple":
         return f"{line}\n{sys.stdin.read()}"
     return line
 
 
-def _ask_password(blank: PasswordBlank) -> str:
-    """Return a password, read from the terminal without an echo, or from a line of standard input.
+def _ask_password(prompt: Prompt) -> str:
+    """Return a password as a line has it, read from the terminal without an echo, or from a line of standard input.
 
     A terminal asks for a new password twice, because the user can't see a typing mistake.
     """
-    new = blank.part == "new" or blank.form == "signup"
-    whose = f"{'new ' * new}password{f' of {blank.userid}' * bool(blank.userid)}"
+    whose = f"{'new ' * prompt.is_new}password{f' of {prompt.userid}' * bool(prompt.userid)}"
     if not sys.stdin.isatty():
         word = sys.stdin.readline().rstrip("\n")
     else:
         word = getpass(f"{whose}: ")
-        if new and getpass(f"{whose} again: ") != word:
+        if prompt.is_new and getpass(f"{whose} again: ") != word:
             raise Refusal(Code.USAGE, "the two passwords differ; nothing was done")
     if not word.strip():
         raise Refusal(Code.USAGE, f"the {whose} is empty; nothing was done")
+    if not re.search(r"\s", word):
+        return word
+    # slow to import, and rarely needed
+    from services.language.parser import quote_password  # noqa: PLC0415
+
     return quote_password(word)

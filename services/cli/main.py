@@ -89,7 +89,6 @@ def _run(words: Sequence[str]) -> int:
         values["is_local"] = chooses_local_data(arguments)
     else:
         arguments = parser.parse_args(words)
-    import_module("infra.settings.game_packages").load_games()
     return _call(arguments, values)
 
 
@@ -133,9 +132,11 @@ def _parse_line(parser: ArgumentParser, words: Sequence[str]) -> tuple[Namespace
 def _call(arguments: Namespace, values: dict[str, Any]) -> int:
     """Run the subcommand that was parsed, with its arguments and `values`."""
     subcommand: Subcommand = arguments.subcommand
+    if not subcommand.is_light:
+        import_module("infra.settings.game_packages").load_games()
     if subcommand.has_settings:
         values["settings"] = settings_of(arguments)
-        if values["settings"].security_log is not None:
+        if values["settings"].security_log is not None and not subcommand.is_light:
             # what an operator does here belongs there, too
             logs = import_module("services.serve.logging")
             logs.open_security_log(subcommand.name, values["settings"])

@@ -28,6 +28,8 @@ class Subcommand(NamedTuple):
     """Arguments of which exactly one must be there."""
     takes_url: bool = False
     """Whether it may talk to the server at `--url`, or to that of the login."""
+    is_light: bool = False
+    """Whether it loads games and opens the security log itself, and only where it needs them, because both are slow."""
 
 
 PLAYER_SUBCOMMANDS: Final = (
@@ -47,6 +49,7 @@ PLAYER_SUBCOMMANDS: Final = (
         ),
         usage="matchpost do [--url URL] LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [--json] [settings]",
         takes_url=True,
+        is_light=True,
     ),
     Subcommand(
         "login",

@@ -8,6 +8,7 @@ from infra.process.liveness import LIVENESS
 from infra.process.machine import raise_limit
 from infra.settings.settings import Settings
 from services.app.context import App
+from services.cli.do_server import answering_lines
 from services.cli.roles import CannotWorkError, RoleProcess
 from services.http.app import make_app
 from services.http.connections import QuietServer, limits_for, server_config
@@ -26,7 +27,9 @@ def answer(process: RoleProcess, fd: int | None) -> None:
         process.check(parts.data)
         bounds = limits_for(raise_limit())
         behind_proxy = settings.trusted_proxy == "on"
-        config = server_config(make_app(parts), bounds, behind_proxy=behind_proxy)
+        config = server_config(
+            make_app(parts, beside=answering_lines), bounds, behind_proxy=behind_proxy
+        )
         if fd is None:
             print(f"listening on {address_of(listening)}", flush=True)
         # what is loaded now stays; without this each collection would look at all of it again

@@ -1,8 +1,8 @@
 """The HTTP application: its routes, its lifetime and its error handlers."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Final
 
 from litestar import Litestar, Router
@@ -57,12 +57,19 @@ _API_MODULES: Final = (
 ROUTES: Final = (*(route for module in _API_MODULES for route in module.api.all), *LOG_ROUTES)
 
 
-def make_app(parts: App, intervals: TaskIntervals = DEFAULT_INTERVALS) -> ShortPath:
-    """Return the application of these parts; its lifespan opens the connections."""
+def make_app(
+    parts: App,
+    intervals: TaskIntervals = DEFAULT_INTERVALS,
+    beside: Callable[[App], AbstractAsyncContextManager[None]] = lambda _: nullcontext(),
+) -> ShortPath:
+    """Return the application of these parts; its lifespan opens the connections.
+
+    It opens `beside` as well, for the parts as threads may use them.
+    """
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
-        async with open_context(parts, intervals) as context:
+        async with open_context(parts, intervals) as context, beside(context.app):
             app.state.context = context
             heart = asyncio.create_task(LIVENESS.watch_loop())
             packing = asyncio.create_task(asyncio.to_thread(pack_assets))

@@ -26,8 +26,8 @@ from infra.mail.smtp_client import DeliveryStatus
 from infra.people.rate_limits import SecurityEvent
 from infra.process.metrics import REGISTRY
 from infra.redis import keys
-from infra.redis.addresses import node_address
 from infra.redis.clients import make_client
+from infra.redis.node_names import node_address
 from infra.redis.rq_jobs import COMMANDS, MAINTENANCE
 from infra.settings.settings import Settings
 from infra.store.failures import DamagedMatches
