@@ -115,7 +115,7 @@ class DoServer:
     def _serve(self, connection: socket.socket) -> None:
         try:
             # a client that hangs up learns nothing, and a line that has begun is carried out
-            with connection, suppress(OSError):
+            with connection, suppress(OSError, msgspec.DecodeError):
                 connection.settimeout(_SECONDS)
                 if not is_same_user(connection):
                     return

@@ -1,0 +1,404 @@
+"""`matchpost do` asks a server that runs, and is answered as if it had done everything itself."""
+
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+
+import msgspec
+import pytest
+
+from domain.errors import Code, Refusal
+from infra.settings.settings import Settings
+from infra.valkey.directory import DataDirectory
+from services.cli import do_protocol
+from services.cli.do_protocol import (
+    OF_PROCESSES,
+    LineRequest,
+    LineResult,
+    Prompt,
+    PromptsRequest,
+    ask,
+    identity,
+)
+from services.cli.do_server import DoServer
+from tests.fakes.app import FakeApp, Terminal
+from tests.helpers.served import Served, until
+
+HERE = {"MATCHPOST_DEBUG": "1"}
+"""With this a command asks no server, so that it can show where an error was raised."""
+
+SLOW = ("redis", "lark", "argon2", "rq", "httpx", "domain.games", "services.app.context")
+"""Modules that only the process needs that carries a line out."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    data = tmp_path_factory.mktemp("do") / "data"
+    with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
+        served.do(
+            "signup alice mad-hatter", "signup bob yes-we-can", "set bob yes-we-can language de",
+            "pow2 challenge alice bob", "pow2 move 1 bob yes-we-can accept",
+        )  # fmt: skip
+        yield served
+
+
+def run_beside(
+    server: Served, *words: str, typed: str | None = None, **env: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command with further variables."""
+    before = dict(server.env)
+    server.env.update(env)
+    try:
+        return server.run("do", *words, typed=typed)
+    finally:
+        server.env.clear()
+        server.env.update(before)
+
+
+def imported(server: Served, *words: str, **env: str) -> list[str]:
+    """The slow modules that a command imports."""
+    code = (
+        "import sys\nfrom services.cli.main import main\nmain(sys.argv[1:])\n"
+        f"print(*(name for name in {SLOW} if name in sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "do", *words],
+        env={**server.env, **env}, capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    return done.stderr.splitlines()[-1].split()
+
+
+def test_a_command_that_is_answered_by_a_server_imports_nothing_of_it(server: Served) -> None:
+    assert imported(server, "pow2 show 1") == []
+    assert imported(server, "pow2 move 1 alice mad-hatter m13-j7") == []
+
+
+def test_the_data_may_have_another_path(server: Served, tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere"
+    other.symlink_to(server.data)
+    assert imported(server, "--data", str(other), "help games") == []
+
+
+@pytest.mark.parametrize("env", [HERE, {"MATCHPOST_COMMAND_RATE": "5"}])
+def test_a_server_with_other_settings_is_not_asked(server: Served, env: dict[str, str]) -> None:
+    assert "services.app.context" in imported(server, "pow2 show 1", **env)
+
+
+LINES = [
+    ["help"], ["help", "pow2"], ["help --lang=de"], ["games"], ["list"], ["dance"], ["danse alice mad-hatter"], [" "],
+    ["pow2", "show", "1"], ["pow2 show 1 --display=small"], ["pow2 show 99"], ["pow2 show"], ["chess show 1"],
+    ["messages alice mad-hatter"], ["messages bob yes-we-can"], ["messages alice wrong-one"], ["vacation bob yes-we-can 900"],
+    ["pow2 preview 1 m13-j7"], ["pow2 preview 1 m13-j7"], ["signup alice mad-hatter"], ["x" * 5_000],
+    ["pow2 chat 1 alice mad-hatter \udcff"], ["multiple\nhelp games\npow2 show 1\ndance\nmessages bob yes-we-can"],
+    ["--json", "pow2 show 1"], ["--json", "dance"], ["--json", "multiple\ngames\ndance"],
+    ["--key", "k" * 300, "pow2 move 1 alice mad-hatter m13-j7"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", LINES, ids=lambda words: " ".join(words)[:40])
+def test_a_line_has_the_same_answer_in_either_process(server: Served, words: list[str]) -> None:
+    asked, alone = run_beside(server, *words), run_beside(server, *words, **HERE)
+    assert (asked.returncode, asked.stdout, asked.stderr) == (
+        alone.returncode,
+        alone.stdout,
+        alone.stderr,
+    )
+    assert asked.stdout or asked.stderr
+
+
+def test_a_command_with_a_key_is_carried_out_once_by_whatever_process(server: Served) -> None:
+    line = ["--key", "once", "--json", "pow2 move 1 bob yes-we-can propose draw"]
+    asked, alone = run_beside(server, *line), run_beside(server, *line, **HERE)
+    first, second = json.loads(asked.stdout), json.loads(alone.stdout)
+    assert (asked.returncode, alone.returncode) == (0, 0)
+    assert first["text"].startswith("Partie 1, #")
+    assert (first["receipt"] is None) == (second["receipt"] is None)
+    assert first | {"receipt": None} == second | {"receipt": None}
+    text = [*line[:2], *line[3:]]
+    assert run_beside(server, *text).stdout == run_beside(server, *text, **HERE).stdout
+
+
+def test_lines_and_passwords_come_from_the_standard_input(server: Served) -> None:
+    said = run_beside(server, "pow2 chat 1 alice - hello - you", typed="mad-hatter\n")
+    assert (said.returncode, said.stderr) == (0, "")
+    assert run_beside(server, "pow2 chat 1 alice - no", typed="").stderr == (
+        "usage: the password of alice is empty; nothing was done\n"
+    )
+    several = run_beside(server, "multiple", typed="pow2 chat 1 bob yes-we-can\ndance\n")
+    assert "hello - you" in several.stdout
+    assert "unknown-command: " in several.stdout
+
+
+def test_a_receipt_is_written_here(server: Served, tmp_path: Path) -> None:
+    file = tmp_path / "receipt"
+    line = "pow2 chat 1 alice mad-hatter hm"
+    done = run_beside(server, "--receipt", str(file), line)
+    assert done.returncode == 0
+    assert "no receipt was given" in done.stderr
+    assert not file.exists()
+
+
+def test_the_terminal_may_still_do_what_only_an_operator_may(server: Served) -> None:
+    assert run_beside(server, "pow2 challenge alice bob").stdout.startswith("match ")
+
+
+def test_nobody_else_can_connect(server: Served) -> None:
+    place = DataDirectory(server.data).line_socket
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
+
+
+def test_no_log_has_a_password(server: Served) -> None:
+    run_beside(server, "messages alice top-secret-word")
+    run_beside(server, "signup carla top-secret-word")
+    for log in [server.data.parent / "serve.log", server.data / "valkey.log"]:
+        assert "top-secret-word" not in log.read_text()
+
+
+def test_a_server_that_is_killed_at_work_leaves_an_outcome_that_is_not_known(
+    tmp_path: Path,
+) -> None:
+    with Served(tmp_path / "data", {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
+        served.do(
+            "signup alice mad-hatter",
+            "signup bob yes-we-can",
+            "pow2 challenge alice bob",
+            "pow2 move 1 bob yes-we-can accept",
+        )
+        (worker,), (web,) = served.children("worker"), served.children(" web ")
+        os.kill(worker, signal.SIGSTOP)
+        ended: list[subprocess.CompletedProcess[str]] = []
+        line = ["--wait", "50", "pow2 move 1 alice mad-hatter m13-j7"]
+        asking = Thread(target=lambda: ended.append(served.run("do", *line)))
+        asking.start()
+        with served.client() as client:
+            until(lambda: any(client.xlen(key) for key in client.keys("{s*}:in")))
+        os.kill(web, signal.SIGKILL)
+        asking.join()
+        os.kill(worker, signal.SIGCONT)
+        (done,) = ended
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("unavailable: the server ended before it answered")
+        (key,) = re.findall(r"--key ([0-9a-f]{32})`", done.stderr)
+        again = served.run("do", "--key", key, line[-1])
+        assert again.returncode == 0
+        assert again.stdout.startswith("match 1, #1: Light (alice) played m13-j7")
+        # and the process that was started again is asked like the first
+        until(lambda: imported(served, "pow2 show 1") == [], pause=0.5)
+
+
+# in this process
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
+
+
+@pytest.fixture
+def listening(terminal: Terminal) -> Iterator[DoServer]:
+    server = DoServer(terminal.app)
+    yield server
+    server.close()
+
+
+def request(line: str, key: str = "k") -> LineRequest:
+    return LineRequest(line, key, 5.0, receipts=False, needs_receipt=False)
+
+
+@pytest.mark.usefixtures("listening")
+def test_prompts_are_those_of_the_grammar(terminal: Terminal) -> None:
+    line = "change password alice - -"
+    assert ask(terminal.app.settings, PromptsRequest(line), list[Prompt]) == [
+        Prompt(line.index("-"), is_new=False, userid="alice"),
+        Prompt(line.rindex("-"), is_new=True, userid="alice"),
+    ]
+
+
+def test_a_rate_counts_in_each_command_for_itself(terminal: Terminal) -> None:
+    terminal.app.settings = msgspec.structs.replace(terminal.app.settings, command_rate=2)
+    server = DoServer(terminal.app)
+    try:
+        for _ in range(5):
+            result = ask(terminal.app.settings, request("messages alice mad-hatter"), LineResult)
+            assert result is not None
+            assert result.code == ""
+        several = "multiple" + 3 * "\nmessages alice mad-hatter"
+        result = ask(terminal.app.settings, request(several), LineResult)
+        assert result is not None
+        assert "too-fast" in result.page + result.sentence
+    finally:
+        server.close()
+
+
+@pytest.mark.usefixtures("listening")
+def test_a_client_that_hangs_up_has_its_line_carried_out(terminal: Terminal) -> None:
+    board = terminal.challenge()
+    line = f"pow2 move {board} alice mad-hatter m13-j7"
+    with connected(terminal.app.settings) as client:
+        client.sendall(msgspec.json.encode(request(line)) + b"\n")
+    until(lambda: terminal.do(f"pow2 show {board}").page.count("#1"))
+    result = ask(terminal.app.settings, request(line), LineResult)
+    assert result is not None
+    assert result.code == ""
+
+
+@contextmanager
+def connected(settings: Settings) -> Iterator[socket.socket]:
+    """A connection that has been greeted."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(DataDirectory(settings.data).line_socket))
+        greeting = identity(settings)
+        assert client.recv(len(greeting), socket.MSG_WAITALL) == greeting
+        yield client
+
+
+@pytest.mark.usefixtures("listening")
+@pytest.mark.parametrize("sent", [b"", b"{}\n", b'{"type":"line"', b"\xff\n", b"[]\n"])
+def test_a_request_that_makes_no_sense_ends_its_connection_alone(
+    terminal: Terminal, sent: bytes
+) -> None:
+    with connected(terminal.app.settings) as client:
+        client.sendall(sent)
+        client.shutdown(socket.SHUT_WR)
+        assert client.recv(1) == b""
+    assert ask(terminal.app.settings, request("games"), LineResult) is not None
+
+
+def test_more_lines_than_there_is_room_for_are_left_to_their_processes(
+    terminal: Terminal, listening: DoServer
+) -> None:
+    settings = terminal.app.settings
+    with connected(settings):
+        while listening._free.acquire(blocking=False):
+            pass
+        assert ask(settings, request("games"), LineResult) is None
+    until(lambda: ask(settings, request("games"), LineResult) is not None)
+
+
+@pytest.mark.usefixtures("listening")
+def test_another_user_is_told_nothing(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(do_protocol.os, "geteuid", lambda: os.getuid() + 1)
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(DataDirectory(terminal.app.settings.data).line_socket))
+        assert client.recv(1) == b""
+    assert ask(terminal.app.settings, request("games"), LineResult) is None
+
+
+@pytest.mark.usefixtures("listening")
+def test_an_error_of_the_server_is_one_line_and_no_end(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> bytes:
+        raise KeyError("mad-hatter")
+
+    monkeypatch.setattr(terminal.app.accounts, "id_of", fail)
+    monkeypatch.setattr(terminal.app.accounts, "authenticate", fail, raising=False)
+    monkeypatch.setattr(type(terminal.app.store), "snapshots", fail)
+    result = ask(terminal.app.settings, request("pow2 show 1"), LineResult)
+    assert result is not None
+    assert (result.code, result.exit_code) == ("unavailable", 2)
+    assert "mad-hatter" not in result.sentence
+
+
+@pytest.mark.parametrize(
+    "greeting", [b"", b"matchpost of another version\n", b"x" * 10_000], ids=len
+)
+def test_what_is_no_server_of_this_version_hears_nothing(tmp_path: Path, greeting: bytes) -> None:
+    settings = Settings(data=tmp_path)
+    heard: list[bytes] = []
+
+    def answer(client: socket.socket) -> None:
+        client.sendall(greeting)
+        client.shutdown(socket.SHUT_WR)
+        heard.append(client.recv(1_000))
+
+    with listening_at(settings, answer):
+        assert ask(settings, request("signup alice mad-hatter"), LineResult) is None
+    assert heard == [b""]
+
+
+def test_a_server_that_does_not_greet_in_time_is_left_in_peace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(do_protocol, "_GREETING_SECONDS", 0.05)
+    settings = Settings(data=tmp_path)
+    with listening_at(settings, lambda client: client.recv(1_000)):
+        assert ask(settings, request("games"), LineResult) is None
+
+
+@pytest.mark.parametrize("reply", [b"", b'{"sentence":"done"', b'{"sentence":"do'])
+def test_half_an_answer_is_none(tmp_path: Path, reply: bytes) -> None:
+    settings = Settings(data=tmp_path)
+
+    def answer(client: socket.socket) -> None:
+        client.sendall(identity(settings))
+        client.recv(1_000)
+        client.sendall(reply)
+
+    with listening_at(settings, answer):
+        with pytest.raises(Refusal, match="not known whether the line was carried out") as caught:
+            ask(settings, request("signup alice mad-hatter", "some-key"), LineResult)
+        assert caught.value.code is Code.UNAVAILABLE
+        assert "--key some-key" in caught.value.sentence
+        assert "mad-hatter" not in caught.value.sentence
+    with listening_at(settings, answer):
+        assert ask(settings, PromptsRequest("signup alice -"), list[Prompt]) is None
+
+
+@contextmanager
+def listening_at(settings: Settings, answer: Callable[[socket.socket], object]) -> Iterator[None]:
+    """Something that listens where a server would, and answers one client."""
+    place = DataDirectory(settings.data).line_socket
+    place.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(place))
+        listener.listen()
+
+        def serve() -> None:
+            client, _ = listener.accept()
+            with client:
+                answer(client)
+
+        serving = Thread(target=serve)
+        serving.start()
+        yield
+        serving.join()
+
+
+def test_the_socket_goes_with_its_server_and_never_with_an_older_one(terminal: Terminal) -> None:
+    place = DataDirectory(terminal.app.settings.data).line_socket
+    older = DoServer(terminal.app)
+    newer = DoServer(terminal.app)
+    older.close()
+    assert ask(terminal.app.settings, request("games"), LineResult) is not None
+    newer.close()
+    assert not place.exists()
+    assert ask(terminal.app.settings, request("games"), LineResult) is None
+
+
+def test_no_answer_to_a_line_depends_on_the_settings_of_processes() -> None:
+    folders = [
+        "services/app",
+        "services/language",
+        "services/words",
+        "infra/people",
+        "infra/store",
+        "infra/archive",
+    ]
+    sources = [file.read_text() for folder in folders for file in Path(folder).rglob("*.py")]
+    read = {name for source in sources for name in re.findall(r"settings\.(\w+)", source)}
+    assert {"durability", "robots"} <= read
+    assert not read & OF_PROCESSES
+    assert {row for row in OF_PROCESSES if row not in Settings.__struct_fields__} == set()
