@@ -16,7 +16,7 @@ from domain.errors import Refusal
 from infra.log.key_files import keys_folder
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
 from infra.mail.outbox import SENT_FILE, SentEmails
-from infra.mail.push import PushClient
+from infra.mail.push_client import PushClient
 from infra.mail.receipt_attachments import EventAttachments
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.unsubscribe_links import UnsubscribeLinks

@@ -5,8 +5,6 @@ with it. Browsers are subscribed to that key: with another one all players must 
 
 Encrypts a notification for one browser: RFC 8291, with the content encoding aes128gcm of RFC 8188.
 
-Gives messages to push services, by HTTPS, to the services of the settings only.
-
 The notifications that wait for push services, and how far the logs were read for them.
 
 An entry has the notice and no text: what a browser shows is written when it is sent, and says what is true then.
@@ -14,14 +12,11 @@ An entry has the notice and no text: what a browser shows is written when it is 
 
 import json
 import secrets
-import time
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import httpx
 import msgspec
 import redis
 from cryptography.exceptions import InvalidKey
@@ -35,10 +30,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from domain.match.events import AccountId
 from infra.mail.progress import LogCursor
 from infra.people.account_macs import read_mac_key
-from infra.people.push_subscriptions import PushSubscription
 from infra.projections.notices import NoticeDetail, NoticeKind, PlayerNotice
 from infra.redis import mail_keys as keys
-from infra.settings.push_services import is_allowed, origin_of
+from infra.settings.push_services import origin_of
 
 CURVE: Final = ec.SECP256R1()
 KEY_BYTES: Final = 65
@@ -142,27 +136,6 @@ def _encode_json(value: object) -> str:
     return encode(json.dumps(value, separators=(",", ":")).encode())
 
 
-TIMEOUT_SECONDS: Final = 5.0
-
-_GONE: Final = (404, 410)
-_TOO_MANY: Final = 429
-_SERVER_ERROR: Final = 500
-
-
-class PushStatus(StrEnum):
-    """The fate of a message."""
-
-    SENT = "sent"
-    LATER = "later"
-    """The service is busy, or fails."""
-    AWAY = "away"
-    """The service can't be reached."""
-    GONE = "gone"
-    """The browser does not want messages any more."""
-    REFUSED = "refused"
-    """The service refuses it, and would refuse it again."""
-
-
 class PushMessage(msgspec.Struct, frozen=True):
     """A message, as the service worker of the pages reads it."""
 
@@ -180,53 +153,6 @@ class PushComposer(Protocol):
     def compose(self, account: AccountId, notices: Sequence[PlayerNotice]) -> PushMessage | None:
         """Write the notices of one command; None when none of them holds any longer."""
         ...
-
-
-class PushClient:
-    """Sends messages; thread-safe."""
-
-    def __init__(self, key: VapidKey, services: tuple[str, ...]) -> None:
-        self._key = key
-        self._services = services
-        # no redirects, because they would lead past the guard
-        self._http = httpx.Client(timeout=TIMEOUT_SECONDS, follow_redirects=False, trust_env=False)
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._http.close()
-
-    def send(self, to: PushSubscription, message: PushMessage) -> PushStatus:
-        """Send a message to the service of a browser; a service that fails raises nothing."""
-        if not is_allowed(to.endpoint, self._services):
-            return PushStatus.GONE  # the setting has changed since
-        try:
-            body = encrypt(message.text, to.key, to.auth)
-        except ValueError:
-            return PushStatus.REFUSED
-        headers = {
-            "Authorization": self._key.authorization(to.endpoint, time.time()),
-            "Content-Encoding": "aes128gcm",
-            "Content-Type": "application/octet-stream",
-            "TTL": str(message.seconds),
-            "Topic": message.topic,
-            "Urgency": "high" if message.urgent else "normal",
-        }
-        try:
-            # the body of the answer is never read
-            with self._http.stream("POST", to.endpoint, content=body, headers=headers) as answer:
-                return _status_of(answer.status_code)
-        except httpx.HTTPError:
-            return PushStatus.AWAY
-        except (httpx.InvalidURL, UnicodeError):  # an address that no program can ask
-            return PushStatus.REFUSED
-
-
-def _status_of(code: int) -> PushStatus:
-    if code in _GONE:
-        return PushStatus.GONE
-    if code == _TOO_MANY or code >= _SERVER_ERROR:
-        return PushStatus.LATER
-    return PushStatus.SENT if httpx.codes.is_success(code) else PushStatus.REFUSED
 
 
 LIFE_MS: Final = 24 * 3_600_000

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from secrets import token_hex
 
 
 def write_synced(file: Path, data: bytes) -> None:
@@ -19,7 +18,7 @@ def create_once(file: Path, data: bytes) -> None:
     """Write a file, whole or not at all, unless another process has made it; sync it and its folder."""
     if file.exists():
         return
-    draft = file.with_name(f"{file.name}.{token_hex(8)}")
+    draft = file.with_name(f"{file.name}.{os.urandom(8).hex()}")
     write_synced(draft, data)
     try:
         os.link(draft, file)  # which never replaces another process's file

@@ -7,9 +7,8 @@ Only the subcommand that runs imports what is slow to import.
 
 import os
 import sys
-import traceback
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import import_module
 from typing import Any, Final
 
@@ -24,6 +23,8 @@ from services.cli.flags import (
 )
 from services.cli.player_subcommands import PLAYER_SUBCOMMANDS
 from services.cli.subcommands import SUBCOMMANDS, Subcommand
+
+_PROGRAM: Final = "matchpost"
 
 _INTERRUPTED: Final = 130
 _PIPE_CLOSED: Final = 141
@@ -64,7 +65,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return _PIPE_CLOSED
     except Exception as error:  # noqa: BLE001 - the user gets a sentence for any error
         if os.environ.get("MATCHPOST_DEBUG"):
-            traceback.print_exc()
+            import_module("traceback").print_exc()
         code = import_module("services.cli.errors").report(error)
     return code
 
@@ -75,7 +76,7 @@ def _run(words: Sequence[str]) -> int:
         # before all else, because a shell waits for it while a line is typed
         boards: int = import_module("services.cli.own_boards").run()
         return boards
-    parser, line_parser = _parsers()
+    parser, line_parser = _parsers(words)
     values: dict[str, Any] = {}
     if words[:1] and words[0] in _WITH_URL:
         values["url"] = url
@@ -149,10 +150,13 @@ def _call(arguments: Namespace, values: dict[str, Any]) -> int:
     return code
 
 
-def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
-    """Return the parser of the whole command line, and that of `do`."""
+def _parsers(words: Collection[str] = _NAMES) -> tuple[ArgumentParser, ArgumentParser]:
+    """Return the parser of a command line with these words, and that of `do`.
+
+    Subcommands that are not among the words are listed, but have no arguments, because a thousand take long.
+    """
     parser = ArgumentParser(
-        prog="matchpost",
+        prog=_PROGRAM,
         description="A correspondence match server for abstract board games.",
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
@@ -166,15 +170,19 @@ def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
     )
     add_settings_help(parser)
     parser.add_argument("--version", action="version", version=f"matchpost {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, prog=_PROGRAM
+    )
     for subcommand in SUBCOMMANDS:
-        _add(commands, subcommand)
+        parser_of_one = _add(commands, subcommand)
+        if subcommand.name in words:
+            _add_arguments(parser_of_one, subcommand)
     return parser, commands.choices["do"]
 
 
-def _add(commands: Any, subcommand: Subcommand) -> None:
-    """Add a subcommand's parser; `commands` is of a type that argparse does not name."""
-    parser = commands.add_parser(
+def _add(commands: Any, subcommand: Subcommand) -> ArgumentParser:
+    """Add a subcommand's parser, and return it; `commands` is of a type that argparse does not name."""
+    parser: ArgumentParser = commands.add_parser(
         subcommand.name,
         usage=subcommand.usage,
         description=subcommand.description,
@@ -182,6 +190,11 @@ def _add(commands: Any, subcommand: Subcommand) -> None:
         help=subcommand.help,
     )
     parser.set_defaults(subcommand=subcommand)
+    return parser
+
+
+def _add_arguments(parser: ArgumentParser, subcommand: Subcommand) -> None:
+    """Add a subcommand's arguments to its parser."""
     one_of = parser.add_mutually_exclusive_group(required=True) if subcommand.one_of else parser
     for name, options in subcommand.arguments:
         (one_of if name in subcommand.one_of else parser).add_argument(name, **options)

@@ -8,7 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from infra.mail.addresses import ServerAddresses
-from infra.mail.push import LIFE_MS, PushClient, PushMessage, PushQueue, PushStatus, VapidKey
+from infra.mail.push import LIFE_MS, PushMessage, PushQueue, VapidKey
+from infra.mail.push_client import PushClient, PushStatus
 from infra.people.account_macs import make_mac_key
 from infra.people.push_subscriptions import MOST_SUBSCRIPTIONS, PushSubscription
 from infra.people.tokens import Tokens

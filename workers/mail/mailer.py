@@ -11,7 +11,8 @@ from infra.mail.composer import Composer
 from infra.mail.email import Attachment
 from infra.mail.outbox import Outbox, SentEmails
 from infra.mail.progress import MailerProgress
-from infra.mail.push import PushClient, PushComposer, PushQueue
+from infra.mail.push import PushComposer, PushQueue
+from infra.mail.push_client import PushClient
 from infra.mail.queues import ChatMailQueue, MessageMailQueue
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.verification_codes import VerificationCodes

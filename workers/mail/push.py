@@ -15,13 +15,12 @@ from domain.match.events import AccountId, CommandId
 from domain.match.history import decode_event
 from infra.mail.push import (
     LIFE_MS,
-    PushClient,
     PushComposer,
     PushMessage,
     PushQueue,
-    PushStatus,
     QueuedPush,
 )
+from infra.mail.push_client import PushClient, PushStatus
 from infra.people.push_subscriptions import PushSubscription, PushSubscriptions
 from infra.process.metrics import count_sent_push
 from infra.projections.notice_fold import detail_of, notices_of_command
