@@ -125,6 +125,10 @@ BENCHMARKS: Final = {
             "settle": (12, "seconds until all that follows from a move is done and counted"),
         },
     ),
+    "terminal": _Benchmark(
+        "one command of the terminal, beside `git status` and `redis-cli ping`",
+        {"rounds": (20, "rounds, each of which runs each command once")},
+    ),
     "cluster": _Benchmark(
         "moves on a cluster, by nodes and workers, with the commands and bytes of each node",
         {

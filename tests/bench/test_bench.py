@@ -94,6 +94,14 @@ def check_lone(found: dict[str, Any]) -> None:
     assert details["aof_bytes"] > 100
 
 
+def check_terminal(found: dict[str, Any]) -> None:
+    details = found["details"]
+    shown = details["ms at the median"]
+    assert {"matchpost --help", "matchpost do, show", "matchpost do, move"} < shown.keys()
+    asked, alone = (float(shown[f"matchpost do, show{how}"].split()[-1]) for how in ("", ", alone"))
+    assert asked < alone / 2, "the server has imported what a command alone has to import"
+
+
 def check_memory(found: dict[str, Any]) -> None:
     details = found["details"]
     parts = details["of which, by MEMORY USAGE of one match"]
@@ -156,6 +164,7 @@ MEASURED = [
     ("robots --matches 20 --seconds 2 --pause 1", None, check_robots),
     ("http --clients 2 --matches 1 --runs 3", None, check_http),
     ("lone --moves 2 --pause 1 --settle 3", None, check_lone),
+    ("terminal --rounds 2", None, check_terminal),
     ("memory --matches 200 --plies 40", None, check_memory),
     ("verify --matches 24 --plies 6", None, VERIFIED),
     ("lists --matches 100 --buckets 1,3", None, check_lists),
