@@ -53,11 +53,6 @@ _SECONDS: Final = 10.0
 _GRACE_SECONDS: Final = 1.0
 """How long the end of the process waits for lines at work."""
 
-_WITHOUT_ANSWER: Final = LineResult(
-    "the server is stopping, so it is not known whether the line was carried out",
-    code=str(Code.UNAVAILABLE),
-)
-
 
 @asynccontextmanager
 async def answering_lines(app: App) -> AsyncIterator[None]:
@@ -115,7 +110,7 @@ class DoServer:
     def _serve(self, connection: socket.socket) -> None:
         try:
             # a client that hangs up learns nothing, and a line that has begun is carried out
-            with connection, suppress(OSError, msgspec.DecodeError):
+            with connection, suppress(OSError, msgspec.DecodeError, CancelledError):
                 connection.settimeout(_SECONDS)
                 if not is_same_user(connection):
                     return
@@ -131,11 +126,12 @@ class DoServer:
         if not isinstance(request, LineRequest):
             return prompts(request.line)
         try:
-            return carry_out(_app_of_a_process(self._app), request)
+            with _app_of_a_process(self._app) as parts:
+                return carry_out(parts, request)
         except Refusal as reason:
             return refused(reason)
         except CancelledError:
-            return _WITHOUT_ANSWER
+            raise  # the process ends, and the outcome is not known
         except Exception as error:
             code, _, sentence = describe(error).partition(": ")
             if code not in CODE_INFO:

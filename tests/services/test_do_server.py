@@ -43,7 +43,7 @@ SLOW = ("redis", "lark", "argon2", "rq", "httpx", "domain.games", "services.app.
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     data = tmp_path_factory.mktemp("do") / "data"
-    with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
+    with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0", "MATCHPOST_LOG_LEVEL": "debug"}) as served:
         served.do(
             "signup alice mad-hatter", "signup bob yes-we-can", "set bob yes-we-can language de",
             "pow2 challenge alice bob", "pow2 move 1 bob yes-we-can accept",
@@ -138,13 +138,13 @@ def test_lines_and_passwords_come_from_the_standard_input(server: Served) -> Non
     assert "unknown-command: " in several.stdout
 
 
-def test_a_receipt_is_written_here(server: Served, tmp_path: Path) -> None:
-    file = tmp_path / "receipt"
-    line = "pow2 chat 1 alice mad-hatter hm"
+def test_a_receipt_is_written_to_a_file_of_the_caller(server: Served, tmp_path: Path) -> None:
+    board = run_beside(server, "pow2 challenge alice bob").stdout.split()[1].rstrip(",")
+    file, line = tmp_path / "receipt", f"pow2 move {board} bob yes-we-can accept"
     done = run_beside(server, "--receipt", str(file), line)
-    assert done.returncode == 0
-    assert "no receipt was given" in done.stderr
-    assert not file.exists()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"for match {board}" in server.run("verify", str(file)).stderr
+    assert run_beside(server, "--receipt", str(file), line).stderr.startswith("usage: no receipt")
 
 
 def test_the_terminal_may_still_do_what_only_an_operator_may(server: Served) -> None:
@@ -164,8 +164,10 @@ def test_no_log_has_a_password(server: Served) -> None:
         assert "top-secret-word" not in log.read_text()
 
 
-def test_a_server_that_is_killed_at_work_leaves_an_outcome_that_is_not_known(
-    tmp_path: Path,
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_server_that_ends_at_work_leaves_an_outcome_that_is_not_known(
+    tmp_path: Path, number: signal.Signals
 ) -> None:
     with Served(tmp_path / "data", {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
         served.do(
@@ -182,7 +184,7 @@ def test_a_server_that_is_killed_at_work_leaves_an_outcome_that_is_not_known(
         asking.start()
         with served.client() as client:
             until(lambda: any(client.xlen(key) for key in client.keys("{s*}:in")))
-        os.kill(web, signal.SIGKILL)
+        os.kill(web, number)
         asking.join()
         os.kill(worker, signal.SIGCONT)
         (done,) = ended
