@@ -32,7 +32,7 @@ _ALONE: Final = {"MATCHPOST_DEBUG": "1"}
 
 
 class _Use(NamedTuple):
-    """What a command took, in seconds."""
+    """The time of a command, in seconds."""
 
     wall: float
     processor: float

@@ -1,4 +1,7 @@
-"""The setting of durability, without what keeps it: the settings import nothing of Redis, because that is slow."""
+"""The setting of durability, without what keeps it.
+
+The settings import it, and so does each command: nothing of Redis is imported here, because that is slow.
+"""
 
 from enum import StrEnum
 

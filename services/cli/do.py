@@ -32,7 +32,7 @@ from services.cli.receipt_file import ReceiptFile
 from services.client.connect import ChosenBy, Connection, find_connection
 
 _BLANK: Final = re.compile(r"(?<![^\s=])-(?!\S)")
-"""What may be a password that is written `-`; only the grammar knows."""
+"""A hyphen that may stand for a password; only the grammar knows."""
 
 
 def run(  # noqa: PLR0913, PLR0917 - called by keyword

@@ -1,4 +1,4 @@
-"""What `matchpost do` asks a server that runs on the same data, and what it hears: JSON objects on a socket.
+"""The talk of `matchpost do` with a server that runs on the same data: JSON objects on a socket.
 
 A command that imports the whole server takes most of a second for that alone. A web process has imported it, so it
 listens on a socket in the data directory, for its own user only, and carries out lines there as a terminal does

@@ -164,7 +164,7 @@ def _as_at_a_terminal(settings: Settings) -> Settings:
 
 
 def _listen(place: Path) -> socket.socket:
-    """Listen at a place, for this user alone; whoever listened there before hears no more."""
+    """Listen at a place, for this user alone, in the place of a process that listened there before."""
     new = place.with_name(f"do{os.getpid()}")
     listener = socket.socket(socket.AF_UNIX)
     try:

@@ -199,6 +199,19 @@ def test_a_path_too_long_for_a_socket_gets_a_private_place(tmp_path: Path):
     assert not (data / "socket").exists()
 
 
+def test_the_socket_for_lines_is_beside_the_servers_and_goes_with_it(tmp_path: Path):
+    data = tmp_path / ("long" * 30)
+    kill_owner(data)
+    left = DataDirectory(data).line_socket
+    left.touch()
+    with EmbeddedServer(data):
+        place = DataDirectory(data).line_socket
+        assert place == Path((data / "socket").read_text()).with_name("do.sock")
+        assert not left.parent.exists()
+        place.touch()
+    assert not place.parent.exists()
+
+
 def test_a_second_owner_is_refused_by_name(tmp_path: Path):
     with EmbeddedServer(tmp_path) as server, server.client() as client:
         sentence = f"{tmp_path} is in use by process {os.getpid()}; stop it first"
