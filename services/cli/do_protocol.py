@@ -31,12 +31,17 @@ _GREETING_SECONDS: Final = 1.0
 _LINE_SECONDS: Final = 60.0
 """How long a line may take beyond the time that it may wait for its outcome."""
 
-OF_PROCESSES: Final = frozenset({
+NO_MATTER: Final = frozenset({
+    # the same directory may have several paths
+    "data",
+    # processes, and who may reach them
     "http", "web", "metrics", "workers", "shards", "maxmemory", "publish_seconds", "archive_after", "scrub_percent",
-    "robot_seconds", "address_rate", "smtp", "lmtp", "mail_key", "mail_passwords", "mail_authserv", "postmaster",
-    "trusted_proxy", "log_format", "log_level", "transfer_to",
+    "robot_seconds", "address_rate", "password_rate", "trusted_proxy", "signups", "log_format", "log_level", "security_log",
+    # mails and pages
+    "smtp", "lmtp", "relay", "mail_domain", "mail_key", "mail_passwords", "mail_authserv", "postmaster", "site", "push",
+    "push_services", "transfer_to",
 })  # fmt: skip
-"""Settings on which no answer to a line depends: the terminal that asks need not know them."""
+"""Settings on which no answer at the data depends, so that a terminal need not have those of the server."""
 
 
 class LineRequest(msgspec.Struct, frozen=True, tag="line"):
@@ -105,11 +110,11 @@ def refused(reason: Refusal) -> LineResult:
 
 def identity(settings: Settings) -> bytes:
     """Return the greeting of a server with these settings; `OSError` if there is no data directory."""
-    folder = settings.data.stat()  # because the same directory may have several paths
+    folder = settings.data.stat()
     values = {
         name: str(value)
         for name, value in msgspec.structs.asdict(settings).items()
-        if name not in OF_PROCESSES | {"data"}
+        if name not in NO_MATTER
     }
     known = [__version__, folder.st_dev, folder.st_ino, values]
     return f"matchpost {sha256(msgspec.json.encode(known)).hexdigest()}\n".encode()

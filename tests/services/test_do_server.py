@@ -19,9 +19,10 @@ import pytest
 from domain.errors import Code, Refusal
 from infra.settings.settings import Settings
 from infra.valkey.directory import DataDirectory
+from infra.valkey.server import EmbeddedServer
 from services.cli import do_protocol
 from services.cli.do_protocol import (
-    OF_PROCESSES,
+    NO_MATTER,
     LineRequest,
     LineResult,
     Prompt,
@@ -35,6 +36,8 @@ from tests.helpers.served import Served, until
 
 HERE = {"MATCHPOST_DEBUG": "1"}
 """With this a command asks no server, so that it can show where an error was raised."""
+
+ROOT = Path(__file__).parents[2]
 
 SLOW = ("redis", "lark", "argon2", "rq", "httpx", "domain.games", "services.app.context")
 """Modules that only the process needs that carries a line out."""
@@ -86,6 +89,11 @@ def test_the_data_may_have_another_path(server: Served, tmp_path: Path) -> None:
     other = tmp_path / "elsewhere"
     other.symlink_to(server.data)
     assert imported(server, "--data", str(other), "help games") == []
+
+
+def test_the_settings_of_pages_and_mail_need_not_be_known_to_a_terminal(server: Served) -> None:
+    more = {"MATCHPOST_SITE": "https://play.example.org", "MATCHPOST_MAIL_DOMAIN": "example.org"}
+    assert imported(server, "help games", **more) == []
 
 
 @pytest.mark.parametrize("env", [HERE, {"MATCHPOST_COMMAND_RATE": "5"}])
@@ -162,6 +170,21 @@ def test_no_log_has_a_password(server: Served) -> None:
     run_beside(server, "signup carla top-secret-word")
     for log in [server.data.parent / "serve.log", server.data / "valkey.log"]:
         assert "top-secret-word" not in log.read_text()
+
+
+@pytest.mark.long
+def test_one_of_several_web_processes_on_a_server_of_ones_own_is_asked(tmp_path: Path) -> None:
+    with EmbeddedServer(tmp_path / "server") as own:
+        env = {
+            "MATCHPOST_HTTP": "127.0.0.1:0", "MATCHPOST_WEB": "2", "MATCHPOST_REDIS_URL": own.url,
+            "MATCHPOST_DURABILITY": "managed",
+        }  # fmt: skip
+        with Served(tmp_path / "data", env) as served:
+            served.do("signup alice mad-hatter")
+            assert imported(served, "messages alice mad-hatter") == []
+            # another user of the server, with other rights
+            other = {"MATCHPOST_REDIS_URL": f"{own.url}?username=default"}
+            assert "redis" in imported(served, "messages alice mad-hatter", **other)
 
 
 @pytest.mark.long
@@ -390,17 +413,33 @@ def test_the_socket_goes_with_its_server_and_never_with_an_older_one(terminal: T
     assert ask(terminal.app.settings, request("games"), LineResult) is None
 
 
-def test_no_answer_to_a_line_depends_on_the_settings_of_processes() -> None:
-    folders = [
-        "services/app",
-        "services/language",
-        "services/words",
-        "infra/people",
-        "infra/store",
-        "infra/archive",
+READ_ALL_THE_SAME = {
+    # of the mail that tells of a change
+    ("services/app/context.py", "mail_domain"),
+    # a terminal at the data has no network whose attempts are counted, and may always make accounts
+    ("services/app/context.py", "password_rate"),
+    ("services/app/userids.py", "signups"),
+    # of browsers
+    ("services/app/passwords.py", "relay"),
+    ("services/app/passwords.py", "site"),
+    ("services/app/preferences.py", "push_services"),
+    ("services/app/preferences.py", "site"),
+}
+"""Modules and settings that don't matter."""
+
+
+def test_no_answer_to_a_line_depends_on_settings_that_do_not_matter() -> None:
+    folders = ["app", "language", "words"], ["people", "store", "archive", "projections"]
+    files = [
+        file
+        for top, names in zip(["services", "infra"], folders, strict=True)
+        for name in names
+        for file in (ROOT / top / name).rglob("*.py")
     ]
-    sources = [file.read_text() for folder in folders for file in Path(folder).rglob("*.py")]
-    read = {name for source in sources for name in re.findall(r"settings\.(\w+)", source)}
-    assert {"durability", "robots"} <= read
-    assert not read & OF_PROCESSES
-    assert {row for row in OF_PROCESSES if row not in Settings.__struct_fields__} == set()
+    read = {
+        (str(file.relative_to(ROOT)), name)
+        for file in files
+        for name in re.findall(r"settings\.(\w+)", file.read_text())
+    }
+    assert ("services/app/context.py", "durability") in read
+    assert {one for one in read if one[1] in NO_MATTER - {"data"}} == READ_ALL_THE_SAME
