@@ -5,6 +5,7 @@ one server each listen, and the last that began is asked.
 """
 
 import asyncio
+import errno
 import logging
 import os
 import socket
@@ -49,6 +50,9 @@ _MOST_BYTES: Final = 16 << 20
 
 _SECONDS: Final = 10.0
 """How long a client may take to send or to receive."""
+
+_PAUSE_SECONDS: Final = 1.0
+"""Until a connection is accepted again, after the process had no room for one."""
 
 _GRACE_SECONDS: Final = 1.0
 """How long the end of the process waits for lines at work."""
@@ -100,8 +104,12 @@ class DoServer:
         while True:
             try:
                 connection, _ = self._listener.accept()
-            except OSError:
-                return  # closed
+            except OSError as error:
+                if error.errno == errno.EINVAL:
+                    return  # closed
+                logger.warning("a line of `matchpost do` can't be accepted: %s", error)
+                time.sleep(_PAUSE_SECONDS)
+                continue
             if self._free.acquire(blocking=False):
                 Thread(target=self._serve, args=(connection,), name="line", daemon=True).start()
             else:

@@ -1,5 +1,6 @@
 """`matchpost do` asks a server that runs, and is answered as if it had done everything itself."""
 
+import errno
 import json
 import os
 import re
@@ -20,7 +21,7 @@ from domain.errors import Code, Refusal
 from infra.settings.settings import Settings
 from infra.valkey.directory import DataDirectory
 from infra.valkey.server import EmbeddedServer
-from services.cli import do_protocol
+from services.cli import do_protocol, do_server
 from services.cli.do_protocol import (
     NO_MATTER,
     LineRequest,
@@ -310,6 +311,24 @@ def test_more_lines_than_there_is_room_for_are_left_to_their_processes(
             pass
         assert ask(settings, request("games"), LineResult) is None
     until(lambda: ask(settings, request("games"), LineResult) is not None)
+
+
+def test_a_process_without_room_for_another_file_goes_on(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(do_server, "_PAUSE_SECONDS", 0.0)
+    fails = iter([OSError(errno.EMFILE, "too many open files")])
+    accept = socket.socket.accept
+
+    def accept_or_fail(listener: socket.socket) -> tuple[socket.socket, object]:
+        for error in fails:
+            raise error
+        return accept(listener)
+
+    monkeypatch.setattr(socket.socket, "accept", accept_or_fail)
+    server = DoServer(terminal.app)
+    assert ask(terminal.app.settings, request("games"), LineResult) is not None
+    server.close()
 
 
 @pytest.mark.usefixtures("listening")
