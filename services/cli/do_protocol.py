@@ -34,7 +34,7 @@ _LINE_SECONDS: Final = 60.0
 NO_MATTER: Final = frozenset({
     # the same directory may have several paths
     "data",
-    # processes, and who may reach them
+    # of processes: their numbers and addresses, and from where they are reached
     "http", "web", "metrics", "workers", "shards", "maxmemory", "publish_seconds", "archive_after", "scrub_percent",
     "robot_seconds", "address_rate", "password_rate", "trusted_proxy", "signups", "log_format", "log_level", "security_log",
     # mails and pages
