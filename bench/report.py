@@ -23,10 +23,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         """Return the JSON object that `--json` prints."""
         return msgspec.json.encode(
             {
-                "rate": round(self.rate, 1),
+                "rate": _rounded(self.rate),
                 "unit": self.unit,
-                "peers": {name: round(rate, 1) for name, rate in self.peers.items()},
-                "ratios": {name: round(self.rate / rate, 2) for name, rate in self.peers.items()},
+                "peers": {name: _rounded(rate) for name, rate in self.peers.items()},
+                "ratios": {
+                    name: _rounded(self.rate / rate, 2) for name, rate in self.peers.items()
+                },
                 "details": self.details,
             }
         ).decode()
@@ -39,11 +41,16 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         table.add_column("ratio", justify="right")
         table.add_row("matchpost", f"{self.rate:,.0f}", "")
         for peer, rate in self.peers.items():
-            table.add_row(peer, f"{rate:,.0f}", f"{self.rate / rate:.1f} x")
+            table.add_row(peer, f"{rate:,.0f}", f"{_rounded(self.rate / rate, 1)} x")
         console = Console()
         console.print(table)
         for line in detail_lines(self.details):
             console.print(line, highlight=False, soft_wrap=True)
+
+
+def _rounded(figure: float, places: int = 1) -> float:
+    """Return a figure with so many decimal places; a small one has three digits that say something."""
+    return round(figure, places) if figure >= 1 else float(f"{figure:.3g}")
 
 
 def detail_lines(details: Mapping[str, Any], indent: str = "") -> Iterator[str]:
