@@ -1,6 +1,6 @@
-"""Static files of the pages: read once, and cached for a year under an address with their version.
+"""Static files of the pages: read once, and cached for a year under an address with their hash.
 
-The scripts of the pages as one file, joined when a process starts, so that no browser fetches thirty.
+The scripts of the pages as one file, joined when a process starts: htmx, the words of the page's language, and the modules.
 
 Each module becomes a function that runs once: when another module imports it, or an element of the page names it
 (`static/begin.js`). Modules are joined by the forms of `import` and `export` that they use; any other is refused.
@@ -27,7 +27,7 @@ from services.http.middleware import Encoding, accepted_encoding, compress_well
 from services.http.web.declared import Pages
 
 PAGES: Final = "scripts.js"
-"""The joined file of the pages."""
+"""The joined file of the pages; `scripts.de.js` is the same with German words."""
 
 ALONE: Final = frozenset(
     {"embed.js", "names.js", "newmatch.js", "push.js", "puzzle.js", "worker.js"}
@@ -36,6 +36,8 @@ ALONE: Final = frozenset(
 
 What they import has no state that it would have to share with the file of the pages.
 """
+
+_HASH_DIGITS: Final = 12
 
 _NO_MODULES: Final = frozenset({"begin.js", "htmx.js", "once.js", "sw.js"})
 
@@ -47,6 +49,7 @@ _IMPORT: Final = re.compile(r'import (?:\{ (\w+(?:, \w+)*) \} from )?"\./(\w+\.j
 _LATER_IMPORT: Final = re.compile(r'\bimport\("\./(\w+\.js)"\)')
 _EXPORT: Final = re.compile(r"export (?=(?:async )?(?:function|class|const) (\w+))")
 _OTHER_FORM: Final = re.compile(r"(?:export|import)\b|.*\bimport *\(")
+_WORKER: Final = re.compile(r'new URL\("\./(\w+\.js)", import\.meta\.url\)')
 _AWAIT: Final = re.compile(r"^await\b", re.MULTILINE)  # which holds up all that import the module
 
 
@@ -57,15 +60,24 @@ def join_scripts(sources: Mapping[str, str]) -> dict[str, str]:
     """
     graph = {name: _imports_of(text) for name, text in sources.items() if name not in _NO_MODULES}
     ordered = tuple(TopologicalSorter(graph).static_order())  # a CycleError is a ValueError
-    of_pages = [name for name in ordered if name not in ALONE]
-    table = ", ".join(f'"{name}": {_function(name)}' for name in of_pages)
-    end = [f"const modules = {{ {table} }};", *code_of(sources["begin.js"])]
-    found = {PAGES: _joined(of_pages, sources, end)}
+    found = {}
     for name in ALONE & graph.keys():
         needed = _reached(name, graph)
         used = [one for one in ordered if one in needed]
         found[name] = _joined(used, sources, [f"{_function(name)}();"])
+    of_pages = [name for name in ordered if name not in ALONE]
+    table = ", ".join(f'"{name}": {_function(name)}' for name in of_pages)
+    end = [f"const modules = {{ {table} }};", *code_of(sources["begin.js"])]
+    joined = _joined(of_pages, sources, end)
+    # a worker's address has its own hash, so that pages of two releases share it if it is the same
+    joined = _WORKER.sub(lambda one: f'"{address(one[1], found[one[1]].encode())}"', joined)
+    found[PAGES] = f"{_without_comment(sources['htmx.js'])}\n{joined}"
     return found
+
+
+def address(name: str, data: bytes) -> str:
+    """Return the address of a static file with this content, which has its hash."""
+    return f"/static/{sha256(data).hexdigest()[:_HASH_DIGITS]}/{name}"
 
 
 def code_of(text: str) -> list[str]:
@@ -74,6 +86,11 @@ def code_of(text: str) -> list[str]:
     No script has a text of several lines, which would lose its indents.
     """
     return [code for line in _SCRIPT_COMMENT.sub("", text).splitlines() if (code := line.strip())]
+
+
+def _without_comment(text: str) -> str:
+    """Return a script that others have packed, without the comment at its beginning."""
+    return text.partition("*/")[2].strip()
 
 
 def _imports_of(text: str) -> list[str]:
@@ -135,6 +152,9 @@ _FOREVER: Final = "public, max-age=31536000, immutable"
 _REVALIDATE: Final = "no-cache"
 
 _COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
+_STYLE_TEXT: Final = r"""("[^"]*"|'[^']*')"""
+_SPACES: Final = re.compile(rf"{_STYLE_TEXT}|\s*([{{}};,])\s*")
+_AFTER_NAME: Final = re.compile(rf"{_STYLE_TEXT}|((?<=[{{;])[\w-]+:) ")
 
 
 class Asset(msgspec.Struct, frozen=True):
@@ -178,21 +198,28 @@ def _read_assets() -> dict[str, Asset]:
     found = {path.name: path.read_bytes() for path in static.iterdir() if path.is_file()}
     scripts = {name: data.decode() for name, data in found.items() if name.endswith(".js")}
     found |= {name: text.encode() for name, text in join_scripts(scripts).items()}
+    for language in translated():
+        found[_scripts_in(language)] = script_words(language) + found[PAGES]
     styles = [static.joinpath("styles", f"{name}.css").read_bytes() for name in _STYLES]
     # the drawings' style comes first, because the pages' own style sets the board's colours
     found["style.css"] = _slim(b"".join([PAGE_STYLE.encode(), *styles]))
     for name in _STYLES_OF_SOME:
         found[f"{name}.css"] = _slim(static.joinpath("styles", f"{name}.css").read_bytes())
     found["icon-waiting.svg"] = found["icon.svg"].replace(b"</svg>", _DOT + b"</svg>")
-    for language in translated():
-        found[f"words.{language}.js"] = script_words(language)
     return {name: _asset(name, data) for name, data in found.items()}
 
 
+def _scripts_in(language: str) -> str:
+    """Return the name of the joined file of the pages with the words of a language."""
+    return f"scripts.{language}.js" if language in translated() else PAGES
+
+
 def _slim(style: bytes) -> bytes:
-    """Return a style sheet without its comments and indents."""
+    """Return a style sheet without its comments, and without the spaces that only people need."""
     text = _COMMENT.sub("", style.decode())
-    return "".join(f"{line.strip()}\n" for line in text.splitlines() if line.strip()).encode()
+    for spaces in (_SPACES, _AFTER_NAME):
+        text = spaces.sub(lambda one: one[1] or one[2], text)
+    return text.replace(";}", "}").encode()
 
 
 def _asset(name: str, data: bytes) -> Asset:
@@ -201,23 +228,21 @@ def _asset(name: str, data: bytes) -> Asset:
 
 ASSETS: Final[Mapping[str, Asset]] = _read_assets()
 
-VERSION: Final = sha256(b"\0".join(ASSETS[name].data for name in sorted(ASSETS))).hexdigest()[:12]
-"""Hash of all files, so that scripts that import each other stay together."""
+_ADDRESSES: Final = {name: address(name, asset.data) for name, asset in ASSETS.items()}
 
 
 def asset_url(name: str) -> str:
     """Return the address of a static file; `KeyError` if there is no such file."""
-    _ = ASSETS[name]
-    return f"/static/{VERSION}/{name}"
+    return _ADDRESSES[name]
 
 
-def module_tags(name: str) -> Markup:
+def module_tags(name: str, language: str) -> Markup:
     """Return the element that runs a module; a browser loads and begins their joined file once."""
     if name in ALONE:
         tag = Markup('<script src="{}" type="module"></script>').format(asset_url(name))
     else:
         tag = Markup('<script src="{}" type="module" data-module="{}"></script>').format(
-            asset_url(PAGES), name
+            asset_url(_scripts_in(language)), name
         )
     return tag
 
@@ -229,7 +254,7 @@ def show_asset(request: AnyRequest, version: FromPath[str], name: FromPath[str])
     if asset is None:
         raise Refusal(Code.NOT_FOUND, SAY("no-file"))
     headers = {
-        "Cache-Control": _FOREVER if version == VERSION else _REVALIDATE,
+        "Cache-Control": _FOREVER if asset_url(name) == f"/static/{version}/{name}" else _REVALIDATE,
         "Vary": "Accept-Encoding",
     }
     encoding = accepted_encoding(request.headers.get("accept-encoding", ""))
@@ -247,4 +272,6 @@ def _packed(name: str, encoding: Encoding) -> bytes:
 def pack_assets() -> None:
     """Compress the files that pages load as most browsers want them, so that no request waits for it."""
     for name in ASSETS:
-        _packed(name, "br")
+        # of a module that is in the joined file no page asks for its own
+        if name in ALONE or name.startswith("scripts.") or not name.endswith(".js"):
+            _packed(name, "br")

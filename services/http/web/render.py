@@ -87,7 +87,7 @@ def environment(words: Wording) -> Environment:
     environment.install_gettext_translations(words.translations, newstyle=True)  # type: ignore[attr-defined]
     environment.globals["ngettext"] = partial(_ngettext, words)
     environment.globals["asset"] = asset_url
-    environment.globals["module"] = module_tags
+    environment.globals["module"] = partial(module_tags, language=words.code)
     environment.globals["words"] = words
     environment.globals["languages"] = {one: language_name(one, one) for one in languages()}
     environment.globals["translated"] = translated()

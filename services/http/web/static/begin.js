@@ -1,5 +1,7 @@
 // The end of the joined file: runs the modules that the page names, in the order of its elements.
 
+globalThis.htmx = htmx; // for the files that few pages load
+
 function begin() {
   for (const element of document.querySelectorAll("script[data-module]")) {
     const name = element.dataset.module;

@@ -1,5 +1,6 @@
 // Secret texts for draws: this browser makes and keeps them, forms commit to them, matches ask for them.
 
+import { later } from "./later.js";
 import { pause } from "./stream.js";
 
 const PREFIX = "draw:";
@@ -14,8 +15,13 @@ const prepared = new WeakMap();
 const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 const digest = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 
-// without https a browser has no SHA-256; then the server keeps the text
-const able = Boolean(globalThis.crypto?.subtle) && works();
+let known = null; // whether this browser can keep texts, once that was asked
+
+/** Return whether this browser can keep texts; without https it has no SHA-256, and the server keeps them. */
+function able() {
+  known ??= Boolean(globalThis.crypto?.subtle) && works();
+  return known;
+}
 
 function works() {
   try {
@@ -44,8 +50,9 @@ document.addEventListener("input", (event) => {
 
 function prepareForms() {
   for (const field of document.querySelectorAll(FIELDS)) field.value ||= typed.get(field.name) ?? "";
-  if (!able) return;
-  for (const form of document.querySelectorAll("form[data-commits]")) {
+  const forms = document.querySelectorAll("form[data-commits]");
+  if (!forms.length || !able()) return;
+  for (const form of forms) {
     if (prepared.has(form)) continue;
     prepared.set(form, null);
     prepare(form);
@@ -132,15 +139,17 @@ async function revealAll() {
 
 document.addEventListener("htmx:afterSettle", () => {
   prepareForms();
-  if (!able) return;
+  if (!able()) return;
   revealHere();
   // the new list of matches may have one that waits for a text
   if (document.querySelector("#matches")) revealAll();
 });
 prepareForms();
-if (able) {
-  revealHere();
-  revealAll();
-} else {
-  for (const one of document.querySelectorAll("[data-elsewhere]")) one.hidden = false;
-}
+later(() => {
+  if (able()) {
+    revealHere();
+    revealAll();
+  } else {
+    for (const one of document.querySelectorAll("[data-elsewhere]")) one.hidden = false;
+  }
+});

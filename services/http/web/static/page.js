@@ -2,6 +2,7 @@
 // Forms that reset after they were sent.
 
 import { away, message } from "./messages.js";
+import { later } from "./later.js";
 import { Stream, address, pause } from "./stream.js";
 import "./scrolling.js";
 import { gettext } from "./words.js";
@@ -273,4 +274,4 @@ function lookAgain() {
   lag *= 2;
 }
 
-join();
+later(join);

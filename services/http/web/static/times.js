@@ -1,5 +1,6 @@
 // Times for people: instants in the zone of the browser, and clocks that run down.
 
+import { later } from "./later.js";
 import { gettext } from "./words.js";
 
 const MINUTE = 60_000;
@@ -7,31 +8,43 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 const language = document.documentElement.lang || "en";
-const exact = new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "long" });
-const relative = new Intl.RelativeTimeFormat(language, { style: "short", numeric: "auto" });
 const formats = new Map();
 const ends = new WeakMap(); // when a clock runs out, by the clock of this machine
 let timer = 0;
 
-function format(kind, year) {
-  const key = `${kind} ${year}`;
-  if (!formats.has(key)) {
-    formats.set(key, new Intl.DateTimeFormat(language, {
-      ...(kind === "hour" ? {} : { day: "numeric", month: "short" }),
-      ...(year && kind !== "hour" ? { year: "numeric" } : {}),
-      ...(kind === "day" ? {} : { hour: "2-digit", minute: "2-digit" }),
-    }));
-  }
+/** Return a format; the first one of a browser's process takes it many milliseconds to make. */
+function kept(key, make) {
+  if (!formats.has(key)) formats.set(key, make());
   return formats.get(key);
+}
+
+function format(kind, year) {
+  return kept(`${kind} ${year}`, () => new Intl.DateTimeFormat(language, {
+    ...(kind === "hour" ? {} : { day: "numeric", month: "short" }),
+    ...(year && kind !== "hour" ? { year: "numeric" } : {}),
+    ...(kind === "day" ? {} : { hour: "2-digit", minute: "2-digit" }),
+  }));
+}
+
+function ago(count, unit) {
+  const style = { style: "short", numeric: "auto" };
+  return kept("ago", () => new Intl.RelativeTimeFormat(language, style)).format(count, unit);
+}
+
+/** Give a time its exact moment as its tip. */
+function tip(element) {
+  const style = { dateStyle: "full", timeStyle: "long" };
+  const exact = kept("exact", () => new Intl.DateTimeFormat(language, style));
+  element.title = exact.format(new Date(element.dateTime));
 }
 
 /** Return how long ago something was, such as `3 min. ago`; empty for more than a day. */
 function agoText(ms) {
   if (ms >= DAY || ms < -MINUTE) return "";
-  if (ms < MINUTE) return relative.format(0, "second");
+  if (ms < MINUTE) return ago(0, "second");
   return ms < HOUR
-    ? relative.format(-Math.floor(ms / MINUTE), "minute")
-    : relative.format(-Math.floor(ms / HOUR), "hour");
+    ? ago(-Math.floor(ms / MINUTE), "minute")
+    : ago(-Math.floor(ms / HOUR), "hour");
 }
 
 /** Put an instant into the zone of the browser, with the exact moment as its tip. */
@@ -42,7 +55,7 @@ function show(element) {
   const { shown } = element.dataset;
   const recent = shown === "recent";
   element.textContent = (recent && agoText(Date.now() - at)) || format(recent ? "day" : shown, year).format(at);
-  element.title = exact.format(at);
+  later(() => tip(element));
   element.dataset.zoned = "";
 }
 
@@ -64,7 +77,7 @@ function run(element) {
     // the server says how much was left, because the clock of this machine may be wrong
     const left = Number(element.dataset.deadline || NaN);
     ends.set(element, Number.isFinite(left) ? Date.now() + left : Date.parse(element.dateTime));
-    if (element.dateTime) element.title = exact.format(new Date(element.dateTime));
+    if (element.dateTime) later(() => tip(element));
   }
   const left = ends.get(element) - Date.now();
   const text = clockText(left);
@@ -93,4 +106,6 @@ setInterval(() => document.querySelectorAll('time[data-shown="recent"]').forEach
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) tick();
 });
-showTimes();
+// what was seen already as the server wrote it may stay so until the board can be used
+if (performance.getEntriesByName("first-contentful-paint").length) later(showTimes);
+else showTimes();
