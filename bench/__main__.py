@@ -13,7 +13,7 @@ from types import NoneType
 from typing import Any, Final, NamedTuple
 
 from bench.baselines.boardgame_io import NoPeerError
-from bench.harness import NoCompilerError, open_environment
+from bench.harness import NoBrowserError, NoCompilerError, open_environment
 from infra.settings.game_packages import load_games
 
 _FAILED: Final = 2
@@ -29,7 +29,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         with open_environment(arguments.pop("folder"), arguments.pop("fsync_delay")) as bench:
             report = module.run(bench, **arguments)
-    except (NoCompilerError, NoPeerError) as error:
+    except (NoBrowserError, NoCompilerError, NoPeerError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return _FAILED
     if as_json:
@@ -148,6 +148,10 @@ BENCHMARKS: Final = {
             "robots": (1, "processes that move for robots"),
             "pause": (3, "seconds that a robot waits before it answers"),
         },
+    ),
+    "pages": _Benchmark(
+        "requests, bytes and the first board of pages in a browser, cold and warm",
+        {"runs": (9, "cold loads of each page at each speed; the medians are reported")},
     ),
     "verify": _Benchmark(
         "matches and logs that `verify --all` checks a second",

@@ -48,6 +48,10 @@ class NoCompilerError(Exception):
     """A slower disk was requested, and there is no C compiler to build the library for it."""
 
 
+class NoBrowserError(Exception):
+    """Pages are measured in a browser, and there is none."""
+
+
 class BenchEnvironment(msgspec.Struct, frozen=True):
     """Folder and disk delay of a benchmark's servers, and its progress bar."""
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from services.http import web
 from infra.languages.catalogues import script_words
+from services.http import web
 from services.http.web.assets import ALONE, ASSETS, address, asset_url, join_scripts, module_tags
 
 STATIC = Path(web.__file__).with_name("static")
@@ -85,4 +85,12 @@ def test_a_script_that_changes_gets_another_address_and_the_others_keep_theirs()
 )  # fmt: skip
 def test_a_form_that_can_not_be_joined_is_refused_at_the_start(code):
     with pytest.raises(ValueError, match=r"a\.js"):
-        join_scripts({"a.js": code, "b.js": "export const b = 1;", "begin.js": "", "once.js": "", "htmx.js": ""})
+        join_scripts(
+            {
+                "a.js": code,
+                "b.js": "export const b = 1;",
+                "begin.js": "",
+                "once.js": "",
+                "htmx.js": "",
+            }
+        )

@@ -254,7 +254,9 @@ def show_asset(request: AnyRequest, version: FromPath[str], name: FromPath[str])
     if asset is None:
         raise Refusal(Code.NOT_FOUND, SAY("no-file"))
     headers = {
-        "Cache-Control": _FOREVER if asset_url(name) == f"/static/{version}/{name}" else _REVALIDATE,
+        "Cache-Control": _FOREVER
+        if asset_url(name) == f"/static/{version}/{name}"
+        else _REVALIDATE,
         "Vary": "Accept-Encoding",
     }
     encoding = accepted_encoding(request.headers.get("accept-encoding", ""))
