@@ -128,6 +128,9 @@ BENCHMARKS: Final = {
     "terminal": _Benchmark(
         "one command of the terminal, beside `git status` and `redis-cli ping`",
         {"rounds": (20, "rounds, each of which runs each command once")},
+    "browser": _Benchmark(
+        "requests, bytes and the first board of pages in a browser, cold and warm",
+        {"runs": (9, "cold loads of each page at each speed; the medians are reported")},
     ),
     "cluster": _Benchmark(
         "moves on a cluster, by nodes and workers, with the commands and bytes of each node",
@@ -148,10 +151,6 @@ BENCHMARKS: Final = {
             "robots": (1, "processes that move for robots"),
             "pause": (3, "seconds that a robot waits before it answers"),
         },
-    ),
-    "pages": _Benchmark(
-        "requests, bytes and the first board of pages in a browser, cold and warm",
-        {"runs": (9, "cold loads of each page at each speed; the medians are reported")},
     ),
     "verify": _Benchmark(
         "matches and logs that `verify --all` checks a second",

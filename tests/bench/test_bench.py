@@ -11,6 +11,7 @@ import pytest
 
 from bench.__main__ import BENCHMARKS
 from bench.all import BEGIN, END, SIZES, Run, run_one, table, with_table
+from bench.browser import BROWSERS
 from bench.cluster import ClusterRun
 from bench.local_cluster import local_cluster
 from bench.lone import CommandCounts, cost_of_moves
@@ -126,6 +127,19 @@ def check_lists(found: dict[str, Any]) -> None:
                 assert all(parts[part]["cold"] > 0 for part in ("newest", "middle", "oldest"))
 
 
+def check_browser(found: dict[str, Any]) -> None:
+    loads = {name: part for name, part in found["details"].items() if ", " in name}
+    assert len(loads) == 6
+    for name, parts in loads.items():
+        cold, warm = parts["cold"], parts["warm"]
+        # scripts and style are kept, and the page is not
+        assert 2 <= warm["requests"] < cold["requests"]
+        assert 1_000 < warm["bytes"] < cold["bytes"] - 40_000
+        assert min(cold["first board, ms"], cold["main thread's processor time, ms"]) > 0
+        assert ("usable board, ms" in cold) == (not name.startswith("home"))
+    assert loads["match, full speed"]["cold"]["requests"] <= 10
+
+
 def check_cluster(found: dict[str, Any]) -> None:
     details = found["details"]
     in_bulk = details["nodes: 2, workers: 1"]
@@ -167,6 +181,7 @@ MEASURED = [
     ("memory --matches 200 --plies 40", None, check_memory),
     ("verify --matches 24 --plies 6", None, VERIFIED),
     ("lists --matches 100 --buckets 1,3", None, check_lists),
+    ("browser --runs 1", None, check_browser),
     ("cluster --nodes 2 --workers 1 --matches 4 --http-matches 2", "redis_limit, nodes: 2;redis_limit, one server", check_cluster),
 ]  # fmt: skip
 
@@ -177,6 +192,8 @@ MEASURED = [
 def test_a_benchmark_measures_what_it_says(words: str, peers: str | None, check: Any) -> None:
     if words.startswith("lone") and not HAS_COMPILER:
         pytest.skip("no C compiler")
+    if words.startswith("browser") and not any(map(shutil.which, BROWSERS)):
+        pytest.skip("no Chromium")
     found = bench(*words.split())
     assert found["unit"] in ("moves", "leaves") or peers is None
     assert peers is None or set(found["peers"]) == set(peers.split(";"))

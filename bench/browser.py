@@ -25,7 +25,8 @@ from infra.people.sessions import Sessions
 from infra.settings.settings import Settings
 from services.app.context import App
 
-_BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
+"""Names of programs, one of which is to be there."""
 _MATCHES: Final = 12
 _PLIES: Final = 12
 _SLOW: Final = 4
@@ -56,7 +57,7 @@ _PROCESSOR: Final = "main thread's processor time, ms"
 def run(bench: BenchEnvironment, runs: int) -> Report:
     """Measure; the headline is how often a second the first board of a cold match page could be shown."""
     played = endless(_MATCHES, _PLIES)
-    with serving(bench, "pages") as (url, data, _):
+    with serving(bench, "browser") as (url, data, _):
         play_matches(url, start_matches(data, played), played, 1)
         with App(Settings(data=data)) as app:
             session = Sessions(app.data).open(app.accounts.id_of("light0"), "bench").text
@@ -78,9 +79,9 @@ def run(bench: BenchEnvironment, runs: int) -> Report:
 
 @contextmanager
 def _browser() -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
-        raise NoBrowserError("`bench pages` needs Chromium; Debian's package is `chromium`")
+        raise NoBrowserError("`bench browser` needs Chromium; Debian's package is `chromium`")
     with sync_playwright() as playwright:
         # what it loads here is ours alone, and its sandbox needs a user who is not root
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
@@ -186,7 +187,8 @@ def _load(page: Page, traffic: _Traffic, path: str) -> dict[str, float]:
 
 def _processor_ms(answer: dict[str, Any]) -> float:
     """Return the processor time of a page's main thread, from the browser's metrics."""
-    return 1_000 * next(one["value"] for one in answer["metrics"] if one["name"] == "TaskDuration")
+    figures = {one["name"]: float(one["value"]) for one in answer["metrics"]}
+    return 1_000 * figures["TaskDuration"]
 
 
 def _medians(loads: Sequence[dict[str, float]]) -> dict[str, float]:
