@@ -236,6 +236,7 @@ def asset_url(name: str) -> str:
     return _ADDRESSES[name]
 
 
+@cache
 def module_tags(name: str, language: str) -> Markup:
     """Return the element that runs a module; a browser loads and begins their joined file once."""
     if name in ALONE:
@@ -253,10 +254,9 @@ def show_asset(request: AnyRequest, version: FromPath[str], name: FromPath[str])
     asset = ASSETS.get(name)
     if asset is None:
         raise Refusal(Code.NOT_FOUND, SAY("no-file"))
+    current = asset_url(name) == f"/static/{version}/{name}"
     headers = {
-        "Cache-Control": _FOREVER
-        if asset_url(name) == f"/static/{version}/{name}"
-        else _REVALIDATE,
+        "Cache-Control": _FOREVER if current else _REVALIDATE,
         "Vary": "Accept-Encoding",
     }
     encoding = accepted_encoding(request.headers.get("accept-encoding", ""))

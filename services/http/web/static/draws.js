@@ -15,12 +15,12 @@ const prepared = new WeakMap();
 const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 const digest = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 
-let known = null; // whether this browser can keep texts, once that was asked
+let keeps = null; // whether this browser can keep texts, once that was asked
 
 /** Return whether this browser can keep texts; without https it has no SHA-256, and the server keeps them. */
 function able() {
-  known ??= Boolean(globalThis.crypto?.subtle) && works();
-  return known;
+  keeps ??= Boolean(globalThis.crypto?.subtle) && works();
+  return keeps;
 }
 
 function works() {
