@@ -1,4 +1,4 @@
-"""What pages cost a browser: requests, bytes and the time to the first board, cold and warm.
+"""Pages in a browser: requests, bytes and the time to the first board, cold and warm.
 
 A real `serve` and a real Chromium, logged in as a player whose matches are under way. A relay between them counts, so
 that workers and streams are in the figures, too. Each load is in a browser context of its own, that has kept nothing; the
@@ -83,7 +83,7 @@ def _browser() -> Iterator[Browser]:
     if program is None:
         raise NoBrowserError("`bench browser` needs Chromium; Debian's package is `chromium`")
     with sync_playwright() as playwright:
-        # what it loads here is ours alone, and its sandbox needs a user who is not root
+        # its sandbox needs a user who is not root, and it loads only pages of this server
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         try:
             yield browser
@@ -92,7 +92,7 @@ def _browser() -> Iterator[Browser]:
 
 
 class _Traffic:
-    """Connections that pass through unchanged, with what was sent over them."""
+    """Connections that pass through unchanged, and are counted."""
 
     def __init__(self, port: int) -> None:
         self.url = ""
