@@ -78,7 +78,7 @@ def translations(language: str) -> NullTranslations:
     for catalogue in found:
         for message in catalogue:
             if _has_words(message):
-                whole[message.id] = message
+                whole[message.id] = message.clone()  # a catalogue adds to a message that it has
     packed = BytesIO()
     write_mo(packed, whole)
     packed.seek(0)
