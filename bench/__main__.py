@@ -128,6 +128,7 @@ BENCHMARKS: Final = {
     "terminal": _Benchmark(
         "one command of the terminal, beside `git status` and `redis-cli ping`",
         {"rounds": (20, "rounds, each of which runs each command once")},
+    ),
     "browser": _Benchmark(
         "requests, bytes and the first board of pages in a browser, cold and warm",
         {"runs": (9, "cold loads of each page at each speed; the medians are reported")},
