@@ -32,6 +32,7 @@ SIZES: Final[Mapping[str, str]] = {
     "robots": "--matches 100 --seconds 20",
     "verify": "--matches 1000",
     "lists": "--matches 10000",
+    "browser": "--runs 3",
 }
 """The arguments of each that takes longer by default than a few minutes; others run as they are."""
 

@@ -437,7 +437,7 @@ READ_ALL_THE_SAME = {
     ("services/app/context.py", "mail_domain"),
     # a terminal at the data has no network whose attempts are counted, and may always make accounts
     ("services/app/context.py", "password_rate"),
-    ("services/app/userids.py", "signups"),
+    ("services/app/admission.py", "signups"),
     # of browsers
     ("services/app/passwords.py", "relay"),
     ("services/app/passwords.py", "site"),
