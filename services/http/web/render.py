@@ -6,7 +6,8 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Final
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, nodes
+from jinja2.visitor import NodeTransformer
 from litestar import Response
 from litestar.datastructures import Cookie
 from litestar.response import Redirect
@@ -71,10 +72,50 @@ def _folders() -> list[str]:
     )
 
 
+class _InWords(NodeTransformer):
+    """Puts the messages of a template into words when it is compiled.
+
+    An environment has one language, so that a message is looked up once, and not whenever a page is rendered.
+    """
+
+    def __init__(self, words: Wording) -> None:
+        self._lookup: Final = {
+            "_": words.gettext,
+            "gettext": words.gettext,
+            "pgettext": words.pgettext,
+        }
+
+    def visit_Call(self, node: nodes.Call) -> nodes.Node:  # noqa: N802 - named after the node
+        """Return the words in place of a call that looks up a message, with its values put into them."""
+        self.generic_visit(node)
+        lookup = self._lookup.get(node.node.name) if isinstance(node.node, nodes.Name) else None
+        if lookup is None:
+            return node
+        message = [one.value for one in node.args if isinstance(one, nodes.Const)]
+        if len(message) != len(node.args):
+            raise TypeError(f"line {node.lineno} looks up a message that is made only when it is shown")
+        # as Jinja's own: a message is markup, and is always formatted, which escapes the values
+        text = nodes.Const(Markup(lookup(*message)), lineno=node.lineno)  # noqa: S704
+        values = [nodes.Pair(nodes.Const(one.key), one.value) for one in node.kwargs]
+        return nodes.Mod(text, nodes.Dict(values), lineno=node.lineno)
+
+
+class _Templates(Environment):
+    """Templates in one language."""
+
+    def __init__(self, words: Wording, **options: Any) -> None:
+        super().__init__(**options)
+        self._in_words: Final = _InWords(words)
+
+    def _generate(self, source: nodes.Template, *names: Any, **options: Any) -> str:
+        return super()._generate(self._in_words.visit(source), *names, **options)
+
+
 @cache
 def environment(words: Wording) -> Environment:
     """Return the templates in a language."""
-    environment = Environment(
+    environment = _Templates(
+        words,
         loader=ChoiceLoader([PackageLoader(_PACKAGE, folder) for folder in _folders()]),
         autoescape=True,
         undefined=StrictUndefined,
