@@ -1,6 +1,7 @@
 """Mū tōrere: eight kewai around the putahi; in SVG on a star with koru as in kōwhaiwhai."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from math import cos, pi, sin
 from typing import Final
 
@@ -120,6 +121,13 @@ def _lines() -> Iterator[Markup]:
     yield text_line("0", _around(1.5, 44), class_="label large")
 
 
+@cache
+def _board() -> tuple[Markup, ...]:
+    """Return what lies below the stones in every position."""
+    return (*_star(), *_lines())
+
+
+@cache
 def _stone(seat: int) -> Markup:
     return piece(f"{LOOKS[seat]} stone", seat, *stone(LOOKS[seat], _STONE))
 
@@ -157,7 +165,7 @@ def paint(view: BoardInput) -> Picture:
         for seat, side in enumerate(sides)
     }
     return Picture(
-        (*_star(), *_lines(), *_trail(ends), *places), _HEIGHT, players, place_sentences(where)
+        (*_board(), *_trail(ends), *places), _HEIGHT, players, place_sentences(where)
     )
 
 
