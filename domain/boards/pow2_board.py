@@ -349,7 +349,7 @@ def _line(line: tuple[int, ...], marks: str | None, *, turned: bool) -> tuple[Ma
     drawn = element(
         "line", class_=" ".join(classes), data_line=f"{start}-{end}", x1=ax, y1=ay, x2=bx, y2=by
     )
-    if marks not in _OWNED.values():
+    if marks is None or marks not in _OWNED.values():
         return (drawn,)
     inlay = f"inlay {marks.removeprefix('of-')}"
     return drawn, element("line", class_=inlay, x1=ax, y1=ay, x2=bx, y2=by)

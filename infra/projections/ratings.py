@@ -178,9 +178,15 @@ class RatingsQuery(Query):
 
     def players(self, game: str, accounts: Sequence[AccountId]) -> list[Rating | None]:
         """Return the ratings of players, None for a newcomer, in one round trip; O(players)."""
+        return read_one(self._client, self.read_known(game, accounts))
+
+    def read_known(self, game: str, accounts: Sequence[AccountId]) -> Read[list[Rating | None]]:
+        """Return the read of `players`."""
         key = self._generation().of(game).key(players_key(game))
-        rows = self._fields(key, [account.hex() for account in accounts])
-        return [None if row is None else unpack(row) for row in rows]
+        return Read(
+            lambda pipe: pipe.hmget(key, [account.hex() for account in accounts]),
+            lambda replies: [None if row is None else unpack(row) for row in replies[0]],
+        )
 
     def read_players(self, wanted: Sequence[Player]) -> Read[list[Rating]]:
         """Return the read of players' ratings, each in a game; that of a newcomer for none."""

@@ -87,14 +87,18 @@ def waiting_matches(app: App, own: OwnMatches) -> WaitingMatches:
 
 
 def next_match(
-    app: App, account: AccountId, after: int | None = None, language: Translation = ENGLISH
+    app: App,
+    account: AccountId,
+    after: int | None = None,
+    language: Translation = ENGLISH,
+    own: OwnMatches | None = None,
 ) -> NextMatch | None:
-    """Return the first of the matches that wait for an account; None if none does.
+    """Return the first of the matches that wait for an account; None if none does. `own` are not read again.
 
     If the match `after` still waits, it is the one that follows in the order, and the first after the last;
     so all are gone through. `after` itself is never returned.
     """
-    found = waiting_matches(app, own_matches(app, account))
+    found = waiting_matches(app, own or own_matches(app, account))
     boards = [row.board for row in found.rows]
     at = boards.index(after) + 1 if after in boards else 0
     rows = [row for row in (*found.rows[at:], *found.rows[:at]) if row.board != after]

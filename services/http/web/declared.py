@@ -9,6 +9,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from services.http.requests import WEIGHT
 from services.http.web.forms import COMMANDS, CommandCount
+from services.http.web.session import READS, PageReads
 
 Handler: TypeAlias = Callable[..., Any]
 Verb: TypeAlias = type[get] | type[post]
@@ -24,15 +25,21 @@ class Pages:
         self.all: list[HTTPRouteHandler] = []
 
     def get(
-        self, path: str, *, weight: int = 1, in_thread: bool = True
+        self,
+        path: str,
+        *,
+        weight: int = 1,
+        in_thread: bool = True,
+        reads: PageReads | None = None,
     ) -> Callable[[Handler], HTTPRouteHandler]:
-        """Declare a page, which counts as `weight` requests.
+        """Declare a page, which counts as `weight` requests; `reads` are gathered for it.
 
         A handler that is no coroutine runs in a thread; one that never waits may do without.
         """
 
         def declare(handler: Handler) -> HTTPRouteHandler:
-            return self._add(get, path, handler, in_thread=in_thread, opt={WEIGHT: weight})
+            opt = {WEIGHT: weight, READS: reads}
+            return self._add(get, path, handler, in_thread=in_thread, opt=opt)
 
         return declare
 

@@ -1,6 +1,6 @@
 """Rendering of pages from templates, with automatic escaping."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
 from importlib.resources import files
@@ -11,7 +11,7 @@ from jinja2.visitor import NodeTransformer
 from litestar import Response
 from litestar.datastructures import Cookie
 from litestar.response import Redirect
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from domain.game.protocol import GamePart, game_text
 from domain.sentences import text_in
@@ -79,7 +79,7 @@ class _InWords(NodeTransformer):
     """
 
     def __init__(self, words: Wording) -> None:
-        self._lookup: Final = {
+        self._lookup: Final[Mapping[str, Callable[..., str]]] = {
             "_": words.gettext,
             "gettext": words.gettext,
             "pgettext": words.pgettext,
@@ -93,7 +93,9 @@ class _InWords(NodeTransformer):
             return node
         message = [one.value for one in node.args if isinstance(one, nodes.Const)]
         if len(message) != len(node.args):
-            raise TypeError(f"line {node.lineno} looks up a message that is made only when it is shown")
+            raise TypeError(
+                f"line {node.lineno} looks up a message that is made only when it is shown"
+            )
         # as Jinja's own: a message is markup, and is always formatted, which escapes the values
         text = nodes.Const(Markup(lookup(*message)), lineno=node.lineno)  # noqa: S704
         values = [nodes.Pair(nodes.Const(one.key), one.value) for one in node.kwargs]
@@ -108,7 +110,8 @@ class _Templates(Environment):
         self._in_words: Final = _InWords(words)
 
     def _generate(self, source: nodes.Template, *names: Any, **options: Any) -> str:
-        return super()._generate(self._in_words.visit(source), *names, **options)
+        in_words: nodes.Template = self._in_words.visit(source)
+        return super()._generate(in_words, *names, **options)
 
 
 @cache
@@ -167,17 +170,19 @@ def _ngettext(words: Wording, one: str, many: str, count: int, /, **values: obje
 
 def _time(shown: str, words: Callable[[int], str], at: int) -> Markup:
     """Return an instant (ms) as an element; `times.js` puts it into the zone of the browser."""
-    exact = f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
-    element = '<time datetime="{}" data-shown="{}">{}</time>'
-    return Markup(element).format(exact, shown, words(at))  # noqa: S704 - no part is a user's
+    return _time_element(at, f'data-shown="{shown}"', words(at))
 
 
 def _countdown(words: Callable[[int], str], at: int, now: int) -> Markup:
     """Return the time until an instant (ms) as an element; `times.js` counts it down."""
-    exact = f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
     left = max(0, at - now)
-    element = '<time datetime="{}" data-deadline="{}">{}</time>'
-    return Markup(element).format(exact, left, words(left))  # noqa: S704 - no part is a user's
+    return _time_element(at, f'data-deadline="{left}"', words(left))
+
+
+def _time_element(at: int, data: str, text: str) -> Markup:
+    exact = f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    # no part is a user's; `Markup.format` takes ten times as long
+    return Markup(f'<time datetime="{exact}" {data}>{escape(text)}</time>')  # noqa: S704
 
 
 def render(
@@ -187,7 +192,8 @@ def render(
 
     A guest without a cookie gets one, which the CSRF check of forms needs.
     """
-    proof = Markup('<input type="hidden" name="{}" value="{}">').format(CSRF_FIELD, visitor.proof)
+    # the proof is hexadecimal digits
+    proof = Markup(f'<input type="hidden" name="{CSRF_FIELD}" value="{visitor.proof}">')  # noqa: S704
     found, named = (
         environment(visitor.wording).get_template(template),
         {**shown, "visitor": visitor},

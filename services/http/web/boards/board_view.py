@@ -473,6 +473,7 @@ def draw_figures(game: GamePackage, *names: str) -> Markup:
     return _drawing(f"-20 -20 {width} 40", drawn, "figure")
 
 
+@cache
 def board_sample(theme: BoardTheme) -> Markup:
     """Return a piece of a board in a theme, whatever the page's own is."""
     light, dark = (element("g", *stone(look, _STONE), class_=f"piece {look}") for look in LOOKS[:2])
