@@ -199,7 +199,13 @@ def newest_text(notices: Sequence[PlayerNotice]) -> str:
     return repr(notices[:1])
 
 
+_KINDS: Final = {kind.value: kind for kind in NoticeKind}
+"""The kinds by their stored names, because `NoticeKind` itself takes longer to find one."""
+
+
 def _notice(member: bytes, score: Any) -> PlayerNotice:
     board, seq, kind, *detail = member.decode().split(":")
     found = NoticeDetail.read(detail[0]) if detail else None
-    return PlayerNotice(int(score), int(board), int(seq), NoticeKind(kind), found)
+    return PlayerNotice(
+        int(score), int(board), int(seq), _KINDS.get(kind) or NoticeKind(kind), found
+    )

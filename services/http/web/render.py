@@ -1,5 +1,6 @@
 """Rendering of pages from templates, with automatic escaping."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -7,6 +8,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, nodes
+from jinja2.compiler import CodeGenerator, Frame
 from jinja2.visitor import NodeTransformer
 from litestar import Response
 from litestar.datastructures import Cookie
@@ -14,6 +16,7 @@ from litestar.response import Redirect
 from markupsafe import Markup, escape
 
 from domain.game.protocol import GamePart, game_text
+from domain.rules import AnyRules
 from domain.sentences import text_in
 from infra.languages.catalogues import languages, translated
 from infra.languages.formats import language_name
@@ -102,8 +105,36 @@ class _InWords(NodeTransformer):
         return nodes.Mod(text, nodes.Dict(values), lineno=node.lineno)
 
 
+_SPECIAL: Final = re.compile("[&<>'\"]").search
+
+
+def _escaped(value: object) -> str:
+    """Return what `markupsafe.escape` does, as plain text where that is all it would be.
+
+    A page shows some hundred values, most of which are short texts and numbers.
+    """
+    if type(value) is int:
+        return str(value)
+    if type(value) is str and _SPECIAL(value) is None:
+        return value
+    return escape(value)
+
+
+class _Compiler(CodeGenerator):
+    """Has the values of a template escaped by `_escaped`."""
+
+    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
+        if frame.eval_ctx.volatile or not frame.eval_ctx.autoescape:
+            super()._output_child_pre(node, frame, finalize)
+        else:
+            self.write("environment.escaped(")
+
+
 class _Templates(Environment):
     """Templates in one language."""
+
+    code_generator_class = _Compiler
+    escaped = staticmethod(_escaped)
 
     def __init__(self, words: Wording, **options: Any) -> None:
         super().__init__(**options)
@@ -151,6 +182,7 @@ def environment(words: Wording) -> Environment:
     environment.filters["option_of"] = partial(_game_text, words, GamePart.OPTIONS)
     environment.filters["guide_of"] = partial(_game_text, words, GamePart.GUIDE)
     environment.filters["in_earnest"] = in_earnest
+    environment.filters["robot_buttons"] = partial(_robot_buttons, words)
     environment.filters["figures"] = draw_figures
     environment.filters["board_sample"] = board_sample
     environment.filters["game_picture"] = game_picture
@@ -214,6 +246,12 @@ def rendered_macro(words: Wording, template: str, macro: str, *values: Any) -> s
     """Return what a macro of a template makes of values, as a part of a page for its script."""
     module = environment(words).get_template(template).module
     return str(getattr(module, macro)(*values))
+
+
+@cache
+def _robot_buttons(words: Wording, games: tuple[AnyRules, ...], levels: tuple[str, ...]) -> Markup:
+    """Return the buttons of robots, which are the same on every page."""
+    return Markup(rendered_macro(words, "_robots.html", "buttons", games, levels))  # noqa: S704
 
 
 def redirect_to(path: str, cookies: Sequence[Cookie] = ()) -> Redirect:

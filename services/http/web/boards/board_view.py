@@ -135,6 +135,7 @@ def _draw_start(rules: AnyRules) -> str:
     return draw_svg(rules, position, (), plates=False)
 
 
+@lru_cache(maxsize=_MOST_PICTURES)
 def picture_url(key: str, name: str = CARD, theme: BoardTheme = USUAL.board) -> str:
     """Return the address of a picture of a game."""
     query = {"v": draw_guide_picture(key, name, theme).version}
