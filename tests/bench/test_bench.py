@@ -92,6 +92,16 @@ def check_lone(found: dict[str, Any]) -> None:
     assert details["aof_bytes"] > 100
 
 
+def check_pages(found: dict[str, Any]) -> None:
+    pages = found["details"]["pages"]
+    assert {"match, to move", "match, waiting", "all matches in turn", "home"} < pages.keys()
+    for page in pages.values():
+        assert page["bytes"] > 1_000
+        assert page["commands"] > 5
+        # the session first, because all others need the account
+        assert page["round trips"] > 1
+
+
 def check_memory(found: dict[str, Any]) -> None:
     details = found["details"]
     parts = details["of which, by MEMORY USAGE of one match"]
@@ -154,6 +164,7 @@ MEASURED = [
     ("robots --matches 20 --seconds 2 --pause 1", None, check_robots),
     ("http --clients 2 --matches 1 --runs 3", None, check_http),
     ("lone --moves 2 --pause 1 --settle 3", None, check_lone),
+    ("pages --requests 20", "empty_page", check_pages),
     ("memory --matches 200 --plies 40", None, check_memory),
     ("verify --matches 24 --plies 6", None, VERIFIED),
     ("lists --matches 100 --buckets 1,3", None, check_lists),
@@ -168,7 +179,7 @@ def test_a_benchmark_measures_what_it_says(words: str, peers: str | None, check:
     if words.startswith("lone") and not HAS_COMPILER:
         pytest.skip("no C compiler")
     found = bench(*words.split())
-    assert found["unit"] in ("moves", "leaves") or peers is None
+    assert found["unit"] in ("moves", "leaves", "pages") or peers is None
     assert peers is None or set(found["peers"]) == set(peers.split(";"))
     if isinstance(check, dict):
         assert check.items() <= found["details"].items()
