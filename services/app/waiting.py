@@ -176,8 +176,7 @@ def grouped(notices: Sequence[PlayerNotice], *, kinds: bool = True) -> list[News
 
 def is_new(notice: PlayerNotice, unread: UnreadCounts, now: int) -> bool:
     """Return whether a notice is news to an account; `now` in ms."""
-    # a read mark is kept as long as messages are
-    if notice.at <= max(unread.news_read, now - KEPT_SECONDS * 1000):
+    if notice.at <= _read_until(unread, now):
         return False
     if notice.kind is NoticeKind.CHAT:
         return notice.board in unread.boards
@@ -188,5 +187,12 @@ def is_new(notice: PlayerNotice, unread: UnreadCounts, now: int) -> bool:
 
 def new_count(matches: Sequence[PlayerNotice], written: UnreadOverview, now: int) -> int:
     """Return how many groups of notices, of matches and of what others wrote, are new."""
-    every = [*matches, *(one.notice for one in written.notices)]
-    return len(grouped([one for one in every if is_new(one, written.counts, now)]))
+    read, counts = _read_until(written.counts, now), written.counts
+    every = (*matches, *(one.notice for one in written.notices))
+    # most are older, and quickly told apart
+    return len(grouped([one for one in every if one.at > read and is_new(one, counts, now)]))
+
+
+def _read_until(unread: UnreadCounts, now: int) -> int:
+    # a read mark is kept as long as messages are
+    return max(unread.news_read, now - KEPT_SECONDS * 1000)

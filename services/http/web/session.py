@@ -454,7 +454,7 @@ def unmask_token(text: str) -> bytes:
 
 
 def _exclusive_or(one: bytes, other: bytes) -> bytes:
-    return bytes(a ^ b for a, b in zip(one, other, strict=True))
+    return (int.from_bytes(one) ^ int.from_bytes(other)).to_bytes(len(one))
 
 
 def _cookie_name(name: str, *, secure: bool) -> str:

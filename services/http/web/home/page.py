@@ -6,6 +6,7 @@ Pages of long lists: notices, scores.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 from uuid import uuid4
 
@@ -229,7 +230,7 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         followed=home.followed,
         watched=watched_part(context, home.followed, 0, _MAX_WATCHED, visitor.wording),
         played=played_part(context, account, home.followed, 0, _MAX_PLAYED, visitor.wording),
-        news=[one for one in news if one.current][:_MAX_NEWS],
+        news=list(islice((one for one in news if one.current), _MAX_NEWS)),
         offers=named_offers(home.challenges, home.names, visitor),
         offers_part=ListPart.of(
             visitor.wording.gettext("Open challenges"),
@@ -354,4 +355,4 @@ def news_items(
     seats = (seat for row in rows.values() for seat in row.seats)
     names = names_of(app, [*seats, *senders_of(notices)], visitor.wording)
     reader = NewsReader(account, visitor.wording, app.unread.counts(account), visitor.now)
-    return named_news(groups, rows, names, reader)
+    return list(named_news(groups, rows, names, reader))
