@@ -37,7 +37,7 @@ def read_strings(names: Sequence[str], parse: Callable[[list[Any]], Result]) -> 
 
 
 def read_nothing(result: Result) -> Read[Result]:
-    """Return a read without a command, for what is known or not wanted."""
+    """Return a read without a command, for a result that is known."""
     return read_strings((), lambda _: result)
 
 

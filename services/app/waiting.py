@@ -189,7 +189,7 @@ def new_count(matches: Sequence[PlayerNotice], written: UnreadOverview, now: int
     """Return how many groups of notices, of matches and of what others wrote, are new."""
     read, counts = _read_until(written.counts, now), written.counts
     every = (*matches, *(one.notice for one in written.notices))
-    # most are older, and quickly told apart
+    # by the time first, because most are older
     return len(grouped([one for one in every if one.at > read and is_new(one, counts, now)]))
 
 

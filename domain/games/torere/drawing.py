@@ -123,7 +123,7 @@ def _lines() -> Iterator[Markup]:
 
 @cache
 def _board() -> tuple[Markup, ...]:
-    """Return what lies below the stones in every position."""
+    """Return the board without stones."""
     return (*_star(), *_lines())
 
 
@@ -164,9 +164,7 @@ def paint(view: BoardInput) -> Picture:
         side: [name for name, own in stones.items() if own == seat]
         for seat, side in enumerate(sides)
     }
-    return Picture(
-        (*_board(), *_trail(ends), *places), _HEIGHT, players, place_sentences(where)
-    )
+    return Picture((*_board(), *_trail(ends), *places), _HEIGHT, players, place_sentences(where))
 
 
 def _figure(name: str) -> Markup:

@@ -159,7 +159,7 @@ READS: Final = "reads"
 
 
 class PageReads(Protocol):
-    """What a page reads of an account, and of the match of its address, together with the account."""
+    """The reads of a page, of an account and of the match of its address, which are made together with the account's."""
 
     def __call__(
         self, app: App, asked: "AskedPage", board: int, state: MatchState | None, /
@@ -172,7 +172,7 @@ class PageReads(Protocol):
 
 
 class AskedPage(NamedTuple):
-    """Who asks for a page, and when."""
+    """A request for a page: its visitor, and its time."""
 
     account: AccountId | None
     """None for a visitor who has not logged in."""
@@ -183,7 +183,7 @@ class AskedPage(NamedTuple):
 
 
 class FoundVisit(NamedTuple):
-    """What a page's address and a session's cookie lead to."""
+    """The session, the match and the reads to which a cookie and an address lead."""
 
     session: SessionCheck | None = None
     match: MatchOfPage | None = None
@@ -332,7 +332,7 @@ def _is_partial(request: AnyRequest) -> bool:
 
 
 def _visit(request: AnyRequest, context: ApiContext, text: str) -> FoundVisit:
-    """Return what a cookie and the address lead to, in two round trips.
+    """Return the visit of a cookie and an address, in two round trips.
 
     Without a session, or if the match is not in Redis or can't be read, there is no match: its page reads it
     by itself, from the archive, too.
@@ -377,7 +377,8 @@ def _visit(request: AnyRequest, context: ApiContext, text: str) -> FoundVisit:
 def _reads_of_page(
     request: AnyRequest, context: ApiContext, asked: AskedPage, state: MatchState | None
 ) -> Sequence[Read[Any]]:
-    reads: PageReads | None = request.scope["route_handler"].opt.get(READS)
+    handler: Any = request.scope.get("route_handler")  # an address that is no page has none
+    reads: PageReads | None = handler.opt.get(READS) if handler else None
     if reads is None:
         return ()
     try:

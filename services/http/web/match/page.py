@@ -92,14 +92,14 @@ def next_match_link(
 
 
 class BesideMatch(NamedTuple):
-    """What the page of a match shows that is read beside the match."""
+    """The contents of a match page that are read beside the match."""
 
     writing: ReadWriting
     ratings: Ratings
     change: RatingChange | None
-    """What the match has changed in the visitor's rating."""
+    """The change of the visitor's rating by the match."""
     own: OwnMatches | None
-    """The visitor's matches, of which the page names the next; None if this one waits."""
+    """The visitor's matches, of which the page names the next; None if they were not read."""
 
     @classmethod
     def of(cls, account: AccountId | None, found: Sequence[Any]) -> Self:
@@ -119,7 +119,8 @@ def _reads_beside(
     seat = state.seats.index(account) if account in state.seats else None
     # a request of the other parts of the page leaves the chat unread
     chats = seat is not None and len(state.seats) > 1 and not asked.partial
-    waits = seat is None or seat in state.waits
+    # with an offer it depends on more whether a match waits; then they are read if they are needed
+    waits = seat is None or seat in state.waits or state.offer is not None
     return (
         *writing_reads(app, account, board, with_chat=chats),
         read_ratings(app, state),

@@ -292,7 +292,7 @@ class MatchWriting(msgspec.Struct, frozen=True):
 
 
 class ReadWriting(NamedTuple):
-    """What `writing_reads` have read."""
+    """The results of `writing_reads`."""
 
     note: str
     marks: MatchMarks
