@@ -117,6 +117,10 @@ BENCHMARKS: Final = {
             ),
         },
     ),
+    "pages": _Benchmark(
+        "pages of a player: processor time, latency, commands and round trips",
+        {"requests": (500, "requests for each page")},
+    ),
     "lone": _Benchmark(
         "server commands, log bytes and latency of one move on an idle server",
         {

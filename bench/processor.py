@@ -14,9 +14,20 @@ def processor_seconds(parent: int) -> dict[str, float]:
     ticks = os.sysconf("SC_CLK_TCK")
     found: dict[str, float] = defaultdict(float)
     for pid, fields in _processes():
-        if int(fields[1]) == parent:  # ppid; then utime and stime
-            found[_role(pid)] += (int(fields[11]) + int(fields[12])) / ticks
+        if int(fields[1]) == parent:  # ppid
+            found[_role(pid)] += _ticks(fields) / ticks
     return found
+
+
+def process_seconds(pid: int) -> float:
+    """Return the processor time of a process, in seconds; 0 where it is not known."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    return sum(_ticks(fields) / ticks for found, fields in _processes() if found == str(pid))
+
+
+def _ticks(fields: list[str]) -> int:
+    """Return the sum of utime and stime."""
+    return int(fields[11]) + int(fields[12])
 
 
 def _processes() -> Iterator[tuple[str, list[str]]]:

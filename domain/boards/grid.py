@@ -8,10 +8,11 @@ A board of squares as text and in SVG, with a piece on some of its places.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from string import ascii_lowercase
 from typing import Final
 
-from domain.boards.pieces import PieceKind, PieceKinds, stone_kind, where_pieces_are
+from domain.boards.pieces import PLACES_KEPT, PieceKind, PieceKinds, stone_kind, where_pieces_are
 from domain.game.painter import (
     WIDTH,
     BoardInput,
@@ -126,6 +127,8 @@ class _GridPicture:
         self._grid, self._turned = grid, turned
         self.square: Final = square_of(grid)
         self.height: Final = 2 * _EDGE + grid.rows * self.square
+        self.ground: Final = (*self._lines(), *self._labels())
+        """The lines between the squares, the frame, and the letters and numbers around it."""
 
     def centre_of(self, name: str) -> Point:
         """Return the middle of a square."""
@@ -133,8 +136,7 @@ class _GridPicture:
         x, y = _EDGE + self.square * (column + 0.5), _EDGE + self.square * (row + 0.5)
         return (WIDTH - x, self.height - y) if self._turned else (x, y)
 
-    def ground(self) -> tuple[Markup, ...]:
-        """Return the lines between the squares, the frame, and the letters and numbers around it."""
+    def _lines(self) -> Iterator[Markup]:
         width, height = self._grid.columns * self.square, self._grid.rows * self.square
         across = (
             f"M{number(_EDGE + self.square * at)} {_EDGE}v{number(height)}"
@@ -144,9 +146,8 @@ class _GridPicture:
             f"M{_EDGE} {number(_EDGE + self.square * at)}h{number(width)}"
             for at in range(1, self._grid.rows)
         )
-        lines = element("path", class_="line", d="".join((*across, *down)))
-        frame = element("rect", class_="frame", x=_EDGE, y=_EDGE, width=width, height=height, rx=3)
-        return (lines, frame, *self._labels())
+        yield element("path", class_="line", d="".join((*across, *down)))
+        yield element("rect", class_="frame", x=_EDGE, y=_EDGE, width=width, height=height, rx=3)
 
     def _labels(self) -> Iterator[Markup]:
         for name in self._grid.names[: self._grid.columns]:
@@ -158,7 +159,7 @@ class _GridPicture:
             for x in (_EDGE / 2, WIDTH - _EDGE / 2):
                 yield text_line(name[1:], (x, y), class_="label")
 
-    def place(
+    def draw_place(
         self, name: str, kind: PieceKind | None, language: Translation, *, last: bool
     ) -> Markup:
         """Return a square with the piece on it, if any, and the mark of the last move."""
@@ -172,6 +173,18 @@ class _GridPicture:
             inside.append(kind.piece())
         title = f"{name}: {text_in(kind.title, language)}" if kind else name
         return place(name, self.centre_of(name), title, *inside, last=last)
+
+
+@cache
+def _picture_of(grid: SquareGrid, *, turned: bool) -> _GridPicture:
+    return _GridPicture(grid, turned=turned)
+
+
+@lru_cache(PLACES_KEPT)
+def _place(
+    drawn: _GridPicture, name: str, kind: PieceKind | None, language: Translation, *, last: bool
+) -> Markup:
+    return drawn.draw_place(name, kind, language, last=last)
 
 
 def square_of(grid: SquareGrid) -> float:
@@ -189,13 +202,17 @@ def paint_grid(
     grid: SquareGrid, view: BoardInput, kinds: PieceKinds, players: Sequence[PlayerCaption]
 ) -> Picture:
     """Draw the pieces of a position, by their letters in its `board`, and list where they are."""
-    drawn, board = _GridPicture(grid, turned=view.turned), view.position["board"]
+    drawn, board = _picture_of(grid, turned=view.turned), view.position["board"]
     last = grid.in_text(view.last)
     places = (
-        drawn.place(
-            name, kinds[board[name]] if name in board else None, view.language, last=name in last
+        _place(
+            drawn,
+            name,
+            kinds[board[name]] if name in board else None,
+            view.language,
+            last=name in last,
         )
         for name in grid.names
     )
-    body = (*drawn.ground(), *places)
+    body = (*drawn.ground, *places)
     return Picture(body, drawn.height, tuple(players), where_pieces_are(view, kinds))

@@ -14,13 +14,13 @@ The Power of Two board as text: two constant templates with 64 marks to fill in.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations, pairwise
 from typing import Final
 
 import msgspec
 
-from domain.boards.pieces import RING, PieceKind, PieceKinds, where_pieces_are
+from domain.boards.pieces import PLACES_KEPT, RING, PieceKind, PieceKinds, where_pieces_are
 from domain.boards.sets import bits, union_over
 from domain.game.painter import (
     WIDTH,
@@ -341,17 +341,18 @@ def lines_owned(board: Mapping[str, str]) -> dict[int, str]:
     return found
 
 
-def _line(line: tuple[int, ...], marks: str | None, *, turned: bool) -> Iterator[Markup]:
+@cache
+def _line(line: tuple[int, ...], marks: str | None, *, turned: bool) -> tuple[Markup, ...]:
     start, end = NAMES[line[0]], NAMES[line[-1]]
     (ax, ay), (bx, by) = centre_of(start, turned=turned), centre_of(end, turned=turned)
     classes = ["line", *(["edge"] if line in OUTER else []), *([marks] if marks else [])]
-    yield element(
+    drawn = element(
         "line", class_=" ".join(classes), data_line=f"{start}-{end}", x1=ax, y1=ay, x2=bx, y2=by
     )
-    if marks and marks in _OWNED.values():
-        yield element(
-            "line", class_=f"inlay {marks.removeprefix('of-')}", x1=ax, y1=ay, x2=bx, y2=by
-        )
+    if marks is None or marks not in _OWNED.values():
+        return (drawn,)
+    inlay = f"inlay {marks.removeprefix('of-')}"
+    return drawn, element("line", class_=inlay, x1=ax, y1=ay, x2=bx, y2=by)
 
 
 def _drawn_lines(marks: Mapping[int, str], *, turned: bool) -> list[Markup]:
@@ -419,6 +420,7 @@ def area_of(name: str, *, turned: bool = False) -> tuple[Point, ...]:
     return tuple(area)
 
 
+@lru_cache(PLACES_KEPT)
 def _place(
     name: str, kind: PieceKind | None, language: Translation, *, last: bool, turned: bool
 ) -> Markup:

@@ -8,6 +8,7 @@ or as the value of an attribute; both escape it.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, Final, NewType
 
 import msgspec
@@ -20,6 +21,8 @@ Point = tuple[float, float]
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML forbids, even escaped."""
+_SPECIAL: Final = re.compile("[^\t\n\r !#-%(-;=?-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Those, and the characters that are escaped."""
 _ESCAPED: Final = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
 )
@@ -27,6 +30,7 @@ _LETTER: Final = 0.56
 """The average width of a letter, as a part of the font's size."""
 
 
+@lru_cache(4_096)
 def number(value: float) -> str:
     """Return a number as text, with at most two decimals."""
     return f"{round(value, 2) + 0.0:g}"  # + 0.0 so that there is no -0
@@ -34,12 +38,19 @@ def number(value: float) -> str:
 
 def escape_text(text: str) -> Markup:
     """Return a text as markup, escaped."""
+    if _SPECIAL.search(text) is None:
+        return Markup(text)
     return Markup(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text).translate(_ESCAPED))
+
+
+@cache
+def _attribute_name(name: str) -> str:
+    return name.rstrip("_").replace("_", "-")
 
 
 def _attribute(name: str, value: str | float) -> str:
     text = escape_text(value) if isinstance(value, str) else number(value)
-    return f' {name.rstrip("_").replace("_", "-")}="{text}"'
+    return f' {_attribute_name(name)}="{text}"'
 
 
 def element(tag: str, *inside: Markup, **attributes: str | float | None) -> Markup:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
 from babel import Locale, UnknownLocaleError
@@ -10,6 +11,9 @@ from babel.lists import format_list
 from babel.numbers import format_decimal
 
 from domain.sentences import ENGLISH
+
+_DATES_KEPT: Final = 4_096
+"""Dates and times of day that are kept as texts, because the rows of a list have few different ones."""
 
 
 class Formats:
@@ -20,7 +24,7 @@ class Formats:
 
     def date(self, when: datetime, pattern: str) -> str:
         """Return an instant by a pattern of CLDR."""
-        return format_datetime(when, pattern, locale=self._locale)
+        return _date(self._locale, when, pattern)
 
     def span(self, count: int, unit: str) -> str:
         """Return a number of days, hours or minutes."""
@@ -34,6 +38,11 @@ class Formats:
     def names(self, names: Sequence[str]) -> str:
         """Return names as a list in words."""
         return format_list(list(names), locale=self._locale)
+
+
+@lru_cache(_DATES_KEPT)
+def _date(locale: Locale, when: datetime, pattern: str) -> str:
+    return format_datetime(when, pattern, locale=locale)
 
 
 def language_name(code: str, reader: str) -> str:

@@ -55,12 +55,11 @@ class Wording:
 
     def moment(self, at: int) -> str:
         """Return an instant (ms since 1970) to the minute, in UTC."""
-        when = datetime.fromtimestamp(at / 1000, UTC)
-        return f"{self.day(at)}, {self._formats.date(when, 'HH:mm')} UTC"
+        return f"{self.day(at)}, {self.hour(at)}"
 
     def day(self, at: int) -> str:
         """Return the day of an instant (ms since 1970), in UTC."""
-        when = datetime.fromtimestamp(at / 1000, UTC)
+        when = datetime.fromtimestamp(at // _DAY * _DAY // 1000, UTC)
         # the pattern of CLDR, by which German has a point after the day
         pattern = self.gettext("d MMM y")
         return self._formats.date(when, pattern)
@@ -73,7 +72,7 @@ class Wording:
 
     def hour(self, at: int) -> str:
         """Return the time of day of an instant (ms since 1970), in UTC."""
-        when = datetime.fromtimestamp(at / 1000, UTC)
+        when = datetime.fromtimestamp(at % _DAY // 60_000 * 60, UTC)
         return f"{self._formats.date(when, 'HH:mm')} UTC"
 
     def span(self, ms: int) -> str:

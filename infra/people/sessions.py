@@ -39,7 +39,7 @@ from infra.people.account_index import index_under_account
 from infra.people.rate_limits import SecurityEvent, note_security
 from infra.redis import keys
 from infra.redis.clients import Clock, time_ms
-from infra.redis.reads import Read, read_one, read_strings
+from infra.redis.reads import Read, read_nothing, read_one, read_strings
 from infra.redis.server import ServerTime
 from infra.sentences import SAY
 
@@ -220,14 +220,14 @@ class Sessions:
     def read(text: str) -> Read[Session | None]:
         """Return the read of the session of a text, whose account may have been deleted."""
         if not _TEXT.fullmatch(text):
-            return read_strings((), lambda _: None)
+            return read_nothing(None)
         digest = _digest(text)
         return read_strings([record_key(digest)], lambda found: _unpack(digest, found[0]))
 
     def read_account(self, session: Session | None) -> Read[SessionCheck | None]:
         """Return the read of a session with its account; None for none, or a deleted account."""
         if session is None:
-            return read_strings((), lambda _: None)
+            return read_nothing(None)
         now = self._time.read()
 
         def parse(found: list[Any]) -> SessionCheck | None:

@@ -33,7 +33,7 @@ from infra.projections.archived_places import last_of, queue_last, queue_size, s
 from infra.projections.buckets import LISTS, Bucket
 from infra.projections.finished_matches import FinishedMatches, FinishedMatchRow
 from infra.projections.generations import Query
-from infra.redis.reads import Read
+from infra.redis.reads import Read, read_one
 
 ROWS: Final = "rows"
 
@@ -236,7 +236,17 @@ class MatchLists(Query):
 
     def count_playing(self, game: str) -> int:
         """Return the number of running matches of a game; O(buckets)."""
-        return self._count(self._generation(), open_key(game))
+        return read_one(self._client, self.read_count_playing(game))
+
+    def read_count_playing(self, game: str) -> Read[int]:
+        """Return the read of `count_playing`."""
+        buckets = self._generation().all
+
+        def queue(pipe: Any) -> None:
+            for bucket in buckets:
+                pipe.zcard(bucket.key(open_key(game)))
+
+        return Read(queue, sum)
 
     def playing(self, game: str, start: int = 0, count: int = 50) -> list[MatchListRow]:
         """Return running matches of a game, the newest board first.

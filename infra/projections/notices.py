@@ -199,7 +199,14 @@ def newest_text(notices: Sequence[PlayerNotice]) -> str:
     return repr(notices[:1])
 
 
+_KINDS: Final = {kind.value: kind for kind in NoticeKind}
+"""The kinds by their stored names, because `NoticeKind` itself takes longer to find one."""
+
+
 def _notice(member: bytes, score: Any) -> PlayerNotice:
-    board, seq, kind, *detail = member.decode().split(":")
-    found = NoticeDetail.read(detail[0]) if detail else None
-    return PlayerNotice(int(score), int(board), int(seq), NoticeKind(kind), found)
+    board, seq, what = member.decode().split(":", 2)
+    kind, _, detail = what.partition(":")
+    found = NoticeDetail.read(detail) if detail else None
+    return PlayerNotice(
+        int(score), int(board), int(seq), _KINDS.get(kind) or NoticeKind(kind), found
+    )

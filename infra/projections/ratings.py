@@ -178,9 +178,15 @@ class RatingsQuery(Query):
 
     def players(self, game: str, accounts: Sequence[AccountId]) -> list[Rating | None]:
         """Return the ratings of players, None for a newcomer, in one round trip; O(players)."""
+        return read_one(self._client, self.read_known(game, accounts))
+
+    def read_known(self, game: str, accounts: Sequence[AccountId]) -> Read[list[Rating | None]]:
+        """Return the read of `players`."""
         key = self._generation().of(game).key(players_key(game))
-        rows = self._fields(key, [account.hex() for account in accounts])
-        return [None if row is None else unpack(row) for row in rows]
+        return Read(
+            lambda pipe: pipe.hmget(key, [account.hex() for account in accounts]),
+            lambda replies: [None if row is None else unpack(row) for row in replies[0]],
+        )
 
     def read_players(self, wanted: Sequence[Player]) -> Read[list[Rating]]:
         """Return the read of players' ratings, each in a game; that of a newcomer for none."""
@@ -194,16 +200,31 @@ class RatingsQuery(Query):
 
     def place(self, game: str, account: AccountId) -> int | None:
         """Return a player's place in the table, from 1; None without a rating; O(log n)."""
+        return read_one(self._client, self.read_place(game, account))
+
+    def read_place(self, game: str, account: AccountId) -> Read[int | None]:
+        """Return the read of `place`."""
         key = self._generation().of(game).key(table_key(game))
-        above = self._client.zrevrank(key, account.hex())
-        return None if above is None else int(above) + 1
+        return Read(
+            lambda pipe: pipe.zrevrank(key, account.hex()),
+            lambda replies: None if replies[0] is None else int(replies[0]) + 1,
+        )
 
     def series(
         self, game: str, account: AccountId, start: int = 0, count: int = 1_000
     ) -> list[RatingPoint]:
         """Return a player's rating after each match, from the `start`th on; O(start + count)."""
+        return read_one(self._client, self.read_series(game, account, start, count))
+
+    def read_series(
+        self, game: str, account: AccountId, start: int, count: int
+    ) -> Read[list[RatingPoint]]:
+        """Return the read of `series`."""
         key = self._generation().of(game).key(series_key(game, account))
-        return [_unpack_point(data) for data in self._client.lrange(key, start, start + count - 1)]
+        return Read(
+            lambda pipe: pipe.lrange(key, start, start + count - 1),
+            lambda replies: [_unpack_point(data) for data in replies[0]],
+        )
 
     def changes(self, matches: Sequence[RatedMatch]) -> list[MatchChanges]:
         """Return what each match changed in the ratings of its seats; O(1) a match."""

@@ -30,6 +30,7 @@ from infra.projections.projection import (
     counted_result,
     revoked_result,
 )
+from infra.redis.reads import Read, read_one
 
 POINT: Final = 60
 """Units of a point, so that sums of thirds are whole numbers, in whatever order they are added."""
@@ -86,11 +87,23 @@ class StandingsQuery(Query):
 
     def player(self, game: str, account: AccountId) -> StandingRow:
         """Return one player's counts, all 0 without a finished match; O(1)."""
+        return read_one(self._client, self.read_player(game, account))
+
+    def read_player(self, game: str, account: AccountId) -> Read[StandingRow]:
+        """Return the read of `player`."""
         bucket = self._generation().of(game)
-        score = self._client.zscore(bucket.key(table_key(game)), account.hex())
         fields = [tally_field(account, what) for what in COUNTS]
-        counts = self._fields(bucket.key(tally_key(game)), fields)
-        return StandingRow(account, (score or 0) / POINT, *(int(count or 0) for count in counts))
+
+        def queue(pipe: Any) -> None:
+            pipe.zscore(bucket.key(table_key(game)), account.hex())
+            pipe.hmget(bucket.key(tally_key(game)), fields)
+
+        def parse(replies: list[Any]) -> StandingRow:
+            score, counts = replies
+            found = (int(count or 0) for count in counts)
+            return StandingRow(account, (score or 0) / POINT, *found)
+
+        return Read(queue, parse)
 
     def refused(self, account: AccountId) -> int:
         """Return how many draws a player knew, or could know, and then refused to play; O(1)."""

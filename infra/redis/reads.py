@@ -17,6 +17,7 @@ from redis.crc import key_slot
 from infra.redis.cluster import in_cluster
 
 Result = TypeVar("Result")
+Other = TypeVar("Other")
 
 
 class Read(NamedTuple, Generic[Result]):
@@ -33,6 +34,16 @@ class Read(NamedTuple, Generic[Result]):
 def read_strings(names: Sequence[str], parse: Callable[[list[Any]], Result]) -> Read[Result]:
     """Return the read of strings alone; `parse` gets None for a missing one."""
     return Read(_queue_nothing, parse, names)
+
+
+def read_nothing(result: Result) -> Read[Result]:
+    """Return a read without a command, for a result that is known."""
+    return read_strings((), lambda _: result)
+
+
+def mapped(read: Read[Result], change: Callable[[Result], Other]) -> Read[Other]:
+    """Return a read of something else that follows from the result of a read."""
+    return Read(read.queue, lambda values: change(read.parse(values)), read.strings)
 
 
 def _queue_nothing(pipe: object) -> None:

@@ -20,7 +20,7 @@ from redis.exceptions import RedisError
 from infra.redis.clients import Clock, to_ms
 from infra.redis.cluster import servers_of
 from infra.redis.node_names import node_address
-from infra.redis.reads import Read, read_strings
+from infra.redis.reads import Read, read_nothing
 
 MINIMUM_VERSION: Final = (7, 2)
 """The first Redis and the first Valkey that know WAITAOF."""
@@ -179,7 +179,7 @@ class ServerTime:
         """Return the read of the time in ms; it has no command if the time was asked for recently."""
         now = self.counted()
         if now is not None:
-            return read_strings((), lambda _: now)
+            return read_nothing(now)
         return Read(lambda pipe: pipe.time(), lambda replies: self.learn(replies[0]))
 
     def counted(self) -> int | None:

@@ -12,7 +12,7 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.game.protocol import PuzzleScore
 from domain.match.events import AccountId
-from domain.match.history import replay, unpack_snapshot
+from domain.match.history import PackedSnapshot, replay, unpack_snapshot
 from domain.match.state import MatchState, positions
 from domain.rules import AnyRules, rules_by_id
 from infra.people.accounts import Profile
@@ -164,17 +164,26 @@ def with_older(
     The match itself has all that is shown, also from the archive; one that can't be read is left out.
     """
     found = dict(known)
-    for board in boards:
-        if board in found:
-            continue
+    missing = [board for board in dict.fromkeys(boards) if board not in found]
+    for board, snapshot in zip(missing, _snapshots(app, missing), strict=True):
         try:
-            (snapshot,) = app.store.snapshots([board])
             state = unpack_snapshot(snapshot).state
-        except (Refusal, msgspec.MsgspecError):
+        except msgspec.MsgspecError:
             continue
         if state.started:
             found[board] = _row_of(board, state)
     return found
+
+
+def _snapshots(app: App, boards: Sequence[int]) -> list[PackedSnapshot | None]:
+    """Return snapshots, None for those that can't be read."""
+    try:
+        return app.store.snapshots(boards) if boards else []
+    except Refusal:
+        if len(boards) == 1:
+            return [None]
+        # the archive can't be read, but others are in Redis
+        return [snapshot for board in boards for snapshot in _snapshots(app, [board])]
 
 
 def _row_of(board: int, state: MatchState) -> MatchListRow:

@@ -87,14 +87,18 @@ def waiting_matches(app: App, own: OwnMatches) -> WaitingMatches:
 
 
 def next_match(
-    app: App, account: AccountId, after: int | None = None, language: Translation = ENGLISH
+    app: App,
+    account: AccountId,
+    after: int | None = None,
+    language: Translation = ENGLISH,
+    own: OwnMatches | None = None,
 ) -> NextMatch | None:
-    """Return the first of the matches that wait for an account; None if none does.
+    """Return the first of the matches that wait for an account; None if none does. `own` are not read again.
 
     If the match `after` still waits, it is the one that follows in the order, and the first after the last;
     so all are gone through. `after` itself is never returned.
     """
-    found = waiting_matches(app, own_matches(app, account))
+    found = waiting_matches(app, own or own_matches(app, account))
     boards = [row.board for row in found.rows]
     at = boards.index(after) + 1 if after in boards else 0
     rows = [row for row in (*found.rows[at:], *found.rows[:at]) if row.board != after]
@@ -172,8 +176,7 @@ def grouped(notices: Sequence[PlayerNotice], *, kinds: bool = True) -> list[News
 
 def is_new(notice: PlayerNotice, unread: UnreadCounts, now: int) -> bool:
     """Return whether a notice is news to an account; `now` in ms."""
-    # a read mark is kept as long as messages are
-    if notice.at <= max(unread.news_read, now - KEPT_SECONDS * 1000):
+    if notice.at <= _read_until(unread, now):
         return False
     if notice.kind is NoticeKind.CHAT:
         return notice.board in unread.boards
@@ -184,5 +187,12 @@ def is_new(notice: PlayerNotice, unread: UnreadCounts, now: int) -> bool:
 
 def new_count(matches: Sequence[PlayerNotice], written: UnreadOverview, now: int) -> int:
     """Return how many groups of notices, of matches and of what others wrote, are new."""
-    every = [*matches, *(one.notice for one in written.notices)]
-    return len(grouped([one for one in every if is_new(one, written.counts, now)]))
+    read, counts = _read_until(written.counts, now), written.counts
+    every = (*matches, *(one.notice for one in written.notices))
+    # by the time first, because most are older
+    return len(grouped([one for one in every if one.at > read and is_new(one, counts, now)]))
+
+
+def _read_until(unread: UnreadCounts, now: int) -> int:
+    # a read mark is kept as long as messages are
+    return max(unread.news_read, now - KEPT_SECONDS * 1000)

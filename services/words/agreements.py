@@ -6,7 +6,7 @@ Offers in words: what a player proposes, how another answered, and the button th
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 
 from domain.clocks.time_control import TimeControl
 from domain.game.options import OptionField, OptionKind
@@ -91,6 +91,7 @@ def agreed_words(words: Wording, rules: AnyRules, state: MatchState) -> list[str
     return [*time, *rated, *variant_words(rules, state.options, words), *deal]
 
 
+@cache
 def side_words(rules: AnyRules, language: Translation) -> tuple[str, ...]:
     """Return the names of a game's sides where there is no board yet."""
     return tuple(text_in(rules.colour_text(seat), language) for seat in range(rules.players[-1]))

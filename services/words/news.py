@@ -3,7 +3,7 @@
 Notices of an account as news for pages and notifications, true at the moment when they are shown.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -222,9 +222,9 @@ def named_news(
     rows: Rows,
     names: Mapping[AccountId, str],
     reader: NewsReader,
-) -> list[NewsItem]:
-    """Return notices of an account in words, by the matches and the names of their players."""
-    return [_item(one, rows.get(one.newest.board), names, reader) for one in groups]
+) -> Iterator[NewsItem]:
+    """Yield notices of an account in words, by the matches and the names of their players."""
+    return (_item(one, rows.get(one.newest.board), names, reader) for one in groups)
 
 
 def _item(

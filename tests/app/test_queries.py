@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from domain.errors import Code, Refusal
 from infra.people.account_lists import PINNED
+from services.app.queries import with_older
 from services.app.waiting import next_match, own_matches, waiting_matches
 from tests.fakes.front_ends import joined, plain, sentence
 from tests.helpers.api import PASSWORD, Api, Player, code_of
@@ -220,3 +222,20 @@ def test_a_pinned_match_comes_before_a_more_urgent_one(api):
     assert one.put(f"/api/account/pins/{slow}", None).is_success
     own = own_matches(api.parts, one.account)
     assert [row.board for row in waiting_matches(api.parts, own).rows] == [slow, urgent]
+
+
+def test_a_match_that_cannot_be_read_keeps_no_other_out_of_a_list(pair, monkeypatch):
+    one, other = pair
+    api = one.api.api
+    boards = [api.begun(one.api, other.api) for _ in range(3)]
+    read, asked = api.parts.store.snapshots, []
+
+    def snapshots(wanted):
+        asked.append(list(wanted))
+        if boards[1] in wanted:
+            raise Refusal(Code.UNAVAILABLE, "the archive is away")
+        return read(wanted)
+
+    monkeypatch.setattr(api.parts.store, "snapshots", snapshots)
+    assert list(with_older(api.parts, [*boards, boards[0]], {})) == [boards[0], boards[2]]
+    assert asked[0] == boards, "all at once, and each by itself only when that fails"

@@ -39,7 +39,7 @@ def bench(*words: str) -> dict[str, Any]:
     assert found["rate"] > 0
     assert found["details"]["median fdatasync ms"] > 0
     for peer, rate in found["peers"].items():
-        assert found["ratios"][peer] == pytest.approx(found["rate"] / rate, rel=0.05)
+        assert found["ratios"][peer] == pytest.approx(found["rate"] / rate, rel=0.05, abs=0.005)
     return found
 
 
@@ -100,6 +100,16 @@ def check_terminal(found: dict[str, Any]) -> None:
     assert {"matchpost --help", "matchpost do, show", "matchpost do, move"} < taken.keys()
     asked, alone = (taken[f"matchpost do, show{how}"]["processor"] for how in ("", ", alone"))
     assert asked < alone / 2, "the server has imported what a command alone has to import"
+
+
+def check_pages(found: dict[str, Any]) -> None:
+    pages = found["details"]["pages"]
+    assert {"match, to move", "match, waiting", "all matches in turn", "home"} < pages.keys()
+    for page in pages.values():
+        assert page["bytes"] > 1_000
+        assert page["commands"] > 5
+        # the session first, because all others need the account
+        assert page["round trips"] > 1
 
 
 def check_memory(found: dict[str, Any]) -> None:
@@ -178,6 +188,7 @@ MEASURED = [
     ("http --clients 2 --matches 1 --runs 3", None, check_http),
     ("lone --moves 2 --pause 1 --settle 3", None, check_lone),
     ("terminal --rounds 2", None, check_terminal),
+    ("pages --requests 20", "empty_page", check_pages),
     ("memory --matches 200 --plies 40", None, check_memory),
     ("verify --matches 24 --plies 6", None, VERIFIED),
     ("lists --matches 100 --buckets 1,3", None, check_lists),
@@ -195,7 +206,7 @@ def test_a_benchmark_measures_what_it_says(words: str, peers: str | None, check:
     if words.startswith("browser") and not any(map(shutil.which, BROWSERS)):
         pytest.skip("no Chromium")
     found = bench(*words.split())
-    assert found["unit"] in ("moves", "leaves") or peers is None
+    assert found["unit"] in ("moves", "leaves", "pages") or peers is None
     assert peers is None or set(found["peers"]) == set(peers.split(";"))
     if isinstance(check, dict):
         assert check.items() <= found["details"].items()

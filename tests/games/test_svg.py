@@ -11,16 +11,18 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from domain.drawing import STYLE, draw_svg
+from domain.game.painter import BoardInput
 from domain.game.protocol import GameOutcome
 from domain.rules import (
     all_rules,
+    game_by_key,
     latest_rules,
     pack_position,
     rules_by_id,
     rules_id,
     unpack_position,
 )
-from domain.sentences import text_in
+from domain.sentences import ENGLISH, text_in
 from infra.languages.wording import wording
 from tests.golden.make_games import read_games, record_of, replay
 from tests.golden.make_svg import NAMES, drawn, path_of
@@ -128,6 +130,32 @@ def test_numbers_have_two_decimals_at_most_and_ids_are_not_given(game):
             assert "id" not in each.attrib
             for name, value in each.attrib.items():
                 assert not NO_NUMBER.search(value) or "scale" in value, name
+
+
+@each_family
+def test_the_players_beside_a_board_are_the_same_however_it_is_drawn(game):
+    rules = rules_by_id(game["rules"])
+    paint, last = game_by_key(rules.key).paint, game["moves"].split()[0]
+    before, at = (rules.to_json(each) for each in islice(replay(game), 2))
+    for language in (ENGLISH, wording("de")):
+        drawn_ways = [
+            paint(BoardInput(at, *more, language=language)).players
+            for more in ((), (last,), (last, before), ("", None, True))
+        ]
+        assert drawn_ways == drawn_ways[:1] * 4
+
+
+@each_family
+def test_a_drawing_does_not_depend_on_those_before_it(game):
+    rules = rules_by_id(game["rules"])
+    for at in positions(game):
+        texts = [
+            draw_svg(rules, at, (), turned=turned, language=wording(code))
+            for _ in range(2)
+            for turned in (False, True)
+            for code in ("en", "de")
+        ]
+        assert texts[:4] == texts[4:]
 
 
 @each_family

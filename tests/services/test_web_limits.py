@@ -1,8 +1,12 @@
 """What costs much is counted for as much, no answer is much larger than what asks for it, and few commands are sent."""
 
+import gc
 import re
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from types import FunctionType, ModuleType
 from typing import Any
 
 import httpx
@@ -133,6 +137,7 @@ def test_each_move_of_a_puzzle_that_is_handed_in_is_a_command(tmp_path):
 
 
 ROWS = 24
+LAYERS = ("domain.", "infra.", "services.")
 
 
 @pytest.fixture
@@ -184,7 +189,21 @@ def test_a_home_page_with_24_matches_takes_few_commands(api, round_trips):
         assert "1 new chat message: " in guest.page("/")
         made, trips = fewest(api, round_trips, lambda: guest.page("/"))
     assert sum(made.values()) < 20, made
-    assert trips <= 5, made
+    assert trips <= 4, made
+
+
+def test_matches_that_are_in_no_list_cost_a_home_page_as_much_as_one(api, round_trips):
+    one, other = api.players()
+    boards = [api.match(one, other) for _ in range(4)]
+    with Guest(api) as guest:
+        guest.log_in(one.name)
+        found = []
+        for board in boards:
+            assert other.give(board, {"do": "decline"}).is_success
+            api.caught_up()
+            assert f'href="/m/{board}"' in guest.page("/")
+            found.append(fewest(api, round_trips, lambda: guest.page("/"))[1])
+    assert found == found[:1] * 4
 
 
 def test_a_match_page_takes_few_commands(api, round_trips):
@@ -197,7 +216,61 @@ def test_a_match_page_takes_few_commands(api, round_trips):
         assert "hello" in guest.page(f"/m/{board}")
         made, trips = fewest(api, round_trips, lambda: guest.page(f"/m/{board}"))
     assert sum(made.values()) < 15, made
+    assert trips <= 2, made
+
+
+def test_a_page_of_a_match_that_waits_for_others_names_the_next_in_few_round_trips(
+    api, round_trips
+):
+    one, other, third = api.players(3)
+    board = api.begun(one, other)
+    assert one.move(board, "m13-j7").is_success
+    following = api.begun(one, third)
+    with Guest(api) as guest:
+        guest.log_in(one.name)
+        api.caught_up()
+        page = guest.page(f"/m/{board}")
+        assert f'href="/m/{following}"' in page
+        assert f"against {third.name}" in page
+        made, trips = fewest(api, round_trips, lambda: guest.page(f"/m/{board}"))
+    # two more for the row of the next match, and for its player's name
     assert trips <= 4, made
+
+
+def test_a_list_of_all_games_takes_few_round_trips(api, round_trips):
+    with Guest(api) as guest:
+        guest.log_in(api.player().name)
+        made, trips = fewest(api, round_trips, lambda: guest.page("/games"))
+    assert trips <= 3, made
+
+
+def test_nothing_that_pages_remember_names_a_player(api):
+    one, other = api.player(name="zebedee"), api.player(name="florence")
+    board = api.begun(one, other)
+    with Guest(api) as guest:
+        guest.log_in("zebedee")
+        assert guest.send(f"/m/{board}/chat", {"text": "to Dougal"}, on=f"/m/{board}").is_redirect
+        for path in (f"/m/{board}", f"/m/{board}/0", "/", "/players/zebedee", "/games/pow2"):
+            assert "zebedee" in guest.page(path)
+    ours = [module for name, module in sys.modules.items() if name.startswith(LAYERS)]
+    remembered = [
+        text
+        for module in ours
+        for one in vars(module).values()
+        if isinstance(one, type(lru_cache(len))) and one.__module__ == module.__name__
+        for text in texts_in(gc.get_referents(one))
+    ]
+    assert any("<svg" in text or "<g" in text for text in remembered), "drawings are remembered"
+    assert not [text for text in remembered if re.search("zebedee|florence|Dougal", text)]
+
+
+def texts_in(found: list[Any], depth: int = 4) -> Iterator[str]:
+    """The texts in objects and in what these hold."""
+    for one in found:
+        if isinstance(one, str):
+            yield one
+        elif depth and not isinstance(one, FunctionType | ModuleType | type):
+            yield from texts_in(gc.get_referents(one), depth - 1)
 
 
 def test_the_notices_of_all_watched_accounts_are_read_in_one_round_trip(api, round_trips):

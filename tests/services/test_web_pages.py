@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 
 import brotli
 import pytest
+from markupsafe import Markup, escape
 
 from infra.languages.wording import wording
 from services.app.games import game_keys
@@ -19,7 +20,7 @@ from services.http.web.assets import ASSETS, asset_url
 from services.http.web.boards.board_view import CARD, draw_guide_picture
 from services.http.web.games.page import help_blocks
 from services.http.web.players.page import ChartSeries, draw_chart
-from services.http.web.render import HEADERS
+from services.http.web.render import HEADERS, environment
 from services.http.web.site_files import preview_png, with_plain_style
 from tests.helpers.api import Api, code_of
 from tests.helpers.web import Guest, Read
@@ -512,3 +513,18 @@ def test_the_switches_below_a_refused_login_keep_the_wanted_page(come, page):
     assert found
     sent = guest.send("/display", {"theme": "dark", "back": html.unescape(found[1])})
     assert 'name="next" value="/m/7?move=a b"' in guest.page(sent.headers["location"])
+
+
+@pytest.mark.parametrize(
+    "value", ["plain", "<b>&\"'</b>", "", 7, True, None, 1.5, Markup("<b>&amp;</b>"), ["<i>"]]
+)
+def test_a_value_is_escaped_by_itself_and_in_a_message(value):
+    template = environment(wording("de")).from_string(
+        '{{ value }}|{{ _("%(names)s won", names=value) }}|{{ _("Moves") }}'
+    )
+    assert template.render(value=value) == f"{escape(value)}|Sieg: {escape(value)}|Züge"
+
+
+def test_a_message_that_is_made_only_when_a_page_is_shown_is_an_error():
+    with pytest.raises(TypeError, match="line 1"):
+        environment(wording("en")).from_string("{{ _(message) }}")

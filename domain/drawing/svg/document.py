@@ -6,6 +6,7 @@ Figures of players: a small drawing of each player's piece, for a page that show
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -39,6 +40,9 @@ _NAME, _LONG, _COUNTS, _ENDING = 16, 13, 13, 16
 _TAG: Final = (66, 18)
 _ROW: Final = _HEIGHT + 24
 _LINE: Final = 26
+_PLAYERS_KEPT: Final = 256
+"""Positions whose players are kept, at 1 kB or so."""
+_encode: Final = msgspec.json.Encoder().encode
 
 
 SAY: Final = Sentences(
@@ -198,7 +202,7 @@ def draw_svg(  # noqa: PLR0913 - all but the first three may be left out
     """
     earlier = None if before is None else rules.to_json(before)
     view = BoardInput(rules.to_json(position), last, earlier, turned, language)
-    picture = game_by_key(rules.key).paint(view)
+    picture = _paint(rules.key, view)
     match = _caption(rules, position, names, len(picture.players), ended, language)
     says = (
         element("title", escape_text(drawing_title(match))),
@@ -268,12 +272,28 @@ def player_figures(
     rules: AnyRules, position: msgspec.Struct, language: Translation = ENGLISH
 ) -> tuple[PlayerFigure, ...]:
     """Return the figures of the players of a position, by seat."""
-    picture = game_by_key(rules.key).paint(BoardInput(rules.to_json(position), language=language))
+    view = BoardInput(rules.to_json(position), language=language)
+    (players,) = _known_players(rules.key, _encode(view.position), language) or [
+        _paint(rules.key, view).players
+    ]
     box = f"{-_SIZE} {-_SIZE} {2 * _SIZE} {2 * _SIZE}"
     return tuple(
         PlayerFigure(
             element("svg", one.icon, class_="figure board", viewBox=box, aria_hidden="true"),
             one.counts,
         )
-        for one in picture.players
+        for one in players
     )
+
+
+def _paint(key: str, view: BoardInput) -> Picture:
+    """Return the picture of a position, and keep its players, whom a page shows beside the board."""
+    picture = game_by_key(key).paint(view)
+    _known_players(key, _encode(view.position), view.language)[:] = [picture.players]
+    return picture
+
+
+@lru_cache(_PLAYERS_KEPT)
+def _known_players(*_: str | bytes | Translation) -> list[tuple[PlayerCaption, ...]]:
+    """Return the players of a position, who are the same however it is drawn: a list, empty at first."""
+    return []

@@ -2,11 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from math import sqrt
 from typing import Any, Final
 
 import msgspec
 
+from domain.boards.pieces import PLACES_KEPT
 from domain.game.painter import (
     LOOKS,
     WIDTH,
@@ -190,14 +192,17 @@ def _frame(cells: Iterable[Cell]) -> _HexFrame:
 # --- tiles and cells
 
 
-def _shapes(colour: int) -> Iterator[Markup]:
-    yield element("path", class_="shade", d=_TILE, transform="translate(1 3)")
-    yield element("path", class_="body", d=_TILE)
-    yield element("path", class_="shine", d=_LIT)
-    if colour:
-        yield element("path", class_="motif", d=_MOTIF)
+@cache
+def _shapes(colour: int) -> tuple[Markup, ...]:
+    return (
+        element("path", class_="shade", d=_TILE, transform="translate(1 3)"),
+        element("path", class_="body", d=_TILE),
+        element("path", class_="shine", d=_LIT),
+        *([element("path", class_="motif", d=_MOTIF)] if colour else []),
+    )
 
 
+@lru_cache(PLACES_KEPT)
 def _tile(colour: int, seat: int, *inside: Markup) -> Markup:
     return piece(f"{LOOKS[colour]} {COLOURS[colour]}", seat, *_shapes(colour), *inside)
 

@@ -5,9 +5,11 @@ Every plug is shown with its value and the voltage it has left.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from itertools import product
 from typing import Any, Final
 
+from domain.boards.pieces import PLACES_KEPT
 from domain.game.painter import (
     LOOKS,
     BoardInput,
@@ -133,6 +135,7 @@ def _box(name: str, width: float, height: float, rounded: float | None = None) -
     )
 
 
+@cache
 def _raised(width: float, height: float, rounded: float) -> tuple[Markup, ...]:
     """Return a plug's body with its shadow, and the light on its upper edge."""
     left, top, bend = 3 - width / 2, 3 - height / 2, max(rounded - 3, 2)
@@ -155,6 +158,7 @@ def _raised(width: float, height: float, rounded: float) -> tuple[Markup, ...]:
 # --- the grid
 
 
+@lru_cache(PLACES_KEPT)
 def _plug(name: str, seat: int, full: int, left: int) -> Markup:
     """Return a plug in its section: its digits with pointers to the edges, and its voltages."""
     return piece(
@@ -205,6 +209,7 @@ def _edges(position: Mapping[str, Any]) -> Iterator[Markup]:
 # --- the plugs outside the grid
 
 
+@lru_cache(PLACES_KEPT)
 def _chip(name: str, at: Point, look: str, seat: int | None, language: Translation) -> Markup:
     return group(
         element("title", escape_text(SAY("chip", plug=name).in_language(language))),

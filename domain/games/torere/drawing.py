@@ -1,6 +1,7 @@
 """Mū tōrere: eight kewai around the putahi; in SVG on a star with koru as in kōwhaiwhai."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from math import cos, pi, sin
 from typing import Final
 
@@ -120,6 +121,13 @@ def _lines() -> Iterator[Markup]:
     yield text_line("0", _around(1.5, 44), class_="label large")
 
 
+@cache
+def _board() -> tuple[Markup, ...]:
+    """Return the board without stones."""
+    return (*_star(), *_lines())
+
+
+@cache
 def _stone(seat: int) -> Markup:
     return piece(f"{LOOKS[seat]} stone", seat, *stone(LOOKS[seat], _STONE))
 
@@ -156,9 +164,7 @@ def paint(view: BoardInput) -> Picture:
         side: [name for name, own in stones.items() if own == seat]
         for seat, side in enumerate(sides)
     }
-    return Picture(
-        (*_star(), *_lines(), *_trail(ends), *places), _HEIGHT, players, place_sentences(where)
-    )
+    return Picture((*_board(), *_trail(ends), *places), _HEIGHT, players, place_sentences(where))
 
 
 def _figure(name: str) -> Markup:

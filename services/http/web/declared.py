@@ -9,6 +9,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from services.http.requests import FOR_GUESTS, WEIGHT
 from services.http.web.forms import COMMANDS, CommandCount
+from services.http.web.session import READS, PageReads
 
 Handler: TypeAlias = Callable[..., Any]
 Verb: TypeAlias = type[get] | type[post]
@@ -31,15 +32,16 @@ class Pages:
         weight: int = 1,
         in_thread: bool = True,
         for_guests: ForGuests = False,
+        reads: PageReads | None = None,
     ) -> Callable[[Handler], HTTPRouteHandler]:
-        """Declare a page, which counts as `weight` requests.
+        """Declare a page, which counts as `weight` requests; `reads` are gathered for it.
 
         A handler that is no coroutine runs in a thread; one that never waits may do without. One that is not
         `for_guests` redirects those without an account to the log-in on a server whose matches are for members.
         """
 
         def declare(handler: Handler) -> HTTPRouteHandler:
-            opt = {WEIGHT: weight, FOR_GUESTS: for_guests}
+            opt = {WEIGHT: weight, READS: reads, FOR_GUESTS: for_guests}
             return self._add(get, path, handler, in_thread=in_thread, opt=opt)
 
         return declare

@@ -18,8 +18,8 @@ import asyncio
 import hmac
 import re
 import secrets
-from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 from litestar import Request
@@ -29,6 +29,7 @@ from litestar.di import NamedDependency
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
+from domain.match.state import MatchState
 from domain.sentences import ENGLISH
 from infra.languages.wording import Wording, wording
 from infra.people.accounts import Profile
@@ -38,6 +39,7 @@ from infra.people.sessions import LASTS_SECONDS, Session, SessionCheck
 from infra.redis.reads import Read, read_all
 from infra.store.snapshots import read_locators, read_with_conditional_moves
 from services.app.admission import recent_admission
+from services.app.context import App
 from services.app.damaged_match import UNREADABLE
 from services.app.refusal_words import SAY
 from services.app.waiting import LOOKED_AT, new_count
@@ -156,7 +158,43 @@ class MatchOfPage(NamedTuple):
 _NEED_ACCOUNT: Final = frozenset({"account", "own"})
 """Dependencies of handlers that answer nobody without an account."""
 
-_NOBODY: Final = (None, None, (0, 0))
+
+READS: Final = "reads"
+"""The `opt` key of a page's `PageReads`."""
+
+
+class PageReads(Protocol):
+    """The reads of a page, of an account and of the match of its address, which are made together with the account's."""
+
+    def __call__(
+        self, app: App, asked: "AskedPage", board: int, state: MatchState | None, /
+    ) -> Sequence[Read[Any]]:
+        """Return the reads; none if the page is to read by itself, as it does for any other visitor.
+
+        `state` is None if the address names no match, or one that was not read together with the session.
+        """
+        ...
+
+
+class AskedPage(NamedTuple):
+    """A request for a page: its visitor, and its time."""
+
+    account: AccountId | None
+    """None for a visitor who has not logged in."""
+    now: int
+    """The server's time, ms."""
+    partial: bool
+    """Whether htmx sent the request, and will show only a part of the page."""
+
+
+class FoundVisit(NamedTuple):
+    """The session, the match and the reads to which a cookie and an address lead."""
+
+    session: SessionCheck | None = None
+    match: MatchOfPage | None = None
+    gathered: Sequence[Any] = ()
+    counts: tuple[int, int] = (0, 0)
+    """Those of the header: matches that wait, and rows of news."""
 
 
 class Visitor(msgspec.Struct, frozen=True):
@@ -182,6 +220,8 @@ class Visitor(msgspec.Struct, frozen=True):
     """The server's time, ms, for a visitor who has logged in."""
     match: MatchOfPage | None = None
     """The match of the page's address, if it was read together with the session."""
+    gathered: Sequence[Any] = ()
+    """The results of the page's `PageReads`; empty if it is to read by itself."""
     wanted_language: str = ""
     """The language that the browser asks for."""
     display: DisplaySettings = USUAL
@@ -251,12 +291,13 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
     """
     secure = context.came_by_tls(request)
     text = request.cookies.get(cookie_name(SESSION_COOKIE, secure=secure), "")
-    found, match, (waiting, news) = _session_and_match(request, context, text) if text else _NOBODY
+    visit = _visit(request, context, text) if text else FoundVisit()
+    found = visit.session
     unknown = Visitor(
         proof="",
         secure=secure,
         path=page_address(request),
-        partial=request.headers.get("hx-request") == "true",
+        partial=_is_partial(request),
         wanted_language=wanted_language(request.headers.get("accept-language", "")),
         display=read_display(request.cookies),
         known=False,
@@ -272,9 +313,10 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
             session=found.session,
             profile=profile,
             now=found.now,
-            match=match,
-            waiting=waiting,
-            news=news,
+            match=visit.match,
+            gathered=visit.gathered,
+            waiting=visit.counts[0],
+            news=visit.counts[1],
         )
         request.state.visitor = known  # first, because the page of a refusal has the same header
         context.request_limits.count_account_request(request, found.session.account)
@@ -298,42 +340,64 @@ def account(visitor: NamedDependency[Visitor]) -> AccountId:
     return visitor.require_account()
 
 
-def _session_and_match(
-    request: AnyRequest, context: ApiContext, text: str
-) -> tuple[SessionCheck | None, MatchOfPage | None, tuple[int, int]]:
-    """Return the session of a cookie, the match of the address, and the counts of the header.
+def _is_partial(request: AnyRequest) -> bool:
+    return request.headers.get("hx-request") == "true"
 
-    Together they are two round trips. Without a session, or if the match is not in Redis or can't be read, there
-    is no match: its page reads it by itself, from the archive, too.
+
+def _visit(request: AnyRequest, context: ApiContext, text: str) -> FoundVisit:
+    """Return the visit of a cookie and an address, in two round trips.
+
+    Without a session, or if the match is not in Redis or can't be read, there is no match: its page reads it
+    by itself, from the archive, too.
     """
     app, board = context.app, request.path_params.get("board")
     if request.method != "GET":
         # a command changes the match, and is followed by another read
-        return app.sessions.check(text), None, (0, 0)
+        return FoundVisit(app.sessions.check(text))
     shard_of = app.store.layout().shard_of
     boards = [board] if isinstance(board, int) else []
-    session, stored, locators = read_all(
+    now, session, stored, locators = read_all(
         app.data,
+        app.time.read(),
         app.sessions.read(text),
         read_with_conditional_moves(shard_of, boards),
         read_locators(shard_of, boards),
     )
     if session is None:
-        return _NOBODY
+        return FoundVisit()
     snapshot = _unpacked(stored[0][0]) if stored else None
-    seats = snapshot.state.seats if snapshot else ()
-    found, userids, *counts = read_all(
+    state = snapshot.state if snapshot else None
+    header = _reads_of_header(request, context, session.account)
+    found, userids, *more = read_all(
         app.data,
         app.sessions.read_account(session),
-        app.accounts.read_names(seats),
-        *_reads_of_header(request, context, session.account),
+        app.accounts.read_names(state.seats if state else ()),
+        *header,
+        *_reads_of_page(
+            request, context, AskedPage(session.account, now, _is_partial(request)), state
+        ),
     )
     app.sessions.note_use(text, found)
+    counts, gathered = more[: len(header)], more[len(header) :]
     waiting, news = sum(counts[0]) if counts else 0, counts[1:]
     shown = waiting, new_count(news[0], news[1], found.now) if news and found else 0
-    if snapshot is None:
-        return found, None, shown
-    return found, MatchOfPage(snapshot, stored[0][1], userids, locators[0]), shown
+    match = None
+    if snapshot is not None:
+        match = MatchOfPage(snapshot, stored[0][1], userids, locators[0])
+    return FoundVisit(found, match, gathered, shown)
+
+
+def _reads_of_page(
+    request: AnyRequest, context: ApiContext, asked: AskedPage, state: MatchState | None
+) -> Sequence[Read[Any]]:
+    handler: Any = request.scope.get("route_handler")  # an address that is no page has none
+    reads: PageReads | None = handler.opt.get(READS) if handler else None
+    if reads is None:
+        return ()
+    try:
+        return reads(context.app, asked, request.path_params.get("board", 0), state)
+    except LookupError:  # tables are being rebuilt; the page says so
+        return ()
 
 
 def _unpacked(stored: PackedSnapshot | None) -> Snapshot | None:
@@ -396,7 +460,7 @@ def unmask_token(text: str) -> bytes:
 
 
 def _exclusive_or(one: bytes, other: bytes) -> bytes:
-    return bytes(a ^ b for a, b in zip(one, other, strict=True))
+    return (int.from_bytes(one) ^ int.from_bytes(other)).to_bytes(len(one))
 
 
 def session_cookie(visitor: Visitor, text: str) -> Cookie:

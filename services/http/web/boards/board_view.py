@@ -135,6 +135,7 @@ def _draw_start(rules: AnyRules) -> str:
     return draw_svg(rules, position, (), plates=False)
 
 
+@lru_cache(maxsize=_MOST_PICTURES)
 def picture_url(key: str, name: str = CARD, theme: BoardTheme = USUAL.board) -> str:
     """Return the address of a picture of a game."""
     query = {"v": draw_guide_picture(key, name, theme).version}
@@ -473,6 +474,7 @@ def draw_figures(game: GamePackage, *names: str) -> Markup:
     return _drawing(f"-20 -20 {width} 40", drawn, "figure")
 
 
+@cache
 def board_sample(theme: BoardTheme) -> Markup:
     """Return a piece of a board in a theme, whatever the page's own is."""
     light, dark = (element("g", *stone(look, _STONE), class_=f"piece {look}") for look in LOOKS[:2])

@@ -16,6 +16,7 @@ from litestar import Request, Response
 from domain.errors import Code, Refusal
 from domain.rules import game_by_key, latest_rules
 from domain.sentences import text_in
+from infra.redis.reads import read_all
 from services.app.games import game_keys
 from services.app.opponents import robot_answers
 from services.app.refusal_words import SAY
@@ -131,9 +132,9 @@ _FOR_GOOD: Final = "public, max-age=31536000, immutable"
 @pages.get("/games")
 def show_games(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
     """Show all games and puzzles."""
-    lists = context.app.lists
-    known = [latest_rules(key) for key in game_keys()]
-    cards = [game_card(rules, visitor, lists.count_playing(rules.key)) for rules in known]
+    app, known = context.app, [latest_rules(key) for key in game_keys()]
+    counts = read_all(app.data, *(app.lists.read_count_playing(rules.key) for rules in known))
+    cards = [game_card(rules, visitor, n) for rules, n in zip(known, counts, strict=True)]
     return render(
         "games.html",
         visitor,

@@ -6,7 +6,8 @@ Pages of long lists: notices, scores.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from itertools import islice
+from typing import Any, Final
 from uuid import uuid4
 
 import msgspec
@@ -14,6 +15,7 @@ from litestar import Response
 from litestar.response import Redirect
 
 from domain.match.events import AccountId
+from domain.match.state import MatchState
 from domain.rules import latest_rules
 from domain.sentences import Translation
 from infra.people.account_lists import FollowList
@@ -21,8 +23,9 @@ from infra.people.account_notices import MOST_ROWS, UnreadCounts, newest_first
 from infra.people.challenges import Challenge, ChallengesOverview
 from infra.projections.match_lists import MatchListRow, finished_row
 from infra.projections.notices import MOST_NOTICES, newest_text
-from infra.redis.reads import read_all
+from infra.redis.reads import Read, read_all
 from infra.store.snapshots import read_snapshots
+from services.app.context import App
 from services.app.games import game_keys, read_game
 from services.app.matches import load_state
 from services.app.names import names_by_seat, names_of, shown_names
@@ -54,7 +57,7 @@ from services.http.web.params import (
 )
 from services.http.web.puzzles.page import leaderboard_page
 from services.http.web.render import redirect_to, render
-from services.http.web.session import Visitor
+from services.http.web.session import AskedPage, Visitor
 from services.words.agreements import offered
 from services.words.news import NewsItem, NewsReader, Rows, named_news, rows_of_notices, senders_of
 
@@ -101,20 +104,30 @@ class HomeView(msgspec.Struct, frozen=True):
         return _shown(self.open)
 
 
-def read_home(context: ApiContext, account: AccountId, now: int, language: Translation) -> HomeView:
-    """Return the contents of an account's home page, in three round trips.
-
-    The mark comes from the first of them, so that a later change reaches the page as news.
-    """
-    app = context.app
-    boards, messages, matches, ids, followed = read_all(
-        app.data,
-        app.lists.read_boards(account),
-        app.unread.read(account, now),
+def _home_reads(
+    app: App, asked: AskedPage, _: int = 0, __: MatchState | None = None
+) -> Sequence[Read[Any]]:
+    """Return what a home page reads first; nothing for a guest."""
+    if asked.account is None:
+        return ()
+    return (
+        app.lists.read_boards(asked.account),
+        app.unread.read(asked.account, asked.now),
         # all notices, because one match may have many
-        app.notices.matches.read_of(account, 0, MOST_NOTICES),
-        app.challenges.read_ids(account, _MAX_CHALLENGES),
-        app.follows.read(account),
+        app.notices.matches.read_of(asked.account, 0, MOST_NOTICES),
+        app.challenges.read_ids(asked.account, _MAX_CHALLENGES),
+        app.follows.read(asked.account),
+    )
+
+
+def read_home(context: ApiContext, account: AccountId, visitor: Visitor) -> HomeView:
+    """Return the contents of an account's home page, in two round trips after that of the account.
+
+    The mark comes from the first reads, so that a later change reaches the page as news.
+    """
+    app, now, language = context.app, visitor.now, visitor.wording
+    boards, messages, matches, ids, followed = visitor.gathered or read_all(
+        app.data, *_home_reads(app, AskedPage(account, now, visitor.partial))
     )
     own = OwnMatches(account, boards, followed)
     every = newest_first(matches, messages.notices)[:MOST_NOTICES]
@@ -178,13 +191,13 @@ _MAX_PLAYED: Final = 4
 _MAX_OFFERS: Final = 6
 
 
-@pages.get("/")
+@pages.get("/", reads=_home_reads)
 def show_home(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
     """Show the matches that wait for the visitor, or a welcome."""
     if visitor.account is None:
         return _show_welcome(context, visitor)
     account = visitor.account
-    home = read_home(context, account, visitor.now, visitor.wording)
+    home = read_home(context, account, visitor)
     mine, unread = home.waiting, home.unread
     shown = named_rows(mine.rows[:MAX_ROWS], home.names, account)
     waiting = with_own(shown, mine, unread.boards)
@@ -217,7 +230,7 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         followed=home.followed,
         watched=watched_part(context, home.followed, 0, _MAX_WATCHED, visitor.wording),
         played=played_part(context, account, home.followed, 0, _MAX_PLAYED, visitor.wording),
-        news=[one for one in news if one.current][:_MAX_NEWS],
+        news=list(islice((one for one in news if one.current), _MAX_NEWS)),
         offers=named_offers(home.challenges, home.names, visitor),
         offers_part=ListPart.of(
             visitor.wording.gettext("Open challenges"),
@@ -342,4 +355,4 @@ def news_items(
     seats = (seat for row in rows.values() for seat in row.seats)
     names = names_of(app, [*seats, *senders_of(notices)], visitor.wording)
     reader = NewsReader(account, visitor.wording, app.unread.counts(account), visitor.now)
-    return named_news(groups, rows, names, reader)
+    return list(named_news(groups, rows, names, reader))

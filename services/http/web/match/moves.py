@@ -18,10 +18,11 @@ from domain.drawing import PlayerFigure, player_figures
 from domain.engine.turning_points import AnalysedPosition, turning_points
 from domain.match.conditional_moves import ConditionalMoves
 from domain.match.state import MatchState, position_of, positions, robot_level
-from domain.rules import Seat
+from domain.rules import Seat, rules_by_id
 from domain.sentences import text_in
 from infra.languages.wording import Wording
-from infra.projections.ratings import Rating, RatingChange
+from infra.projections.ratings import MatchChanges, Rating, RatingChange
+from infra.redis.reads import Read, mapped, read_nothing, read_one
 from infra.store import locators
 from services.app.context import App
 from services.app.matches import stored_analysis
@@ -269,11 +270,14 @@ class BoardPlates(msgspec.Struct, frozen=True):
         return (*self.above, *self.below)
 
 
-def board_plates(app: App, table: MatchView, *, own_below: bool = True) -> BoardPlates:
+Ratings = list[Rating | None]
+"""Those of a match's players, by seat; None for a newcomer, and in a match that is not rated."""
+
+
+def board_plates(table: MatchView, ratings: Ratings, *, own_below: bool = True) -> BoardPlates:
     """Return the plates, the visitor's below the board, or else that of the first player."""
     state = table.state
     figures = _figures(table)
-    ratings = _ratings(app, table)
     position = None if state.has_no_position else position_of(state)
     plates = [
         _plate(table, seat, figures[seat], ratings[seat], position)
@@ -300,8 +304,9 @@ def plates_at(
     over = rules.outcome(position) is not None or (at_end and state.over)
     mover = None if over else rules.to_move(position)
     left, figures = dict(state.out), player_figures(rules, position, table.language)
+    ratings: Ratings = read_one(app.data, read_ratings(app, state))
     plates = []
-    for seat, rating in enumerate(_ratings(app, table)):
+    for seat, rating in enumerate(ratings):
         now = _plate(table, seat, figures[seat], rating, position)
         clock = None if tried or state.over else state.clock
         plates.append(
@@ -330,11 +335,11 @@ def _figures(table: MatchView) -> Sequence[PlayerFigure]:
     return player_figures(table.rules, position_of(state), table.language)
 
 
-def _ratings(app: App, table: MatchView) -> Sequence[Rating | None]:
-    state = table.state
-    if table.puzzle or state.clock is None or not state.clock.terms.rated:
-        return [None] * len(state.seats)
-    return app.ratings.players(table.rules.key, state.seats)
+def read_ratings(app: App, state: MatchState) -> Read[Ratings]:
+    """Return the read of the ratings of a match's players."""
+    if len(state.seats) == 1 or state.clock is None or not state.clock.terms.rated:
+        return read_nothing([None] * len(state.seats))
+    return app.ratings.read_known(rules_by_id(state.rules).key, state.seats)
 
 
 def _plate(
@@ -368,13 +373,17 @@ def _vacation_end(state: MatchState, seat: Seat, now: int) -> int | None:
     return max(ends, default=None)
 
 
-def rating_change(
+def read_rating_change(
     app: App, board: int, state: MatchState, seat: Seat | None
-) -> RatingChange | None:
-    """Return what a match has changed in the rating of a seat's player; None if nothing is known of it."""
+) -> Read[RatingChange | None]:
+    """Return the read of what a match has changed in the rating of a seat's player; None if nothing is known of it."""
     clock = state.clock
     if not state.over or seat is None or clock is None or not clock.terms.rated:
-        return None
+        return read_nothing(None)
     game, _, _ = state.rules.partition("/")
-    (changes,) = app.ratings.changes([(game, board)])
-    return changes[seat] if seat < len(changes) else None
+
+    def of_seat(found: list[MatchChanges]) -> RatingChange | None:
+        (changes,) = found
+        return changes[seat] if seat < len(changes) else None
+
+    return mapped(app.ratings.read_changes([(game, board)]), of_seat)

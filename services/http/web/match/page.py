@@ -1,35 +1,48 @@
 """The page of a match: its board, the turn, and the actions of its players."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
 
 import msgspec
 from litestar import Request, Response
 from msgspec.structs import replace
 
 from domain.game.protocol import PuzzleScore
+from domain.match.events import AccountId
 from domain.match.offers import DEAL
-from domain.match.state import position_of
+from domain.match.state import MatchState, position_of
 from infra.languages.wording import Wording
+from infra.projections.ratings import RatingChange
+from infra.redis.reads import Read, read_all, read_nothing
 from services.app.challenges import count_from
+from services.app.context import App
 from services.app.matches import staff_at_deal, was_sealed
 from services.app.queries import best_scores
 from services.app.rematch import rematch_board
-from services.app.waiting import URGENT_MS, next_match
+from services.app.waiting import URGENT_MS, OwnMatches, next_match
 from services.http.context import ApiContext
 from services.http.web.boards.board_view import is_turned, legal_moves_json, preview_move
 from services.http.web.declared import Pages
 from services.http.web.match.moves import (
     MoveList,
+    Ratings,
     RecordedMark,
     board_plates,
     conditional_lines,
-    rating_change,
+    read_rating_change,
+    read_ratings,
 )
-from services.http.web.match.view import MatchView, MatchWriting, match_writing, own_writing
+from services.http.web.match.view import (
+    MatchView,
+    MatchWriting,
+    ReadWriting,
+    match_writing,
+    writing_reads,
+)
 from services.http.web.params import BoardNumber, ContextDependency, MoveText, VisitorDependency
 from services.http.web.puzzles.view import Points
 from services.http.web.render import redirect_to, render
-from services.http.web.session import Visitor
+from services.http.web.session import AskedPage, Visitor
 from services.words.agreements import agreed_words, answered, offer_button, offered, own_offer
 from services.words.endings import said_result
 
@@ -54,12 +67,12 @@ class NextMatchLink(msgspec.Struct, frozen=True):
 
 
 def next_match_link(
-    context: ApiContext, visitor: Visitor, after: int | None = None
+    context: ApiContext, visitor: Visitor, after: int | None = None, own: OwnMatches | None = None
 ) -> NextMatchLink | None:
     """Return the link to the match that waits next for the visitor, after a board; None without one."""
     if visitor.account is None:
         return None
-    found = next_match(context.app, visitor.account, after, visitor.wording)
+    found = next_match(context.app, visitor.account, after, visitor.wording, own)
     if found is None:
         return None
     words = visitor.wording
@@ -78,7 +91,46 @@ def next_match_link(
     )
 
 
-@pages.get("/m/{board:int}")
+class BesideMatch(NamedTuple):
+    """The contents of a match page that are read beside the match."""
+
+    writing: ReadWriting
+    ratings: Ratings
+    change: RatingChange | None
+    """The change of the visitor's rating by the match."""
+    own: OwnMatches | None
+    """The visitor's matches, of which the page names the next; None if they were not read."""
+
+    @classmethod
+    def of(cls, account: AccountId | None, found: Sequence[Any]) -> Self:
+        """Return what `_reads_beside` have read for an account."""
+        *writing, ratings, change, boards, followed = found
+        own = OwnMatches(account, boards, followed) if account and boards else None
+        return cls(ReadWriting(*writing), ratings, change, own)
+
+
+def _reads_beside(
+    app: App, asked: AskedPage, board: int, state: MatchState | None
+) -> Sequence[Read[Any]]:
+    """Return the reads of a `BesideMatch`."""
+    if state is None:
+        return ()
+    account = asked.account
+    seat = state.seats.index(account) if account in state.seats else None
+    # a request of the other parts of the page leaves the chat unread
+    chats = seat is not None and len(state.seats) > 1 and not asked.partial
+    # with an offer it depends on more whether a match waits; then they are read if they are needed
+    waits = seat is None or seat in state.waits or state.offer is not None
+    return (
+        *writing_reads(app, account, board, with_chat=chats),
+        read_ratings(app, state),
+        read_rating_change(app, board, state, seat),
+        read_nothing(None) if account is None or waits else app.lists.read_boards(account),
+        read_nothing(None) if account is None or waits else app.follows.read(account),
+    )
+
+
+@pages.get("/m/{board:int}", reads=_reads_beside)
 def show_match(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency, move: MoveText = ""
 ) -> Response[str]:
@@ -94,7 +146,9 @@ def show_chat(
     table = MatchView.of(context, board, visitor)
     if not visitor.partial or table.seat is None:
         return redirect_to(f"/m/{board}#chat")
-    chat = _chat(match_writing(context, table, visitor))
+    app, chats = context.app, not table.puzzle
+    found = read_all(app.data, *writing_reads(app, visitor.account, board, with_chat=chats))
+    chat = _chat(match_writing(app, table, visitor.account, ReadWriting(*found)))
     return render("match.html", visitor, block="chat", table=table, **chat)
 
 
@@ -109,9 +163,13 @@ def match_page(
 ) -> Response[str]:
     """Return the page of a match."""
     state = table.state
+    app, account, board = context.app, visitor.account, table.board
     score = None if state.has_no_position else table.score(position_of(state))
-    # a request of the other parts of the page leaves the chat unread
-    writing = (own_writing if visitor.partial else match_writing)(context, table, visitor)
+    asked = AskedPage(account, table.now, visitor.partial)
+    beside = BesideMatch.of(
+        account, visitor.gathered or read_all(app.data, *_reads_beside(app, asked, board, state))
+    )
+    writing = match_writing(app, table, account, beside.writing)
     words, offer = visitor.wording, state.offer
     recorded = RecordedMark.of(context, table)
     return render(
@@ -119,10 +177,10 @@ def match_page(
         visitor,
         table=table,
         shown=table.shown(turned=is_turned(visitor.display, table.seat)),
-        around=board_plates(context.app, table, own_below=visitor.display.below == "mine"),
+        around=board_plates(table, beside.ratings, own_below=visitor.display.below == "mine"),
         said=said_result(table.state, table.seat, table.names, words) if state.result else None,
-        change=rating_change(context.app, table.board, state, table.seat),
-        upcoming=_upcoming(table, context, visitor),
+        change=beside.change,
+        upcoming=_upcoming(table, context, visitor, beside.own),
         played=table.in_play and table.moved and not (table.mine or table.answers),
         move=move,
         **_chat(writing),
@@ -184,12 +242,14 @@ def _points(table: MatchView, context: ApiContext, score: PuzzleScore | None) ->
     return Points.of(table.rules, rows, score.rank)
 
 
-def _upcoming(table: MatchView, context: ApiContext, visitor: Visitor) -> NextMatchLink | None:
+def _upcoming(
+    table: MatchView, context: ApiContext, visitor: Visitor, own: OwnMatches | None
+) -> NextMatchLink | None:
     """Return the link to the next match, for a player for whom this one does not wait."""
     waits = table.seat in table.state.waits or table.answers
     if table.seat is None or waits:
         return None
-    return next_match_link(context, visitor, table.board)
+    return next_match_link(context, visitor, table.board, own)
 
 
 def _offer_text(table: MatchView, words: Wording) -> str:

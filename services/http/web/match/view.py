@@ -1,7 +1,7 @@
 """A match as its page shows it to somebody."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 import msgspec
@@ -16,8 +16,8 @@ from domain.match.state import Invitation, MatchState, deadline, robot_level
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
 from domain.sentences import ENGLISH, Translation
 from infra.people.account_lists import MatchMarks
-from infra.people.messages import mark_of
-from infra.redis.reads import Read, read_all
+from infra.people.messages import PlayerMessage, mark_of
+from infra.redis.reads import Read, read_nothing
 from services.app.context import App
 from services.app.matches import (
     MatchPhase,
@@ -291,17 +291,44 @@ class MatchWriting(msgspec.Struct, frozen=True):
     """Whether the visitor has muted its chat."""
 
 
-def match_writing(context: ApiContext, table: MatchView, visitor: Visitor) -> MatchWriting:
-    """Return the texts in one round trip, and mark the chat as read."""
-    if visitor.account is None or table.seat is None or table.puzzle:
-        return own_writing(context, table, visitor)
-    app, account, board = context.app, visitor.account, table.board
-    read, (lines, mark), *own = read_all(
-        app.data,
-        app.messages.read_chat_mark(account, board),
-        app.messages.read_chat_page(board),
-        *_read_own(app, account, board),
+class ReadWriting(NamedTuple):
+    """The results of `writing_reads`."""
+
+    note: str
+    marks: MatchMarks
+    muted: bool
+    chat_read: int
+    """Up to when, ms, the visitor has read the chat."""
+    chat: tuple[list[PlayerMessage], str] | None
+    """Its lines, and what its mark is made of; None if it is not shown."""
+
+
+def writing_reads(
+    app: App, account: AccountId | None, board: int, *, with_chat: bool
+) -> tuple[Read[Any], ...]:
+    """Return the reads of a `ReadWriting`."""
+    if account is None:
+        return tuple(map(read_nothing, ("", MatchMarks(), False, 0, None)))
+    return (
+        app.notes.read_note(account, board),
+        app.follows.read_marks(account, board),
+        app.messages.muted.read_has(account, board),
+        *(
+            (app.messages.read_chat_mark(account, board), app.messages.read_chat_page(board))
+            if with_chat
+            else (read_nothing(0), read_nothing(None))
+        ),
     )
+
+
+def match_writing(
+    app: App, table: MatchView, account: AccountId | None, found: ReadWriting
+) -> MatchWriting:
+    """Return the texts that were read, and mark the chat as read."""
+    own = found.note, found.marks, found.muted
+    if account is None or found.chat is None:
+        return MatchWriting([], "", *own)
+    (lines, mark), board, read = found.chat, table.board, found.chat_read
     if lines and lines[-1].at > read:
         app.messages.mark_chat_read(account, board, lines)
     senders = dict(zip(table.state.seats, table.names, strict=True))
@@ -317,20 +344,3 @@ def match_writing(context: ApiContext, table: MatchView, visitor: Visitor) -> Ma
         for at, line in enumerate(lines)
     ]
     return MatchWriting(chat, mark_of(mark), *own)
-
-
-def own_writing(context: ApiContext, table: MatchView, visitor: Visitor) -> MatchWriting:
-    """Return what is the visitor's alone, for a request of parts of the page; the chat stays unread."""
-    if visitor.account is None:
-        return MatchWriting([], "", "")
-    app = context.app
-    return MatchWriting([], "", *read_all(app.data, *_read_own(app, visitor.account, table.board)))
-
-
-def _read_own(app: App, account: AccountId, board: int) -> tuple[Read[Any], ...]:
-    """Return the reads of the note, of the lists that the match is on, and of whether its chat is muted."""
-    return (
-        app.notes.read_note(account, board),
-        app.follows.read_marks(account, board),
-        app.messages.muted.read_has(account, board),
-    )

@@ -23,7 +23,7 @@ from infra.languages.wording import Wording
 from infra.projections.head_to_head import PairRecord
 from infra.projections.match_lists import MatchFilter, MatchListRow
 from infra.projections.ratings import Rating
-from infra.redis.reads import read_one
+from infra.redis.reads import read_all, read_one
 from services.app.challenges import decline_all
 from services.app.context import App
 from services.app.follows import add_block, remove_block
@@ -236,12 +236,21 @@ class PlayerComparison(msgspec.Struct, frozen=True):
 
 def ratings_by_game(app: App, account: AccountId, words: Wording) -> list[PlayedGame]:
     """Return the games of a player, the best rating first."""
-    found = []
-    for key in game_keys():
-        title, standing = latest_rules(key).title, app.standings.player(key, account)
-        if not standing.played:
-            continue
-        rating, points = rating_series(app, key, account, MAX_PLOTTED_POINTS)
+    known, found = game_keys(), []
+    standings = read_all(app.data, *(app.standings.read_player(key, account) for key in known))
+    played = {key: one for key, one in zip(known, standings, strict=True) if one.played}
+    ratings = read_one(app.data, app.ratings.read_players([(key, account) for key in played]))
+    plotted = [max(0, rating.matches - MAX_PLOTTED_POINTS) for rating in ratings]
+    places = read_all(app.data, *(app.ratings.read_place(key, account) for key in played))
+    series = read_all(
+        app.data,
+        *(
+            app.ratings.read_series(key, account, start, MAX_PLOTTED_POINTS)
+            for key, start in zip(played, plotted, strict=True)
+        ),
+    )
+    for key, rating, place, points in zip(played, ratings, places, series, strict=True):
+        title, standing = latest_rules(key).title, played[key]
         first = () if rating.matches > MAX_PLOTTED_POINTS else (Rating().display_value,)
         values = (*first, *(point.display_value for point in points))
         label = words.gettext("Rating in %(game)s after each match", game=title)
@@ -250,7 +259,7 @@ def ratings_by_game(app: App, account: AccountId, words: Wording) -> list[Played
                 key,
                 title,
                 rating if rating.matches else None,
-                app.ratings.place(key, account),
+                place,
                 draw_sparkline(label, values),
                 Results(standing.won, standing.drawn, standing.lost),
             )
