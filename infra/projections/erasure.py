@@ -86,7 +86,8 @@ def mark_erased(
     Those of `present` are not asked for, and others that are not deleted are added to it. It has to be emptied
     after a checkpoint of the written buckets was read again.
     """
-    seats = dict.fromkeys(account for fact in facts for account in fact.setup.seats)
+    setups = {fact.event.match: fact.setup for fact in facts}
+    seats = dict.fromkeys(account for setup in setups.values() for account in setup.seats)
     accounts = [account for account in seats if account not in present]
     if not accounts:
         return facts

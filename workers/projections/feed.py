@@ -390,13 +390,15 @@ class _Routes:
 
     def __init__(self, facts: Sequence[Fact]) -> None:
         self._facts = facts
+        self._settling = [fact for fact in facts if fact.settles]
         self._routed: dict[tuple[Projection, int], list[list[Fact]]] = {}
 
     def facts_of(self, track: Track) -> list[Fact]:
         """Return the facts that a track folds."""
         place = track.projection, track.bucket.count
         if place not in self._routed:
-            self._routed[place] = track.projection.route(self._facts, track.bucket.count)
+            facts = self._settling if track.projection.settled_only else self._facts
+            self._routed[place] = track.projection.route(facts, track.bucket.count)
         return self._routed[place][track.bucket.number]
 
 

@@ -46,7 +46,7 @@ _SETUPS: Final = 50_000
 """Matches whose setup is cached, the last used ones."""
 
 
-class LogLeaf(msgspec.Struct, frozen=True):
+class LogLeaf(msgspec.Struct, frozen=True, gc=False):
     """A leaf of a shard's log; `fact` is None if it is no event."""
 
     shard: int
@@ -199,6 +199,7 @@ class LogReader:
         entries = self._entries(ends)
         others = [board for board in ends if board not in entries]
         snapshots = self._one_each(others, self._store.snapshots)
+        endings = {**snapshots, **entries}
         leaves: list[LogLeaf] = []
         unreadable: dict[int, UnreadableLeaf] = {}
         for leaf in read:
@@ -208,7 +209,7 @@ class LogReader:
                 unreadable[leaf.shard] = leaf
                 continue
             try:
-                fact = self._fact(leaf, firsts, {**snapshots, **entries})
+                fact = self._fact(leaf, firsts, endings)
             except _ERRORS as error:
                 unreadable[leaf.shard] = UnreadableLeaf(leaf.shard, leaf.index, error)
             else:
@@ -310,7 +311,7 @@ def _read_leaves(
         yield _ReadLeaf(shard, index, data, event)
 
 
-class _ReadLeaf(msgspec.Struct, frozen=True):
+class _ReadLeaf(msgspec.Struct, frozen=True, gc=False):
     """A leaf as it was read, with its event if it is one."""
 
     shard: int
