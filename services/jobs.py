@@ -35,6 +35,7 @@ from services.app.pictures import mailed_png
 from services.app.preferences import vapid_key
 from services.mail.notification_texts import NotificationTexts
 from services.push.notification_texts import PushTexts
+from services.rebuild_processes import rebuild_processes
 from services.secret_checks import check_secrets
 from workers import evidence_job
 from workers import retire as retire_job
@@ -174,11 +175,19 @@ def publish() -> None:
         log_job.publish(publisher, parts.queue)
 
 
-def rebuild(*names: str, buckets: int | None = None) -> int:
+def rebuild(*names: str, buckets: int | None = None, processes: int | None = None) -> int:
     """Rebuild the named projections, or all; return the exit code of `matchpost rebuild`."""
     with App(load()) as parts:
         chosen = maintenance.named(names)
-        work = partial(maintenance.rebuild, parts.store, parts.data, chosen, buckets=buckets)
+        helpers = rebuild_processes(parts.settings, processes)
+        work = partial(
+            maintenance.rebuild,
+            parts.store,
+            parts.data,
+            chosen,
+            buckets=buckets,
+            processes=helpers,
+        )
         return _run_reported(work)
 
 

@@ -50,7 +50,8 @@ def erase_projections(client: redis.Redis, account: AccountId) -> None:
     for spec, names in _KEYS.items():
         for generation in Generations(client, spec).stored():
             bucket = generation.of(account)
-            _stop_writers(client, bucket)
+            for one in (bucket, *Generations(client, spec).parts_of(bucket)):
+                _stop_writers(client, one)
             gone = [name(account) for name in names]
             client.unlink(*map(bucket.key, gone))
             client.srem(bucket.names_key, *gone)

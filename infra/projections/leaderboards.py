@@ -99,6 +99,8 @@ class LeaderboardsProjection(Projection):
 
     spec = SCORES
     settled_only = True
+    shards_apart = False
+    """A player's best row is found among those of all shards."""
 
     def owners(self, fact: Fact) -> Sequence[str]:
         """Return the puzzle that has ended, or whose result is taken away."""

@@ -99,6 +99,11 @@ class Projection(ABC):
     spec: Spec
     settled_only: bool = False
     """Whether no fact changes anything but one that `settles`, of which a match has few."""
+    shards_apart: bool = True
+    """Whether a fold reads only what folds of the same shard's facts have written.
+
+    Then the shards of a generation that is being built may be folded at the same time.
+    """
     save_seconds: float = 30.0
     """How long a bucket in which nothing changes may keep to itself that it has read some leaves.
 

@@ -108,6 +108,8 @@ class StandingsProjection(StatelessProjection):
 
     spec = STANDINGS
     settled_only = True
+    shards_apart = False
+    """Counts that a ruling takes back are read, because those that become 0 are deleted."""
 
     def owners(self, fact: Fact) -> Iterator[Owner]:
         """Return the game of a match that counts or counted, and the players of a declined one."""

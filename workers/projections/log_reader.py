@@ -106,8 +106,10 @@ _Endings: TypeAlias = Mapping[int, _Ending]
 class LogReader:
     """Reads leaves. Errors of the server pass through; those of a leaf are in the chunk."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, batch: int = BATCH) -> None:
+        """`batch` is about how many leaves are read together."""
         self._store = store
+        self._batch = batch
         self._setups: OrderedDict[int, MatchSetup] = OrderedDict()
         self._awaited: tuple[Mapping[int, int], NextLeaves] = {}, {}
         """Where the last `wait` was, and the leaves that came there."""
@@ -135,12 +137,12 @@ class LogReader:
     ) -> LogChunk:
         """Return the leaves from these indexes on, except of the shards `without`, and before `until`."""
         starts = dict(enumerate(start))
+        if until is not None:
+            starts = {shard: first for shard, first in starts.items() if first < until[shard]}
         awaited, self._awaited = self._awaited, ({}, {})
         ready = awaited[1] if awaited[0] == starts else self._store.next_leaves(starts)
         new = [shard for shard in ready if shard not in without]
-        if until is not None:
-            new = [shard for shard in new if start[shard] < until[shard]]
-        each = max(1, BATCH // max(1, len(new)))
+        each = max(1, self._batch // max(1, len(new)))
         read: list[_ReadLeaf | UnreadableLeaf] = []
         for shard in new:
             most = each if until is None else min(each, until[shard] - start[shard])
