@@ -307,7 +307,8 @@ class Generations:
         with self._client.pipeline(transaction=False) as pipe:
             for bucket in generation.all:
                 # the last one says which others there may be
-                pipe.delete(*(part.checkpoint_key for part in self.parts_of(bucket)), bucket.checkpoint_key)
+                for one in (*self.parts_of(bucket), bucket):
+                    pipe.delete(one.checkpoint_key)
             pipe.execute()
 
     def _delete(self, generation: Generation) -> None:

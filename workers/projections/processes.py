@@ -45,6 +45,7 @@ MOST_LOST: Final = 3
 """Processes that end with the same shard until the rebuild is given up."""
 
 _LOOK_SECONDS: Final = 1.0
+_END_SECONDS: Final = 5.0
 _NICENESS: Final = 10
 """The server that runs comes first."""
 
@@ -209,6 +210,7 @@ class _Run:
     def _replace(self, one: _Folding, shard: int) -> None:
         """Let another process go on with a shard whose process has ended."""
         self._processes.remove(one)
+        one.process.join(_END_SECONDS)  # its pipe ends a little earlier
         one.end()
         self._lost[shard] += 1
         said = f"the process that read shard {shard} has ended with exit code {one.process.exitcode}"
