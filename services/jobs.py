@@ -28,14 +28,13 @@ from infra.settings.settings import load
 from infra.settings.smtp_url import read_smtp_url
 from infra.store.analyses import another_turn
 from services.app import matches
-from services.app.context import App
+from services.app.context import App, open_parts
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.app.exports import frozen_evidence
 from services.app.pictures import mailed_png
 from services.app.preferences import vapid_key
 from services.mail.notification_texts import NotificationTexts
 from services.push.notification_texts import PushTexts
-from services.rebuild_processes import rebuild_processes
 from services.secret_checks import check_secrets
 from workers import evidence_job
 from workers import retire as retire_job
@@ -47,6 +46,7 @@ from workers.log.job import make_publisher
 from workers.mail.mailer import Mailer, MailRun, MailTask, mail_tasks, push_tasks
 from workers.projections import job as projections_job
 from workers.projections import maintenance
+from workers.projections.processes import ShardProcesses
 from workers.projections.rebuild import StuckError
 from workers.projections.worker import ProjectionWorker
 from workers.scrub import job as scrub_job
@@ -179,7 +179,7 @@ def rebuild(*names: str, buckets: int | None = None, processes: int | None = Non
     """Rebuild the named projections, or all; return the exit code of `matchpost rebuild`."""
     with App(load()) as parts:
         chosen = maintenance.named(names)
-        helpers = rebuild_processes(parts.settings, processes)
+        helpers = ShardProcesses(partial(open_parts, parts.settings), processes)
         work = partial(
             maintenance.rebuild,
             parts.store,

@@ -116,7 +116,11 @@ class Generations:
     def parts_of(self, bucket: Bucket) -> list[Bucket]:
         """Return a bucket for each shard, if those have had checkpoints of their own; none without data."""
         checkpoint = self.checkpoint(bucket)
-        return [bucket.of_shard(shard) for shard in range(len(checkpoint.counts))] if checkpoint else []
+        return (
+            [bucket.of_shard(shard) for shard in range(len(checkpoint.counts))]
+            if checkpoint
+            else []
+        )
 
     def failures(self, bucket: Bucket) -> Mapping[str, ProjectionFailure]:
         """Return a bucket's failures by shard, or by `order`."""

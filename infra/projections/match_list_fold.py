@@ -232,17 +232,8 @@ def _list_writes(
     gone: dict[str, list[Arg]] = {}
     added: dict[str, list[Arg]] = {}
     for board, row in after.items():
-        first = before.get(board)
-        if row is first:
-            continue
-        if first is None:
-            old, new = {}, memberships(row)
-        elif _is_running(first) and _is_running(row):
-            old, new = _turns(first), _turns(row)
-        else:
-            old, new = memberships(first), memberships(row)
-        for place in old.keys() - new.keys():
-            owner, key, member = place
+        old, new = _changing(before.get(board), row)
+        for owner, key, member in old.keys() - new.keys():
             if bucket.owns(owner) and owner not in erased:
                 gone.setdefault(key, []).append(member)
         for place, score in new.items():
@@ -254,3 +245,14 @@ def _list_writes(
         for key, words in changes.items():
             for start in range(0, len(words), 2 * _FIELDS):
                 yield (command, key, *words[start : start + 2 * _FIELDS])
+
+
+def _changing(before: MatchListRow | None, after: MatchListRow) -> tuple[Memberships, Memberships]:
+    """Return the lists that a match was in and is in, without some that stay."""
+    if before is None:
+        return {}, memberships(after)
+    if before is after:
+        return {}, {}
+    if _is_running(before) and _is_running(after):
+        return _turns(before), _turns(after)
+    return memberships(before), memberships(after)

@@ -29,7 +29,6 @@ from infra.projections.buckets import (
     bucket_of,
 )
 
-
 OF_DISPUTES: Final = (Claimed, Ruled, Appealed)
 """Events of a dispute, which may come after the end of a match."""
 

@@ -22,10 +22,10 @@ from infra.projections.generations import BusyError
 from infra.redis.rq_jobs import CHECK, MAINTENANCE, REBUILD
 from infra.settings.settings import Settings
 from infra.store import jobs
-from services.app.context import App
+from services.app.context import App, open_parts
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
-from services.rebuild_processes import rebuild_processes
 from workers.projections import maintenance
+from workers.projections.processes import ShardProcesses
 from workers.projections.rebuild import StuckError
 
 _LOOK_SECONDS: Final = 0.2
@@ -73,7 +73,7 @@ def run(
             if check:
                 equal = maintenance.check(parts.store, parts.data, chosen, terminal)
                 return EXIT_OK if equal else EXIT_REFUSED
-            helpers = rebuild_processes(settings, processes)
+            helpers = ShardProcesses(partial(open_parts, settings), processes)
             maintenance.rebuild(parts.store, parts.data, chosen, terminal, buckets, helpers)
         except (BusyError, StuckError, Refusal) as error:
             _print_error(str(error))

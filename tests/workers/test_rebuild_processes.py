@@ -38,7 +38,9 @@ CHUNK = 25
 
 
 @contextmanager
-def open_parts(url: str, dying: str = "", folder: Path = Path()) -> Iterator[tuple[Store, redis.Redis]]:
+def open_parts(
+    url: str, dying: str = "", folder: Path = Path()
+) -> Iterator[tuple[Store, redis.Redis]]:
     """Open the parts of a process; the first to come there is killed `before` or `after` its second write."""
     load_games()
     processes.CHUNK = CHUNK  # type: ignore[misc]
@@ -155,7 +157,9 @@ def test_a_rebuild_beside_moves_has_them_all(bench, bench_url, corpus):
 def test_processes_that_always_end_are_given_up(bench, bench_url, corpus, capfd):
     del corpus
     helpers = ShardProcesses(partial(open_parts, f"{bench_url}-of-nobody"), 2)
-    with pytest.raises(StuckError, match=r"the process that read shard \d has ended with exit code 1, and so"):
+    with pytest.raises(
+        StuckError, match=r"the process that read shard \d has ended with exit code 1, and so"
+    ):
         maintenance.rebuild(
             bench.store, bench.client, list(PROJECTIONS), Report(), processes=helpers
         )
@@ -266,10 +270,16 @@ def test_each_process_is_worth_its_start(monkeypatch):
     monkeypatch.setattr(processes, "usable_cores", lambda: 16)
     own = ShardProcesses(partial(open_parts, ""))
     one = processes.LEAVES_OF_A_PROCESS
-    assert [own.count([leaves] * 8) for leaves in (0, 100, one // 4, one // 8, one)] == [1, 1, 3, 2, 4]
+    assert [own.count([leaves] * 8) for leaves in (0, 100, one // 4, one // 8, one)] == [
+        1,
+        1,
+        3,
+        2,
+        4,
+    ]
     asked = ShardProcesses(partial(open_parts, ""), 6)
     assert [asked.count(ends) for ends in ([5] * 8, [5, 0, 5], [0, 0])] == [6, 2, 1]
-    assert shards.CHUNK < one
+    assert one > shards.CHUNK
 
 
 def test_moves_that_come_after_the_ends_are_read_by_the_one_that_began(bench, bench_url, corpus):

@@ -190,7 +190,9 @@ class Feed:
         for track in awake:
             track.unblock()
         # before the read, because otherwise it is never reached while people play
-        if until is None and (marked := [track for track in awake if track.waiting and track.watermark is None]):
+        if until is None and (
+            marked := [track for track in awake if track.waiting and track.watermark is None]
+        ):
             watermark = self._store.watermark()
             for track in marked:
                 track.watermark = watermark
@@ -439,9 +441,7 @@ def _changes(track: Track, facts: Sequence[Fact]) -> bool:
     )
 
 
-def _reads(
-    tracks: Iterable[Track], batch: int
-) -> list[tuple[list[Track], Sequence[int] | None]]:
+def _reads(tracks: Iterable[Track], batch: int) -> list[tuple[list[Track], Sequence[int] | None]]:
     """Return groups of tracks that can be fed from one read of a batch, each with where the read ends.
 
     Tracks that are a little behind the others first catch up to them, so that one read serves all again.

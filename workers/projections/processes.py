@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import redis
@@ -32,6 +31,9 @@ from workers.projections.shards import (
     least_folded,
     tracks_of_shard,
 )
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
 
 logger = logging.getLogger(__name__)
 
@@ -102,7 +104,8 @@ def _fold_shards(
     open_parts: OpenParts, built: Built, ends: Sequence[int], pipe: Connection
 ) -> None:
     """Fold the shards that the pipe names, as long as somebody holds its other end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; the first process ends this one
+    # a terminal sends it to all, and the first process ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(_NICENESS)
     ends_here = suppress(EOFError, BrokenPipeError)
     with open_parts() as (store, client), few_collections(), ends_here:
@@ -213,7 +216,9 @@ class _Run:
         one.process.join(_END_SECONDS)  # its pipe ends a little earlier
         one.end()
         self._lost[shard] += 1
-        said = f"the process that read shard {shard} has ended with exit code {one.process.exitcode}"
+        said = (
+            f"the process that read shard {shard} has ended with exit code {one.process.exitcode}"
+        )
         if self._lost[shard] == MOST_LOST:
             raise StuckError(f"{said}, and so have {MOST_LOST - 1} before it")
         logger.warning("%s; another one goes on where it was", said)

@@ -18,6 +18,7 @@ from infra.store.lost_leaves import losses_text
 from infra.store.port import Store, Watermark
 from workers.projections.feed import Feed, Track
 
+
 class StuckError(Exception):
     """A projection can't be rebuilt from the logs; the message says where it stops."""
 
