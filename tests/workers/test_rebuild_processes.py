@@ -266,6 +266,19 @@ def test_a_process_whose_rebuild_was_replaced_writes_nothing(bench, corpus):
     second.drop()
 
 
+def test_a_process_ends_with_the_one_that_began_it(bench, bench_url, corpus):
+    del corpus
+    (projection,) = (one for one in PROJECTIONS if one.spec == LISTS)
+    started = Rebuild(bench.store, bench.client, projection)
+    started.divide()
+    built = [(projection, started.generation)]
+    folding = processes._Folding(partial(open_parts, bench_url), built, started.goal.ends)
+    folding.begin(1)
+    folding.pipe.close()
+    folding.process.join(60)
+    assert folding.process.exitcode == 0
+
+
 def test_each_process_is_worth_its_start(monkeypatch):
     monkeypatch.setattr(processes, "usable_cores", lambda: 16)
     own = ShardProcesses(partial(open_parts, ""))
