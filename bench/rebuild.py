@@ -32,8 +32,8 @@ from workers.projections.worker import ProjectionWorker
 _ROUNDS: Final = {1: 200, 10: 100, 100: 20}
 """Leaves that come together, and how often, for the cost of keeping up."""
 
-_NEW: Final = 300
-"""Matches whose moves come."""
+_NEW: Final = (300, 20)
+"""Matches whose moves come, and plies of each."""
 
 
 class _Silent:
@@ -56,7 +56,7 @@ def run(
         play_to_the_end(bench, store, played)
         settings = Settings(data=bench.folder, redis_url=server.url)
         found = [_rebuild(store, client, settings, count) for count in processes]
-        live = _keep_up(store, client, endless(_NEW, plies, matches + 1))
+        live = _keep_up(store, client, endless(*_NEW, matches + 1))
     details: dict[str, Any] = {
         "matches": matches,
         "leaves": found[0]["leaves"],

@@ -171,7 +171,7 @@ class Generations:
         return generation
 
     def divide(self, generation: Generation) -> None:
-        """Give each shard of a new generation a checkpoint of its own, so that several processes can build it."""
+        """Create a checkpoint for each shard of a new generation, so that several processes can build it."""
         for bucket in generation.all:
             parts = self.parts_of(bucket)
             zero = encode(Checkpoint.zero(self.spec, len(parts)))

@@ -117,6 +117,19 @@ def check_lists(found: dict[str, Any]) -> None:
                 assert all(parts[part]["cold"] > 0 for part in ("newest", "middle", "oldest"))
 
 
+def check_rebuild(found: dict[str, Any]) -> None:
+    details = found["details"]
+    alone, two = details["rebuilt"]
+    assert [alone["processes"], two["processes"]] == [1, 2]
+    # the start has two events, and the end one
+    assert alone["leaves"] == two["leaves"] == details["leaves"] == 24 * 9
+    assert found["rate"] == alone["leaves a second"]
+    for one in (alone, two, *details["kept up"]):
+        assert min(one["us a leaf here"], one["us a leaf in the server"]) > 0
+    assert [one["leaves together"] for one in details["kept up"]] == [1, 10, 100]
+    assert details["us an event of eventsourcing_sqlite"] > 0
+
+
 def check_cluster(found: dict[str, Any]) -> None:
     details = found["details"]
     in_bulk = details["nodes: 2, workers: 1"]
@@ -157,6 +170,7 @@ MEASURED = [
     ("memory --matches 200 --plies 40", None, check_memory),
     ("verify --matches 24 --plies 6", None, VERIFIED),
     ("lists --matches 100 --buckets 1,3", None, check_lists),
+    ("rebuild --matches 24 --plies 6 --processes 1,2 --peer-events 20", "eventsourcing_sqlite", check_rebuild),
     ("cluster --nodes 2 --workers 1 --matches 4 --http-matches 2", "redis_limit, nodes: 2;redis_limit, one server", check_cluster),
 ]  # fmt: skip
 

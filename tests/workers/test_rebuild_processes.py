@@ -16,6 +16,7 @@ from infra.durability.durability import Mode
 from infra.projections.buckets import LISTS, SCORES, STANDINGS, Bucket
 from infra.projections.erasure import erase_projections
 from infra.projections.generations import BusyError, Generations
+from infra.projections.reorder import OrderedProjection
 from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.settings.game_packages import load_games
@@ -29,6 +30,7 @@ from tests.helpers.rollback import names_of
 from tests.helpers.side import catch_up, contents, settle
 from workers.projections import PROJECTIONS, feed, maintenance, processes, shards
 from workers.projections.feed import Feed
+from workers.projections.log_reader import LogReader
 from workers.projections.processes import ShardProcesses
 from workers.projections.rebuild import Rebuild, StuckError
 from workers.projections.shards import SharedTrack, fold_shard, tracks_of_shard
@@ -277,6 +279,22 @@ def test_a_process_ends_with_the_one_that_began_it(bench, bench_url, corpus):
     folding.pipe.close()
     folding.process.join(60)
     assert folding.process.exitcode == 0
+
+
+def test_what_settles_nothing_changes_nothing_for_those_that_say_so(bench, corpus):
+    reader, start, facts = LogReader(bench.store), (0,) * 4, []
+    while (chunk := reader.read(start)).leaves:
+        facts += chunk.facts
+        start = chunk.counts
+    others = [fact for fact in facts if not fact.settles]
+    assert len(facts) - len(others) > 20, "all kinds of events are there"
+    assert corpus.commands["makeclaim"]
+    for projection in PROJECTIONS:
+        if projection.settled_only:
+            assert [fact for fact in others if list(projection.owners(fact))] == []
+        if isinstance(projection, OrderedProjection):
+            assert [fact for fact in others if projection.buffered_text(fact) is not None] == []
+    assert sum(projection.settled_only for projection in PROJECTIONS) == 5
 
 
 def test_each_process_is_worth_its_start(monkeypatch):

@@ -58,7 +58,7 @@ Built = Sequence[tuple[Projection, Generation]]
 
 
 class _Told(msgspec.Struct, frozen=True):
-    """What a process tells of its shard."""
+    """The news of a process about its shard."""
 
     folded: int
     """How many of its leaves all generations have."""

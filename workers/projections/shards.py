@@ -5,8 +5,8 @@ of one shard: then few matches have many leaves in a chunk, and a row or a list 
 
 Several processes may do it at the same time, each for another shard. The buckets of most projections have a
 checkpoint for each shard meanwhile, so that no process waits for another. Where a fold reads what other shards'
-facts have written, all share the bucket's one checkpoint: who was overtaken folds the chunk again. Either way no
-lease is needed, and the successor of a process that was killed goes on from the checkpoints.
+facts have written, all share the bucket's one checkpoint, and a process that was overtaken folds the chunk again.
+Either way no lease is needed, and the successor of a process that was killed goes on from the checkpoints.
 """
 
 import gc
