@@ -84,7 +84,7 @@ class NoticesProjection(Projection):
                 boxes.setdefault(account, {})[notice.member] = event.at
             if len(fact.setup.seats) >= _MANY and not isinstance(event.body, OF_DISPUTES):
                 tables[event.match] = seats_after(table, event.body)
-        return [*_box_writes(boxes), *_table_writes(facts, tables)]
+        return [*_box_writes(boxes), *(_table_writes(facts, tables) if tables else ())]
 
 
 def detail_of(event: Event) -> NoticeDetail | None:

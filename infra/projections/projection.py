@@ -110,13 +110,13 @@ class Projection(ABC):
     """
 
     @abstractmethod
-    def owners(self, fact: Fact) -> Iterable[Owner]:
+    def owners(self, fact: Fact) -> Sequence[Owner]:
         """Return the owners of all data that depend on a fact; none if it changes nothing."""
 
     def route(self, facts: Sequence[Fact], buckets: int) -> list[list[Fact]]:
         """Return for each bucket the facts that it folds, in their order."""
         if buckets == 1:
-            return [[fact for fact in facts if any(True for _ in self.owners(fact))]]
+            return [[fact for fact in facts if self.owners(fact)]]
         parts: list[list[Fact]] = [[] for _ in range(buckets)]
         for fact in facts:
             for number in {bucket_of(owner, buckets) for owner in self.owners(fact)}:

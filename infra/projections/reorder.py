@@ -127,10 +127,12 @@ class OrderedProjection(Projection):
 
     def after(self, checkpoint: Checkpoint, facts: Sequence[Fact], bucket: Bucket) -> Checkpoint:
         """Note an event that belongs before a folded one, or changes the time of a folded one."""
+        if not facts or (least := _least(facts)) > checkpoint.last[0]:
+            return checkpoint
         buffered = [
             due for some in _by_shard(facts).values() for due in self._buffered(some, bucket)
         ]
-        late = bool(facts) and _least(facts) < checkpoint.last[0]
+        late = least < checkpoint.last[0]
         if late or any(due.place <= checkpoint.last for due in buffered):
             return msgspec.structs.replace(checkpoint, late=True)
         return checkpoint

@@ -111,14 +111,16 @@ class StandingsProjection(StatelessProjection):
     shards_apart = False
     """Counts that a ruling takes back are read, because those that become 0 are deleted."""
 
-    def owners(self, fact: Fact) -> Iterator[Owner]:
+    def owners(self, fact: Fact) -> Sequence[Owner]:
         """Return the game of a match that counts or counted, and the players of a declined one."""
         if fact.setup.has_robot:
-            return
+            return ()
+        found: list[Owner] = []
         if counted_result(fact) or revoked_result(fact):
-            yield fact.setup.game
+            found.append(fact.setup.game)
         if any(one and one.reason == Reason.DECLINED for one in (fact.result, fact.revoked)):
-            yield from fact.setup.seats
+            found += fact.setup.seats
+        return found
 
     def writes(self, fact: Fact) -> Iterator[OwnedWrite]:
         """Count a match that has ended, and take back the counts of a result that is revoked."""

@@ -23,7 +23,7 @@ from infra.projections.generations import Generation, Generations
 from infra.projections.projection import Projection
 from workers.projections.feed import Feed, Track
 
-CHUNK: Final = 8_000
+CHUNK: Final = 4_000
 """Leaves that are folded together: few enough for a script of some milliseconds."""
 
 _PAUSE_SECONDS: Final = 0.05
