@@ -161,6 +161,15 @@ BENCHMARKS: Final = {
         "matches and logs that `verify --all` checks a second",
         {"matches": (10_000, "matches that are over"), "plies": (20, "plies of each")},
     ),
+    "rebuild": _Benchmark(
+        "leaves that a rebuild of all projections reads, by one process and by several",
+        {
+            "matches": (3_000, "matches that are over"),
+            "plies": (40, "plies of each"),
+            "processes": ([1, 2, 4], "numbers of processes"),
+            "peer_events": (3_000, "events for the peer"),
+        },
+    ),
     "lists": _Benchmark(
         "bytes of a finished match, and 50 rows from the ends and the middle of long lists",
         {

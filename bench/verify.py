@@ -6,35 +6,30 @@ another bundle.
 """
 
 import os
-import random
 import time
 from concurrent.futures import ProcessPoolExecutor
-from itertools import chain, islice
 from multiprocessing import get_context
 from pathlib import Path
 
-import redis
-
-from bench.baselines.redis_only import decide_all, submit_and_commit
+from bench.baselines.redis_only import play_to_the_end
 from bench.harness import SHARDS, BenchEnvironment, new_store
 from bench.published import SECRET, publish_and_trim
 from bench.report import Report
-from bench.workload import SEED, endless, moves, resignations, starts
-from domain.clocks.time_control import TimeControl
-from domain.match.history import Snapshot
+from bench.workload import endless
 from infra.audit.leaf_totals import new_secret
 from infra.log.key_files import LOG_KEY
 from infra.redis import keys
 from infra.settings.settings import Settings
 from services.cli.verify_all import Findings, begin_process, check_everything
-from workers.commands.drain import BATCH
 
 
 def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
     """Check so many matches; the rate is matches checked a second."""
     folder = bench.folder / "log"
     with bench.server("verify") as server, server.client() as client:
-        _fill(bench, client, folder, matches, plies)
+        store = new_store(client, 1)
+        play_to_the_end(bench, store, endless(matches, plies))
+        publish_and_trim(client, store, folder)
         client.set(keys.BOARDS, matches)
         settings = Settings(
             data=bench.folder,
@@ -61,22 +56,6 @@ def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
             **bench.disk(),
         },
     )
-
-
-def _fill(
-    bench: BenchEnvironment, client: redis.Redis, folder: Path, matches: int, plies: int
-) -> None:
-    """Commit whole matches that end by a resignation, and publish their leaves."""
-    store, played = new_store(client, 1), endless(matches, plies)
-    shuffled = moves(played, random.Random(SEED))  # noqa: S311 - a workload, not a secret
-    orders = chain(starts(played, TimeControl()), shuffled, resignations(played))
-    task = bench.progress.add_task(f"{matches} matches", total=matches * (plies + 2))
-    snapshots: dict[int, Snapshot] = {}
-    while batch := list(islice(orders, BATCH)):
-        submit_and_commit(store, decide_all(batch, snapshots))
-        bench.progress.advance(task, len(batch))
-    publish_and_trim(client, store, folder)
-    bench.progress.remove_task(task)
 
 
 def _check(bench: BenchEnvironment, settings: Settings) -> Findings:

@@ -28,7 +28,7 @@ from infra.settings.settings import load
 from infra.settings.smtp_url import read_smtp_url
 from infra.store.analyses import another_turn
 from services.app import matches
-from services.app.context import App
+from services.app.context import App, open_parts
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.app.exports import frozen_evidence
 from services.app.pictures import mailed_png
@@ -46,6 +46,7 @@ from workers.log.job import make_publisher
 from workers.mail.mailer import Mailer, MailRun, MailTask, mail_tasks, push_tasks
 from workers.projections import job as projections_job
 from workers.projections import maintenance
+from workers.projections.processes import ShardProcesses
 from workers.projections.rebuild import StuckError
 from workers.projections.worker import ProjectionWorker
 from workers.scrub import job as scrub_job
@@ -174,11 +175,19 @@ def publish() -> None:
         log_job.publish(publisher, parts.queue)
 
 
-def rebuild(*names: str, buckets: int | None = None) -> int:
+def rebuild(*names: str, buckets: int | None = None, processes: int | None = None) -> int:
     """Rebuild the named projections, or all; return the exit code of `matchpost rebuild`."""
     with App(load()) as parts:
         chosen = maintenance.named(names)
-        work = partial(maintenance.rebuild, parts.store, parts.data, chosen, buckets=buckets)
+        helpers = ShardProcesses(partial(open_parts, parts.settings), processes)
+        work = partial(
+            maintenance.rebuild,
+            parts.store,
+            parts.data,
+            chosen,
+            buckets=buckets,
+            processes=helpers,
+        )
         return _run_reported(work)
 
 

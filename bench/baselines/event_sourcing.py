@@ -8,15 +8,20 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from eventsourcing.application import Application
 from eventsourcing.domain import Aggregate, event
+from eventsourcing.persistence import InfrastructureFactory, Tracking
+from eventsourcing.projection import Projection
+from eventsourcing.sqlite import SQLiteTrackingRecorder
 
 from bench.harness import BenchEnvironment
 from bench.workload import PlannedGame
 from domain.rules import latest_rules
+
+_PAGE: Final = 1_000
 
 
 class MatchAggregate(Aggregate):
@@ -75,17 +80,82 @@ def replay_rate(bench: BenchEnvironment, played: Sequence[PlannedGame]) -> float
     return sum(len(game.moves) + 1 for game in played) / seconds
 
 
+class MatchRows(SQLiteTrackingRecorder):
+    """A table with a row a match, written together with how far the events were read."""
+
+    def construct_create_table_statements(self) -> list[str]:
+        """Return the statements that make the tables."""
+        table = "CREATE TABLE IF NOT EXISTS matches (id TEXT PRIMARY KEY, plies INTEGER, last TEXT)"
+        return [*super().construct_create_table_statements(), table]
+
+    def note(self, match_id: UUID, last: str, tracking: Tracking) -> None:
+        """Count an event of a match."""
+        with self.datastore.transaction(commit=True) as cursor:
+            self._insert_tracking(cursor, tracking)
+            cursor.execute(
+                "INSERT INTO matches VALUES (?, 0, ?) "
+                "ON CONFLICT (id) DO UPDATE SET plies = plies + 1, last = excluded.last",
+                (str(match_id), last),
+            )
+
+    def count(self) -> int:
+        """Return the number of events in all rows."""
+        with self.datastore.transaction(commit=False) as cursor:
+            cursor.execute("SELECT SUM(plies) + COUNT(*) FROM matches", ())
+            return int(cursor.fetchone()[0])
+
+
+class MatchRowsProjection(Projection[MatchRows]):
+    """Keeps the rows."""
+
+    def process_event(self, domain_event: Any, tracking: Tracking) -> None:
+        """Fold an event."""
+        self.view.note(domain_event.originator_id, getattr(domain_event, "move", ""), tracking)
+
+
+class ProjectedMatches(NamedTuple):
+    """The peer's cost of a projection from zero."""
+
+    events: int
+    seconds: float
+    processor: float
+    """Seconds of this process, in which the database is."""
+
+
+def project(bench: BenchEnvironment, played: Sequence[PlannedGame]) -> ProjectedMatches:
+    """Play whole games, and then make one table of rows from all their events.
+
+    The library's runner of projections does not read SQLite, so the log is read by pages here.
+    """
+    name = "es-project"
+    with _application(bench, name, cached=True) as app:
+        _play(app, bench, played)
+        events = sum(len(game.moves) + 1 for game in played)
+        factory: InfrastructureFactory[Any] = InfrastructureFactory.construct(app.env)
+        projection = MatchRowsProjection(factory.tracking_recorder(MatchRows))
+        began, used, start = time.perf_counter(), time.process_time(), 1
+        while page := app.recorder.select_notifications(start, _PAGE):
+            for notification in page:
+                tracking = Tracking(app.name, notification.id)
+                projection.process_event(app.mapper.to_domain_event(notification), tracking)
+            start = page[-1].id + 1
+        seconds, processor = time.perf_counter() - began, time.process_time() - used
+        if projection.view.count() != events:
+            raise RuntimeError("the projection of eventsourcing has not folded all events")
+    return ProjectedMatches(events, seconds, processor)
+
+
+def _environment(bench: BenchEnvironment, name: str, *, cached: bool) -> dict[str, str]:
+    return {
+        "PERSISTENCE_MODULE": "eventsourcing.sqlite",
+        "SQLITE_DBNAME": os.fspath(bench.folder / f"{name}.sqlite"),
+        **({"AGGREGATE_CACHE_MAXSIZE": "10000"} if cached else {}),
+    }
+
+
 def _application(bench: BenchEnvironment, name: str, *, cached: bool) -> closing[MatchApplication]:
     """Return an application that closes itself at the end of a `with`."""
-    return closing(
-        MatchApplication(
-            env={
-                "PERSISTENCE_MODULE": "eventsourcing.sqlite",
-                "SQLITE_DBNAME": os.fspath(bench.folder / f"{name}.sqlite"),
-                **({"AGGREGATE_CACHE_MAXSIZE": "10000"} if cached else {}),
-            }
-        )
-    )
+    return closing(MatchApplication(env=_environment(bench, name, cached=cached)))
 
 
 def _play(

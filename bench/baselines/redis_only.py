@@ -4,13 +4,15 @@ One client submits the commands and commits events that were decided beforehand,
 drain's size, each ended by the same barrier. It has no worker, no wake-up and no reads.
 """
 
+import random
 import time
 from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 
 import msgspec
 
 from bench.harness import SHARDS, BenchEnvironment, new_store
-from bench.workload import PlannedGame, moves, starts
+from bench.workload import SEED, PlannedGame, moves, resignations, starts
 from domain.clocks.time_control import TimeControl
 from domain.match import commands
 from domain.match.commands import CommandEnvelope
@@ -82,6 +84,19 @@ def decide_all(
             )
         )
     return found
+
+
+def play_to_the_end(bench: BenchEnvironment, store: Store, played: Sequence[PlannedGame]) -> None:
+    """Commit whole matches that end by a resignation: all move in turn, each time in another order."""
+    shuffled = moves(played, random.Random(SEED))  # noqa: S311 - a workload, not a secret
+    orders = chain(starts(played, TimeControl()), shuffled, resignations(played))
+    total = sum(len(game.moves) + 2 for game in played)
+    task = bench.progress.add_task(f"{len(played)} matches", total=total)
+    snapshots: dict[int, Snapshot] = {}
+    while batch := list(islice(orders, BATCH)):
+        submit_and_commit(store, decide_all(batch, snapshots))
+        bench.progress.advance(task, len(batch))
+    bench.progress.remove_task(task)
 
 
 def submit_and_commit(store: Store, batch: Sequence[tuple[CommandEnvelope, Write]]) -> None:

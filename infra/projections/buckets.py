@@ -107,6 +107,12 @@ class Bucket(msgspec.Struct, frozen=True):
     number: int
     count: int
     """Buckets of the generation."""
+    shard: int | None = None
+    """The shard whose leaves are counted by a checkpoint of their own, while a generation is being built."""
+
+    def of_shard(self, shard: int) -> "Bucket":
+        """Return the same bucket, as it is written with the leaves of one shard."""
+        return msgspec.structs.replace(self, shard=shard)
 
     def owns(self, owner: Owner) -> bool:
         """Return whether an owner's data are in this bucket."""
@@ -119,7 +125,7 @@ class Bucket(msgspec.Struct, frozen=True):
     @property
     def checkpoint_key(self) -> str:
         """Return the key of its checkpoint."""
-        return self.key("at")
+        return self.key("at" if self.shard is None else f"at:{self.shard}")
 
     @property
     def hold_key(self) -> str:
@@ -164,12 +170,29 @@ class Bucket(msgspec.Struct, frozen=True):
         return scripts.APPLY_PROJECTION, names, [len(names), len(args), *args]
 
 
+_MOST_WORDS: Final = 20_000
+"""Words of a script call to which those of another bucket are added: one runs for milliseconds, and moves wait for it."""
+
+
 def make_changes(client: redis.Redis, calls: Sequence[scripts.Call]) -> list[bytes]:
     """Make the changes of `change_call`s, and return the reply for each; in a cluster one script call a bucket."""
-    if len(calls) > 1 and not in_cluster(client):
-        names = [name for _, some, _ in calls for name in some]
-        calls = [(scripts.APPLY_PROJECTION, names, [arg for *_, some in calls for arg in some])]
-    return [one for reply in scripts.call_all(client, calls) for one in reply]
+    groups: list[list[scripts.Call]] = []
+    left = 0
+    for call in calls:
+        if len(call[2]) > left or in_cluster(client):
+            groups.append([])
+            left = _MOST_WORDS
+        groups[-1].append(call)
+        left -= len(call[2])
+    together = [
+        (
+            scripts.APPLY_PROJECTION,
+            [name for _, names, _ in group for name in names],
+            [arg for *_, args in group for arg in args],
+        )
+        for group in groups
+    ]
+    return [one for reply in scripts.call_all(client, together) for one in reply]
 
 
 class ProjectionFailure(msgspec.Struct, frozen=True, array_like=True):

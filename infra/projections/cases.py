@@ -60,6 +60,7 @@ class CasesProjection(StatelessProjection):
     """Keeps the cases that wait for a ruling."""
 
     spec = CASES
+    settled_only = True
 
     def owners(self, fact: Fact) -> Sequence[int]:
         """Return the board, if the event opens or closes a case."""

@@ -50,7 +50,8 @@ def erase_projections(client: redis.Redis, account: AccountId) -> None:
     for spec, names in _KEYS.items():
         for generation in Generations(client, spec).stored():
             bucket = generation.of(account)
-            _stop_writers(client, bucket)
+            for one in (bucket, *Generations(client, spec).parts_of(bucket)):
+                _stop_writers(client, one)
             gone = [name(account) for name in names]
             client.unlink(*map(bucket.key, gone))
             client.srem(bucket.names_key, *gone)
@@ -86,7 +87,8 @@ def mark_erased(
     Those of `present` are not asked for, and others that are not deleted are added to it. It has to be emptied
     after a checkpoint of the written buckets was read again.
     """
-    seats = dict.fromkeys(account for fact in facts for account in fact.setup.seats)
+    setups = {fact.event.match: fact.setup for fact in facts}
+    seats = dict.fromkeys(account for setup in setups.values() for account in setup.seats)
     accounts = [account for account in seats if account not in present]
     if not accounts:
         return facts

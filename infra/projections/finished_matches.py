@@ -21,12 +21,18 @@ import msgspec
 import redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId, Appealed, Claimed, Ruled
+from domain.match.events import AccountId
 from infra.archive.directory_pages import DirectoryEntry
 from infra.projections.archived_places import FinishedLists, ListKey, Place
 from infra.projections.buckets import HISTORY, Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.generations import Query
-from infra.projections.projection import Fact, MatchResult, OwnedWrite, Projection
+from infra.projections.projection import (
+    OF_DISPUTES,
+    Fact,
+    MatchResult,
+    OwnedWrite,
+    Projection,
+)
 from infra.redis.reads import Read
 from infra.sentences import SAY
 
@@ -222,13 +228,14 @@ class FinishedMatchesProjection(Projection):
     """A row for each match that has ended, and the lists it is in."""
 
     spec = HISTORY
+    settled_only = True
 
     def owners(self, fact: Fact) -> Sequence[Owner]:
         """Return all owners for a match that has ended, or whose result is taken away; the board of a dispute."""
         board, setup = fact.event.match, fact.setup
         if fact.result or fact.revoked:
             return board, setup.game, *setup.seats
-        return (board,) if _may_follow_the_end(fact) else ()
+        return (board,) if isinstance(fact.event.body, OF_DISPUTES) else ()
 
     def needs(self, facts: Sequence[Fact], bucket: Bucket) -> Sequence[RedisRead]:
         """Return the read of the rows of matches with a dispute."""
@@ -254,13 +261,9 @@ class FinishedMatchesProjection(Projection):
         return writes
 
 
-def _may_follow_the_end(fact: Fact) -> bool:
-    """Return whether a match may have been over before an event that leaves it over."""
-    return isinstance(fact.event.body, Claimed | Ruled | Appealed)
-
-
 def _disputed(facts: Sequence[Fact], bucket: Bucket) -> list[int]:
-    boards = dict.fromkeys(one.event.match for one in facts if _may_follow_the_end(one))
+    disputed = (one.event for one in facts if isinstance(one.event.body, OF_DISPUTES))
+    boards = dict.fromkeys(event.match for event in disputed)
     return [board for board in boards if bucket.owns(board)]
 
 

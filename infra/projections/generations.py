@@ -33,7 +33,7 @@ BUILDING_MS: Final = 30_000
 """How long a builder may be silent before another may begin."""
 
 RENEW_SECONDS: Final = 5.0
-"""Between two renewals while old data are deleted."""
+"""Between two renewals of a build, and while old data are deleted."""
 
 EXPIRE_SECONDS: Final = 60
 """How long a replaced generation can be read by a query that has read the pointer before."""
@@ -113,6 +113,15 @@ class Generations:
                 pipe.get(bucket.checkpoint_key)
             return [None if found is None else decode(found) for found in pipe.execute()]
 
+    def parts_of(self, bucket: Bucket) -> list[Bucket]:
+        """Return a bucket for each shard, if those have had checkpoints of their own; none without data."""
+        checkpoint = self.checkpoint(bucket)
+        return (
+            [bucket.of_shard(shard) for shard in range(len(checkpoint.counts))]
+            if checkpoint
+            else []
+        )
+
     def failures(self, bucket: Bucket) -> Mapping[str, ProjectionFailure]:
         """Return a bucket's failures by shard, or by `order`."""
         found = self._client.hgetall(bucket.failures_key)
@@ -160,6 +169,40 @@ class Generations:
                 pipe.set(bucket.checkpoint_key, zero)
             pipe.execute()
         return generation
+
+    def divide(self, generation: Generation) -> None:
+        """Create a checkpoint for each shard of a new generation, so that several processes can build it."""
+        for bucket in generation.all:
+            parts = self.parts_of(bucket)
+            zero = encode(Checkpoint.zero(self.spec, len(parts)))
+            with self._client.pipeline(transaction=False) as pipe:
+                for part in parts:
+                    pipe.set(part.checkpoint_key, zero)
+                pipe.execute()
+
+    def unite(self, generation: Generation) -> None:
+        """End what `divide` began: the one checkpoint of each bucket counts the leaves of all shards.
+
+        Who still writes for a shard can't after that. `BusyError` if the generation was removed.
+        """
+        for bucket in generation.all:
+            with self._client.pipeline(transaction=False) as pipe:
+                for part in self.parts_of(bucket):
+                    pipe.getdel(part.checkpoint_key)
+                found = [None if data is None else decode(data) for data in pipe.execute()]
+            counts = [one.counts[shard] for shard, one in enumerate(found) if one is not None]
+            if not found or len(counts) < len(found):
+                raise BusyError(f"the new {self.spec.name} were removed by another process")
+            # an erasure may change it at this moment
+            while not self._set_counts(bucket, tuple(counts)):
+                pass
+
+    def _set_counts(self, bucket: Bucket, counts: tuple[int, ...]) -> bool:
+        before = self._client.get(bucket.checkpoint_key)
+        if before is None:
+            raise BusyError(f"the new {self.spec.name} were removed by another process")
+        after = encode(msgspec.structs.replace(decode(before), counts=counts))
+        return scripts.compare_and_set(self._client, bucket.checkpoint_key, before, after)
 
     def renew(self, token: str) -> None:
         """Extend the mark of a build; `BusyError` if it has expired, so that another may have begun."""
@@ -267,7 +310,9 @@ class Generations:
         """Delete them first, so that nobody writes data any longer."""
         with self._client.pipeline(transaction=False) as pipe:
             for bucket in generation.all:
-                pipe.delete(bucket.checkpoint_key)
+                # the last one says which others there may be
+                for one in (*self.parts_of(bucket), bucket):
+                    pipe.delete(one.checkpoint_key)
             pipe.execute()
 
     def _delete(self, generation: Generation) -> None:

@@ -75,6 +75,7 @@ class HeadToHeadProjection(StatelessProjection):
     """Counts which of two players was placed before the other."""
 
     spec = HEAD_TO_HEAD
+    settled_only = True
 
     def owners(self, fact: Fact) -> Sequence[AccountId]:
         """Return the players, if the match counts."""

@@ -98,6 +98,9 @@ class LeaderboardsProjection(Projection):
     """Keeps a row for each puzzle that was played to its end, and the best of each player."""
 
     spec = SCORES
+    settled_only = True
+    shards_apart = False
+    """A player's best row is found among those of all shards."""
 
     def owners(self, fact: Fact) -> Sequence[str]:
         """Return the puzzle that has ended, or whose result is taken away."""

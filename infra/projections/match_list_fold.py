@@ -12,7 +12,7 @@ from domain.match.evolve import without_invited
 from domain.match.history import EventEnvelope
 from domain.match.state import CurrentOffer
 from domain.rules import Seat
-from infra.projections.buckets import LISTS, Bucket, Owner, RedisRead, RedisWrite
+from infra.projections.buckets import LISTS, Arg, Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.match_lists import (
     ROWS,
     MatchListRow,
@@ -195,13 +195,22 @@ def memberships(row: MatchListRow) -> Memberships:
             for key in ((proposed_key, asked_key) if account in invited else (proposed_key,))
         }
     active: Memberships = {(account, active_key(account), member): row.board for account in seats}
-    turns: Memberships = {
-        (seats[seat], next_key(seats[seat]), member): row.since for seat in row.waits
-    }
-    asked: Memberships = {
-        (seats[seat], asked_key(seats[seat]), member): row.board for seat in row.asked
-    }
-    return {**active, **turns, **asked, (row.board, open_key(row.game), member): row.board}
+    return {**active, (row.board, open_key(row.game), member): row.board, **_turns(row)}
+
+
+def _turns(row: MatchListRow) -> Memberships:
+    """Return the lists of a running match that change with its turns and offers."""
+    member, seats = row.member, row.seats
+    turns: dict[tuple[Owner, str, str], int] = {}
+    for seat in row.waits:
+        turns[seats[seat], next_key(seats[seat]), member] = row.since
+    for seat in row.asked:
+        turns[seats[seat], asked_key(seats[seat]), member] = row.board
+    return turns
+
+
+def _is_running(row: MatchListRow) -> bool:
+    return not (row.over or row.invited)
 
 
 def _row_writes(rows: Mapping[int, MatchListRow]) -> Iterator[RedisWrite]:
@@ -219,16 +228,31 @@ def _list_writes(
     bucket: Bucket,
     erased: AbstractSet[AccountId],
 ) -> Iterator[RedisWrite]:
-    """Return the changes of a bucket's lists, and nothing else."""
+    """Return the changes of a bucket's lists, and nothing else; one command for many members of a list."""
+    gone: dict[str, list[Arg]] = {}
+    added: dict[str, list[Arg]] = {}
     for board, row in after.items():
-        if row is before.get(board):
-            continue
-        old = memberships(before[board]) if board in before else {}
-        new = memberships(row)
+        old, new = _changing(before.get(board), row)
         for owner, key, member in old.keys() - new.keys():
             if bucket.owns(owner) and owner not in erased:
-                yield "ZREM", key, member
+                gone.setdefault(key, []).append(member)
         for place, score in new.items():
             owner, key, member = place
             if old.get(place) != score and bucket.owns(owner) and owner not in erased:
-                yield "ZADD", key, score, member
+                added.setdefault(key, []).extend((score, member))
+    # a member is of one match, so no list loses and gets the same one
+    for command, changes in (("ZREM", gone), ("ZADD", added)):
+        for key, words in changes.items():
+            for start in range(0, len(words), 2 * _FIELDS):
+                yield (command, key, *words[start : start + 2 * _FIELDS])
+
+
+def _changing(before: MatchListRow | None, after: MatchListRow) -> tuple[Memberships, Memberships]:
+    """Return the lists that a match was in and is in, without some that stay."""
+    if before is None:
+        return {}, memberships(after)
+    if before is after:
+        return {}, {}
+    if _is_running(before) and _is_running(after):
+        return _turns(before), _turns(after)
+    return memberships(before), memberships(after)

@@ -5,6 +5,7 @@ The players who hear of a command in a match, by mail and by notifications in br
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
+from heapq import nlargest
 from typing import Any, Final, assert_never
 
 import msgspec
@@ -12,7 +13,7 @@ import msgspec
 from domain.match import events
 from domain.match.events import SERVER_ACCOUNT, AccountId, Challenged, Event, MatchStarted
 from domain.match.history import EventEnvelope
-from domain.match.state import Reason
+from domain.match.state import Reason, robot_level
 from domain.rules import Seat
 from infra.projections.buckets import NOTICES, Bucket, RedisRead, RedisWrite
 from infra.projections.notices import (
@@ -22,7 +23,7 @@ from infra.projections.notices import (
     PlayerNotice,
     notices_key,
 )
-from infra.projections.projection import Fact, MatchSetup, Projection
+from infra.projections.projection import OF_DISPUTES, Fact, MatchSetup, Projection
 
 TABLES: Final = "tables"
 
@@ -43,9 +44,6 @@ _MANY: Final = 3
 """Players of a match from which on `SeatsLeft` is kept."""
 
 _NOBODY: Final = SeatsLeft(None)
-
-_LEAVES_SEATS: Final = events.Claimed | events.Ruled | events.Appealed
-"""Events that may come after the end, and change no table."""
 
 AddressedNotice = tuple[AccountId, NoticeKind]
 
@@ -84,9 +82,9 @@ class NoticesProjection(Projection):
                     continue
                 notice = PlayerNotice(event.at, event.match, event.seq, kind, detail_of(event.body))
                 boxes.setdefault(account, {})[notice.member] = event.at
-            if len(fact.setup.seats) >= _MANY and not isinstance(event.body, _LEAVES_SEATS):
+            if len(fact.setup.seats) >= _MANY and not isinstance(event.body, OF_DISPUTES):
                 tables[event.match] = seats_after(table, event.body)
-        return [*_box_writes(boxes), *_table_writes(facts, tables)]
+        return [*_box_writes(boxes), *(_table_writes(facts, tables) if tables else ())]
 
 
 def detail_of(event: Event) -> NoticeDetail | None:
@@ -266,6 +264,9 @@ def _others_staying(fact: Fact, table: SeatsLeft) -> list[AccountId]:
 def _box_writes(boxes: dict[AccountId, dict[str, int]]) -> Iterator[RedisWrite]:
     for account, notices in boxes.items():
         key = notices_key(account)
+        if len(notices) > MOST_NOTICES:  # by time, then by member, as the server drops them
+            newest = nlargest(MOST_NOTICES, ((at, member) for member, at in notices.items()))
+            notices = {member: at for at, member in newest}  # noqa: PLW2901 - the others are dropped
         yield ("ZADD", key, *(word for member, at in notices.items() for word in (at, member)))
         yield "ZREMRANGEBYRANK", key, 0, -MOST_NOTICES - 1
 
@@ -287,7 +288,8 @@ def setup_of(first: EventEnvelope) -> MatchSetup:
     body = first.body
     if not isinstance(body, MatchStarted | Challenged):
         raise TypeError(f"match {first.match} begins with {body!r}")
-    return MatchSetup(body.rules, body.rules.partition("/")[0], body.options, body.seats)
+    game, robots = body.rules.partition("/")[0], any(map(robot_level, body.seats))
+    return MatchSetup(body.rules, game, body.options, body.seats, robots)
 
 
 def notices_by_player(

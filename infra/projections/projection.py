@@ -11,11 +11,11 @@ in the bucket of each.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from domain.match.events import AccountId
+from domain.match.events import AccountId, Appealed, Claimed, Ruled
 from domain.match.history import EventEnvelope
 from domain.rules import Seat
 from infra.projections.buckets import (
@@ -29,8 +29,11 @@ from infra.projections.buckets import (
     bucket_of,
 )
 
+OF_DISPUTES: Final = (Claimed, Ruled, Appealed)
+"""Events of a dispute, which may come after the end of a match."""
 
-class MatchSetup(msgspec.Struct, frozen=True):
+
+class MatchSetup(msgspec.Struct, frozen=True, gc=False):
     """The terms of a match that its first event fixes."""
 
     rules: str
@@ -38,6 +41,7 @@ class MatchSetup(msgspec.Struct, frozen=True):
     """The rules' key, without their version."""
     options: tuple[str, ...]
     seats: tuple[AccountId, ...]
+    has_robot: bool = False
 
 
 class MatchResult(msgspec.Struct, frozen=True):
@@ -56,7 +60,7 @@ class MatchResult(msgspec.Struct, frozen=True):
     """All events up to the end, of a match for one and of a declined one; otherwise mostly empty."""
 
 
-class Fact(msgspec.Struct, frozen=True):
+class Fact(msgspec.Struct, frozen=True, gc=False):
     """An event with the data of its match that a fold needs."""
 
     event: EventEnvelope
@@ -76,6 +80,13 @@ class Fact(msgspec.Struct, frozen=True):
         return self.event.at, self.event.match, self.event.seq
 
     @property
+    def settles(self) -> bool:
+        """Return whether it ends a match, changes its result, or is one of a dispute."""
+        if self.result is not None or self.revoked is not None:
+            return True
+        return isinstance(self.event.body, OF_DISPUTES)
+
+    @property
     def others(self) -> tuple[AccountId, ...]:
         """Return the players other than its actor."""
         return tuple(account for account in self.setup.seats if account != self.event.actor)
@@ -85,6 +96,13 @@ class Projection(ABC):
     """A fold; facts of one match come in their order, those of several matches in any."""
 
     spec: Spec
+    settled_only: bool = False
+    """Whether no fact changes anything but one that `settles`, of which a match has few."""
+    shards_apart: bool = True
+    """Whether a fold reads only what folds of the same shard's facts have written.
+
+    Then the shards of a generation that is being built may be folded at the same time.
+    """
     save_seconds: float = 30.0
     """How long a bucket in which nothing changes may keep to itself that it has read some leaves.
 
@@ -92,11 +110,13 @@ class Projection(ABC):
     """
 
     @abstractmethod
-    def owners(self, fact: Fact) -> Iterable[Owner]:
+    def owners(self, fact: Fact) -> Sequence[Owner]:
         """Return the owners of all data that depend on a fact; none if it changes nothing."""
 
     def route(self, facts: Sequence[Fact], buckets: int) -> list[list[Fact]]:
         """Return for each bucket the facts that it folds, in their order."""
+        if buckets == 1:
+            return [[fact for fact in facts if self.owners(fact)]]
         parts: list[list[Fact]] = [[] for _ in range(buckets)]
         for fact in facts:
             for number in {bucket_of(owner, buckets) for owner in self.owners(fact)}:

@@ -72,7 +72,7 @@ class OrderedProjection(Projection):
 
     @abstractmethod
     def buffered_text(self, fact: Fact) -> str | None:
-        """Return the text to buffer for a fact; None to ignore the fact."""
+        """Return the text to buffer for a fact that `settles`; None to ignore the fact."""
 
     @abstractmethod
     def ordered_needs(self, due: Sequence[BufferedEvent]) -> Sequence[RedisRead]:
@@ -111,24 +111,28 @@ class OrderedProjection(Projection):
         found = []
         least = _least(facts[-1:])
         for fact in reversed(facts):
-            at, board, seq = fact.place
-            least = min(least, at)
+            event = fact.event
+            least = min(least, event.at)
             text = self._text(fact, bucket)
             if text is not None:
-                found.append(BufferedEvent((least, board, seq), text))
+                found.append(BufferedEvent((least, event.match, event.seq), text))
         return found
 
     def _text(self, fact: Fact, bucket: Bucket) -> str | None:
         """Return the text to buffer for a fact, if it belongs to the bucket."""
+        if not fact.settles:
+            return None
         owned = any(bucket.owns(owner) for owner in self.owners(fact))
         return self.buffered_text(fact) if owned else None
 
     def after(self, checkpoint: Checkpoint, facts: Sequence[Fact], bucket: Bucket) -> Checkpoint:
         """Note an event that belongs before a folded one, or changes the time of a folded one."""
+        if not facts or (least := _least(facts)) > checkpoint.last[0]:
+            return checkpoint
         buffered = [
             due for some in _by_shard(facts).values() for due in self._buffered(some, bucket)
         ]
-        late = any(fact.place[0] < checkpoint.last[0] for fact in facts)
+        late = least < checkpoint.last[0]
         if late or any(due.place <= checkpoint.last for due in buffered):
             return msgspec.structs.replace(checkpoint, late=True)
         return checkpoint
@@ -147,4 +151,4 @@ def _by_shard(facts: Sequence[Fact]) -> dict[int, list[Fact]]:
 
 
 def _least(facts: Sequence[Fact]) -> int:
-    return min(fact.place[0] for fact in facts)
+    return min(fact.event.at for fact in facts)

@@ -102,7 +102,7 @@ class RobotTurnsProjection(Projection):
 
     def owners(self, fact: Fact) -> Sequence[int]:
         """Return the board of a match with a robot."""
-        return (fact.event.match,) if any(map(robot_level, fact.setup.seats)) else ()
+        return (fact.event.match,) if fact.setup.has_robot else ()
 
     def needs(self, facts: Sequence[Fact], bucket: Bucket) -> Sequence[RedisRead]:
         """Return the read of the matches' rows."""

@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from domain.match.events import AccountId, Declined, MatchStarted, Withheld
-from domain.match.state import Reason, robot_level
+from domain.match.state import Reason
 from infra.projections.buckets import STANDINGS, Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.generations import Query
 from infra.projections.projection import (
@@ -120,19 +120,24 @@ class StandingsProjection(StatelessProjection):
     """Counts the results and the points of each player, and the draws that were refused."""
 
     spec = STANDINGS
+    settled_only = True
+    shards_apart = False
+    """Counts that a ruling takes back are read, because those that become 0 are deleted."""
 
-    def owners(self, fact: Fact) -> Iterator[Owner]:
+    def owners(self, fact: Fact) -> Sequence[Owner]:
         """Return the game of a match that counts or counted, and the players of a declined one."""
-        if _has_robot(fact):
-            return
+        if fact.setup.has_robot:
+            return ()
+        found: list[Owner] = []
         if counted_result(fact) or revoked_result(fact):
-            yield fact.setup.game
+            found.append(fact.setup.game)
         if any(one and one.reason == Reason.DECLINED for one in (fact.result, fact.revoked)):
-            yield from fact.setup.seats
+            found += fact.setup.seats
+        return found
 
     def writes(self, fact: Fact) -> Iterator[OwnedWrite]:
         """Count a match that has ended, and take back the counts of a result that is revoked."""
-        if _has_robot(fact):
+        if fact.setup.has_robot:
             return
         if revoked := revoked_result(fact):
             yield from _standing_writes(fact, revoked, -1)
@@ -162,15 +167,11 @@ class StandingsProjection(StatelessProjection):
         return writes
 
 
-def _has_robot(fact: Fact) -> bool:
-    return any(robot_level(account) is not None for account in fact.setup.seats)
-
-
 def _with_less(facts: Sequence[Fact], bucket: Bucket) -> dict[str, list[AccountId]]:
     """Return the players of the matches whose results are revoked, by game."""
     found: dict[str, dict[AccountId, None]] = {}
     for fact in facts:
-        if revoked_result(fact) and not _has_robot(fact) and bucket.owns(fact.setup.game):
+        if revoked_result(fact) and not fact.setup.has_robot and bucket.owns(fact.setup.game):
             found.setdefault(fact.setup.game, {}).update(dict.fromkeys(fact.setup.seats))
     return {game: list(accounts) for game, accounts in found.items()}
 

@@ -183,6 +183,7 @@ KEYS: Final = (
     Key("{p:<name>}:generations", "hash: generation that has data -> its number of buckets", "infra.projections.generations", "their data are deleted", "generations, 2", _PROJECTION),
     Key("{p:<name>}:building", "token of the process that builds another generation, while it does", "infra.projections.generations", "expires after 30 s", "one a projection", _PROJECTION),
     Key("{p:<name>:b<bucket>}:<generation>:at", "checkpoint of a bucket, which can be written as long as this exists", "infra.projections.generations", "a newer generation", "buckets", _PROJECTION),
+    Key("{p:<name>:b<bucket>}:<generation>:at:<shard>", "the same for the leaves of one shard, while several processes build the generation", "infra.projections.generations", "all shards are read", "buckets, shards", _PROJECTION),
     Key("{p:<name>:b<bucket>}:<generation>:hold", "set while a bucket is replaced, and must not change", "infra.projections.generations", "expires", "buckets", _PROJECTION),
     Key("{p:<name>:b<bucket>}:<generation>:stuck", "hash: shard -> the leaf that could not be folded, and why", "infra.projections.generations", "the leaf is folded", "shards", _PROJECTION),
     Key("{p:<name>:b<bucket>}:<generation>:keys", "set of the keys of the bucket's data", "infra.projections.generations", "a newer generation", "keys of the bucket", _PROJECTION),

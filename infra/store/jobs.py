@@ -119,15 +119,21 @@ def has_worker(client: redis.Redis) -> bool:
 
 
 def enqueue(
-    client: redis.Redis, function: str, names: Sequence[str], buckets: int | None = None
+    client: redis.Redis,
+    function: str,
+    names: Sequence[str],
+    buckets: int | None = None,
+    processes: int | None = None,
 ) -> Job:
     """Enqueue a job, or return the same one if it waits or runs already.
 
-    `buckets` is the number of buckets after a rebuild; None for as many as there are.
+    `buckets` is the number of buckets after a rebuild; None for as many as there are. `processes` are
+    those of a rebuild; None for as many as are worth it.
     """
     words = [function.rpartition(".")[2], *(sorted(set(names)) or ["all"])]
     words += [] if buckets is None else ["in", str(buckets)]
     job_id = "-".join(words)
+    numbers = {"buckets": buckets, "processes": processes}
     queue = _queue(client)
     old = queue.fetch_job(job_id)
     if old is not None and old.get_status() in _OVER:
@@ -136,7 +142,7 @@ def enqueue(
         return queue.enqueue_call(
             function,
             args=tuple(names),
-            kwargs={} if buckets is None else {"buckets": buckets},
+            kwargs={name: count for name, count in numbers.items() if count is not None},
             job_id=job_id,
             timeout=JOB_SECONDS,
             result_ttl=KEPT_SECONDS,

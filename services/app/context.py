@@ -9,8 +9,8 @@ The actor: an account that a front end has proven, before it calls any use case.
 """
 
 from asyncio import to_thread
-from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import cached_property, partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
@@ -59,6 +59,7 @@ from infra.redis.clients import make_async_client, make_client
 from infra.redis.confirmed_writes import ConfirmingRedis
 from infra.redis.keys import Lane
 from infra.redis.server import ServerTime
+from infra.settings.game_packages import load_games
 from infra.settings.settings import Settings
 from infra.store.async_gateway import AsyncCommandGateway, AsyncStore, gateway_in_thread
 from infra.store.draw_texts import DrawTexts
@@ -490,3 +491,11 @@ class Actor(msgspec.Struct, frozen=True):
         `part` tells apart several commands of one request.
         """
         return command_id(self.via, self.account, f"{self.key} {part}" if part else self.key)
+
+
+@contextmanager
+def open_parts(settings: Settings) -> Iterator[tuple[Store, redis.Redis]]:
+    """Open the store and a client of the data, in a process that has just begun."""
+    load_games()
+    with App(settings) as parts:
+        yield parts.store, parts.data

@@ -154,6 +154,7 @@ ROLES: Final = (
 """Names for `alive`; a test keeps them equal to `infra.health.heartbeats.Role`."""
 
 _MOST_BUCKETS: Final = 1_024
+_MOST_PROCESSES: Final = 256
 
 
 def seconds(text: str) -> float:
@@ -191,3 +192,14 @@ def bucket_count(text: str) -> int:
 
 
 bucket_count.__name__ = "number of buckets"  # argparse puts it into "invalid ... value"
+
+
+def process_count(text: str) -> int:
+    """Read a number of processes; argparse turns `ValueError` into a sentence."""
+    count = int(text)
+    if not 1 <= count <= _MOST_PROCESSES:
+        raise ValueError
+    return count
+
+
+process_count.__name__ = "number of processes"  # argparse puts it into "invalid ... value"

@@ -1,4 +1,4 @@
-"""`matchpost rebuild [NAME ...] [--check] [--buckets N]`: rebuild lists and ratings from the logs, or check them.
+"""`matchpost rebuild [NAME ...] [--check] [--buckets N] [--processes N]`: rebuild lists and ratings from the logs, or check them.
 
 It works while the server runs: a new projection is built beside the live one, and replaces it once it
 has read as much of the logs. With `--check` nothing is replaced: the new one is compared with the live
@@ -22,9 +22,10 @@ from infra.projections.generations import BusyError
 from infra.redis.rq_jobs import CHECK, MAINTENANCE, REBUILD
 from infra.settings.settings import Settings
 from infra.store import jobs
-from services.app.context import App
+from services.app.context import App, open_parts
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
 from workers.projections import maintenance
+from workers.projections.processes import ShardProcesses
 from workers.projections.rebuild import StuckError
 
 _LOOK_SECONDS: Final = 0.2
@@ -46,24 +47,34 @@ class _Terminal:
         print(text, flush=True)
 
 
-def run(names: Sequence[str], check: bool, settings: Settings, buckets: int | None = None) -> int:  # noqa: FBT001 - called by keyword
+def run(
+    names: Sequence[str],
+    check: bool,  # noqa: FBT001 - called by keyword
+    settings: Settings,
+    buckets: int | None = None,
+    processes: int | None = None,
+) -> int:
     """Rebuild or check the named projections, or all, and return the exit code."""
     chosen = maintenance.named(names)
     if check and buckets is not None:
         _print_error("--check compares the buckets that there are")
         return EXIT_REFUSED
+    if check and processes is not None:
+        _print_error("--check compares in one process")
+        return EXIT_REFUSED
     with App(settings) as parts, _bar() as bar:
         parts.store.layout()  # raises LookupError if there is no data
         terminal = _Terminal(bar)
         if jobs.has_worker(parts.queue):
-            job = jobs.enqueue(parts.queue, CHECK if check else REBUILD, names, buckets)
+            job = jobs.enqueue(parts.queue, CHECK if check else REBUILD, names, buckets, processes)
             return _follow(job, terminal)
         _print_error(f"no worker takes jobs from the queue {MAINTENANCE}, so it runs here")
         try:
             if check:
                 equal = maintenance.check(parts.store, parts.data, chosen, terminal)
                 return EXIT_OK if equal else EXIT_REFUSED
-            maintenance.rebuild(parts.store, parts.data, chosen, terminal, buckets)
+            helpers = ShardProcesses(partial(open_parts, settings), processes)
+            maintenance.rebuild(parts.store, parts.data, chosen, terminal, buckets, helpers)
         except (BusyError, StuckError, Refusal) as error:
             _print_error(str(error))
             return EXIT_REFUSED

@@ -11,6 +11,7 @@ from services.cli.flags import (
     ROLES,
     SECRETS,
     bucket_count,
+    process_count,
     projection,
     seconds,
     whole_number,
@@ -270,6 +271,11 @@ SUBCOMMANDS: Final = (
             ("--buckets", {
                 "type": bucket_count, "metavar": "N",
                 "help": "divide the data into N buckets from now on (default: as many as now)",
+            }),
+            ("--processes", {
+                "type": process_count, "metavar": "N",
+                "help": "read the logs of so many shards at a time (default: one process for 200,000 "
+                "leaves, as far as there are cores, 4 at most)",
             }),
         ),
     ),

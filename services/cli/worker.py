@@ -60,10 +60,10 @@ def maintain(process: RoleProcess) -> None:
         worker.work(logging_level="WARNING")
 
 
-def _rebuild(*names: str, buckets: int | None = None) -> int:
+def _rebuild(*names: str, buckets: int | None = None, processes: int | None = None) -> int:
     from services import jobs  # noqa: PLC0415 - in the process of the job
 
-    return jobs.rebuild(*names, buckets=buckets)
+    return jobs.rebuild(*names, buckets=buckets, processes=processes)
 
 
 def _check(*names: str) -> int:

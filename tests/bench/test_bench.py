@@ -148,6 +148,17 @@ def check_browser(found: dict[str, Any]) -> None:
         assert min(cold["first board, ms"], cold["main thread's processor time, ms"]) > 0
         assert ("usable board, ms" in cold) == (not name.startswith("home"))
     assert loads["match, full speed"]["cold"]["requests"] <= 10
+def check_rebuild(found: dict[str, Any]) -> None:
+    details = found["details"]
+    alone, two = details["rebuilt"]
+    assert [alone["processes"], two["processes"]] == [1, 2]
+    # the start has two events, and the end one
+    assert alone["leaves"] == two["leaves"] == details["leaves"] == 24 * 9
+    assert found["rate"] == alone["leaves a second"]
+    for one in (alone, two, *details["kept up"]):
+        assert min(one["us a leaf here"], one["us a leaf in the server"]) > 0
+    assert [one["leaves together"] for one in details["kept up"]] == [1, 10, 100]
+    assert details["us an event of eventsourcing_sqlite"] > 0
 
 
 def check_cluster(found: dict[str, Any]) -> None:
@@ -193,6 +204,7 @@ MEASURED = [
     ("verify --matches 24 --plies 6", None, VERIFIED),
     ("lists --matches 100 --buckets 1,3", None, check_lists),
     ("browser --runs 1", None, check_browser),
+    ("rebuild --matches 24 --plies 6 --processes 1,2 --peer-events 20", "eventsourcing_sqlite", check_rebuild),
     ("cluster --nodes 2 --workers 1 --matches 4 --http-matches 2", "redis_limit, nodes: 2;redis_limit, one server", check_cluster),
 ]  # fmt: skip
 

@@ -77,6 +77,16 @@ def test_what_is_rebuilt_is_what_the_side_worker_makes(bench, settings, capsys):
         assert re.search(rf"^{name}: rebuilt from 36 leaves in \d+[.]\d s$", said.out, re.MULTILINE)
 
 
+def test_several_processes_may_read_the_logs(bench, settings, capsys):
+    catch_up(bench.store, bench.client)
+    before = contents(bench.client)
+    assert run([], check=False, settings=settings, processes=2) == 0
+    assert contents(bench.client) == before
+    assert capsys.readouterr().out.count(": rebuilt from 36 leaves in ") == len(SPECS)
+    assert run(["lists"], check=True, settings=settings, processes=2) == 1
+    assert "--check compares in one process" in capsys.readouterr().err
+
+
 def test_a_rebuild_may_change_the_number_of_buckets(bench, settings, capsys):
     side = catch_up(bench.store, bench.client)
     rows = MatchLists(bench.client).rows(range(1, 13))
@@ -228,6 +238,16 @@ def test_a_rebuild_and_a_check_are_jobs_where_a_worker_takes_them(few_matches, s
     assert lines[2].startswith("history: equal to a rebuild of 7 leaves, ")
     job = Job.fetch("rebuild-lists", connection=few_matches.client, serializer=JSONSerializer)
     assert (job.meta["done"], job.meta["total"], job.return_value()) == (7, 7, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("worker")
+def test_a_job_has_as_many_processes_as_were_asked_for(few_matches, settings, capsys):
+    assert run([], check=False, settings=settings, processes=2) == 0
+    assert capsys.readouterr().out.count(": rebuilt from 7 leaves in ") == len(SPECS)
+    job = Job.fetch("rebuild-all", connection=few_matches.client, serializer=JSONSerializer)
+    assert job.kwargs == {"processes": 2}
+    assert run([], check=True, settings=settings) == 0
 
 
 @pytest.mark.slow

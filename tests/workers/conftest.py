@@ -21,6 +21,8 @@ ON_A_CLUSTER = frozenset({
 ALSO_ON_A_CLUSTER = frozenset({
     "test_a_leaf_lost_in_the_middle_is_not_taken_for_a_trimmed_one",
     "test_a_reader_that_is_very_slow_is_not_waited_for",
+    "test_several_processes_build_what_the_live_worker_has_made",
+    "test_another_process_goes_on_where_one_was_killed",
 })  # fmt: skip
 """Tests of other modules that do so, which are quick."""
 

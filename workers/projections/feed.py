@@ -57,6 +57,9 @@ MOST_REGISTERED: Final = 100_000
 class Track:
     """A bucket of a generation, and its position in the logs."""
 
+    is_shared = False
+    """Whether other processes write with the same checkpoint, for other shards."""
+
     def __init__(
         self,
         projection: Projection,
@@ -96,14 +99,14 @@ class Track:
     @property
     def is_unsaved(self) -> bool:
         """Whether it has read leaves that its stored checkpoint does not count."""
-        return self.position != self.checkpoint
+        return self.stored(self.position) != self.checkpoint
 
     @property
     def due_seconds(self) -> float:
         """Return in how many seconds its position is to be stored: 0 for now."""
         if not self.is_unsaved:
             return inf
-        unsaved = sum(self.position.counts) - sum(self.checkpoint.counts)
+        unsaved = sum(self.stored(self.position).counts) - sum(self.checkpoint.counts)
         return 0.0 if unsaved >= SAVE_LEAVES else max(0.0, self._save_at - time.monotonic())
 
     def unblock(self) -> None:
@@ -127,10 +130,14 @@ class Track:
             # another worker may have buffered events
             self.waiting = isinstance(self.projection, OrderedProjection)
 
+    def stored(self, position: Checkpoint) -> Checkpoint:
+        """Return the checkpoint to store for a position."""
+        return position
+
     def apply_reply(self, reply: bytes, after: Checkpoint) -> bool:
         """Take over the result of a change; return whether it was made."""
         if reply == b"done":
-            self.checkpoint = self.position = after
+            self.checkpoint, self.position = self.stored(after), after
         elif reply == b"held":
             self.paused_until = time.monotonic() + FROZEN_SECONDS
         else:
@@ -164,26 +171,34 @@ _IN_ORDER: Final = "order"
 class Feed:
     """Feeds tracks."""
 
-    def __init__(self, store: Store, client: redis.Redis) -> None:
+    def __init__(self, store: Store, client: redis.Redis, batch: int = BATCH) -> None:
+        """`batch` is about how many leaves are folded together."""
         self._store = store
         self._client = client
-        self._reader = LogReader(store)
+        self._batch = batch
+        self._reader = LogReader(store, batch)
         self._present: set[AccountId] = set()
         """Accounts that were not deleted at `_asked_at` or later."""
         self._asked_at = 0.0
 
-    def round(self, tracks: Sequence[Track]) -> int:
-        """Read a chunk, and fold what is due in order; return the number of leaves and folded events."""
+    def round(self, tracks: Sequence[Track], until: Sequence[int] | None = None) -> int:
+        """Read a chunk, and fold what is due in order; return the number of leaves and folded events.
+
+        With `until`, leaves from those indexes on are not read, and nothing is folded in order yet.
+        """
         awake = [track for track in tracks if not track.is_paused]
         for track in awake:
             track.unblock()
         # before the read, because otherwise it is never reached while people play
-        if marked := [track for track in awake if track.waiting and track.watermark is None]:
+        if until is None and (
+            marked := [track for track in awake if track.waiting and track.watermark is None]
+        ):
             watermark = self._store.watermark()
             for track in marked:
                 track.watermark = watermark
-        done = sum(self._read(group, limit) for group, limit in _reads(awake))
-        done += sum(self._fold_due(track) for track in awake if track.waiting)
+        done = sum(self._read(group, limit or until) for group, limit in _reads(awake, self._batch))
+        if until is None:
+            done += sum(self._fold_due(track) for track in awake if track.waiting)
         if any(not track.due_seconds for track in awake):
             # all of them, because one call stores the positions of many
             self.save(awake)
@@ -192,7 +207,9 @@ class Feed:
     def save(self, tracks: Iterable[Track]) -> None:
         """Store the positions of tracks that have read leaves without a change."""
         unsaved = [track for track in tracks if track.is_unsaved and not track.gone]
-        calls = [one.bucket.change_call(one.checkpoint, one.position) for one in unsaved]
+        calls = [
+            one.bucket.change_call(one.checkpoint, one.stored(one.position)) for one in unsaved
+        ]
         replies = make_changes(self._client, calls)
         for track, reply in zip(unsaved, replies, strict=True):
             track.apply_reply(reply, track.position)
@@ -219,10 +236,17 @@ class Feed:
             if chunk.counts[leaf.shard] == start[leaf.shard]:
                 self._block(tracks, leaf)
         if chunk.leaves:
-            self._fold(tracks, chunk)
+            shared = [track for track in tracks if track.is_shared]
+            if apart := [track for track in tracks if not track.is_shared]:
+                self._fold(apart, chunk)
+            if shared:  # by themselves, because another process may write between read and write
+                self._fold(shared, chunk)
         return len(chunk.leaves)
 
     def _fold(self, tracks: Sequence[Track], chunk: LogChunk) -> None:
+        for track in tracks:
+            if track.is_shared:
+                track.reload()
         try:
             self._write_chunk(tracks, chunk)
         except _SERVER_ERRORS:
@@ -283,7 +307,9 @@ class Feed:
                 continue
             after = msgspec.structs.replace(after, counts=chunk.counts)
             calls.append(
-                track.bucket.change_call(track.checkpoint, after, writes, track.registered)
+                track.bucket.change_call(
+                    track.checkpoint, track.stored(after), writes, track.registered
+                )
             )
             written.append((track, facts, writes, after))
         replies = make_changes(self._client, calls)
@@ -390,13 +416,15 @@ class _Routes:
 
     def __init__(self, facts: Sequence[Fact]) -> None:
         self._facts = facts
+        self._settling = [fact for fact in facts if fact.settles]
         self._routed: dict[tuple[Projection, int], list[list[Fact]]] = {}
 
     def facts_of(self, track: Track) -> list[Fact]:
         """Return the facts that a track folds."""
         place = track.projection, track.bucket.count
         if place not in self._routed:
-            self._routed[place] = track.projection.route(self._facts, track.bucket.count)
+            facts = self._settling if track.projection.settled_only else self._facts
+            self._routed[place] = track.projection.route(facts, track.bucket.count)
         return self._routed[place][track.bucket.number]
 
 
@@ -413,8 +441,8 @@ def _changes(track: Track, facts: Sequence[Fact]) -> bool:
     )
 
 
-def _reads(tracks: Iterable[Track]) -> list[tuple[list[Track], Sequence[int] | None]]:
-    """Return groups of tracks that can be fed from one read, each with where the read ends.
+def _reads(tracks: Iterable[Track], batch: int) -> list[tuple[list[Track], Sequence[int] | None]]:
+    """Return groups of tracks that can be fed from one read of a batch, each with where the read ends.
 
     Tracks that are a little behind the others first catch up to them, so that one read serves all again.
     """
@@ -424,17 +452,17 @@ def _reads(tracks: Iterable[Track]) -> list[tuple[list[Track], Sequence[int] | N
         groups.setdefault(place, []).append(track)
     free = [one for one in groups.values() if not one[0].blocked]
     front = max((one[0].position.counts for one in free), key=sum, default=())
-    behind = [one for one in free if _is_close(one[0].position.counts, front)]
+    behind = [one for one in free if _is_close(one[0].position.counts, front, batch)]
     found: list[tuple[list[Track], Sequence[int] | None]] = [(one, front) for one in behind]
     # those in front wait for them
     apart = [*behind, *(one for one in free if behind and one[0].position.counts == front)]
     return [*found, *((one, None) for one in groups.values() if one not in apart)]
 
 
-def _is_close(counts: Sequence[int], front: Sequence[int]) -> bool:
+def _is_close(counts: Sequence[int], front: Sequence[int], batch: int) -> bool:
     """Return whether the difference between two positions can be read in one round."""
     differences = [one - other for one, other in zip(front, counts, strict=True)]
-    return min(differences, default=0) >= 0 and 0 < sum(differences) <= BATCH
+    return min(differences, default=0) >= 0 and 0 < sum(differences) <= batch
 
 
 def _has_read_all(track: Track) -> bool:

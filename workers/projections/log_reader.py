@@ -46,7 +46,7 @@ _SETUPS: Final = 50_000
 """Matches whose setup is cached, the last used ones."""
 
 
-class LogLeaf(msgspec.Struct, frozen=True):
+class LogLeaf(msgspec.Struct, frozen=True, gc=False):
     """A leaf of a shard's log; `fact` is None if it is no event."""
 
     shard: int
@@ -106,8 +106,10 @@ _Endings: TypeAlias = Mapping[int, _Ending]
 class LogReader:
     """Reads leaves. Errors of the server pass through; those of a leaf are in the chunk."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, batch: int = BATCH) -> None:
+        """`batch` is about how many leaves are read together."""
         self._store = store
+        self._batch = batch
         self._setups: OrderedDict[int, MatchSetup] = OrderedDict()
         self._awaited: tuple[Mapping[int, int], NextLeaves] = {}, {}
         """Where the last `wait` was, and the leaves that came there."""
@@ -135,12 +137,12 @@ class LogReader:
     ) -> LogChunk:
         """Return the leaves from these indexes on, except of the shards `without`, and before `until`."""
         starts = dict(enumerate(start))
+        if until is not None:
+            starts = {shard: first for shard, first in starts.items() if first < until[shard]}
         awaited, self._awaited = self._awaited, ({}, {})
         ready = awaited[1] if awaited[0] == starts else self._store.next_leaves(starts)
         new = [shard for shard in ready if shard not in without]
-        if until is not None:
-            new = [shard for shard in new if start[shard] < until[shard]]
-        each = max(1, BATCH // max(1, len(new)))
+        each = max(1, self._batch // max(1, len(new)))
         read: list[_ReadLeaf | UnreadableLeaf] = []
         for shard in new:
             most = each if until is None else min(each, until[shard] - start[shard])
@@ -199,6 +201,7 @@ class LogReader:
         entries = self._entries(ends)
         others = [board for board in ends if board not in entries]
         snapshots = self._one_each(others, self._store.snapshots)
+        endings = {**snapshots, **entries}
         leaves: list[LogLeaf] = []
         unreadable: dict[int, UnreadableLeaf] = {}
         for leaf in read:
@@ -208,7 +211,7 @@ class LogReader:
                 unreadable[leaf.shard] = leaf
                 continue
             try:
-                fact = self._fact(leaf, firsts, {**snapshots, **entries})
+                fact = self._fact(leaf, firsts, endings)
             except _ERRORS as error:
                 unreadable[leaf.shard] = UnreadableLeaf(leaf.shard, leaf.index, error)
             else:
@@ -310,7 +313,7 @@ def _read_leaves(
         yield _ReadLeaf(shard, index, data, event)
 
 
-class _ReadLeaf(msgspec.Struct, frozen=True):
+class _ReadLeaf(msgspec.Struct, frozen=True, gc=False):
     """A leaf as it was read, with its event if it is one."""
 
     shard: int

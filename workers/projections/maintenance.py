@@ -15,7 +15,9 @@ from infra.store.port import Store
 from infra.store.scrub_notes import ScrubRecord
 from workers.projections import PROJECTIONS
 from workers.projections.feed import Feed
+from workers.projections.processes import ShardProcesses
 from workers.projections.rebuild import Rebuild, leaves_read, leaves_total
+from workers.projections.shards import CHUNK, few_collections, fold_shard
 from workers.projections.verify import ProjectionVerifier
 
 
@@ -43,10 +45,12 @@ def rebuild(
     chosen: Sequence[Projection],
     report: WorkReport,
     buckets: int | None = None,
+    processes: ShardProcesses | None = None,
 ) -> None:
     """Build all from one reading of the logs, and promote each as soon as it is complete.
 
-    With `buckets` the new generations have so many, otherwise as many as the old ones.
+    With `buckets` the new generations have so many, otherwise as many as the old ones. With `processes`
+    these read the logs as far as they go now, if there is enough to read.
     `BusyError` if one is being built elsewhere, `StuckError` if one can't be rebuilt.
     """
     began = time.monotonic()
@@ -56,6 +60,7 @@ def rebuild(
         for projection in chosen:
             waiting.append(Rebuild(store, client, projection, buckets))  # noqa: PERF401 - dropped below if the next one fails
         everything = list(waiting)
+        _fold_logs(store, client, everything, report, processes)
         while waiting:
             _advance(feed, waiting)
             report.progress("leaves", leaves_read(everything), leaves_total(everything))
@@ -68,6 +73,31 @@ def rebuild(
     finally:
         for rebuild in waiting:
             rebuild.drop()
+
+
+def _fold_logs(
+    store: Store,
+    client: redis.Redis,
+    rebuilds: Sequence[Rebuild],
+    report: WorkReport,
+    processes: ShardProcesses | None,
+) -> None:
+    """Fold the logs up to where all rebuilds must read, one shard after the other or several at a time."""
+    ends = rebuilds[0].goal.ends
+    total = leaves_total(rebuilds)
+    if processes is not None and (count := processes.count(ends)) > 1:
+        about = f"leaves, by {count} processes"
+        processes.fold(
+            rebuilds, ends, lambda done: report.progress(about, done * len(rebuilds), total)
+        )
+        return
+    feed, tracks = Feed(store, client, CHUNK), [one for each in rebuilds for one in each.tracks]
+    with few_collections():
+        for shard in range(len(ends)):
+            for _ in fold_shard(feed, tracks, shard, ends):
+                for rebuild in rebuilds:
+                    rebuild.keep_alive()
+                report.progress("leaves", leaves_read(rebuilds), total)
 
 
 def _advance(feed: Feed, waiting: Sequence[Rebuild]) -> None:

@@ -6,20 +6,17 @@ the next rebuild removes.
 """
 
 from collections.abc import Sequence
-from typing import Final
 from uuid import uuid4
 
 import redis
 
+from infra.process.intervals import every
 from infra.projections.buckets import BUCKETS, Checkpoint
-from infra.projections.generations import BUFFER, BusyError, Generations
+from infra.projections.generations import BUFFER, RENEW_SECONDS, BusyError, Generations
 from infra.projections.projection import Projection
 from infra.store.lost_leaves import losses_text
 from infra.store.port import Store, Watermark
 from workers.projections.feed import Feed, Track
-
-RENEW_ROUNDS: Final = 16
-"""Rounds between two renewals; a round takes milliseconds."""
 
 
 class StuckError(Exception):
@@ -41,7 +38,7 @@ class Rebuild:
         self.token = uuid4().hex
         # before it reads, because what is lost later it may know
         self._losses = losses_text(client, store.layout().shards)
-        self._rounds = 0
+        self._renew_at_times = every(RENEW_SECONDS, self.renew)
         self.goal: Watermark = store.watermark()
         """The ends of the logs at the beginning, up to which it must read."""
         shards = store.layout().shards
@@ -54,15 +51,26 @@ class Rebuild:
             Track(projection, self._generations, bucket, zero) for bucket in self.generation.all
         ]
 
+    def divide(self) -> None:
+        """Let several processes build it, each with the leaves of another shard."""
+        if self.projection.shards_apart:
+            self._generations.divide(self.generation)
+
+    def unite(self) -> None:
+        """Go on with what those processes have built; `BusyError` if another rebuild took over."""
+        self.renew()
+        if self.projection.shards_apart:
+            self._generations.unite(self.generation)
+        for track in self.tracks:
+            track.reload()
+
     def keep_alive(self) -> None:
         """Renew from time to time; call it before each round. `BusyError` if another rebuild took over."""
         if any(track.gone for track in self.tracks):
             raise BusyError(
                 f"the rebuild of {self._generations.spec.name} was overtaken by another"
             )
-        if self._rounds % RENEW_ROUNDS == 0:
-            self.renew()
-        self._rounds += 1
+        self._renew_at_times()
 
     def renew(self) -> None:
         """Renew the claim to the rebuild; `BusyError` if another rebuild took over."""
