@@ -1,4 +1,4 @@
-"""Run every benchmark at a size of a few minutes, and write their figures as one table.
+"""BenchRun every benchmark at a size of a few minutes, and write their figures as one table.
 
     python -m bench.all                          # print the table
     python -m bench.all --into trials/benchmarks.md    # and put it in place of the earlier one
@@ -40,7 +40,7 @@ BEGIN: Final = "<!-- bench-all: begin -->"
 END: Final = "<!-- bench-all: end -->"
 
 
-class Run(NamedTuple):
+class BenchRun(NamedTuple):
     """One benchmark that was run."""
 
     command: str
@@ -53,8 +53,8 @@ class Run(NamedTuple):
     seconds: float
 
 
-def run_one(name: str) -> Run:
-    """Run a benchmark at its size in `SIZES`."""
+def run_one(name: str) -> BenchRun:
+    """BenchRun a benchmark at its size in `SIZES`."""
     words = [name, *SIZES.get(name, "").split()]
     began = time.monotonic()
     done = subprocess.run(  # noqa: S603 - our own program
@@ -67,11 +67,11 @@ def run_one(name: str) -> Run:
     command = f"bench {' '.join(words)}"
     if done.returncode:
         said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        return Run(command, None, said[-1], took)
-    return Run(command, json.loads(done.stdout.splitlines()[-1]), "", took)
+        return BenchRun(command, None, said[-1], took)
+    return BenchRun(command, json.loads(done.stdout.splitlines()[-1]), "", took)
 
 
-def table(runs: Sequence[Run]) -> Iterator[str]:
+def table(runs: Sequence[BenchRun]) -> Iterator[str]:
     """Yield the lines of a Markdown table: a row for each benchmark, its peers beside it."""
     yield "| command | rate | beside it in the same run | took |"
     yield "|---|---|---|---|"
@@ -104,7 +104,7 @@ def with_table(text: str, lines: Sequence[str]) -> str:
 
 
 def main() -> int:
-    """Run the benchmarks, print their table, and write it into a page if one is named."""
+    """BenchRun the benchmarks, print their table, and write it into a page if one is named."""
     parser = ArgumentParser(
         prog="python -m bench.all", description=(__doc__ or "").partition("\n")[0]
     )

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bench.__main__ import BENCHMARKS
-from bench.all import BEGIN, END, SIZES, Run, run_one, table, with_table
+from bench.all import BEGIN, END, SIZES, BenchRun, run_one, table, with_table
 from bench.browser import BROWSERS
 from bench.cluster import ClusterRun
 from bench.local_cluster import local_cluster
@@ -148,6 +148,8 @@ def check_browser(found: dict[str, Any]) -> None:
         assert min(cold["first board, ms"], cold["main thread's processor time, ms"]) > 0
         assert ("usable board, ms" in cold) == (not name.startswith("home"))
     assert loads["match, full speed"]["cold"]["requests"] <= 10
+
+
 def check_rebuild(found: dict[str, Any]) -> None:
     details = found["details"]
     alone, two = details["rebuilt"]
@@ -315,7 +317,7 @@ def test_all_benchmarks_make_one_table_in_its_place_and_one_that_fails_is_named_
     monkeypatch.setitem(SIZES, "rules", "--game nothing")
     failed = run_one("rules")
     assert failed.report is None
-    lines = list(table([Run("bench pipeline --matches 3", report, "", 65.4), failed]))
+    lines = list(table([BenchRun("bench pipeline --matches 3", report, "", 65.4), failed]))
     assert lines[2:] == [
         "| `bench pipeline --matches 3` | 1,234 moves/s | rq 12 (100.36 x) | 65 s |",
         f"| `bench rules --game nothing` | failed: {failed.problem} | | {failed.seconds:.0f} s |",
