@@ -136,6 +136,13 @@ BENCHMARKS: Final = {
     "browser": _Benchmark(
         "requests, bytes and the first board of pages in a browser, cold and warm",
         {"runs": (9, "cold loads of each page at each speed; the medians are reported")},
+    "idle": _Benchmark(
+        "processes, memory and processor of a server that nobody uses, and the time until it answers",
+        {
+            "runs": (3, "starts, in turn with those of the peer"),
+            "settle": (20, "seconds until all that follows from a start is done"),
+            "seconds": (120, "seconds that it is watched at rest"),
+        },
     ),
     "cluster": _Benchmark(
         "moves on a cluster, by nodes and workers, with the commands and bytes of each node",

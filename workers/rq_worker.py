@@ -1,17 +1,28 @@
 """RQ's worker and job, locked down: they run only listed functions, whatever is in Redis."""
 
 import logging
+import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, ClassVar, Final
 
 import redis
 from rq import Queue, SimpleWorker, Worker
+from rq.exceptions import StopRequested
 from rq.job import Job
 from rq.serializers import JSONSerializer
+from rq.timeouts import (
+    BaseDeathPenalty,
+    HorseMonitorTimeoutException,
+    TimerDeathPenalty,
+    UnixSignalDeathPenalty,
+)
 from rq.worker import BaseWorker, WorkerStatus
 
 from infra.process.liveness import LIVENESS
+from infra.process.role_thread import this_role_thread
 from infra.store.rq_wakeup import LeasedJob
 
 logger = logging.getLogger(__name__)
@@ -24,6 +35,9 @@ _LOOK_SECONDS: Final = 2
 
 _AWAY_SECONDS: Final = 0.2
 """How often a lost server is tried again."""
+
+_HORSE_SECONDS: Final = 0.25
+"""How often a thread looks whether the process of its job has ended."""
 
 _JOB_FIELDS: Final = frozenset(
     b"data origin description status timeout ttl result_ttl failure_ttl created_at enqueued_at meta "
@@ -57,11 +71,15 @@ class _OrderedQueue(Queue):
     RQ takes a job with a safety copy from one queue only, so each is asked alone.
     """
 
+    is_worker_ending: ClassVar[Callable[[], bool]] = staticmethod(lambda: False)
+
     @classmethod
     def dequeue_any(
         cls, queues: Iterable[Queue], timeout: int | None, *args: Any, **kw: Any
     ) -> Any:
         """Return the next job and its queue, as RQ does; wait for the first queue only, and not long."""
+        if cls.is_worker_ending():
+            raise StopRequested
         first, *others = queues
         for queue in (first, *others) if others else ():
             if found := super().dequeue_any([queue], None, *args, **kw):
@@ -71,22 +89,32 @@ class _OrderedQueue(Queue):
         return super().dequeue_any([first], timeout, *args, **kw)
 
 
+def _death_penalty(*args: Any, **options: Any) -> BaseDeathPenalty:
+    """Return RQ's limit of time for a job: by a signal, which only a main thread gets, or by a timer."""
+    is_main = threading.current_thread() is threading.main_thread()
+    return (UnixSignalDeathPenalty if is_main else TimerDeathPenalty)(*args, **options)
+
+
 class _LockedWorker(BaseWorker):
     """A worker that runs the functions listed in `jobs`, from the first of its queues that has any."""
 
     max_connection_wait_time = 4.0  # seconds between two tries to reach Redis; RQ's own are 60
-    queue_class = _OrderedQueue
+    death_penalty_class = staticmethod(_death_penalty)  # type: ignore[assignment]
 
     def __init__(self, client: redis.Redis, queue: str, jobs: Jobs, *others: str) -> None:
         job_class = type("ListedJob", (_ListedJob,), {"jobs": jobs})
+        ending = {"is_worker_ending": staticmethod(lambda: self.is_asked_to_end)}
         super().__init__(
             [queue, *others],
             connection=client,
             worker_ttl=IDLE_SECONDS,
             job_class=job_class,
+            queue_class=type("OrderedQueue", (_OrderedQueue,), ending),
             serializer=JSONSerializer,
             log_job_description=False,
         )
+        self._waits_on: int | None = None
+        """The server's number of the connection on which a thread waits for jobs."""
         self.between_jobs: Callable[[], None] = lambda: None
         """Called before a job and after it, and every few seconds without one."""
 
@@ -97,6 +125,26 @@ class _LockedWorker(BaseWorker):
         """
         connection.client_setname(self.name)
         self.ip_address = self._ip_address_from_client_list(connection)
+
+    def _install_signal_handlers(self) -> None:
+        """End at a signal as RQ does, or in a thread when that is asked to end."""
+        if (thread := this_role_thread()) is None:
+            super()._install_signal_handlers()  # type: ignore[no-untyped-call]
+        else:
+            thread.call_at_stop(self._end_thread)
+
+    @property
+    def is_asked_to_end(self) -> bool:
+        """Whether the thread of this worker is to end; in a process of its own RQ's signal handler ends it."""
+        return (thread := this_role_thread()) is not None and thread.stopping.is_set()
+
+    def _end_thread(self) -> None:
+        """End after the current job; called in another thread, while this one may wait for the next job."""
+        self._stop_requested = True
+        # a thread that can't be woken is left behind by the process that ends
+        with suppress(redis.RedisError):
+            if self._waits_on is not None:
+                self.connection.client_unblock(self._waits_on)
 
     def register_birth(self) -> None:
         """Register the worker as RQ does; from now on it takes jobs."""
@@ -120,7 +168,12 @@ class _LockedWorker(BaseWorker):
         with self.connection.pipeline(transaction=False) as pipe:
             pipe.hexists(self.key, "birth")
             super().heartbeat(*args, **{**options, "pipeline": pipe})
-            registered, *_ = pipe.execute()
+            if this_role_thread() is not None:
+                pipe.client_id()
+            registered, *others = pipe.execute()
+        if this_role_thread() is not None:
+            # the next command, which waits for a job, gets the same connection
+            self._waits_on = others[-1]
         # a server of the queue that was started again is empty, and RQ registers a worker only once
         if not registered:
             self.connection.delete(self.key)
@@ -184,4 +237,19 @@ class ForkingWorker(_LockedWorker, Worker):
     def wait_for_horse(self) -> Any:
         """Wait for the process of a job, which RQ ends if it takes too long: this one does not hang meanwhile."""
         with LIVENESS.waiting():
-            return super().wait_for_horse()
+            if this_role_thread() is None:
+                return super().wait_for_horse()
+            return self._look_for_horse()
+
+    def _look_for_horse(self) -> Any:
+        """Wait as RQ does, in a thread: there no signal interrupts the wait when RQ has to look after the job."""
+        end = time.monotonic() + self.job_monitoring_interval
+        while time.monotonic() < end:
+            with suppress(ChildProcessError):
+                found = os.wait4(self.horse_pid, os.WNOHANG)
+                if found[0]:
+                    return found
+                time.sleep(_HORSE_SECONDS)
+                continue
+            return None, None, None
+        raise HorseMonitorTimeoutException

@@ -50,42 +50,73 @@ START_SECONDS: Final = 120.0
 """The same for a process that was just started, until its first progress."""
 
 _COUNTED_SECONDS: Final = 2.0
-"""The most that counts of the time between two looks of the parent, which come about once a second."""
+"""The most that counts of the time between two looks of the parent, which come about every two seconds."""
+
+
+class ThreadLiveness:
+    """Progress of a thread that is watched, and those who listen to its signs."""
+
+    def __init__(self, *listeners: Listener) -> None:
+        self.steps = 0
+        self.waits = 0
+        self.is_serving = False
+        """Whether it has given the sign that it does its work."""
+        self._listeners = listeners
+        self._seen = 0  # steps when it was last asked
+
+    def goes_on(self) -> bool:
+        """Return whether it waits for a server, or has made progress since the last call."""
+        before, self._seen = self._seen, self.steps
+        return self.waits > 0 or self._seen != before
+
+    def listen(self, *listeners: Listener) -> None:
+        """Send the signs to these from now on."""
+        self._listeners = listeners
+
+    def send(self, sign: bytes) -> None:
+        """Send a sign to those who listen."""
+        for listener in self._listeners:
+            # a full pipe has signs enough
+            with suppress(OSError):
+                listener(sign)
 
 
 class LivenessMonitor:
-    """Progress of the main thread of this process."""
+    """Progress of the main thread of this process, and of its other threads that are watched (`infra.process.role_thread`).
+
+    The process goes on while each of them does.
+    """
 
     def __init__(self) -> None:
-        self._steps = 0
-        self._written = 0  # steps when it was last asked
-        self._waits = 0
-        self._thread: int | None = None
-        """The watched thread; None if no parent watches."""
-        self._listeners: tuple[Listener, ...] = ()
-        self._is_serving = False
+        self._main = ThreadLiveness()
+        self._threads: dict[int, ThreadLiveness] = {}
+        """Liveness of the watched threads, by thread; empty if no parent watches."""
 
     def goes_on(self) -> bool:
         """Return whether the main thread waits for a server, or has made progress since the last call."""
-        before, self._written = self._written, self._steps
-        return self._waits > 0 or self._written != before
+        return self._main.goes_on()
 
     def step(self) -> None:
-        """Note progress of the main thread."""
-        self._steps += 1
+        """Note progress of this thread; one that is not watched counts as the main one."""
+        self._this.steps += 1
+
+    @property
+    def _this(self) -> ThreadLiveness:
+        return self._threads.get(threading.get_ident(), self._main)
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Mark that the main thread waits for another process; ignored in other threads."""
-        if self._thread != threading.get_ident():
+        """Mark that this thread waits for another process; ignored in threads that are not watched."""
+        watched = self._threads.get(threading.get_ident())
+        if watched is None:
             yield
             return
-        self._waits += 1
+        watched.waits += 1
         try:
             yield
         finally:
-            self._waits -= 1
-            self.step()
+            watched.waits -= 1
+            watched.steps += 1
 
     async def watch_loop(self) -> None:
         """Note progress each second while the event loop turns; never returns."""
@@ -100,28 +131,45 @@ class LivenessMonitor:
             os.set_inheritable(descriptor, False)
             os.set_blocking(descriptor, False)
             listeners = (*listeners, partial(os.write, descriptor))
-        self._listeners = listeners
-        self._thread = threading.get_ident()
+        self._main.listen(*listeners)
+        self._threads[threading.get_ident()] = self._main
         self.step()
         threading.Thread(target=self._write_beats, daemon=True, name="heart").start()
 
+    @contextmanager
+    def also_watching(self, liveness: ThreadLiveness) -> Iterator[None]:
+        """Watch this thread, too, while entered: the process sends no sign if this thread makes no progress."""
+        self._threads[threading.get_ident()] = liveness
+        self.step()
+        try:
+            yield
+        finally:
+            del self._threads[threading.get_ident()]
+
+    def forget(self) -> None:
+        """Forget all in a process that was forked from one which is watched: nobody watches it yet."""
+        self._main, self._threads = ThreadLiveness(), {}
+
     def serving(self) -> None:
-        """Report that the process does its work from now on; only the first call does anything."""
-        if not self._is_serving:
-            self._is_serving = True
-            self._send(SERVING)
+        """Report that this thread does its work from now on; only the first call does anything."""
+        if not (this := self._this).is_serving:
+            this.is_serving = True
+            this.send(SERVING)
+
+    def beat(self) -> None:
+        """Send a sign of each watched thread that goes on, and of the process if all do."""
+        # each is asked, because it also tells those who listen to it alone
+        others = [one for one in list(self._threads.values()) if one is not self._main]
+        going = [one for one in others if one.goes_on()]
+        for one in going:
+            one.send(BEAT)
+        if self._main.goes_on() and len(going) == len(others):
+            self._main.send(BEAT)
 
     def _write_beats(self) -> None:
         while True:
-            if self.goes_on():
-                self._send(BEAT)
+            self.beat()
             time.sleep(BEAT_SECONDS)
-
-    def _send(self, sign: bytes) -> None:
-        for listener in self._listeners:
-            # a full pipe has signs enough
-            with suppress(OSError):
-                listener(sign)
 
 
 LIVENESS: Final = LivenessMonitor()

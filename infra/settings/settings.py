@@ -89,6 +89,16 @@ class Settings(SiteSettings, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             "1",
         ),
     ] = 1
+    gather: Annotated[
+        Literal["on", "off"],
+        about(
+            "on or off",
+            "Whether the roles of `serve` that rest most of the time (`side`, `scheduler`, `publisher`, `maintenance`) "
+            "share one process, which saves memory. With `off`, or with MATCHPOST_METRICS, each has a process of its "
+            "own, which pays where several cores are busy.",
+            "`on`",
+        ),
+    ] = "on"
     metrics: Annotated[
         _Listening,
         about(
@@ -323,6 +333,11 @@ class Settings(SiteSettings, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def has_mailer(self) -> bool:
         """Whether there is something for a mailer to do."""
         return self.relay is not None or self.sends_push
+
+    @property
+    def gathers(self) -> bool:
+        """Whether roles of `serve` share a process; not if each is to show metrics, which are those of a process."""
+        return self.gather == "on" and self.metrics == "off"
 
 
 def setting_table() -> tuple[SettingInfo, ...]:

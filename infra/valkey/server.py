@@ -301,11 +301,11 @@ class EmbeddedServer:
 
         A server with `appendfsync always` has synced its earlier writes before it answers a command.
         """
-        log = newest_log(self._directory.files)
-        if not self._durable or self._socket is None or log is None or not log.exists():
+        now = time.monotonic()
+        if not self._durable or self._socket is None or now < self._mark_due:
             return
-        now, size = time.monotonic(), log.stat().st_size
-        if now < self._mark_due or size == self._mark.read(log):
+        log = newest_log(self._directory.files)
+        if log is None or not log.exists() or (size := log.stat().st_size) == self._mark.read(log):
             return
         # the server's setting may have been changed since it was started
         if b"always" in ask(self._socket, b"CONFIG GET appendfsync\r\n"):

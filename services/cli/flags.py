@@ -18,6 +18,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "queue_url": "the Redis or Valkey for the work queues",
     "http": "where the HTTP API is served: host:port, or off",
     "web": "how many processes answer over HTTP",
+    "gather": "whether the roles of `serve` that rest most of the time share one process: on or off",
     "metrics": "where metrics for Prometheus are served: host:port, or off",
     "durability": "when a move counts as accepted: fsync (once it is on disk), replicated, managed or none",
     "replicas": "how many replicas must have synced a move, with durability replicated",

@@ -34,7 +34,9 @@ _WITH_URL: Final = [one.name for one in SUBCOMMANDS if one.takes_url]
 
 _NAMES: Final = [one.name for one in SUBCOMMANDS]
 
-_ROLES: Final = ("web", "mail", "mailer", "scheduler", "maintenance", "robots", "publisher")
+_ROLES: Final = (
+    "web", "mail", "mailer", "scheduler", "maintenance", "robots", "publisher", "gathered",
+)  # fmt: skip
 """Subcommands that are one process of a server on several machines."""
 
 _EXAMPLES: Final = """\

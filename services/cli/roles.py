@@ -3,15 +3,18 @@
 `_WORK` has where the work of a role is. It is imported when its process starts, because each pays for its imports alone.
 """
 
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from importlib import import_module
+from threading import Event
 from typing import Any, Final, NamedTuple
 
 import redis
 
 from infra.health.heartbeats import HeartbeatThread, Role
+from infra.process.role_thread import this_role_thread
 from infra.settings.settings import Settings
 from infra.store.layout import read_layout
 from services.app.error_codes import EXIT_UNKNOWN
@@ -48,6 +51,15 @@ class RoleProcess(NamedTuple):
     name: str
     """In the log and the metrics, such as `worker-1`."""
 
+    def stopping(self) -> Event:
+        """Return what is set when the process, or the thread that has the role, is to end."""
+        if (thread := this_role_thread()) is not None:
+            return thread.stopping
+        stopping = Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stopping.set())
+        return stopping
+
     def check(self, data: redis.Redis) -> None:
         """Check that there is a layout, and that this machine has the server's secrets; else an error of either."""
         read_layout(data)
@@ -69,6 +81,11 @@ def run(settings: Settings, role: str, name: str = "", **flags: Any) -> int:
     process = RoleProcess(settings, Role(role), name or role)
     log_to_stderr(process.name, settings)
     report_liveness(settings, role)
+    return do_work(process, **flags)
+
+
+def do_work(process: RoleProcess, **flags: Any) -> int:
+    """Do the work of a role in this thread, and return the exit code."""
     module, _, function = _WORK[process.role].partition(".")
     work = getattr(import_module(f"services.cli.{module}"), function)
     try:

@@ -1,6 +1,5 @@
 """`matchpost scheduler`: the process that sends what is due by the clocks, and repeats lost jobs."""
 
-import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -43,9 +42,7 @@ def tick(process: RoleProcess) -> None:
 
     Several schedulers do no harm: whatever they send takes effect once.
     """
-    stopping = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
+    stopping = process.stopping()
     with App(process.settings) as parts, server_figures(parts), process.metrics():
         process.check(parts.data)
         _tick_until(parts, stopping)

@@ -452,4 +452,10 @@ SUBCOMMANDS: Final = (
         )
         for role, what in (("worker", "decide commands"), ("side", "keep lists and ratings up to date"))
     ),
+    Subcommand(
+        "gathered",
+        "only do what rests most of the time, in one process, for a server on several machines",
+        "Do the work of `side`, `scheduler`, `publisher` and `maintenance` until a stop signal, each in a thread. `serve` "
+        "starts this process by itself.",
+    ),
 )  # fmt: skip

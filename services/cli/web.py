@@ -1,8 +1,10 @@
 """`matchpost web`: the process that answers over HTTP."""
 
+import asyncio
 import gc
 import socket
-from typing import Final
+from http import HTTPStatus
+from typing import Any, Final
 
 from infra.process.liveness import LIVENESS
 from infra.process.machine import raise_limit
@@ -14,6 +16,24 @@ from services.http.app import make_app
 from services.http.connections import QuietServer, limits_for, server_config
 from services.metrics.collector import server_figures
 from services.serve.sockets import address_of, listen
+
+_AGAIN_SECONDS: Final = 0.5
+"""Until the first page is tried again, which a server that is away keeps from being answered."""
+
+_FIRST_PAGE: Final = {
+    "type": "http",
+    "asgi": {"version": "3.0"},
+    "http_version": "1.1",
+    "method": "GET",
+    "scheme": "http",
+    "path": "/",
+    "raw_path": b"/",
+    "root_path": "",
+    "query_string": b"",
+    "headers": [(b"host", b"localhost")],
+    "client": ("127.0.0.1", 0),
+    "server": ("127.0.0.1", 80),
+}
 
 _NEW_OBJECTS: Final = 10_000
 """New objects after which the garbage collector looks for cycles; a request leaves few."""
@@ -40,13 +60,34 @@ def answer(process: RoleProcess, fd: int | None) -> None:
 
 
 class _ReportedServer(QuietServer):
-    """A server that reports when it answers."""
+    """A server that reports when it answers: after the first page, whose templates are prepared by that."""
+
+    _first_page: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer, and report it unless that failed."""
         await super().startup(sockets)
         if self.started:
-            LIVENESS.serving()
+            self._first_page = asyncio.create_task(self._report())
+
+    async def _report(self) -> None:
+        while not await answers_page(self.config.loaded_app):  # noqa: ASYNC110 - nothing tells when it would
+            await asyncio.sleep(_AGAIN_SECONDS)
+        LIVENESS.serving()
+
+
+async def answers_page(app: Any) -> bool:
+    """Return whether the application answers the first page to a visitor of this machine."""
+    statuses: list[int] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        statuses.append(message.get("status", HTTPStatus.OK))
+
+    await app({**_FIRST_PAGE}, receive, send)
+    return statuses[:1] != [] and statuses[0] < HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def _socket(settings: Settings, fd: int | None) -> socket.socket:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
@@ -38,6 +37,27 @@ class Child(Protocol):
         """Kill it, without waiting; harmless if it has ended."""
 
 
+class Launched(Protocol):
+    """A process, as far as `subprocess.Popen` is needed here."""
+
+    pid: int
+
+    def poll(self) -> int | None:
+        """Return None while it runs, otherwise its return code (negative for a signal)."""
+
+    def terminate(self) -> None:
+        """Send SIGTERM; harmless if it has ended."""
+
+
+class Launch(Protocol):
+    """Starts a process that ends with this one: `infra.valkey.process.spawn`, or one that does so in another way."""
+
+    def __call__(
+        self, argv: Sequence[str], *, env: Mapping[str, str] | None, pass_fds: Sequence[int]
+    ) -> Launched:
+        """Start it, with the environment, the open files and in a process group of its own."""
+
+
 class ProcessChild:
     """A child that is a program of its own.
 
@@ -47,7 +67,10 @@ class ProcessChild:
     same way (`infra.valkey.process.spawn`).
     """
 
-    _process: subprocess.Popen[bytes] | None = None  # of the latest start
+    launch: Launch = staticmethod(spawn)
+    """How its process is started."""
+
+    _process: Launched | None = None  # of the latest start
     _pulse: LivenessPipe | None = None  # of the latest start, while it runs
     _has_failed = False  # whether a start of it ended
 
@@ -88,7 +111,7 @@ class ProcessChild:
             self._prepare()
         self._process = self._spawn_watched() if self._watched else self._spawn(self._env)
 
-    def _spawn_watched(self) -> subprocess.Popen[bytes]:
+    def _spawn_watched(self) -> Launched:
         self._forget_pulse()
         pulse = self._pulse = LivenessPipe()
         env = os.environ if self._env is None else self._env
@@ -97,8 +120,8 @@ class ProcessChild:
         finally:
             pulse.child_started()
 
-    def _spawn(self, env: Mapping[str, str] | None, *more: int) -> subprocess.Popen[bytes]:
-        return spawn(self._argv, env=env, pass_fds=[*self._pass_fds, *more])
+    def _spawn(self, env: Mapping[str, str] | None, *more: int) -> Launched:
+        return self.launch(self._argv, env=env, pass_fds=[*self._pass_fds, *more])
 
     def poll(self) -> int | None:
         """Return None while it runs, otherwise its return code; 0 before the first start."""

@@ -24,6 +24,7 @@ from structlog.stdlib import ProcessorFormatter
 from structlog.types import EventDict
 
 from infra.process.log_context import log_fields
+from infra.process.role_thread import shown_role
 from services.serve.logging import error_text, fields_of, redact
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -41,7 +42,7 @@ def json_lines(role: str) -> logging.Formatter:
             "level": level,
             "logger": record.name,
             "message": redact(event["event"]),
-            "role": role,
+            "role": shown_role(role),
             "host": host,
             "pid": record.process,
         }

@@ -4,10 +4,12 @@ No server is asked, so a Valkey that is away makes no process look hung.
 """
 
 import logging
+from collections.abc import Sequence
 
 from infra.process.liveness import (
     HANGS_SECONDS,
     LIVENESS,
+    Listener,
     alive_file,
     living_processes,
     service_manager,
@@ -20,12 +22,16 @@ logger = logging.getLogger(__name__)
 
 def report_liveness(settings: Settings, role: str) -> None:
     """Report from now on that this process is alive: to `serve`, to systemd and for `matchpost alive`."""
-    listeners = [service_manager()]
+    LIVENESS.watch(service_manager(), *alive_listeners(settings, role))
+
+
+def alive_listeners(settings: Settings, role: str) -> Sequence[Listener]:
+    """Return what shows `matchpost alive` that a role is alive here; nothing, with a warning, where that fails."""
     try:
-        listeners.append(alive_file(settings.data, role))
+        return [alive_file(settings.data, role)]
     except OSError as error:
         logger.warning("`matchpost alive` can't see this process: %s", error)
-    LIVENESS.watch(*listeners)
+        return []
 
 
 def run(settings: Settings, role: str, *, is_ready: bool) -> int:

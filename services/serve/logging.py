@@ -31,6 +31,7 @@ from domain.errors import Refusal
 from infra.people.account_macs import KEYS_FOLDER
 from infra.people.rate_limits import LOGGER as SECURITY_LOGGER
 from infra.people.rate_limits import NETWORKS
+from infra.process.role_thread import shown_role
 from infra.settings.settings import Settings, SettingsError
 
 _REDACTED: Final = (
@@ -129,10 +130,12 @@ class TextLines(logging.Formatter):
     default_msec_format = "%s.%03dZ"
 
     def __init__(self, role: str) -> None:
-        super().__init__(f"%(asctime)s {role} %(levelname)s %(message)s")
+        super().__init__("%(asctime)s %(role)s %(levelname)s %(message)s")
+        self._role = role
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the library's name
         """Return the line, with the fields of a line of the security log."""
+        record.role = shown_role(self._role)
         fields = "".join(f" {name}={_shown(value)}" for name, value in fields_of(record).items())
         return redact(super().formatMessage(record)) + fields
 
@@ -184,11 +187,8 @@ def log_end(sentence: str) -> None:
 def open_security_log(role: str, settings: Settings) -> None:
     """Open the file of the security log, if the settings name one; `SettingsError` if it can't be written."""
     NETWORKS.use_folder(settings.keys or settings.data / KEYS_FOLDER)
+    close_security_log()
     security = logging.getLogger(SECURITY_LOGGER)
-    for handler in security.handlers[:]:
-        if isinstance(handler, _SecurityFile):
-            security.removeHandler(handler)
-            handler.close()
     security.propagate = (file := settings.security_log) is None
     if file is not None:
         try:
@@ -197,6 +197,15 @@ def open_security_log(role: str, settings: Settings) -> None:
             raise SettingsError(
                 f"the security log can't be written: {file}: {error.strerror}"
             ) from error
+
+
+def close_security_log() -> None:
+    """Close the file of the security log, if it is open."""
+    security = logging.getLogger(SECURITY_LOGGER)
+    for handler in security.handlers[:]:
+        if isinstance(handler, _SecurityFile):
+            security.removeHandler(handler)
+            handler.close()
 
 
 class _SecurityFile(WatchedFileHandler):

@@ -14,6 +14,7 @@ from infra.health.heartbeats import forget_ended
 from infra.health.secrets import SecretMismatchError
 from infra.log.key_files import LogKeyError, keys_folder
 from infra.mail.wakeup import begin_mailing
+from infra.objects.location import is_local
 from infra.objects.port import ObjectStoreError
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
@@ -31,6 +32,7 @@ from infra.valkey.server import EmbeddedError, EmbeddedServer, queue_server, que
 from services.lane_texts import idle_workers
 from services.secret_checks import accept_secrets, check_secrets
 from services.serve.banner import banner
+from services.serve.forked import SharedImports, fork_command
 from services.serve.liveness import report_liveness
 from services.serve.log_keys import (
     make_accounts_key,
@@ -40,11 +42,8 @@ from services.serve.log_keys import (
 )
 from services.serve.logging import log_end, log_to_stderr
 from services.serve.processes import (
-    mail_child,
-    numbered_children,
-    role_child,
-    web_children,
-    with_metrics_ports,
+    SHARED_MODULES,
+    all_children,
 )
 from services.serve.signals import call_all
 from services.serve.sockets import address_of, listen, listen_for_mail
@@ -57,9 +56,13 @@ def run(settings: Settings) -> int:
     """Run until a stop signal, and return the exit code. Print `ready` once all processes serve."""
     log_to_stderr("serve", settings)
     raise_limit()
+    # the library of a cloud's store has threads here when roles are started, and does not work in a fork
+    imports = SharedImports(SHARED_MODULES) if is_local(settings.store) else None
+    if imports is not None:
+        imports.start()
     try:
         with ExitStack() as stack:
-            _serve(settings, stack)
+            _serve(settings, stack, imports)
     except (
         EmbeddedError,
         DurabilityError,
@@ -75,7 +78,7 @@ def run(settings: Settings) -> int:
     return 0
 
 
-def _serve(settings: Settings, stack: ExitStack) -> None:
+def _serve(settings: Settings, stack: ExitStack, imports: SharedImports | None) -> None:
     servers = []
     duties: list[DiskGuard | DailyRewrite] = []
     url = settings.redis_url
@@ -105,26 +108,19 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         logger.warning(idle)
     _settle_secrets(settings, data)
     create_robot_accounts(data, AccountMacs(keys_folder(settings)))
-    each = with_metrics_ports(for_children)
-    scheduler = role_child("scheduler", next(each), url)
-    children = numbered_children("worker", settings.workers, each, url)
-    children += [
-        role_child("side", next(each), url), scheduler, role_child("maintenance", for_children, url),
-    ]  # fmt: skip
-    children += numbered_children("robots", settings.robots, each, url)
     if settings.durability.durable:
         make_first_keys(settings, data, shape)
         with make_client(for_children.queue_url or url) as queue:
             record_published_sizes(settings, data, queue, shape)
-        children.append(role_child("publisher", next(each), url))
     listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
-    if listener is not None:
-        children += web_children(for_children, url, listener)
-    if mail := listen_for_mail(settings, stack):
-        children.append(mail_child(next(each), url, mail))
+    mail = listen_for_mail(settings, stack)
     if settings.has_mailer:
         begin_mailing(store, data, mail=settings.relay is not None, push=settings.sends_push)
-        children.append(role_child("mailer", next(each), url))
+    children = all_children(for_children, url, listener, mail)
+    if imports is not None:
+        imports.wait()
+        for child in children:
+            child.launch = fork_command
     # the sync is noted first, because a tick that fails keeps those after it from being called
     ticks = [*(server.note_synced for server in servers), *(one.tick for one in duties)]
     supervisor = Supervisor(children, tick=partial(call_all, ticks), depends_on=servers)

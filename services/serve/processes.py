@@ -10,11 +10,19 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from infra.health.heartbeats import Role
 from infra.settings.settings import Settings
 from services.serve.child import ProcessChild
 
-_BESIDE: Final = ("maintenance", "robots", "publisher", "mailer")
+BESIDE: Final = ("maintenance", "robots", "publisher", "mailer")
 """Roles without which moves, pages and mail are answered all the same: the start of `serve` gives up waiting for them."""
+
+SHARED_MODULES: Final = (
+    "services.cli.roles", "services.cli.web", "services.cli.worker", "workers.commands.worker",
+    "services.cli.gathered", "services.cli.scheduler", "services.cli.publisher", "workers.projections.worker",
+    "workers.rq_worker", "services.app.robots", "services.cli.mail", "services.cli.mailer",
+)  # fmt: skip
+"""Modules that the roles need; those first that take longest to start."""
 
 
 def console_script() -> Path:
@@ -38,8 +46,39 @@ def role_child(
     """Return a process of a role for the server at `redis_url`; its name in the log is by default the role."""
     argv = [str(console_script()), role, *(("--name", name) if name else ()), *flags]
     environment = {**os.environ, **settings.environment(), "MATCHPOST_REDIS_URL": redis_url}
-    needed, name = role not in _BESIDE, name or role
+    needed, name = role not in BESIDE, name or role
     return ProcessChild(name, argv, env=environment, pass_fds=fds, watched=True, needed=needed)
+
+
+def all_children(
+    settings: Settings, redis_url: str, listener: socket | None, mail: Mapping[str, socket]
+) -> list[ProcessChild]:
+    """Return all processes of `serve`; pages are answered on `listener`, and mail is taken on the sockets of `mail`."""
+    # the web processes have the first ports for metrics, and the others in this order
+    each = with_metrics_ports(settings)
+    scheduler = role_child(Role.SCHEDULER, next(each), redis_url)
+    workers = numbered_children(Role.WORKER, settings.workers, each, redis_url)
+    side = role_child(Role.PROJECTIONS, next(each), redis_url)
+    robots = numbered_children(Role.ROBOTS, settings.robots, each, redis_url)
+    resting = [side, scheduler, role_child(Role.MAINTENANCE, settings, redis_url)]
+    if settings.durability.durable:
+        resting.append(role_child(Role.PUBLISHER, next(each), redis_url))
+    if settings.gathers:
+        resting = [role_child("gathered", settings, redis_url)]
+    # the first to start are those that take longest until they answer
+    web = [] if listener is None else web_children(settings, redis_url, listener)
+    children = [*web, *workers, *resting, *robots]
+    if mail:
+        children.append(mail_child(next(each), redis_url, mail))
+    if settings.has_mailer:
+        children.append(role_child(Role.MAILER, next(each), redis_url))
+    return children
+
+
+def gathered_roles(settings: Settings) -> list[Role]:
+    """Return the roles that share a process where they are gathered: they rest most of the time, or fork for their work."""
+    roles = [Role.PROJECTIONS, Role.SCHEDULER, Role.MAINTENANCE]
+    return [*roles, Role.PUBLISHER] if settings.durability.durable else roles
 
 
 def numbered_children(

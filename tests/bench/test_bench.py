@@ -80,7 +80,7 @@ def check_http(found: dict[str, Any]) -> None:
     assert 0 < details["moves a second at half speed"] < found["rate"]
     if sys.platform == "linux":
         used = details["processor time a move, us"]
-        assert {"web", "worker", "side"} < used.keys()
+        assert {"web", "worker", "gathered"} < used.keys()
         assert details["processor time a move of all processes, us"] == sum(used.values())
 
 
@@ -110,6 +110,18 @@ def check_pages(found: dict[str, Any]) -> None:
         assert page["commands"] > 5
         # the session first, because all others need the account
         assert page["round trips"] > 1
+
+
+def check_idle(found: dict[str, Any]) -> None:
+    details = found["details"]
+    start, rest, peer = (details[part] for part in ("seconds until", "at rest", "peer"))
+    assert 0 < start["page"] <= start["move"]
+    assert start["ready"] > 0
+    # serve, two Valkeys, web, worker, robots and the gathered roles
+    assert rest["processes"] == 7
+    assert peer["processes"] == 2
+    assert 0 < peer["pss_mib"] < rest["pss_mib"] < 250
+    assert min(rest["core_percent"], rest["commands_an_hour"]) > 0
 
 
 def check_memory(found: dict[str, Any]) -> None:
@@ -202,6 +214,7 @@ MEASURED = [
     ("lone --moves 2 --pause 1 --settle 3", None, check_lone),
     ("terminal --rounds 2", None, check_terminal),
     ("pages --requests 20", "empty_page", check_pages),
+    ("idle --runs 1 --settle 1 --seconds 3", "a bare Valkey and an empty web process", check_idle),
     ("memory --matches 200 --plies 40", None, check_memory),
     ("verify --matches 24 --plies 6", None, VERIFIED),
     ("lists --matches 100 --buckets 1,3", None, check_lists),
@@ -221,6 +234,7 @@ def test_a_benchmark_measures_what_it_says(words: str, peers: str | None, check:
         pytest.skip("no Chromium")
     found = bench(*words.split())
     assert found["unit"] in ("moves", "leaves", "pages") or peers is None
+    assert found["unit"] in ("moves", "leaves", "thousandths of a start") or peers is None
     assert peers is None or set(found["peers"]) == set(peers.split(";"))
     if isinstance(check, dict):
         assert check.items() <= found["details"].items()

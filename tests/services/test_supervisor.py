@@ -602,7 +602,7 @@ def stopped(*pids: int) -> Iterator[None]:
         yield
 
 
-ROLES = ("worker", "side", "web")
+ROLES = ("worker", "gathered", "web")
 
 
 def are_at_work(served: Served) -> bool:

@@ -203,7 +203,7 @@ def cpu_seconds(pid: int) -> float:
 
 @pytest.mark.long
 def test_a_killed_side_worker_is_replaced_and_nothing_is_missing_or_doubled(tmp_path):
-    with Served(tmp_path / "data") as served:
+    with Served(tmp_path / "data", {"MATCHPOST_GATHER": "off"}) as served:
         _, threads = all_play(served, matches(3, 60))
         for _ in range(5):
             until(lambda: served.children("matchpost side"))
@@ -219,7 +219,7 @@ def test_a_killed_side_worker_is_replaced_and_nothing_is_missing_or_doubled(tmp_
 
 @pytest.mark.long
 def test_an_idle_side_worker_sleeps_and_ends_when_it_is_asked(tmp_path):
-    with Served(tmp_path / "data") as served:
+    with Served(tmp_path / "data", {"MATCHPOST_GATHER": "off"}) as served:
         until(lambda: served.run("doctor").returncode == 0)
         (pid,) = served.children("matchpost side")
         before = cpu_seconds(pid)

@@ -4,6 +4,7 @@ Trimming leaves 256 leaves, a restore writes eight at a time, and what was kille
 Nothing else is changed. As a program it takes the arguments of `matchpost`.
 """
 
+import os
 import sys
 from functools import partial
 from typing import Any
@@ -16,7 +17,9 @@ MAX_DELAY_SECONDS = 0.2
 
 
 def _change_serve() -> None:
-    from services.serve import processes, supervisor  # noqa: PLC0415 - only what the role needs
+    from infra.valkey.process import spawn  # noqa: PLC0415 - only what the role needs
+    from services.serve import main as serve  # noqa: PLC0415
+    from services.serve import processes, supervisor  # noqa: PLC0415
 
     started = processes.ProcessChild
 
@@ -24,6 +27,9 @@ def _change_serve() -> None:
         return started(name, [sys.executable, __file__, *argv[1:]], **options)
 
     processes.ProcessChild = child  # type: ignore[assignment, misc]
+    # each role begins as this program, and so the publisher has a process of its own
+    serve.fork_command = spawn  # type: ignore[attr-defined, assignment]
+    os.environ["MATCHPOST_GATHER"] = "off"
     supervisor.MAX_DELAY = MAX_DELAY_SECONDS  # type: ignore[misc]
 
 

@@ -61,7 +61,8 @@ class Station:
         self.data = data or folder / "data"
         self.once = folder / "once"
         self._url = url
-        self.served = Served(self.data, env, argv)
+        # each role in a process of its own, because each is killed alone
+        self.served = Served(self.data, {"MATCHPOST_GATHER": "off", **(env or {})}, argv)
         self.record = Record(folder / "record.jsonl")
         self._followed = False
         self._trims = trims

@@ -1,0 +1,301 @@
+"""Roles that share a process: each is known, started again and stopped by itself, and what hangs is found."""
+
+import asyncio
+import logging
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+from infra.durability.durability import Mode
+from infra.health.heartbeats import Role, read_heartbeats
+from infra.process.liveness import LivenessMonitor, ThreadLiveness
+from infra.process.role_thread import RoleThread, shown_role
+from infra.projections.buckets import SPECS
+from infra.projections.generations import Generations
+from infra.redis.clients import make_client
+from infra.settings.settings import Settings
+from infra.store.redis_store import RedisStore
+from infra.valkey.server import EmbeddedServer
+from services.cli import gathered
+from services.cli.web import answers_page
+from services.serve.logging import TextLines
+from services.serve.processes import gathered_roles
+from services.serve.supervisor import Supervisor
+from tests.helpers.served import Player, Served, matches, until
+from workers.rq_worker import ForkingWorker, ListedWorker
+
+GATHERED = {Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.MAINTENANCE}
+
+
+def role_thread(work: Callable[[], int], role: str = "side") -> RoleThread:
+    return RoleThread(role, work, ThreadLiveness())
+
+
+def test_a_process_gives_no_sign_while_one_of_its_threads_makes_no_progress():
+    heart, signs, own = LivenessMonitor(), list[bytes](), list[bytes]()
+    step, rest = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with heart.also_watching(ThreadLiveness(own.append)):
+            step.wait(60)
+            heart.step()
+            rest.wait(60)
+
+    thread = threading.Thread(target=work)
+    heart._main.listen(signs.append)
+    heart.step()
+    thread.start()
+    until(lambda: len(heart._threads) == 1)
+    heart.beat()
+    assert (len(signs), len(own)) == (1, 1)
+    heart.step()
+    heart.beat()
+    assert (len(signs), len(own)) == (1, 1), "the thread stands still"
+    step.set()
+    until(lambda: next(iter(heart._threads.values())).steps == 2)
+    heart.step()
+    heart.beat()
+    assert (len(signs), len(own)) == (2, 2)
+    rest.set()
+    thread.join()
+    heart.step()
+    heart.beat()
+    assert len(signs) == 3, "one that has ended is not waited for"
+
+
+def test_a_wait_of_a_watched_thread_is_progress_of_that_thread():
+    heart, waited, go = LivenessMonitor(), threading.Event(), threading.Event()
+    liveness = ThreadLiveness()
+
+    def work() -> None:
+        with heart.also_watching(liveness), heart.waiting():
+            waited.set()
+            go.wait(60)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    waited.wait(60)
+    liveness.goes_on()
+    assert liveness.goes_on()
+    assert not heart.goes_on()
+    go.set()
+    thread.join()
+
+
+@pytest.fixture
+def roles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[gathered._RoleChild]:
+    """Two roles: `side` fails when it is first started, and the scheduler works."""
+    starts = []
+
+    def work(process: gathered.RoleProcess) -> int:
+        starts.append(process.name)
+        if starts.count("side") == 1 and process.name == "side":
+            raise RuntimeError("a fault of the first run")
+        logging.getLogger("infra.test").info("at work")
+        process.stopping().wait(60)
+        return 0
+
+    monkeypatch.setattr(gathered, "do_work", work)
+    settings = Settings(data=tmp_path)
+    return [
+        gathered._RoleChild(gathered.RoleProcess(settings, role, role))
+        for role in (Role.PROJECTIONS, Role.SCHEDULER)
+    ]
+
+
+def test_a_role_that_ends_is_started_again_and_the_others_go_on(roles, caplog):
+    caplog.set_level(logging.INFO)
+    side, scheduler = roles
+    threads = []
+
+    def tick() -> None:
+        threads.append(scheduler._thread)
+        if "side was started again" in caplog.text:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    Supervisor(roles, tick, 0.01).run()
+    assert "side exited with 1" in caplog.text
+    assert "a fault of the first run" in caplog.text
+    assert len(set(threads)) == 1
+    assert [side.poll(), scheduler.poll()] == [0, 0]
+
+
+def test_a_line_of_the_log_has_the_role_of_its_thread():
+    line = TextLines("gathered")
+    shown = []
+
+    def work() -> int:
+        record = logging.LogRecord("infra.x", logging.INFO, "", 0, "at work", None, None)
+        shown.extend([line.format(record).split()[1], shown_role("gathered")])
+        return 0
+
+    thread = role_thread(work)
+    thread.start()
+    thread.join()
+    assert shown == ["side", "side"]
+    assert shown_role("gathered") == "gathered"
+
+
+@pytest.fixture(scope="module")
+def queue_server(tmp_path_factory):
+    with EmbeddedServer(tmp_path_factory.mktemp("queue"), durable=False) as server:
+        yield server
+
+
+@pytest.mark.parametrize("kind", [ForkingWorker, ListedWorker])
+def test_a_worker_in_a_thread_does_its_jobs_and_ends_at_once_when_it_is_told(queue_server, kind):
+    client = make_client(queue_server.url, blocking_timeout=60)
+    name = kind.__name__
+
+    def job() -> None:
+        client.set(f"{name}:done", f"{os.getpid()}")
+
+    def work() -> int:
+        kind(client, name, {"job": job}).work(logging_level="WARNING")
+        return 0
+
+    thread = role_thread(work)
+    thread.start()
+    Queue(name, connection=client, serializer=JSONSerializer).enqueue_call("job", timeout=60)
+    until(lambda: client.get(f"{name}:done"))
+    is_here = int(client.get(f"{name}:done")) == os.getpid()
+    assert is_here is (kind is ListedWorker)
+    until(lambda: any(one["cmd"] == "blmove" for one in client.client_list()))
+    thread.stop()
+    thread.join(30)
+    assert thread.code == 0
+    client.close()
+
+
+def test_a_job_that_runs_for_too_long_in_a_thread_is_ended_by_its_time(queue_server):
+    client = make_client(queue_server.url, blocking_timeout=60)
+
+    def job() -> None:
+        while True:
+            time.sleep(0.01)
+
+    worker = ListedWorker(client, "slow", {"job": job})
+
+    def work() -> int:
+        worker.work(logging_level="CRITICAL", burst=True)
+        return 0
+
+    queue = Queue("slow", connection=client, serializer=JSONSerializer)
+    found = queue.enqueue_call("job", timeout=1, failure_ttl=60)
+    thread = role_thread(work)
+    thread.start()
+    thread.join(60)
+    assert thread.code == 0
+    assert found.get_status(refresh=True) == "failed"
+    client.close()
+
+
+@pytest.mark.parametrize(("status", "answers"), [(200, True), (303, True), (503, False)])
+def test_ready_waits_for_a_page_that_is_really_answered(status, answers):
+    async def app(scope, receive, send) -> None:
+        assert (scope["method"], scope["path"]) == ("GET", "/")
+        await receive()
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    assert asyncio.run(answers_page(app)) is answers
+
+
+def test_roles_with_metrics_are_not_gathered_because_metrics_are_those_of_a_process(tmp_path):
+    assert Settings(data=tmp_path).gathers
+    assert not Settings(data=tmp_path, gather="off").gathers
+    assert not Settings(data=tmp_path, metrics="127.0.0.1:9100").gathers
+    assert set(gathered_roles(Settings(data=tmp_path))) == GATHERED
+
+
+# the real thing
+
+
+def beats(served: Served) -> dict[Role, int]:
+    with served.queue() as queue:
+        return {beat.role: beat.pid for beat in read_heartbeats(queue)}
+
+
+def title(name: str) -> str:
+    return f"matchpost {name}"
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_four_roles_share_a_process_and_each_is_known_as_before(tmp_path):
+    env = {
+        "MATCHPOST_HTTP": "127.0.0.1:0",
+        "MATCHPOST_ROBOTS": "1",
+        "MATCHPOST_SECURITY_LOG": str(tmp_path / "security.log"),
+    }
+    with Served(tmp_path / "data", env) as served:
+        assert httpx.get(served.url, trust_env=False, timeout=60).status_code == 200
+        assert len(served.children("")) == 6
+        (web,) = served.children(title("web"))
+        served.do("signup ann mad-hatter")
+        wrong = {"userid": "ann", "password": "yes-we-can", "label": "a bot", "scopes": ["play"]}
+        asked = httpx.post(f"{served.url}/api/tokens", json=wrong, trust_env=False, timeout=60)
+        assert asked.status_code in (401, 403)
+        assert f'"pid":{web}' in (tmp_path / "security.log").read_text()
+        (pid,) = served.children(title("gathered"))
+        until(lambda: beats(served).keys() >= GATHERED)
+        assert {beats(served)[role] for role in GATHERED} == {pid}
+        for role in GATHERED:
+            assert f"{role}-" in served.run("alive", role, "--ready").stdout
+        until(lambda: served.run("doctor").returncode == 0)
+        queues = served.run("queue").stdout
+        for name in ("projections", "log", "maintenance"):
+            assert re.search(rf"matchpost-{name} .* 1 worker\n", queues), queues
+        # done by the thread, in a process that it forks
+        done = served.run("rebuild", "ratings")
+        assert done.returncode == 0, done.stdout + done.stderr
+    log = (tmp_path / "serve.log").read_text()
+    assert " side INFO the projection `lists` is rebuilt" in log
+    assert "was started again" not in log
+    assert log.rstrip().endswith("stopped; everything accepted is kept")
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_a_gathered_process_that_is_killed_in_the_middle_of_a_match_loses_nothing(tmp_path):
+    with Served(tmp_path / "data") as served:
+        # one that is killed while it makes the lists keeps the next one waiting for its lease
+        with served.client() as client:
+            until(lambda: all(Generations(client, spec).live() for spec in SPECS))
+        ((start, *orders),), player = matches(1, 12), Player(served)
+        player.play([start])
+        for number, sent in enumerate(orders):
+            if number % 4 == 1:
+                (pid,) = served.children(title("gathered"))
+                os.kill(pid, signal.SIGKILL)
+                until(lambda pid=pid: set(served.children(title("gathered"))) - {pid})
+            player.play([sent])
+        until(lambda: beats(served).keys() >= GATHERED)
+        until(lambda: served.run("doctor").returncode == 0)
+        done = served.run("rebuild", "--check")
+        assert done.returncode == 0, done.stdout + done.stderr
+        with served.client() as client:
+            assert len(RedisStore(client, Mode.FSYNC).events(start.match)) == 1 + len(orders)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_each_role_has_a_process_of_its_own_if_that_is_set(tmp_path, number):
+    served = Served(tmp_path / "data", {"MATCHPOST_GATHER": "off"}).start()
+    assert served.children(title("gathered")) == []
+    until(lambda: beats(served).keys() >= GATHERED)
+    for role in GATHERED:
+        assert [beats(served)[role]] == served.children(title(role))
+    pids = served.children("")
+    assert served.end(number) == 0
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
