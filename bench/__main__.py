@@ -136,6 +136,7 @@ BENCHMARKS: Final = {
     "browser": _Benchmark(
         "requests, bytes and the first board of pages in a browser, cold and warm",
         {"runs": (9, "cold loads of each page at each speed; the medians are reported")},
+    ),
     "idle": _Benchmark(
         "processes, memory and processor of a server that nobody uses, and the time until it answers",
         {
