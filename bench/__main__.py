@@ -170,6 +170,7 @@ _BENCHMARKS: Final = {
         {
             "counts": ([1_000, 10_000], "numbers of matches that are over"),
             "plies": (10, "plies of each"),
+            "workers": (1, "jobs at a time, each of another shard"),
         },
     ),
 }

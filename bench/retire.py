@@ -10,8 +10,11 @@ import resource
 import shutil
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import redis
 
@@ -25,6 +28,9 @@ from infra.archive.archive import Archive
 from infra.archive.objects import open_archive
 from infra.archive.store import StoreWithArchive
 from infra.durability.durability import Mode
+from infra.redis import keys
+from infra.redis.clients import make_client
+from infra.settings.game_packages import load_games
 from infra.settings.settings import Settings
 from workers import retire
 from workers.archived_rows import has_leftovers
@@ -35,24 +41,31 @@ _BEGAN, _EVERY = 1_600_000_000_000, 60_000
 _READ_BACK: Final = 200
 
 
-def run(bench: BenchEnvironment, counts: Sequence[int], plies: int) -> Report:
+def run(bench: BenchEnvironment, counts: Sequence[int], plies: int, workers: int) -> Report:
     """Measure with each number of matches, on a server of its own; the rate is of the most."""
-    found = {str(count): _measure(bench, count, plies) for count in sorted(dict.fromkeys(counts))}
+    ordered = sorted(dict.fromkeys(counts))
+    found = {str(count): _measure(bench, count, plies, workers) for count in ordered}
     most = found[str(max(counts))]
-    details = {"plies of each": plies, "by matches": found, **bench.disk()}
+    details = {
+        "plies of each": plies,
+        "jobs at a time": workers,
+        "by matches": found,
+        **bench.disk(),
+    }
     return Report(rate=most["matches a second"], unit="matches", peers={}, details=details)
 
 
-def _measure(bench: BenchEnvironment, count: int, plies: int) -> dict[str, Any]:
+def _measure(bench: BenchEnvironment, count: int, plies: int, workers: int) -> dict[str, Any]:
     folder = bench.folder / f"retire-{count}"
-    settings = Settings(
-        data=folder,
-        store=(folder / "log").absolute().as_uri(),
-        keys=write_keys(folder / "keys"),
-    )
     players = max(4, 2 * count // _MATCHES_OF_A_PLAYER)
     plan = Plan(1, count, plies, over=True, players=players, began=_BEGAN, every=_EVERY)
     with bench.server(f"retire-{count}/server") as server, server.client() as client:
+        settings = Settings(
+            data=folder,
+            redis_url=server.url,
+            store=(folder / "log").absolute().as_uri(),
+            keys=write_keys(folder / "keys"),
+        )
         new_store(client, 1)
         begin_projections(client)
         empty = used(client)
@@ -65,7 +78,7 @@ def _measure(bench: BenchEnvironment, count: int, plies: int) -> dict[str, Any]:
         full = used(client)
         sample = random.Random(1).sample(range(1, count + 1), min(_READ_BACK, count))  # noqa: S311
         before = _read(_store(client, settings), sample)
-        figures = _retire_all(bench, client, settings, folder / "log", count)
+        figures = retire_all(bench, client, settings, folder / "log", workers)
         left = used(client)
         if _read(_store(client, settings), sample) != before:
             raise RuntimeError("matches of the archive are other ones than those of the server")
@@ -77,38 +90,56 @@ def _measure(bench: BenchEnvironment, count: int, plies: int) -> dict[str, Any]:
         "bytes a match in the server": round((full - empty) / count),
         "bytes a match in the server, retired": round((left - empty) / count, 1),
         "most MB of the server": round(peak / 1e6, 1),
-        "most MB of the process": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3),
+        "most MB of a job": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3),
     }
 
 
-def _retire_all(
-    bench: BenchEnvironment, client: redis.Redis, settings: Settings, folder: Path, count: int
+def retire_all(
+    bench: BenchEnvironment, client: redis.Redis, settings: Settings, folder: Path, workers: int
 ) -> dict[str, Any]:
-    """Run the job until nothing is left, and return the figures."""
+    """Run the jobs of all shards until nothing is left, so many at a time, and return the figures."""
+    waiting = [client.zcard(keys.ended(shard)) for shard in range(SHARDS)]
+    count, files = sum(waiting), bytes_of(folder)
     task = bench.progress.add_task("retire", total=count)
-    store, files = new_store(client, 1), bytes_of(folder)
     cost = Cost(client)
-    runs = retired = 0
-    for shard in range(SHARDS):
-        while done := retire.run(settings, store, client, client, shard):
-            runs, retired = runs + 1, retired + done
-            bench.progress.advance(task, done)
-    rows = time.perf_counter()
-    while has_leftovers(client, SHARDS):
-        runs += 1
-        retire.run(settings, store, client, client, 0)
+    runs, processor = 0, 0.0
+    with ProcessPoolExecutor(workers, get_context("spawn"), load_games) as pool:
+        for shard, one in enumerate(pool.map(partial(_retire_shard, settings), range(SHARDS))):
+            runs, processor = runs + one.runs, processor + one.processor
+            if one.retired != waiting[shard]:
+                raise RuntimeError(f"{waiting[shard] - one.retired} matches were not retired")
+            bench.progress.advance(task, one.retired)
+    if has_leftovers(client, SHARDS):
+        raise RuntimeError("rows of matches in the archive were left")
     figures = cost.of_each(count)
     bench.progress.remove_task(task)
-    if retired != count:
-        raise RuntimeError(f"{count - retired} matches were not retired")
     return {
         "matches a second": round(count / figures["seconds"], 1),
         **figures,
-        "of which seconds for rows that were left": round(time.perf_counter() - rows, 1),
+        "us of the process": round(1e6 * processor / count, 1),
         "runs of the job": runs,
         "bytes a match on the disk, of pages": round((bytes_of(folder) - files) / count),
         "bytes a match on the disk": round(bytes_of(folder) / count),
     }
+
+
+class _Retired(NamedTuple):
+    """The matches of a shard that left, and what it took."""
+
+    retired: int
+    runs: int
+    processor: float
+    """Seconds of the job's process."""
+
+
+def _retire_shard(settings: Settings, shard: int) -> _Retired:
+    runs, retired, began = 0, 0, time.process_time()
+    assert settings.redis_url is not None
+    with make_client(settings.redis_url) as client:
+        store = new_store(client, 1)
+        while done := retire.run(settings, store, client, client, shard):
+            runs, retired = runs + 1, retired + done
+    return _Retired(retired, runs, time.process_time() - began)
 
 
 def _read(store: StoreWithArchive, boards: Sequence[int]) -> list[Any]:

@@ -14,20 +14,22 @@ from typing import Any, Final
 
 import redis
 
-from bench.harness import BenchEnvironment, new_store
+from bench.harness import SHARDS, BenchEnvironment, new_store
 from bench.lists import used
 from bench.processor import Cost
 from bench.published import write_keys
 from bench.report import Report
 from bench.seeded import Plan, account, begin_projections, fill, next_move
+from infra.durability.durability import Mode
 from infra.health.heartbeats import Heartbeat, Role
 from infra.projections.match_lists import MatchFilter
-from infra.redis.keys import all_lanes
+from infra.redis.keys import all_lanes, inbox
 from infra.redis.reads import read_one
 from infra.settings.settings import Settings
 from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import parse
+from infra.store.redis_store import RedisStore
 from infra.store.server_clock import ServerClockRecord
 from services.app.context import App
 from services.cli.scheduler import make_ticks
@@ -35,9 +37,10 @@ from services.http.app import make_app
 from workers.clock_check import ClockCheck
 from workers.commands.drain import Drain
 from workers.projections.worker import ProjectionWorker
+from workers.scheduler import Scheduler
 
 _GAME: Final = "pow2"
-_MATCHES_OF_A_PLAYER: Final = 20
+_MATCHES_OF_A_PLAYER: Final = 4
 _WARM_UP: Final = 10
 _ROWS: Final = 50
 _DAY: Final = 86_400_000
@@ -45,13 +48,16 @@ _DAY: Final = 86_400_000
 
 def run(bench: BenchEnvironment, counts: Sequence[int], plies: int, repeats: int) -> Report:
     """Measure with each number of matches; the rate is moves a second of one processor with the most."""
-    settings = Settings(
-        data=bench.folder,
-        store=(bench.folder / "log").absolute().as_uri(),
-        keys=write_keys(bench.folder / "keys"),
-    )
-    found = {}
+    found: dict[int, dict[str, Any]] = {}
     with bench.server("running") as server, server.client() as client:
+        settings = Settings(
+            data=bench.folder,
+            redis_url=server.url,
+            queue_url=server.url,
+            store=(bench.folder / "log").absolute().as_uri(),
+            keys=write_keys(bench.folder / "keys"),
+            address_rate=1_000_000_000,
+        )
         store = new_store(client, 1)
         began = store.now() - 2 * _DAY
         begin_projections(client)
@@ -66,17 +72,10 @@ def run(bench: BenchEnvironment, counts: Sequence[int], plies: int, repeats: int
                 bench.progress.advance(task, done)
             bench.progress.remove_task(task)
             seconds = time.perf_counter() - since
-            used_settings = Settings(
-                data=settings.data,
-                store=settings.store,
-                keys=settings.keys,
-                redis_url=server.url,
-                queue_url=server.url,
-            )
             found[count] = {
                 "seconds to write them": round(seconds, 1),
                 "bytes a match": round((used(client) - empty) / count),
-                **_measure(used_settings, client, plan, repeats),
+                **_measure(settings, client, plan, repeats),
             }
     most = found[max(found)]["a move"]
     rate = 1e6 / (most["us of the process"] + most["us of the server"])
@@ -124,6 +123,7 @@ def _measure(
         )
         found.update(asyncio.run(_pages(parts, client, boards, plan)))
         found.update(_scheduler(parts, client, repeats))
+        found["a match that is due"] = _due(client, settings.durability)
     return found
 
 
@@ -273,17 +273,40 @@ async def _get(app: Any, path: str) -> None:
 
 def _scheduler(parts: App, client: redis.Redis, repeats: int) -> dict[str, dict[str, float]]:
     """Return what a second of the scheduler costs: most of them, and one in which all that it ever does is due."""
-    first, second = [], []
+    first: list[dict[str, float]] = []
+    second: list[dict[str, float]] = []
     for _ in range(max(4, repeats // 10)):
         heartbeat = Heartbeat(Role.SCHEDULER, "bench")
         ticks = make_ticks(parts, heartbeat, ClockCheck(ServerClockRecord(parts.data)))
-        for costs in first, second:
+        # the second one looks again at logs in which it found nothing
+        for costs in first, [], second:
             cost = Cost(client)
             for tick in ticks:
                 tick()
             costs.append(_without_seconds(cost.of_each(1)))
         heartbeat.remove(parts.queue)
     return {"a second": _mean(second[1:]), "a second in which all is due": _mean(first[1:])}
+
+
+def _due(client: redis.Redis, mode: Mode) -> dict[str, float]:
+    """Return what a match costs the scheduler that is due, when all are; what it sends is not decided."""
+    later = RedisStore(client, mode, clock=lambda: _now() + 30 * _DAY)
+    Scheduler(later, LaneLeases(client, lambda _: None), clock=later.now).tick()
+    _empty_inboxes(client)
+    cost = Cost(client)
+    Scheduler(later, LaneLeases(client, lambda _: None), clock=later.now).tick()
+    sent = later.inbox_size(range(SHARDS))
+    found = cost.of_each(sent)
+    _empty_inboxes(client)
+    return _without_seconds(found)
+
+
+def _empty_inboxes(client: redis.Redis) -> None:
+    client.delete(*map(inbox, range(SHARDS)))
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _mean(costs: Sequence[dict[str, float]]) -> dict[str, float]:
