@@ -40,7 +40,7 @@ def _role(pid: str) -> str:
 
 
 class Cost:
-    """What work costs this process and the server of a client, from now on."""
+    """The processor time of this process and of a client's server, and the server's commands, from now on."""
 
     def __init__(self, client: redis.Redis) -> None:
         # redis-py types no answer precisely

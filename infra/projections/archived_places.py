@@ -215,8 +215,8 @@ class ArchivedPlaces:
     def pack(self, lists: Iterable[ListKey]) -> None:
         """Pack the places of lists that have enough of matches in the archive.
 
-        Only the `PLACES` oldest places of a list are looked at, of which those that can't be packed stay; so a reader
-        meets no more of them before the last packed one. What another writer is at stays for the next call.
+        Only the `PLACES` oldest places of a list are looked at, of which those that can't be packed stay. So fewer than
+        that are before the last packed place. A list that another writer changes meanwhile is left to the next call.
         """
         waiting = list(dict.fromkeys(lists))
         for _ in range(_MOST_ROUNDS):

@@ -492,6 +492,27 @@ def test_the_places_of_a_deleted_account_are_gone_and_its_matches_are_still_the_
     assert differences(played, redis_client, entries, monkeypatch) == ["", ""]
 
 
+@pytest.mark.parametrize("look", [1, 2, 3])
+def test_two_jobs_that_pack_a_list_at_the_same_time_lose_and_repeat_no_place(redis_client, look):
+    bucket = Generation("history", 1, 1).bucket(0)
+    one = archived_places.ListKey(bucket, "game:pow2")
+    redis_client.set(bucket.checkpoint_key, b"1")
+    wanted = [(at, b"%d" % at) for at in range(60, 0, -1)]
+    redis_client.zadd(one.rows, {member: at for at, member in wanted})
+    every, looks = {at for at, _ in wanted}, []
+
+    def other_is_faster(boards: Sequence[int]) -> set[int]:
+        looks.append(boards)
+        if len(looks) == look:
+            ArchivedPlaces(redis_client, every.intersection).pack([one])
+        return every.intersection(boards)
+
+    ArchivedPlaces(redis_client, other_is_faster).pack([one])
+    assert len(looks) >= look
+    assert FinishedLists(redis_client).read(one, 0, 100) == wanted
+    assert redis_client.zcard(one.rows) < 16
+
+
 def test_any_part_of_a_list_is_that_of_all_its_places_in_order(redis_client):
     """By chance: lists of which any matches are archived, in any order and in any pieces."""
     chance = random.Random(5)
