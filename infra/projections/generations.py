@@ -430,20 +430,30 @@ class Query:
         """Return members of a sorted set of which each bucket has a part, from the `start`th greatest on.
 
         Each score is a whole number that one member has. O(log n + count) for each bucket, and with several O(log n)
-        round trips, because what is before the `start`th is divided among them somehow.
+        round trips, because what is before the `start`th is divided among them somehow; near the beginning all of it is read.
         """
         names = [bucket.key(key) for bucket in generation.all]
         if len(names) == 1:
             return list(self._client.zrange(names[0], start, start + count - 1, desc=True))
-        first = self._score_at(names, start) if start else "+inf"
+        first: int | str = "+inf"
+        if start + count > _PAGE:
+            first, start = self._score_at(names, start), 0
         parts = self._of_each(
             names,
             lambda pipe, name: pipe.zrange(
-                name, first, 0, desc=True, byscore=True, offset=0, num=count, withscores=True
+                name,
+                first,
+                0,
+                desc=True,
+                byscore=True,
+                offset=0,
+                num=start + count,
+                withscores=True,
             ),
         )
         pairs = ([(score, member) for member, score in part] for part in parts)
-        return [member for _, member in islice(merge(*pairs, reverse=True), count)]
+        found = merge(*pairs, reverse=True)
+        return [member for _, member in islice(found, start, start + count)]
 
     def _score_at(self, names: Sequence[str], start: int) -> int:
         """Return the score of the `start`th greatest member of several sorted sets, 0 if there are not so many."""

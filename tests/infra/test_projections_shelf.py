@@ -322,4 +322,5 @@ def test_a_part_of_a_list_that_is_divided_by_board_is_read_without_what_is_befor
             for name in ("total_commands_processed", "total_net_output_bytes")
         )
         assert commands <= 2 + buckets * (1 if buckets == 1 else 22)
-        assert sent < 20_000  # of which the figures that are compared are a third
+        assert commands <= 2 + buckets or start > 450
+        assert sent < 60_000  # all members are three times as much
