@@ -61,6 +61,8 @@ _CHUNK: Final = 5_000
 _SENT_TOGETHER: Final = 250
 """Matches that are sent to the server in one round trip."""
 
+_READ_TOGETHER: Final = 1_000
+
 _DAY: Final = 86_400_000
 _LONGEST: Final = 14 * _DAY
 """A match that is over went on for so long at most, ms."""
@@ -163,6 +165,16 @@ def fill(client: redis.Redis, url: str, folder: Path, plan: Plan) -> Iterator[in
         generation = _live(client, spec)
         for bucket in generation.all:
             client.set(bucket.checkpoint_key, encode(Checkpoint(spec.version, tuple(ends))))
+    _settle(client, plan.last)
+
+
+def _settle(client: redis.Redis, boards: int) -> None:
+    """Read all rows once: a hash that has just grown moves to its larger table a bit with each read, which takes longer."""
+    lists, history = (_live(client, spec).bucket(0) for spec in (LISTS, HISTORY))
+    for first in range(1, boards + 1, _READ_TOGETHER):
+        some = list(range(first, first + _READ_TOGETHER))
+        client.hmget(lists.key(match_lists.ROWS), some)
+        client.hmget(history.key(finished_matches.ROWS), some)
 
 
 def _live(client: redis.Redis, spec: Any) -> Generation:
