@@ -186,6 +186,22 @@ BENCHMARKS: Final = {
             "buckets": ([1, 4], "numbers of buckets of the projections"),
         },
     ),
+    "running": _Benchmark(
+        "what a move, a list, a page and the scheduler cost with more and more running matches",
+        {
+            "counts": ([1_000, 10_000], "numbers of running matches"),
+            "plies": (10, "plies of each"),
+            "repeats": (200, "how often each is done"),
+        },
+    ),
+    "retire": _Benchmark(
+        "matches that leave the server for the archive, all due at the same time",
+        {
+            "counts": ([1_000, 10_000], "numbers of matches that are over"),
+            "plies": (10, "plies of each"),
+            "workers": (1, "jobs at a time, each of another shard"),
+        },
+    ),
 }
 
 

@@ -61,7 +61,7 @@ def _measure(bench: BenchEnvironment, played: list[ListedMatch], buckets: int) -
     found: dict[str, Any] = {"buckets": buckets}
     with bench.server(f"lists-{buckets}") as server, server.client() as client:
         _fill(bench, client, played)
-        empty = _used(client)
+        empty = used(client)
         folds = [one for one in PROJECTIONS if one.spec in (LISTS, HISTORY)]
         worker = ProjectionWorker(_new_store(bench, client), client, folds, buckets=buckets)
         while worker.round():
@@ -73,12 +73,12 @@ def _measure(bench: BenchEnvironment, played: list[ListedMatch], buckets: int) -
                 if gone != len(played):
                     raise RuntimeError(f"{gone} rows of {len(played)} left the server")
                 found["rows that leave a second"] = round(gone / (time.perf_counter() - began))
-            found[f"bytes a match, {where}"] = round((_used(client) - empty) / len(played), 1)
+            found[f"bytes a match, {where}"] = round((used(client) - empty) / len(played), 1)
             found[f"ms, {where}"] = _read_all(bench, client, played)
     return found
 
 
-def _used(client: redis.Redis) -> int:
+def used(client: redis.Redis) -> int:
     """Return the bytes of the data; statistics of commands, which are of one size, take 0.8 MB."""
     client.config_resetstat()
     return used_memory(client)

@@ -6,6 +6,7 @@ from typing import Final
 import redis
 
 from bench.harness import SHARDS
+from infra.log.key_files import LOG_KEY
 from infra.log.log_writer import LogWriter
 from infra.log.names import LogSecret
 from infra.objects.files import FileObjects
@@ -28,3 +29,15 @@ def publish_and_trim(client: redis.Redis, store: RedisStore, folder: Path) -> No
             writer.append(leaves)
         sizes.record(shard, writer.size, b"")
         client.xtrim(keys.log(shard), minid=f"{writer.size}-0", approximate=False)
+
+
+def write_keys(folder: Path) -> Path:
+    """Write the public key of the logs, and return the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{LOG_KEY}.pub").write_text(f"{SECRET.public}\n", "utf-8")
+    return folder
+
+
+def bytes_of(folder: Path) -> int:
+    """Return the bytes of all files below a folder."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

@@ -13,11 +13,10 @@ from pathlib import Path
 
 from bench.baselines.redis_only import play_to_the_end
 from bench.harness import SHARDS, BenchEnvironment, new_store
-from bench.published import SECRET, publish_and_trim
+from bench.published import publish_and_trim, write_keys
 from bench.report import Report
 from bench.workload import endless
 from infra.audit.leaf_totals import new_secret
-from infra.log.key_files import LOG_KEY
 from infra.redis import keys
 from infra.settings.settings import Settings
 from services.cli.verify_all import Findings, begin_process, check_everything
@@ -35,7 +34,7 @@ def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
             data=bench.folder,
             redis_url=server.url,
             store=folder.absolute().as_uri(),
-            keys=_keys(bench.folder / "keys"),
+            keys=write_keys(bench.folder / "keys"),
         )
         began = time.perf_counter()
         found = _check(bench, settings)
@@ -71,10 +70,3 @@ def _check(bench: BenchEnvironment, settings: Settings) -> Findings:
                 tasks[what], completed=done, total=total
             ),
         )
-
-
-def _keys(folder: Path) -> Path:
-    """Write the public key of the logs, and return the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{LOG_KEY}.pub").write_text(f"{SECRET.public}\n", "utf-8")
-    return folder

@@ -1,13 +1,12 @@
 """Takes the rows of matches in the archive out of Redis: their directory pages have all that lists show.
 
-The places of a match in its lists are packed first, and its row goes last. Killed in between, the row is still there,
-and says what is left to do. So rows of matches in the archive are leftovers: of a run that was killed, or of a rebuild,
-which makes all rows again.
+The rows of a page's matches go together, after the places of their lists were packed where there are enough. Killed in
+between, the rows are still there, and say what is left to do. So rows of matches in the archive are leftovers: of a run
+that was killed, or of a rebuild, which makes all rows again.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from heapq import merge
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 import redis
@@ -16,12 +15,12 @@ from infra.archive.store import boards_in_archive
 from infra.process.failpoints import failpoint
 from infra.projections.archived_places import ArchivedPlaces, ListKey
 from infra.projections.buckets import HISTORY
-from infra.projections.finished_matches import ROWS, is_list_of_game, lists_of, unpack
+from infra.projections.finished_matches import ROWS, lists_of, unpack
 from infra.projections.generations import Generation, Generations
 from infra.redis import keys
 
 _LOOKED_AT: Final = 256
-"""Matches of a list that are looked at together."""
+"""Rows that are looked at together."""
 
 
 def has_leftovers(client: redis.Redis, shards: int) -> bool:
@@ -47,16 +46,14 @@ class ArchivedRows:
         # redis-py types no answer precisely
         self._client: Any = client
         self._shards = shards
-        self._places = ArchivedPlaces(client)
+        self._in_archive = partial(boards_in_archive, client, shards)
+        self._places = ArchivedPlaces(client, self._in_archive)
         self._leftovers: Iterator[int] | None = None
 
     def take(self, boards: Sequence[int]) -> int:
-        """Take out the rows of matches that are in the archive; return how many went.
-
-        Those stay whose place has too many older ones before it, or whose list is replaced now.
-        """
+        """Take out the rows of matches that are in the archive; return how many went."""
         generation = _live(self._client)
-        if generation is None:
+        if generation is None or not boards:
             return 0
         groups: dict[str, list[int]] = {}
         for board in boards:
@@ -65,69 +62,36 @@ class ArchivedRows:
             for key, some in groups.items():
                 pipe.hmget(key, some)
             rows = [unpack(row) for found in pipe.execute() for row in found if row is not None]
-        lists: dict[ListKey, list[int]] = {}
-        for row in rows:
-            for owner, name in lists_of(row.game, row.seats):
-                lists.setdefault(ListKey(generation.of(owner), name), []).append(row.board)
-        staying: set[int] = set()
-        for one, some in lists.items():
-            if not self._places.move(one, [b"%d" % board for board in some]):
-                staying.update(some)
+        self._places.pack(
+            ListKey(generation.of(owner), name)
+            for row in rows
+            for owner, name in lists_of(row.game, row.seats)
+        )
         failpoint("retire.listed")
-        gone = [row.board for row in rows if row.board not in staying]
         with self._client.pipeline(transaction=False) as pipe:
-            for board in gone:
-                pipe.hdel(generation.of(board).key(ROWS), board)
-            pipe.execute()
-        return len(gone)
+            for key, some in groups.items():
+                pipe.hdel(key, *some)
+            return sum(pipe.execute())
 
     def take_leftovers(self) -> int | None:
-        """Take out some leftovers, the oldest first; return how many went, None at the end."""
+        """Take out some leftovers; return how many went, None at the end."""
         if self._leftovers is None:
             self._leftovers = self._all_leftovers()
         return next(self._leftovers, None)
 
     def _all_leftovers(self) -> Iterator[int]:
-        """Take them out up to as many matches together of which none is in the archive."""
+        """Take them out, wherever they are among all rows."""
         generation = _live(self._client)
         if generation is None or not has_leftovers(self._client, self._shards):
             return
-        generations = Generations(self._client, HISTORY)
-        kept = {
-            bucket.key(name): 0
-            for bucket in generation.all
-            for names in generations.keys_of(bucket)
-            for name in filter(is_list_of_game, names)
-        }
-        while members := self._oldest(kept):
-            found = boards_in_archive(self._client, self._shards, list(members))
-            if not found:
-                return
-            gone = self.take(sorted(found))
-            left = self._present([(key, board) for board, key in members.items()])
-            for key, _ in left:
-                kept[key] += 1
-            yield gone
-
-    def _oldest(self, kept: Mapping[str, int]) -> dict[int, str]:
-        """Return the oldest boards of the lists together, each with its list, after those that are kept in each."""
-        with self._client.pipeline(transaction=False) as pipe:
-            for key, start in kept.items():
-                pipe.zrange(key, start, start + _LOOKED_AT - 1, withscores=True)
-            found = pipe.execute()
-        parts = [
-            [(at, int(member), key) for member, at in some]
-            for key, some in zip(kept, found, strict=True)
-        ]
-        return {board: key for _, board, key in islice(merge(*parts), _LOOKED_AT)}
-
-    def _present(self, places: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-        """Return those of some lists and boards of which the list still has the board."""
-        with self._client.pipeline(transaction=False) as pipe:
-            for key, board in places:
-                pipe.zscore(key, board)
-            scores = pipe.execute()
-        return [place for place, score in zip(places, scores, strict=True) if score is not None]
+        for bucket in generation.all:
+            cursor = 0
+            while True:
+                cursor, rows = self._client.hscan(bucket.key(ROWS), cursor, count=_LOOKED_AT)
+                found = self._in_archive([int(board) for board in rows])
+                yield self.take(sorted(found))
+                if not cursor:
+                    break
 
 
 def _live(client: redis.Redis) -> Generation | None:

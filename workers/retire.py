@@ -151,7 +151,7 @@ class Retirement(LeasedWork):
 
     def _published(self, boards: Sequence[int], limit: int) -> dict[int, ArchivedMatch]:
         """Return the matches in Redis whose leaves are all below the limit."""
-        found = {}
+        found, now = {}, self._store.now()
         for board, stored in zip(boards, self._store.whole_matches(boards), strict=True):
             if stored is None:
                 continue
@@ -162,14 +162,9 @@ class Retirement(LeasedWork):
                     stored.outcomes,
                     locators.decode(stored.locator),
                 )
-                if match.indexes[-1] < limit and not self._is_disputed(match):
+                if match.indexes[-1] < limit and not _is_disputed(match, now):
                     found[board] = match
         return found
-
-    def _is_disputed(self, match: ArchivedMatch) -> bool:
-        """Return whether a ruling or an appeal may still come, because the archive takes neither."""
-        state = unpack_snapshot(match.snapshot).state
-        return may_be_ruled_on(state, self._store.now())
 
     def _leaves(self, matches: Mapping[int, ArchivedMatch]) -> Mapping[int, bytes]:
         """Return the leaves of all matches, by their indexes; none if one can't be read.
@@ -189,10 +184,15 @@ class Retirement(LeasedWork):
         with _kept_if_wrong(board):
             leaves = self._read(match.indexes, read)
             entry = describe(board, match)
-            require_same(board, match, restore(entry, leaves))
+            require_same(board, match, restore(entry, leaves, with_position=False))
             prove(self._log, self._shard, match, leaves)
             return entry
         return None
+
+
+def _is_disputed(match: ArchivedMatch, now: int) -> bool:
+    """Return whether a ruling or an appeal may still come, because the archive takes neither."""
+    return may_be_ruled_on(unpack_snapshot(match.snapshot).state, now)
 
 
 @contextmanager

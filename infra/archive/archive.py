@@ -88,8 +88,13 @@ def describe(board: int, match: ArchivedMatch) -> DirectoryEntry:
     )
 
 
-def restore(entry: DirectoryEntry, leaves: Sequence[bytes]) -> ArchivedMatch:
-    """Return the match of an entry; `ArchiveError` unless its leaves are the match's, whole and in order."""
+def restore(
+    entry: DirectoryEntry, leaves: Sequence[bytes], *, with_position: bool = True
+) -> ArchivedMatch:
+    """Return the match of an entry; `ArchiveError` unless its leaves are the match's, whole and in order.
+
+    `with_position` says whether its snapshot has the position, which readers want and moves give again.
+    """
     board = entry.board
     indexes = locators.decode(entry.locator)
     if len(leaves) != len(indexes):
@@ -113,8 +118,9 @@ def restore(entry: DirectoryEntry, leaves: Sequence[bytes]) -> ArchivedMatch:
     if (head, len(events)) != (entry.head, entry.seq):
         raise ArchiveError(f"the archive's history of match {board} ends with another event")
     state = _fold(envelopes)
-    with suppress(Refusal):  # the game is not installed here
-        state = cache_position(state)
+    if with_position:
+        with suppress(Refusal):  # the game is not installed here
+            state = cache_position(state)
     return ArchivedMatch(
         snapshot=pack_snapshot(Snapshot(head, state)),
         events=events,

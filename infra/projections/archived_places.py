@@ -2,19 +2,21 @@
 
 | key | what |
 |---|---|
-| `<list>` | sorted set: matches whose rows are in Redis; score: when the match ended, ms |
-| `archived:<list>` | hash: `n` -> places of matches in the archive, `at` -> when the last of them ended, ms; number -> chunk |
+| `<list>` | sorted set: matches whose places are not packed; score: when the match ended, ms |
+| `archived:<list>` | hash: `n` -> packed places, of matches in the archive, `at` -> when the last of them ended, ms; number -> chunk |
 
-A chunk has 512 places in the order of the list, packed into some bytes each; the last one has the rest. The two
-parts of a list may overlap: a match that is disputed goes into the archive later than others that ended after it. So a
-reader merges the places of the chunks that it needs with those in Redis that are older than the last one archived.
+A chunk has 512 places in the order of the list, packed into some bytes each; the last one has the rest. A place is
+packed some time after its row has gone, together with others, because a place alone would take more than it does in the
+sorted set. The two parts of a list may overlap: a match that is disputed goes into the archive later than others that
+ended after it. So a reader merges the places of the chunks that it needs with those in the sorted set that are older than
+the last one packed.
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import merge
 from itertools import islice, pairwise
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 import redis
@@ -32,14 +34,19 @@ _PREFIX: Final = "archived:"
 _COUNT: Final = b"n"
 _LAST: Final = b"at"
 
-MOST_BETWEEN: Final = 1_000
-"""Matches in Redis that may be older than the last archived place of a list."""
+PACKED_AT: Final = 64
+"""Places that a list has before any is packed: below that a sorted set is one block of some 20 bytes each."""
+
+_MOST_ROUNDS: Final = 64
+"""Chunks of a list that one call packs at most, so that it does not outlast a lease."""
 
 ARCHIVED_HEAD: Final = (_COUNT, _LAST)
 """The fields beside the chunks."""
 
 _ATTEMPTS: Final = 5
 """A list may change between two reads, but not each time."""
+
+Wanted = TypeVar("Wanted")
 
 Place = tuple[int, bytes]
 """When a match ended, in ms, and its board, as a member of the sorted set."""
@@ -145,7 +152,7 @@ class FinishedLists:
     def read(self, one: ListKey, start: int, count: int) -> list[Place]:
         """Return places of a list, the newest first, from the `start`th on; `Refusal` if it changes each time.
 
-        O(log n + count), and beyond those in Redis O(`MOST_BETWEEN` + count), wherever they are.
+        O(log n + count), and beyond those in the sorted set O(`PLACES` + count), wherever they are.
         """
         for _ in range(_ATTEMPTS):
             with self._client.pipeline(transaction=True) as pipe:
@@ -193,54 +200,105 @@ class FinishedLists:
 
 
 class ArchivedPlaces:
-    """Moves places of a list from its sorted set to its archived places."""
+    """Packs places of matches in the archive. Errors of the server pass through.
 
-    def __init__(self, client: redis.Redis) -> None:
+    `in_archive` returns which boards have matches in the archive.
+    """
+
+    def __init__(
+        self, client: redis.Redis, in_archive: Callable[[Sequence[int]], set[int]]
+    ) -> None:
         # redis-py types no answer precisely
         self._client: Any = client
+        self._in_archive = in_archive
 
-    def move(self, one: ListKey, members: Sequence[bytes]) -> bool:
-        """Move those of some members that are in the sorted set; return whether none of them is left there.
+    def pack(self, lists: Iterable[ListKey]) -> None:
+        """Pack the places of lists that have enough of matches in the archive.
 
-        They stay where too many older ones would, or while the bucket is replaced.
+        Only the `PLACES` oldest places of a list are looked at, of which those that can't be packed stay. So fewer than
+        that are before the last packed place. A list that another writer changes meanwhile is left to the next call.
         """
-        for _ in range(_ATTEMPTS):
-            scores = self._client.zmscore(one.rows, members)
-            places = sorted(
-                (int(at), member)
-                for at, member in zip(scores, members, strict=True)
-                if at is not None
-            )
-            if not places:
-                return True
-            older = self._client.zcount(one.rows, "-inf", places[-1][0])
-            if older - len(places) > MOST_BETWEEN:
-                return False
-            match self._write(one, places):
-                case b"done":
-                    return True
-                case b"held":
-                    return False
-        return False
+        waiting = list(dict.fromkeys(lists))
+        for _ in range(_MOST_ROUNDS):
+            waiting = self._ready(waiting)
+            if not waiting:
+                return
+            waiting = self._pack_some(waiting)
 
-    def _write(self, one: ListKey, places: list[Place]) -> bytes:
-        """Add places to the chunks, and remove them from the sorted set, if the list is as it was read."""
-        found = self._client.hget(one.archived, _COUNT)
+    def _ready(self, lists: Sequence[ListKey]) -> list[ListKey]:
+        """Return the lists in which enough matches seem to be in the archive.
+
+        The place with which there would be enough tells; where a disputed match is there, the last of those that are
+        looked at.
+        """
+        sizes = self._each(lists, lambda pipe, one: pipe.zcard(one.rows))
+        long = [one for one, size in zip(lists, sizes, strict=True) if size >= PACKED_AT]
+        if not long:
+            return []
+        probes = [(one, at) for one in long for at in (PACKED_AT - 1, PLACES - 1)]
+        found = self._each(
+            probes, lambda pipe, probe: pipe.zrange(probe[0].rows, probe[1], probe[1])
+        )
+        boards = {int(members[0]) for members in found if members}
+        archived = self._in_archive(list(boards))
+        ready = {
+            one
+            for (one, _), members in zip(probes, found, strict=True)
+            if members and int(members[0]) in archived
+        }
+        return [one for one in long if one in ready]
+
+    def _pack_some(self, lists: Sequence[ListKey]) -> list[ListKey]:
+        """Pack the oldest places of these lists; return those of which more may be ready."""
+        oldest = self._each(
+            lists, lambda pipe, one: pipe.zrange(one.rows, 0, PLACES - 1, withscores=True)
+        )
+        boards = {int(member) for some in oldest for member, _ in some}
+        archived = self._in_archive(list(boards))
+        counts = self._each(lists, lambda pipe, one: pipe.hget(one.archived, _COUNT))
+        calls, packed = [], []
+        for one, some, count in zip(lists, oldest, counts, strict=True):
+            places = [(int(at), member) for member, at in some if int(member) in archived]
+            call = self._call(one, places, count) if places else None
+            if call is not None:
+                calls.append(call)
+                packed.append((one, len(places)))
+        replies = scripts.call_all(self._client, calls) if calls else []
+        return [
+            one
+            for (one, count), reply in zip(packed, replies, strict=True)
+            if reply == b"done" and count >= PACKED_AT
+        ]
+
+    def _call(
+        self, one: ListKey, places: Sequence[Place], found: bytes | None
+    ) -> scripts.Call | None:
+        """Return the script call that adds places to the chunks and removes them from the sorted set.
+
+        It does so if the number of those packed is still the one `found`; None if the chunks are no longer those.
+        """
         count = int(found or 0)
-        number, tail = -(-count // PLACES), list[Place]()
+        number, rest = -(-count // PLACES), list[Place]()
         # from the last chunk back to the one in which the first of them belongs
-        while number and not (tail and tail[0] <= places[0]):
+        while number and not (rest and rest[0] <= places[0]):
             number -= 1
             data = self._client.hget(one.archived, str(number))
             if data is None:
-                return b"moved"
-            tail = unpack_places(data) + tail
-        tail = sorted({*tail, *places})
-        chunks = [tail[at : at + PLACES] for at in range(0, len(tail), PLACES)]
-        fields: list[str | bytes | int] = [_COUNT, number * PLACES + len(tail), _LAST, tail[-1][0]]
+                return None
+            rest = unpack_places(data) + rest
+        rest = sorted({*rest, *places})
+        chunks = [rest[at : at + PLACES] for at in range(0, len(rest), PLACES)]
+        fields: list[str | bytes | int] = [_COUNT, number * PLACES + len(rest), _LAST, rest[-1][0]]
         for at, chunk in enumerate(chunks, number):
             fields += [at, pack_places(chunk)]
         bucket = one.bucket
         names = [bucket.checkpoint_key, bucket.hold_key, bucket.names_key, one.rows, one.archived]
         words = [HOLD_MS, found or b"", len(fields), *fields, *(member for _, member in places)]
-        return bytes(scripts.call(self._client, scripts.ARCHIVE_PLACES, names, words))
+        return scripts.ARCHIVE_PLACES, names, words
+
+    def _each(self, some: Iterable[Wanted], queue: Callable[[Any, Wanted], object]) -> list[Any]:
+        """Return the replies to one read for each, in one round trip."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for one in some:
+                queue(pipe, one)
+            return list(pipe.execute())

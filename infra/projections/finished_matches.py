@@ -123,11 +123,6 @@ def is_list(name: str) -> bool:
     return name.startswith(("game:", "account:", "player:", "pair:"))
 
 
-def is_list_of_game(name: str) -> bool:
-    """Return whether a key is the list of a game; each match is in one."""
-    return name.startswith("game:")
-
-
 def no_entries(boards: Sequence[int]) -> Sequence[None]:
     """Return that no match is in the archive."""
     return [None for _ in boards]

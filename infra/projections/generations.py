@@ -7,8 +7,9 @@ Base of the queries of projections, which read the live generation.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
+from itertools import islice
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -463,21 +464,61 @@ class Query:
 
     def _count(self, generation: Generation, key: str) -> int:
         """Return the number of members of a sorted set of which each bucket has a part."""
-        with self._client.pipeline(transaction=False) as pipe:
-            for bucket in generation.all:
-                pipe.zcard(bucket.key(key))
-            return sum(map(int, pipe.execute()))
+        names = [bucket.key(key) for bucket in generation.all]
+        return sum(self._of_each(names, lambda pipe, name: pipe.zcard(name)))
 
     def _members(self, key: str, *, newest: bool) -> Iterator[bytes]:
         """Return the members of a sorted set, read in pages as they are asked for."""
         return (member for _, member in self._scored(key, newest=newest))
 
-    def _merged(self, generation: Generation, key: str) -> Iterator[bytes]:
-        """Return the members of a sorted set of which each bucket has a part, the greatest first."""
-        parts: Sequence[Iterator[tuple[float, bytes]]] = [
-            self._scored(bucket.key(key), newest=True) for bucket in generation.all
-        ]
-        return (member for _, member in merge(*parts, reverse=True))
+    def _greatest(self, generation: Generation, key: str, start: int, count: int) -> list[bytes]:
+        """Return members of a sorted set of which each bucket has a part, from the `start`th greatest on.
+
+        Each score is a whole number that one member has. O(log n + count) for each bucket, and with several O(log n)
+        round trips, because what is before the `start`th is divided among them somehow; near the beginning all of it is read.
+        """
+        names = [bucket.key(key) for bucket in generation.all]
+        if len(names) == 1:
+            return list(self._client.zrange(names[0], start, start + count - 1, desc=True))
+        first: int | str = "+inf"
+        if start + count > _PAGE:
+            first, start = self._score_at(names, start), 0
+        parts = self._of_each(
+            names,
+            lambda pipe, name: pipe.zrange(
+                name,
+                first,
+                0,
+                desc=True,
+                byscore=True,
+                offset=0,
+                num=start + count,
+                withscores=True,
+            ),
+        )
+        pairs = ([(score, member) for member, score in part] for part in parts)
+        found = merge(*pairs, reverse=True)
+        return [member for _, member in islice(found, start, start + count)]
+
+    def _score_at(self, names: Sequence[str], start: int) -> int:
+        """Return the score of the `start`th greatest member of several sorted sets, 0 if there are not so many."""
+        newest = self._of_each(names, lambda pipe, name: pipe.zrange(name, -1, -1, withscores=True))
+        low, high = 0, max((int(part[0][1]) for part in newest if part), default=0)
+        while low < high:
+            middle = (low + high) // 2
+            above = self._of_each(names, lambda pipe, name: pipe.zcount(name, f"({middle}", "+inf"))  # noqa: B023
+            if sum(above) > start:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _of_each(self, names: Sequence[str], queue: Callable[[Any, str], object]) -> list[Any]:
+        """Return the replies to one read of each key, in one round trip."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for name in names:
+                queue(pipe, name)
+            return list(pipe.execute())
 
     def _scored(self, key: str, *, newest: bool) -> Iterator[tuple[float, bytes]]:
         """Return score and member of each in a sorted set, read in pages."""

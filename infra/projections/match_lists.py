@@ -20,7 +20,7 @@ The lists of matches as a player's home page needs them, in few round trips.
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from heapq import merge
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -187,15 +187,14 @@ class MatchLists(Query):
     ) -> list[MatchListRow]:
         """Return some of a player's matches, of one game if it is named, from the `start`th on.
 
-        O(log n + start + count) in the matches of that state; of a game O(n) in the running ones, because
-        those of other games are skipped.
+        O(log n + count) in the matches of that state; of a game O(n) in the running ones, because those of other
+        games are skipped.
         """
         if state is MatchFilter.NEXT:
-            return self._some(account, [(next_key(account), False)], game, start, start + count)
+            return self._some(account, next_key(account), game, start, count, newest=False)
         found: list[MatchListRow] = []
         if state is not MatchFilter.INACTIVE:
-            sources = [(active_key(account), True)]
-            found = self._some(account, sources, game, start, start + count)
+            found = self._some(account, active_key(account), game, start, count, newest=True)
         if state is MatchFilter.ACTIVE or len(found) == count:
             return found
         if state is MatchFilter.ALL:
@@ -213,8 +212,10 @@ class MatchLists(Query):
 
     def waiting(self, account: AccountId) -> list[MatchListRow]:
         """Return all matches that wait for a move, consent or answer of the player; O(their number)."""
-        sources = [(key(account), False) for key in (asked_key, next_key)]
-        found = {row.board: row for row in self._some(account, sources)}
+        bucket = self._generation().of(account)
+        names = [bucket.key(key(account)) for key in (asked_key, next_key)]
+        members = chain.from_iterable(self._members(name, newest=False) for name in names)
+        found = {row.board: row for row in self._rows_of(bucket, members)}
         return list(found.values())
 
     def others(self, account: AccountId, start: int = 0, count: int = 50) -> list[MatchListRow]:
@@ -232,7 +233,9 @@ class MatchLists(Query):
 
     def proposed(self, account: AccountId) -> list[MatchListRow]:
         """Return the matches by name of a player that not all have accepted, the newest first."""
-        return self._some(account, [(proposed_key(account), True)])
+        bucket = self._generation().of(account)
+        name = bucket.key(proposed_key(account))
+        return self._rows_of(bucket, self._members(name, newest=True))
 
     def count_playing(self, game: str) -> int:
         """Return the number of running matches of a game; O(buckets)."""
@@ -251,10 +254,10 @@ class MatchLists(Query):
     def playing(self, game: str, start: int = 0, count: int = 50) -> list[MatchListRow]:
         """Return running matches of a game, the newest board first.
 
-        O(log n + start + count), times the number of buckets.
+        O(log n + count), wherever they are; for the number of buckets see `_greatest`.
         """
         generation = self._generation()
-        members = islice(self._merged(generation, open_key(game)), start, start + count)
+        members = self._greatest(generation, open_key(game), start, count)
         rows = self._rows(generation, ROWS, map(board_of, members))
         return [unpack(data) for data in rows if data is not None]
 
@@ -295,21 +298,23 @@ class MatchLists(Query):
     def _some(
         self,
         account: AccountId,
-        sources: Iterable[tuple[str, bool]],
-        game: str | None = None,
-        start: int = 0,
-        end: int | None = None,
+        key: str,
+        game: str | None,
+        start: int,
+        count: int,
+        *,
+        newest: bool,
     ) -> list[MatchListRow]:
-        """Return the matches in a player's sorted sets, each with whether its newest come first."""
+        """Return some of the matches in a player's sorted set; `newest` is whether those come first."""
         bucket = self._generation().of(account)
-        beginning = b"" if game is None else f"{game}:".encode()
-        members = (
-            member
-            for key, newest in sources
-            for member in self._members(bucket.key(key), newest=newest)
-            if member.startswith(beginning)
-        )
-        return self._rows_of(bucket, islice(members, start, end))
+        members: Iterable[bytes]
+        if game is None:
+            members = self._client.zrange(bucket.key(key), start, start + count - 1, desc=newest)
+        else:
+            every = self._members(bucket.key(key), newest=newest)
+            of_game = (one for one in every if one.startswith(f"{game}:".encode()))
+            members = islice(of_game, start, start + count)
+        return self._rows_of(bucket, members)
 
     def _rows_of(self, bucket: Bucket, members: Iterable[bytes]) -> list[MatchListRow]:
         found = self._fields(bucket.key(ROWS), map(board_of, members))

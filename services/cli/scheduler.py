@@ -51,7 +51,7 @@ def tick(process: RoleProcess) -> None:
 def _tick_until(parts: App, stopping: Event) -> None:
     heartbeat = Heartbeat(Role.SCHEDULER, __version__)
     check = ClockCheck(ServerClockRecord(parts.data))
-    ticking = Tick(partial(call_all, _ticks(parts, heartbeat, check)), TICK_SECONDS)
+    ticking = Tick(partial(call_all, make_ticks(parts, heartbeat, check)), TICK_SECONDS)
     while not stopping.is_set():
         ticking.call_if_due()
         LIVENESS.step()
@@ -63,7 +63,7 @@ def _tick_until(parts: App, stopping: Event) -> None:
             end()
 
 
-def _ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Callable[[], None]]:
+def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Callable[[], None]]:
     """Return all that a tick does, in order."""
     data, store, lanes = parts.data, parts.store, parts.lanes
     repair = partial(repair_due, data, store.layout().shards)

@@ -173,6 +173,27 @@ def check_rebuild(found: dict[str, Any]) -> None:
         assert min(one["us a leaf here"], one["us a leaf in the server"]) > 0
     assert [one["leaves together"] for one in details["kept up"]] == [1, 10, 100]
     assert details["us an event of eventsourcing_sqlite"] > 0
+def check_retire(found: dict[str, Any]) -> None:
+    # that they are read back as they were is checked by the benchmark itself
+    assert list(found["details"]["by matches"]) == ["40", "300"]
+    for one in found["details"]["by matches"].values():
+        assert one["commands"] < 60
+        assert min(one["us of the process"], one["us of the server"]) > 0
+        assert one["bytes a match in the server, retired"] < one["bytes a match in the server"]
+        assert 0 < one["bytes a match on the disk, of pages"] < one["bytes a match on the disk"]
+
+
+def check_running(found: dict[str, Any]) -> None:
+    details = found["details"]
+    assert list(details["by matches"]) == ["80", "400"]
+    most = details["by matches"]["400"]
+    works = {what for what, cost in most.items() if isinstance(cost, dict)}
+    assert works == details["most to least"].keys()
+    assert {"a move", "the page of a match", "a second", "a match that is due"} < works
+    # fewer rows and names of a page are the same of fewer matches
+    of_one = ("a move", "a player's matches", "a game's, from the middle", "a second")
+    for what in of_one:
+        assert details["most to least"][what]["commands"] == pytest.approx(1, abs=0.1)
 
 
 def check_cluster(found: dict[str, Any]) -> None:
@@ -220,6 +241,8 @@ MEASURED = [
     ("lists --matches 100 --buckets 1,3", None, check_lists),
     ("browser --runs 1", None, check_browser),
     ("rebuild --matches 24 --plies 6 --processes 1,2 --peer-events 20", "eventsourcing_sqlite", check_rebuild),
+    ("retire --counts 40,300 --plies 4", None, check_retire),
+    ("running --counts 80,400 --plies 4 --repeats 20", None, check_running),
     ("cluster --nodes 2 --workers 1 --matches 4 --http-matches 2", "redis_limit, nodes: 2;redis_limit, one server", check_cluster),
 ]  # fmt: skip
 

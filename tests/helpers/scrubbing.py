@@ -60,6 +60,7 @@ def small_chunks() -> Iterator[None]:
     """Chunks of two archived places, so that few matches make some."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(archived_places, "PLACES", 2)
+        patch.setattr(archived_places, "PACKED_AT", 1)
         yield
 
 

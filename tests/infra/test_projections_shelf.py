@@ -1,5 +1,6 @@
 """Generations of a projection: written once, replaced at once, taken away in the end."""
 
+import random
 from collections.abc import Iterator
 
 import pytest
@@ -299,3 +300,27 @@ def test_another_number_of_buckets_replaces_the_live_ones(client, generations):
     assert promote(generations, new, at(3, 3))
     assert generations.live() == (3, new)
     assert write(client, live, at(3, 3), at(4, 4)) == b"moved"
+
+
+@pytest.mark.parametrize("buckets", [1, 3])
+def test_a_part_of_a_list_that_is_divided_by_board_is_read_without_what_is_before_it(
+    redis_client, buckets
+):
+    generation = Generation(SPEC.name, 1, buckets)
+    chance = random.Random(buckets)
+    boards = sorted(chance.sample(range(1, 1_000_000), 5_000), reverse=True)
+    for board in boards:
+        redis_client.zadd(generation.of(board).key("open:pow2"), {f"pow2:{board}": board})
+    members = [b"pow2:%d" % board for board in boards]
+    query = Plain(redis_client)
+    for start in (0, 1, 499, 2_500, 4_990, 4_999, 5_000, 9_000, *chance.sample(range(5_000), 20)):
+        before = redis_client.info("stats")
+        assert query._greatest(generation, "open:pow2", start, 50) == members[start : start + 50]
+        after = redis_client.info("stats")
+        commands, sent = (
+            after[name] - before[name]
+            for name in ("total_commands_processed", "total_net_output_bytes")
+        )
+        assert commands <= 2 + buckets * (1 if buckets == 1 else 22)
+        assert commands <= 2 + buckets or start > 450
+        assert sent < 60_000  # all members are three times as much

@@ -15,7 +15,7 @@ from infra.store.redis_store import RedisStore
 from infra.store.server_clock import ServerClockRecord
 from infra.valkey.server import EmbeddedServer, NotRunningError
 from services.app.context import App
-from services.cli.scheduler import _ticks
+from services.cli.scheduler import make_ticks
 from services.language import LOCAL, Language
 from tests.fakes.app import CHEAP, FakeApp
 from tests.helpers.given import ALICE, BOB, sent
@@ -70,7 +70,7 @@ def test_what_the_scheduler_asks_for_does_not_grow_with_the_boards_ever(
     with App(settings) as parts:
         parts.store.create(Layout(shards=4, lanes=1))
         redis_client.set(keys.BOARDS, 30_000_000)
-        ticks = _ticks(
+        ticks = make_ticks(
             parts, Heartbeat(Role.SCHEDULER, "1"), ClockCheck(ServerClockRecord(parts.data))
         )
         before = redis_client.info("stats")["total_commands_processed"]

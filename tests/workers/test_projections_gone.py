@@ -268,6 +268,7 @@ def played() -> Logs:
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archived_places, "PLACES", 16)
+    monkeypatch.setattr(archived_places, "PACKED_AT", 4)
 
 
 def live(client: Redis) -> Generation:
@@ -417,17 +418,36 @@ def test_a_part_of_a_list_is_read_without_the_rest(played, redis_client, buckets
                 assert len(asked) <= 5
 
 
-def test_a_place_that_too_many_older_ones_are_left_behind_stays_until_they_go(
+def test_a_list_is_packed_past_matches_that_are_not_in_the_archive_as_far_as_it_is_looked_at(
+    played, redis_client
+):
+    catch_up(played.store, redis_client, BOTH)
+    before = every_list(redis_client, lambda boards: [None for _ in boards], MATCHES, 150)
+    of_game = archived_places.ListKey(live(redis_client).of("pow2"), "game:pow2")
+    places = redis_client.zrange(of_game.rows, 0, -1)
+    disputed, over = set(map(int, places[:12])), {250, *map(int, places[12:200])}
+    entries = archive(redis_client, sorted(over))
+    assert ArchivedRows(redis_client, 4).take(sorted(over)) == len(over)
+    assert every_list(redis_client, entries, MATCHES, 150) == before
+    left = redis_client.zrange(of_game.rows, 0, -1)
+    assert set(map(int, left)) >= disputed
+    assert len(left) < len(places) - 150
+    late = archive(redis_client, sorted(disputed))
+    assert ArchivedRows(redis_client, 4).take(sorted(disputed)) == 12
+    both: Entries = lambda boards: [late([one])[0] or entries([one])[0] for one in boards]  # noqa: E731
+    assert every_list(redis_client, both, MATCHES, 150) == before
+    assert len(redis_client.zrange(of_game.rows, 0, -1)) < len(left) - 8
+
+
+def test_the_rows_of_a_page_leave_in_few_round_trips_however_many_lists_they_are_in(
     played, redis_client, monkeypatch
 ):
-    monkeypatch.setattr(archived_places, "MOST_BETWEEN", 20)
+    monkeypatch.setattr(archived_places, "PLACES", 512)
+    monkeypatch.setattr(archived_places, "PACKED_AT", 64)
     catch_up(played.store, redis_client, BOTH)
-    entries = archive(redis_client, OLD)
-    before = every_list(redis_client, entries, MATCHES, 150)
-    assert ArchivedRows(redis_client, 4).take([250]) == 0
-    assert every_list(redis_client, entries, MATCHES, 150) == before
-    assert take_all(redis_client) == len(OLD)
-    assert every_list(redis_client, entries, MATCHES, 150) == before
+    archive(redis_client, OLD)
+    client: Any = DyingClient(redis_client, 14)
+    assert ArchivedRows(client, 4).take(list(OLD)) == len(OLD)
 
 
 def test_without_the_archive_older_matches_are_refused_and_newer_ones_are_shown(
@@ -472,23 +492,48 @@ def test_the_places_of_a_deleted_account_are_gone_and_its_matches_are_still_the_
     assert differences(played, redis_client, entries, monkeypatch) == ["", ""]
 
 
+@pytest.mark.parametrize("look", [1, 2, 3])
+def test_two_jobs_that_pack_a_list_at_the_same_time_lose_and_repeat_no_place(redis_client, look):
+    bucket = Generation("history", 1, 1).bucket(0)
+    one = archived_places.ListKey(bucket, "game:pow2")
+    redis_client.set(bucket.checkpoint_key, b"1")
+    wanted = [(at, b"%d" % at) for at in range(60, 0, -1)]
+    redis_client.zadd(one.rows, {member: at for at, member in wanted})
+    every, looks = {at for at, _ in wanted}, []
+
+    def other_is_faster(boards: Sequence[int]) -> set[int]:
+        looks.append(boards)
+        if len(looks) == look:
+            ArchivedPlaces(redis_client, every.intersection).pack([one])
+        return every.intersection(boards)
+
+    ArchivedPlaces(redis_client, other_is_faster).pack([one])
+    assert len(looks) >= look
+    assert FinishedLists(redis_client).read(one, 0, 100) == wanted
+    assert redis_client.zcard(one.rows) < 16
+
+
 def test_any_part_of_a_list_is_that_of_all_its_places_in_order(redis_client):
     """By chance: lists of which any matches are archived, in any order and in any pieces."""
     chance = random.Random(5)
     bucket = Generation("history", 1, 1).bucket(0)
     one = archived_places.ListKey(bucket, "game:pow2")
-    lists, moving = FinishedLists(redis_client), ArchivedPlaces(redis_client)
+    archived: set[int] = set()
+    lists = FinishedLists(redis_client)
+    packing = ArchivedPlaces(redis_client, archived.intersection)
     for _ in range(30):
         redis_client.flushdb()
         redis_client.set(bucket.checkpoint_key, b"1")
         places = {
             (chance.randrange(40), b"%d" % board) for board in range(1, chance.randrange(2, 120))
         }
+        archived.clear()
         redis_client.zadd(one.rows, {member: at for at, member in places})
         wanted = sorted(places, reverse=True)
         for _ in range(chance.randrange(4)):
             some = chance.sample(wanted, chance.randrange(1, len(wanted) + 1))
-            assert moving.move(one, [member for _, member in some])
+            archived.update(int(member) for _, member in some)
+            packing.pack([one])
             assert lists.count(one) == len(wanted)
             for _ in range(12):
                 start, count = chance.randrange(len(wanted) + 5), chance.randrange(1, 40)
