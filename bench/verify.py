@@ -9,7 +9,6 @@ import os
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 from bench.baselines.redis_only import play_to_the_end
 from bench.harness import SHARDS, BenchEnvironment, new_store

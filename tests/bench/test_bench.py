@@ -173,6 +173,8 @@ def check_rebuild(found: dict[str, Any]) -> None:
         assert min(one["us a leaf here"], one["us a leaf in the server"]) > 0
     assert [one["leaves together"] for one in details["kept up"]] == [1, 10, 100]
     assert details["us an event of eventsourcing_sqlite"] > 0
+
+
 def check_retire(found: dict[str, Any]) -> None:
     # that they are read back as they were is checked by the benchmark itself
     assert list(found["details"]["by matches"]) == ["40", "300"]
