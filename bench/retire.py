@@ -90,7 +90,6 @@ def _measure(bench: BenchEnvironment, count: int, plies: int, workers: int) -> d
         "bytes a match in the server": round((full - empty) / count),
         "bytes a match in the server, retired": round((left - empty) / count, 1),
         "most MB of the server": round(peak / 1e6, 1),
-        "most MB of a job": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3),
     }
 
 
@@ -102,10 +101,11 @@ def retire_all(
     count, files = sum(waiting), bytes_of(folder)
     task = bench.progress.add_task("retire", total=count)
     cost = Cost(client)
-    runs, processor = 0, 0.0
+    runs, processor, most = 0, 0.0, 0.0
     with ProcessPoolExecutor(workers, get_context("spawn"), load_games) as pool:
         for shard, one in enumerate(pool.map(partial(_retire_shard, settings), range(SHARDS))):
             runs, processor = runs + one.runs, processor + one.processor
+            most = max(most, one.most)
             if one.retired != waiting[shard]:
                 raise RuntimeError(f"{waiting[shard] - one.retired} matches were not retired")
             bench.progress.advance(task, one.retired)
@@ -118,6 +118,7 @@ def retire_all(
         **figures,
         "us of the process": round(1e6 * processor / count, 1),
         "runs of the job": runs,
+        "most MB of a job": round(most),
         "bytes a match on the disk, of pages": round((bytes_of(folder) - files) / count),
         "bytes a match on the disk": round(bytes_of(folder) / count),
     }
@@ -130,6 +131,8 @@ class _Retired(NamedTuple):
     runs: int
     processor: float
     """Seconds of the job's process."""
+    most: float
+    """Its memory at the most, MB."""
 
 
 def _retire_shard(settings: Settings, shard: int) -> _Retired:
@@ -139,7 +142,8 @@ def _retire_shard(settings: Settings, shard: int) -> _Retired:
         store = new_store(client, 1)
         while done := retire.run(settings, store, client, client, shard):
             runs, retired = runs + 1, retired + done
-    return _Retired(retired, runs, time.process_time() - began)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    return _Retired(retired, runs, time.process_time() - began, most)
 
 
 def _read(store: StoreWithArchive, boards: Sequence[int]) -> list[Any]:
