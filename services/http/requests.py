@@ -14,7 +14,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any, Final
 
@@ -100,7 +100,13 @@ _KEY: Final = "request id"
 """The key in a scope of the request's id, once it is known."""
 
 _numbers: Final = itertools.count(1)
-_prefix: Final = os.urandom(5).hex()  # no process is forked from one that serves requests
+
+
+@cache
+def _prefix_of(process: int) -> str:
+    """Return the beginning of the ids that a process makes; by its number, because processes are forked from others."""
+    del process
+    return os.urandom(5).hex()
 
 
 def request_id_of(scope: Any) -> str:
@@ -109,7 +115,9 @@ def request_id_of(scope: Any) -> str:
     if known is not None:
         return known
     sent = next((value for name, value in scope["headers"] if name == REQUEST_ID_HEADER), b"")
-    id_ = sent.decode() if _FORM.fullmatch(sent) else f"{_prefix}-{next(_numbers):x}"
+    id_ = (
+        sent.decode() if _FORM.fullmatch(sent) else f"{_prefix_of(os.getpid())}-{next(_numbers):x}"
+    )
     scope[_KEY] = id_
     return id_
 

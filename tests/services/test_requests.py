@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import resource
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
@@ -13,6 +14,7 @@ import pytest
 from infra.process.log_context import log_fields
 from services.http import middleware
 from services.http.context import TaskIntervals
+from services.http.requests import request_id_of
 from tests.helpers.api import Api
 from tests.helpers.forked import SCRIPT
 from tests.helpers.served import Served
@@ -187,3 +189,18 @@ async def _open(stack: AsyncExitStack, url: httpx.URL, number: int) -> bytes:
         + f"X-Forwarded-For: {address}\r\n\r\n".encode()
     )
     return await reader.readuntil(b"\r\n\r\n")
+
+
+def test_processes_that_are_forked_from_one_make_ids_of_their_own():
+    def begin(_: object) -> str:
+        return request_id_of({"headers": []}).partition("-")[0]
+
+    first = begin(None)
+    asked, told = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(told, begin(None).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert len(first) == 10
+    assert os.read(asked, 10).decode() != first == begin(None)
