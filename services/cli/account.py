@@ -17,6 +17,7 @@ from services.app.error_codes import CODE_INFO, EXIT_OK
 from services.app.passwords import make_account, replace_lost_password
 from services.app.preferences import read_language
 from services.cli.signup_link import site_of
+from services.words.slips import account_slip
 
 _HEADER: Final = "userid"
 """The first cell of a CSV file that names its columns."""
@@ -61,7 +62,7 @@ def _each(
             code = _refused(reason)
             continue
         if words:
-            print(_slip(name.lower(), password, site_of(parts.settings), words))
+            print(account_slip(name.lower(), password, site_of(parts.settings), words))
         else:
             print(f"{name.lower()} {password}")
     return code
@@ -81,22 +82,6 @@ def _userids_in(file: Path) -> list[str]:
     with file.open(encoding="utf-8-sig", newline="") as lines:
         found = [row[0].strip() for row in csv.reader(lines) if row]
     return [name for at, name in enumerate(found) if name and (at or name.lower() != _HEADER)]
-
-
-def _slip(name: str, password: str, site: str, words: Wording) -> str:
-    """Return a slip that a new player is given."""
-    _ = words.gettext
-    return "\n".join(
-        (
-            "-" * 60,
-            _("Your account at %(site)s", site=site),
-            "",
-            _("Name: %(name)s", name=name),
-            _("Password: %(password)s", password=password),
-            "",
-            _("Log in, and change the password on the page of your account."),
-        )
-    )
 
 
 def _list(profiles: Iterator[Profile], *, as_csv: bool) -> None:

@@ -5,8 +5,10 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from infra.redis.reads import read_nothing
 from services.app.conditional_moves import conditional_moves_of
 from services.app.matches import load_state
+from services.http.web.match import page as page_module
 from tests.helpers.browser import PHONE, faults_of
 from tests.helpers.keyboard import tab_to
 
@@ -209,7 +211,7 @@ def test_the_change_of_the_rating_comes_by_itself_after_the_end(api, person, mon
     assert two.move(board, "a13-d7").status_code == 200
     page = person(one).goes_to(f"/m/{board}")
     with monkeypatch.context() as patched:  # the rating is not known yet
-        patched.setattr("services.http.web.match.page.rating_change", lambda *_: None)
+        patched.setattr(page_module, "read_rating_change", lambda *_: read_nothing(None))
         two.give(board, {"do": "resign"})
         expect(page.locator("#turn")).to_contain_text("You won by resignation.")
         expect(page.locator("#turn .change")).to_have_text("")
