@@ -3,6 +3,7 @@
     python -m bench.all                          # print the table
     python -m bench.all --into trials/benchmarks.md    # and put it in place of the earlier one
     python -m bench.all --only pipeline,http     # only these
+    python -m bench.all --keep FOLDER            # and keep the JSON of each there
 
 Each benchmark is a process of its own, one after the other, with the peers that it has here. One that fails has its
 message in the table, the others go on, and the exit code is 1 then.
@@ -110,10 +111,13 @@ def main() -> int:
     )
     parser.add_argument("--into", type=Path, help="the page that has a place for the table")
     parser.add_argument("--only", help="names with commas between them")
+    parser.add_argument("--keep", type=Path, help="a folder for the JSON of each benchmark")
     given = parser.parse_args()
     lines, runs = [machine(), ""], []
     for name in given.only.split(",") if given.only else BENCHMARKS:
         runs.append(run := run_one(name))
+        if given.keep and run.report is not None:
+            (given.keep / f"{name}.json").write_text(json.dumps(run._asdict()), "utf-8")
         print(*list(table([run]))[2:], sep="\n", file=sys.stderr, flush=True)
     lines += table(runs)
     print(*lines, sep="\n")
