@@ -1,4 +1,4 @@
-"""A rebuild by several processes makes what the live worker has made, whoever is killed, and while people play."""
+"""A rebuild by several processes makes what the live worker has made, whichever process is killed, and while people play."""
 
 import multiprocessing
 import os
