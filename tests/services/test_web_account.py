@@ -17,7 +17,7 @@ from services.app import vacations
 from services.app.context import Actor
 from services.app.messages import inbox
 from tests.fakes.tokens import check, check_one
-from tests.helpers.api import PASSWORD, Api
+from tests.helpers.api import PASSWORD, Api, until
 from tests.helpers.web import Guest, Read, door
 from tests.services.matches_by_form import challenge, turn
 
@@ -228,7 +228,8 @@ def test_a_player_is_blocked_on_their_page_and_unblocked_in_the_account(api, com
     page = ida.page(shown.partition("#")[0])
     assert "2 matches with this player were declined." in page
     assert "/players/hal-b/unblock" in Read(page).forms
-    assert all("Declined" in turn(hal, board) for board in boards)
+    # a block does not wait until its declines are decided
+    until(lambda: all("Declined" in turn(hal, board) for board in boards))
     page = ida.page("/players/hal-b")
     assert ">Unblock</button>" in page
     assert "/players/hal-b/unblock" in Read(page).forms
