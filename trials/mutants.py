@@ -3,6 +3,7 @@
     .venv/bin/python trials/mutants.py --seed 7 --count 50 --at-once 2
     .venv/bin/python trials/mutants.py --under services/app --json > app.json
     .venv/bin/python trials/mutants.py --again trials/mutants-core.json
+    .venv/bin/python trials/mutants.py --under services/app --again trials/mutants-app.json
 
 A mutant has one comparison, operator, number or branch changed, or one call deleted, in the body of a function of `--under`. It is
 put in place while its module is imported, so no file is changed, and the tests of what it is part of run until
