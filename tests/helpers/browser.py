@@ -60,7 +60,7 @@ class Person:
         self.page: Page = self.context.new_page()
         self.page.set_default_timeout(10_000)
         self.page.on("console", self._heard)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("pageerror", lambda error: self.complaints.append(error.stack or str(error)))
         self.page.on("request", self._asked)
 
     def _heard(self, message: Any) -> None:

@@ -26,6 +26,7 @@ function wordButton(move, chooser) {
 
 /** Show a list of places in a box in place of an earlier one; it stays open, and keeps the focus. */
 export function showList(box, next, choose) {
+  if (!box) return; // the match ended while its moves were loaded
   const before = box.querySelector("details");
   const focused = before?.contains(document.activeElement);
   if (!next.length) return box.replaceChildren();

@@ -56,7 +56,7 @@ export class Chooser {
     this.loading = before?.loading ?? this.load();
     if (before && !this.chosen.length) this.input.value ||= before.input.value;
     const found = await this.loading;
-    if (this.closed) return;
+    if (this.closed || !this.panel.isConnected) return; // another part of the page has taken its place
     if (!found) {
       this.loading = null; // the next board asks again
       this.ready();
