@@ -42,18 +42,22 @@ def change_admission(app: App, changes: Mapping[str, str]) -> None:
 
 def check_signups(app: App, link: str = "") -> None:
     """Refuse as `signups-closed` where nobody can make an account, or nobody with this sign-up link."""
+    if _need_link(app) and not app.admissions.is_usable(link):
+        raise _no_link(link)
+
+
+def _need_link(app: App) -> bool:
+    """Return whether an account needs a sign-up link; `signups-closed` where nobody can make one."""
     signups = admission_now(app).signups
     if signups == "closed":
         raise Refusal(Code.SIGNUPS_CLOSED, SAY("signups-closed"))
-    if signups == "link" and not app.admissions.is_usable(link):
-        raise _no_link(link)
+    return signups == "link"
 
 
 @contextmanager
 def admitted(app: App, link: str) -> Iterator[None]:
     """Count a use of a sign-up link, where one is needed, while an account is made; `signups-closed`."""
-    check_signups(app, link)
-    if admission_now(app).signups != "link":
+    if not _need_link(app):
         yield
         return
     used = app.admissions.use_link(link)
