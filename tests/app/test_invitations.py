@@ -196,6 +196,7 @@ def test_all_of_one_challenger_are_declined_in_one_go_and_no_others(everywhere):
             asked = {"userid": one.name}
             answer = other.post("/api/account/challenges/decline", asked)
             assert answer.json() == {"declined": 3}
+            until(lambda mine=mine: all(everywhere.state(board).over for board in mine))
             assert other.post("/api/account/challenges/decline", asked).json() == {"declined": 0}
         elif where == MAIL:
             assert everywhere.mail(other, line) == Result("")
