@@ -43,6 +43,8 @@ class Code(StrEnum):
     MISSING_SCOPE = "missing-scope"
     NOT_A_PLAYER = "not-a-player"
     NOT_AN_ARBITER = "not-an-arbiter"
+    NOT_A_MODERATOR = "not-a-moderator"
+    NOT_AN_OPERATOR = "not-an-operator"
     NOT_WANTED = "not-wanted"
     # the match or challenge it is about
     UNKNOWN_BOARD = "unknown-board"

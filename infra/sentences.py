@@ -7,6 +7,7 @@ from domain.sentences import Sentences, counted
 SAY: Final = Sentences(
     "server",
     {
+        "robot-role": "{name} is a robot, and robots have no roles",
         "name-taken": "the userid {name!r} is taken; choose another",
         "no-user": "there is no user {name!r}; check the spelling",
         "account-busy": "the account was being changed elsewhere at the same moment; try again",

@@ -126,6 +126,8 @@ class SecurityEvent(StrEnum):
     TOKENS_ENDED = "tokens-ended"
     ARBITER_MADE = "arbiter-made"
     ARBITER_DISMISSED = "arbiter-dismissed"
+    ROLE_GIVEN = "role-given"
+    ROLE_TAKEN = "role-taken"
     RESET_ASKED = "reset-asked"
     PASSWORD_RESET = "password-reset"  # noqa: S105 - no password
     RULING = "ruling"

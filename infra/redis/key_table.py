@@ -135,7 +135,9 @@ KEYS: Final = (
     Key("logins:tried/<hash>/<most>/<minutes>/minute", "wrong passwords for a userid from a network", "infra.people.rate_limits", "expires after a quarter of an hour", "userids and networks", _RATES),
     Key("logins:everywhere/<hash>/<most>/<minutes>/minute", "the same, from all networks that the account has not used", "infra.people.rate_limits", "expires after a quarter of an hour", "userids", _RATES),
     Key("logins:resets/<hash>/<most>/<minutes>/minute", "requests for a new password, by network and by account", "infra.people.rate_limits", "expires after an hour", "networks and accounts", _RATES),
-    Key("{arbiters}", "set: accounts of arbiters", "infra.people.accounts.accounts", "an operator dismisses them", "arbiters", _NAMES),
+    Key("{arbiters}", "set: accounts of arbiters", "infra.people.accounts.accounts", "an operator dismisses them", "holders of a role", _NAMES),
+    Key("{moderators}", "set: accounts of moderators", "infra.people.accounts.accounts", "an operator dismisses them", "moderators", _NAMES),
+    Key("{operators}", "set: accounts of operators", "infra.people.accounts.accounts", "an operator dismisses them", "operators", _NAMES),
     Key("{a:<hex>}", "the account record: all personal data but messages and notes", "infra.people.accounts.accounts", "the account is deleted", "accounts", _PLAYER),
     Key("{a:<hex>}:mac", "keyed digest of the account record: `infra.people.account_macs`", "infra.people.accounts.accounts", "the account is deleted", "accounts", _ACCOUNT),
     Key("{a:<hex>}:box", "list of the messages to an account", "infra.people.messages", "expires 90 days after the last", "messages, 200", _ACCOUNT),
@@ -169,6 +171,7 @@ KEYS: Final = (
     Key("{a:<hex>}:withheld", "mark that no codes were sent, because too many were asked for; a day at most", "infra.people.accounts.code_requests", "expires", "one", _ACCOUNT),
     Key("{site}:admission", "hash: who may make an account, and what guests see", "infra.people.admission", Never("it holds until it is changed"), "one", _PEOPLE),
     Key("{site}:links", "hash: id of a sign-up link -> its record", "infra.people.admission", "they are revoked", "sign-up links, 500", _PEOPLE),
+    Key("{site}:acts", "stream: acts of operators, moderators and arbiters", "infra.people.acts", Never("nobody can change what was recorded"), "acts", _PEOPLE),
     Key("{site}:uses", "hash: id of a sign-up link -> how many accounts were made with it", "infra.people.admission", "they are revoked", "sign-up links, 500", _PEOPLE),
     # challenges
     Key("{c:<id>}", "an open challenge", "infra.people.challenges.challenges", "expires", "challenges", _CHALLENGE),

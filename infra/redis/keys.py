@@ -1,6 +1,6 @@
 """The names of keys in Redis, and the mapping of boards to shards and lanes; `infra.redis.key_table` explains each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -20,7 +20,12 @@ SCRUB_FAULTS: Final = f"{SCRUB}:faults"
 DRAW_TEXTS: Final = "{boards}:words"
 ERASED_ACCOUNTS: Final = "{p:erased}"
 USERS: Final = "{users}"
-ARBITERS: Final = "{arbiters}"
+ROLES: Final[Mapping[str, str]] = {
+    "arbiter": "{arbiters}",
+    "moderator": "{moderators}",
+    "operator": "{operators}",
+}
+"""The sets of the accounts that have a role."""
 LOGINS: Final = "logins"
 """The beginning of the keys of `infra.people.rate_limits`."""
 BROADCAST: Final = "{broadcast}"
@@ -29,6 +34,7 @@ SITE: Final = "{site}"
 ADMISSION: Final = f"{SITE}:admission"
 SIGNUP_LINKS: Final = f"{SITE}:links"
 SIGNUP_USES: Final = f"{SITE}:uses"
+ACTS: Final = f"{SITE}:acts"
 CHALLENGES: Final = "{challenges}"
 FILLING_CHALLENGES: Final = f"{CHALLENGES}:filling"
 CHALLENGE_LINKS: Final = f"{CHALLENGES}:links"

@@ -20,9 +20,11 @@ from infra.people.rate_limits import SecurityEvent, note_security
 from infra.people.sessions import FreshSession, Session
 from infra.projections.erasure import erase_projections
 from infra.sentences import SAY as OF_ACCOUNTS
+from services.app.acts import TERMINAL, Act, check_reason, record_act
 from services.app.admission import admitted
 from services.app.context import App
 from services.app.refusal_words import SAY
+from services.app.roles import require_operator
 from services.app.userids import claimed_userid
 
 _AT_ONCE = 200
@@ -198,12 +200,25 @@ def all_profiles(app: App) -> Iterator[Profile]:
         names = app.accounts.names_after(names[-1], _AT_ONCE)
 
 
-def set_suspended(app: App, userid: str, *, suspended: bool) -> None:
+def log_out_account(app: App, userid: str, *, by: AccountId = TERMINAL) -> None:
+    """End all sessions and tokens of an account, as an operator; `not-an-operator`, `unknown-user`."""
+    require_operator(app, by)
+    account = app.accounts.id_of(userid)
+    log_out_everywhere(app, account)
+    record_act(app, by, Act.LOGGED_OUT, account)
+
+
+def set_suspended(
+    app: App, userid: str, *, suspended: bool, by: AccountId = TERMINAL, why: str = ""
+) -> None:
     """Close an account, or open it again: nobody can log in to a closed one, act for it or challenge it.
 
-    Its own open challenges end. Its matches go on, and are lost on time. `not-wanted` for a robot.
+    Its own open challenges end. Its matches go on, and are lost on time. `not-an-operator`; `not-wanted` for a
+    robot; `too-long` for a reason.
     """
     app.ready()
+    require_operator(app, by)
+    check_reason(why)
     account = app.accounts.id_of(userid)
     refuse_robot(account, userid)
     app.accounts.change_of(account, lambda record: replace(record, suspended=suspended))
@@ -213,6 +228,7 @@ def set_suspended(app: App, userid: str, *, suspended: bool) -> None:
         app.challenges.forget(account)
     event = SecurityEvent.ACCOUNT_SUSPENDED if suspended else SecurityEvent.ACCOUNT_REINSTATED
     note_security(event, account)
+    record_act(app, by, Act.SUSPENDED if suspended else Act.REINSTATED, account, why=why)
 
 
 # tokens

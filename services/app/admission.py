@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
+from domain.match.events import AccountId
 from infra.people.admission import (
     FRESH_SECONDS,
     MOST_DAYS,
@@ -16,7 +17,9 @@ from infra.people.admission import (
     SignupLink,
 )
 from infra.sentences import SAY
+from services.app.acts import TERMINAL, Act, record_act
 from services.app.context import App
+from services.app.roles import require_operator
 
 
 def admission_now(app: App) -> Admission:
@@ -33,10 +36,13 @@ def _within_settings(app: App, stored: Admission) -> Admission:
     return replace(stored, signups="closed") if app.settings.signups == "off" else stored
 
 
-def change_admission(app: App, changes: Mapping[str, str]) -> None:
+def change_admission(app: App, changes: Mapping[str, str], *, by: AccountId = TERMINAL) -> None:
     """Change fields of the admission, and return when the change is in force in all processes."""
     app.ready()
+    require_operator(app, by)
     app.admissions.change(dict(changes))
+    said = ", ".join(f"{name} {value}" for name, value in changes.items())
+    record_act(app, by, Act.ADMISSION_CHANGED, what=said)
     time.sleep(FRESH_SECONDS)  # what a process has read before is too old by then
 
 
@@ -75,15 +81,20 @@ def _no_link(link: str) -> Refusal:
     return Refusal(Code.SIGNUPS_CLOSED, said)
 
 
-def make_signup_link(app: App, uses: int, days: int, note: str) -> tuple[SignupLink, str]:
+def make_signup_link(
+    app: App, uses: int, days: int, note: str, *, by: AccountId = TERMINAL
+) -> tuple[SignupLink, str]:
     """Make a sign-up link, and return it with its text, which is shown only once; `bad-option`, `too-many`."""
+    require_operator(app, by)
     for name, number, most in (("uses", uses, MOST_USES), ("days", days, MOST_DAYS)):
         if not 1 <= number <= most:
             raise Refusal(Code.BAD_OPTION, SAY("link-range", name=name, most=most))
     if len(note) > MOST_OF_NOTE:
         raise Refusal(Code.TOO_LONG, SAY("link-note", most=MOST_OF_NOTE))
     app.ready()
-    return app.admissions.make_link(uses, days, note)
+    link, text = app.admissions.make_link(uses, days, note)
+    record_act(app, by, Act.LINK_MADE, what=link.id)
+    return link, text
 
 
 def signup_links(app: App) -> list[tuple[SignupLink, int]]:
@@ -91,11 +102,13 @@ def signup_links(app: App) -> list[tuple[SignupLink, int]]:
     return app.admissions.links()
 
 
-def revoke_signup_link(app: App, id_: str) -> None:
+def revoke_signup_link(app: App, id_: str, *, by: AccountId = TERMINAL) -> None:
     """End a sign-up link at once; `not-found` if there is none of this id."""
     app.ready()
+    require_operator(app, by)
     if not app.admissions.revoke_link(id_):
         raise Refusal(Code.NOT_FOUND, SAY("no-signup-link", id=id_))
+    record_act(app, by, Act.LINK_REVOKED, what=id_)
 
 
 def members_only() -> Refusal:

@@ -34,7 +34,8 @@ from infra.objects.port import ObjectStore
 from infra.people.account_lists import BLOCKED, AccountList, Follows, Notes, SeenTexts
 from infra.people.account_macs import KEYS_FOLDER, AccountMacs
 from infra.people.account_notices import AccountNotices, UnreadCounter
-from infra.people.accounts import Accounts
+from infra.people.accounts import AccountRole, Accounts
+from infra.people.acts import ActRecord
 from infra.people.admission import Admissions
 from infra.people.challenges import ChallengeStore
 from infra.people.drafts import Drafts
@@ -298,6 +299,11 @@ class App:
         return Admissions(self.people)
 
     @cached_property
+    def acts(self) -> ActRecord:
+        """The record of what operators, moderators and arbiters have done."""
+        return ActRecord(self.people)
+
+    @cached_property
     def pace(self) -> CommandRateLimit:
         """How fast an account may give commands to this process."""
         return CommandRateLimit(self.settings.command_rate)
@@ -365,7 +371,7 @@ class App:
     def is_arbiter(self, account: AccountId) -> bool:
         """Return whether an account is an arbiter."""
         profile = self.accounts.record_of(account)
-        return profile is not None and profile.arbiter
+        return profile is not None and profile.has(AccountRole.ARBITER)
 
     @property
     def gives_receipts(self) -> bool:

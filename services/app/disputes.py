@@ -25,6 +25,7 @@ from domain.rules import Seat, rules_by_id
 from infra.people.rate_limits import SecurityEvent, note_security
 from infra.people.statements import MOST_STATEMENTS, Statement
 from infra.store.outcomes import CommandOutcome, parse
+from services.app.acts import Act, record_act
 from services.app.context import Actor, App
 from services.app.matches import load_state
 from services.app.play import Steps, check, course, finish
@@ -208,6 +209,7 @@ def dispute(app: App, actor: Actor, board: int, action: DisputeAction) -> Steps[
         app.statements.remove(board, id_)
     elif isinstance(action, RuleAction):
         note_security(SecurityEvent.RULING, actor.account, match=board)
+        record_act(app, actor.account, Act.RULED, what=str(board))
     return finish(app, sent, outcome)
 
 

@@ -10,6 +10,7 @@ from domain.match.decision import seat_of
 from domain.match.events import AccountId, CommandId
 from infra.people.messages import BOX_LIMIT, BROADCAST_LIMIT, MOST_RECIPIENTS, PlayerMessage
 from infra.people.rate_limits import SecurityEvent, note_security
+from services.app.acts import Act, record_act
 from services.app.contact import check_chat, check_message, strangers_to
 from services.app.context import App
 from services.app.matches import load_state
@@ -42,6 +43,7 @@ def broadcast(app: App, account: AccountId, text: str, command: CommandId) -> No
         raise Refusal(Code.NOT_AN_ARBITER, SAY("to-all"))
     app.messages.broadcast(account, _normalize_line_ends(text), command)
     note_security(SecurityEvent.BROADCAST, account)
+    record_act(app, account, Act.BROADCAST)
 
 
 def inbox(app: App, account: AccountId) -> list[PlayerMessage]:

@@ -15,8 +15,10 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.password_resets import PasswordResets
 from services.app.accounts import authenticate, own_profile, refuse_robot, sign_up
+from services.app.acts import TERMINAL, Act, record_act
 from services.app.context import App
 from services.app.refusal_words import SAY
+from services.app.roles import require_operator
 
 FRESH_MS: Final = 10 * 60_000
 """How long a password counts as given recently."""
@@ -89,23 +91,27 @@ def made_up_password() -> str:
     return "-".join("".join(letters[at : at + _GROUP_LENGTH]) for at in starts)
 
 
-def make_account(app: App, userid: str) -> str:
-    """Make an account for somebody, as the operator, and return its password; refuses as `sign_up` does."""
+def make_account(app: App, userid: str, *, by: AccountId = TERMINAL) -> str:
+    """Make an account for somebody, as an operator, and return its password; refuses as `sign_up` does."""
+    require_operator(app, by)
     password = made_up_password()
-    sign_up(app, userid, password, by_operator=True)
+    account = sign_up(app, userid, password, by_operator=True)
+    record_act(app, by, Act.ACCOUNT_MADE, account)
     return password
 
 
-def replace_lost_password(app: App, userid: str) -> str:
-    """Replace a password that was lost, as the operator, and return the new one.
+def replace_lost_password(app: App, userid: str, *, by: AccountId = TERMINAL) -> str:
+    """Replace a password that was lost, as an operator, and return the new one.
 
     All sessions and tokens end, and mail to the proven addresses says so. `unknown-user`; `not-wanted` for a robot.
     """
     app.ready()
+    require_operator(app, by)
     account = app.accounts.id_of(userid)
     refuse_robot(account, userid)
     password = made_up_password()
     app.accounts.reset_password(account, app.accounts.hash_new(account, password))
+    record_act(app, by, Act.PASSWORD_REPLACED, account)
     return password
 
 

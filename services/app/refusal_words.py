@@ -54,6 +54,10 @@ REFUSED: Final[Mapping[str, str]] = {
     "later-ply": "after a move with a ply number every move needs one, such as m13-j7#6",
     "other-ply": "{move} would be played at #{at}, not at #{ply}",
     "arbiters-only": "only arbiters can do this; the server's operator appoints them",
+    "moderators-only": "only moderators can do this; an operator appoints them",
+    "operators-only": "only operators can do this",
+    "last-operator": "{name} is the only operator; appoint another first",
+    "act-reason": "a reason can have at most {most} characters",
     "cases-readers": "only the players of a match and arbiters can read its cases",
     "no-case-waits": (
         "no case of this match is waiting for a ruling; to rule anyway, say that it is of "

@@ -1,4 +1,4 @@
-"""`matchpost account`: the operator makes accounts, replaces lost passwords, and lists all accounts."""
+"""`matchpost account`: the operator makes accounts, replaces lost passwords, gives roles, and lists all accounts."""
 
 import csv
 import sys
@@ -9,13 +9,15 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from infra.languages.wording import Wording, wording
-from infra.people.accounts import Profile
+from infra.people.accounts import AccountRole, Profile
 from infra.settings.settings import Settings
 from services.app.accounts import all_profiles
+from services.app.acts import TERMINAL
 from services.app.context import App
 from services.app.error_codes import CODE_INFO, EXIT_OK
 from services.app.passwords import make_account, replace_lost_password
 from services.app.preferences import read_language
+from services.app.roles import set_role
 from services.cli.signup_link import site_of
 from services.words.slips import account_slip
 
@@ -25,7 +27,7 @@ _HEADER: Final = "userid"
 _COLUMNS: Final = ("userid", "created", "state", "addresses", "language")
 
 
-def run(
+def run(  # noqa: PLR0913 - one for each argument
     *,
     action: str,
     names: Sequence[str],
@@ -33,14 +35,17 @@ def run(
     slips: bool,
     language: str,
     as_csv: bool,
+    is_held: bool,
     settings: Settings,
 ) -> int:
-    """Make or list accounts or replace passwords, and return the exit code: that of the last refusal."""
+    """Make, change or list accounts, and return the exit code: that of the last refusal."""
     with App(settings) as parts:
         if action == "list":
             parts.ready()
             _list(all_profiles(parts), as_csv=as_csv)
             return EXIT_OK
+        if action == "role":
+            return _set_roles(parts, names, is_held=is_held)
         try:
             words = wording(read_language(language))
             asked = [*names, *(_userids_in(file) if file else ())]
@@ -48,6 +53,24 @@ def run(
             return _refused(error)
         change = make_account if action == "create" else replace_lost_password
         return _each(parts, change, asked, words if slips else None)
+
+
+def _set_roles(parts: App, names: Sequence[str], *, is_held: bool) -> int:
+    """Set whether accounts have the role that comes first, and return the exit code."""
+    role = AccountRole(names[0]) if names and names[0] in set(AccountRole) else None
+    if role is None or not names[1:]:
+        said = f"name a role ({', '.join(AccountRole)}), then the accounts"
+        return _refused(Refusal(Code.USAGE, said))
+    code = EXIT_OK
+    for name in names[1:]:
+        try:
+            set_role(parts, TERMINAL, name, role, held=is_held)
+        except Refusal as reason:
+            code = _refused(reason)
+            continue
+        article = "a" if role is AccountRole.MODERATOR else "an"
+        print(f"{name.lower()} is {'now' if is_held else 'no longer'} {article} {role}")
+    return code
 
 
 def _each(
@@ -97,11 +120,11 @@ def _list(profiles: Iterator[Profile], *, as_csv: bool) -> None:
 
 def _row(profile: Profile) -> tuple[str, str, str, str, str]:
     """Return the cells of an account, in the order of `_COLUMNS`."""
-    states = (("suspended", profile.suspended), ("arbiter", profile.arbiter))
+    states = ("suspended",) if profile.suspended else ()
     return (
         profile.name,
         f"{datetime.fromtimestamp(profile.created / 1000, UTC):%Y-%m-%d}",
-        " ".join(name for name, holds in states if holds) or ("robot" if profile.robot else ""),
+        " ".join((*states, *profile.roles)) or ("robot" if profile.robot else ""),
         " ".join(one.address for one in profile.addresses),
         profile.language,
     )

@@ -7,9 +7,12 @@ import sys
 from typing import Final
 
 from domain.errors import Refusal
+from infra.people.accounts import AccountRole
 from infra.settings.settings import Settings
+from services.app.acts import TERMINAL
 from services.app.context import App
 from services.app.error_codes import CODE_INFO, EXIT_OK
+from services.app.roles import set_role
 
 LIST: Final = "list"
 
@@ -19,9 +22,8 @@ def run(name: str, is_arbiter: bool, settings: Settings) -> int:  # noqa: FBT001
     with App(settings) as parts:
         if name == LIST and is_arbiter:
             return _list(parts)
-        parts.ready()
         try:
-            parts.accounts.set_arbiter(name, is_arbiter)
+            set_role(parts, TERMINAL, name, AccountRole.ARBITER, held=is_arbiter)
         except Refusal as reason:
             print(f"{reason.code}: {reason.sentence}", file=sys.stderr)
             return CODE_INFO[reason.code].exit
@@ -31,6 +33,8 @@ def run(name: str, is_arbiter: bool, settings: Settings) -> int:  # noqa: FBT001
 
 def _list(parts: App) -> int:
     """Print the userids of all arbiters."""
-    for name in sorted(filter(None, parts.accounts.name_of(parts.accounts.arbiters()))):
+    for name in sorted(
+        filter(None, parts.accounts.name_of(parts.accounts.holders(AccountRole.ARBITER)))
+    ):
         print(name)
     return EXIT_OK

@@ -10,6 +10,7 @@ from infra.languages.wording import IN_ENGLISH
 from infra.people.rate_limits import SecurityEvent, note_security
 from infra.people.statements import Statement
 from infra.settings.settings import Settings
+from services.app.acts import TERMINAL, Act, record_act
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
 from services.language.arguments import read_board
@@ -30,6 +31,7 @@ def run(number: str, event: int, yes: bool, settings: Settings) -> int:  # noqa:
             return EXIT_OK
         parts.statements.remove(board, found.command)
         note_security(SecurityEvent.TEXT_ERASED, found.account, match=board, seq=event)
+        record_act(parts, TERMINAL, Act.TEXT_ERASED, found.account, what=str(board))
     print(f"{what}, has been erased; its hash stays in the log")
     return EXIT_OK
 

@@ -20,12 +20,11 @@ def run(name: str, settings: Settings) -> int:
     """Log out, and return the exit code."""
     if name:
         # slow to import, and rarely needed
-        from services.app.accounts import log_out_everywhere  # noqa: PLC0415
+        from services.app.accounts import log_out_account  # noqa: PLC0415
         from services.cli.suspend import change  # noqa: PLC0415
 
         said = "is logged out everywhere, and all its tokens are revoked"
-        end = lambda app, name: log_out_everywhere(app, app.accounts.id_of(name))  # noqa: E731
-        return change(name, end, said, settings)
+        return change(name, log_out_account, said, settings)
     login = read_login()
     if login is None:
         print("you are not logged in on this machine")

@@ -88,18 +88,33 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "account",
-        "make accounts for others, replace a lost password, or list all accounts",
+        "make accounts for others, replace lost passwords, give roles, or list all accounts",
         "Make accounts for others, with passwords that are made up and shown once; replace the password of an account "
-        "that has lost it, which also logs it out everywhere; or list all accounts.",
+        "that has lost it, which also logs it out everywhere; make accounts an `operator`, a `moderator` or an `arbiter`; "
+        "or list all accounts.",
         (
-            ("action", {"choices": ("create", "reset", "list"), "help": "what to do"}),
-            ("names", {"metavar": "USERID", "nargs": "*", "help": "the accounts"}),
+            ("action", {"choices": ("create", "reset", "role", "list"), "help": "what to do"}),
+            ("names", {"metavar": "USERID", "nargs": "*", "help": "the accounts; for `role` the role comes first"}),
             ("--file", {
                 "metavar": "FILE", "type": Path, "help": "a CSV file whose first column has the userids",
             }),
             ("--slips", {"action": "store_true", "help": "print a slip for each account, to be cut out"}),
             ("--lang", {"dest": "language", "default": "en", "metavar": "CODE", "help": "the language of the slips"}),
+            ("--revoke", {
+                "dest": "is_held", "action": "store_false", "help": "take the role away",
+            }),
             ("--csv", {"dest": "as_csv", "action": "store_true", "help": "print a line of CSV for each account"}),
+        ),
+    ),
+    Subcommand(
+        "acts",
+        "list what operators, moderators and arbiters have done",
+        "List what operators, moderators and arbiters have done, the newest first. Nobody can change this record.",
+        (
+            ("--count", {
+                "type": whole_number, "default": 50, "metavar": "N", "help": "how many at most (default 50)",
+            }),
+            ("--json", {"dest": "as_json", "action": "store_true", "help": "print a JSON object for each"}),
         ),
     ),
     Subcommand(

@@ -23,7 +23,7 @@ from domain.match.history import unpack_snapshot
 from domain.match.start import read_start_options, start_command
 from domain.match.state import ROBOT_ACCOUNTS, MatchState, position_of, robot_name
 from domain.rules import rules_by_id
-from infra.people.accounts import Account, create_robot_accounts
+from infra.people.accounts import Account, AccountRole, create_robot_accounts
 from services.app.disputes import AppealAction, ClaimAction, RuleAction, dispute
 from services.app.play import OutcomeNotDurable, submit
 from services.demo.community import (
@@ -84,7 +84,7 @@ def _sign_up(app: PastApp, now: int, password: str) -> AccountIds:
         app.accounts.change_of(account, changed)
         ids[person.name] = account
     for name in (ARBITER, SECOND_ARBITER):
-        app.accounts.set_arbiter(name, True)
+        app.accounts.set_role(name, AccountRole.ARBITER, held=True)
     return ids
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from domain.match.events import Appealed, Claimed, Ruled
 from domain.match.history import decode_event
+from infra.people.accounts import AccountRole
 from services.cli.verify import run as verify
 from tests.fakes.everywhere import API, FRONT_ENDS, MAIL, SEAT, TERMINAL, WEB, Everywhere, Result
 from tests.fakes.everywhere import everywhere as everywhere_of
@@ -25,7 +26,7 @@ def people(everywhere: Everywhere) -> tuple[Player, Player, Player, Player]:
     """Two players and two arbiters."""
     found = [everywhere.player() for _ in range(4)]
     for arbiter in found[2:]:
-        everywhere.api.parts.accounts.set_arbiter(arbiter.name, True)
+        everywhere.api.parts.accounts.set_role(arbiter.name, AccountRole.ARBITER, held=True)
     return tuple(found)
 
 

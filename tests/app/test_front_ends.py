@@ -128,6 +128,13 @@ USE_CASES: Final[dict[str, Row]] = {
     "accounts.erase_account": WITHIN,
     "accounts.set_suspended": OPERATOR,
     "accounts.all_profiles": OPERATOR,
+    "accounts.log_out_account": OPERATOR,
+    "roles.set_role": OPERATOR,
+    "roles.has_role": WITHIN,
+    "roles.require_operator": WITHIN,
+    "roles.require_moderator": WITHIN,
+    "acts.record_act": WITHIN,
+    "acts.acts_of": OPERATOR,
     "passwords.make_account": OPERATOR,
     "passwords.replace_lost_password": OPERATOR,
     "accounts.end_if_suspended": Row(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from infra.people.accounts import create_robot_accounts
+from infra.people.accounts import AccountRole, create_robot_accounts
 from infra.people.password_resets import PasswordResets
 from services.app.accounts import set_suspended
 from services.cli import account
@@ -24,7 +24,13 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 
 
 def run(api: Api, action: str, *names: str, **given: Any) -> int:
-    words = {"file": None, "slips": False, "language": "en", "as_csv": False} | given
+    words = {
+        "file": None,
+        "slips": False,
+        "language": "en",
+        "as_csv": False,
+        "is_held": True,
+    } | given
     return account.run(action=action, names=names, settings=api.settings, **words)
 
 
@@ -88,7 +94,7 @@ def test_all_accounts_are_listed_with_what_an_operator_asks_first(api, capsys, m
     monkeypatch.setattr("services.app.accounts._AT_ONCE", 2)
     for name in ("list-a", "list-b", "list-c"):
         api.player(name=name)
-    api.parts.accounts.set_arbiter("list-b", True)
+    api.parts.accounts.set_role("list-b", AccountRole.ARBITER, held=True)
     set_suspended(api.parts, "list-c", suspended=True)
     assert run(api, "list", as_csv=True) == 0
     rows = {row["userid"]: row for row in csv.DictReader(StringIO(capsys.readouterr().out))}

@@ -22,7 +22,7 @@ from domain.engine.match_analysis import ANALYSIS_VERSION  # noqa: E402 - found 
 from domain.engine.turning_points import AnalysedPosition  # noqa: E402
 from infra.log.key_files import generate_keys  # noqa: E402
 from infra.people.account_macs import AccountMacs, make_mac_key  # noqa: E402
-from infra.people.accounts import create_robot_accounts  # noqa: E402
+from infra.people.accounts import AccountRole, create_robot_accounts  # noqa: E402
 from infra.store.analyses import Analyses, StoredAnalysis  # noqa: E402
 from services.app.matches import load_state  # noqa: E402
 from tests.helpers.analysing import listening  # noqa: E402
@@ -193,7 +193,7 @@ def _write(said: Exchange, alice: Player, bob: Player) -> None:
 
 def _dispute(said: Exchange, alice: Player, bob: Player) -> None:
     arbiter = said.api.player_of("carol")
-    said.api.parts.accounts.set_arbiter("carol", True)
+    said.api.parts.accounts.set_role("carol", AccountRole.ARBITER, held=True)
     key = {"Idempotency-Key": "7d3c-3"}
     claim = {"ply": 2, "text": "My clock ran during the pause."}
     said.call("make_claim", alice, claim, board=1, **key)

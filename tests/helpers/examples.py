@@ -21,8 +21,8 @@ def examples(sample: int, full: int) -> settings:
     return settings(max_examples=full if FULL else sample)
 
 
-def refused(code: Code, call: Callable[..., object], *args: object) -> str:
+def refused(code: Code, call: Callable[..., object], *args: object, **named: object) -> str:
     with pytest.raises(Refusal) as caught:
-        call(*args)
+        call(*args, **named)
     assert caught.value.code is code
     return caught.value.sentence

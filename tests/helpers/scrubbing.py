@@ -28,7 +28,7 @@ from infra.log.log_writer import LogWriter
 from infra.log.published_log import PublishedLogs
 from infra.objects.files import FileObjects
 from infra.people.account_macs import AccountMacs, make_mac_key
-from infra.people.accounts import Accounts
+from infra.people.accounts import AccountRole, Accounts
 from infra.people.statements import Statements
 from infra.projections import archived_places
 from infra.redis.clients import make_client
@@ -244,7 +244,7 @@ def populated(
         server.accounts.signup(name, f"{name}-secret") for name in ("alice", "bob", "carol")
     )
     server.accounts.add_addresses_of(alice, ["alice@example.org"])
-    server.accounts.set_arbiter("carol", yes=True)
+    server.accounts.set_role("carol", AccountRole.ARBITER, held=True)
     plain = server.start(alice, bob)
     timed = server.start(bob, carol, terms=CLOCK)
     drawn = server.start(alice, carol, rules="powerdrain/1")

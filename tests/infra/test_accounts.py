@@ -15,6 +15,7 @@ from infra.mail.addresses import recipient_of
 from infra.people.account_macs import AccountMacs, make_mac_key
 from infra.people.accounts import (
     Account,
+    AccountRole,
     Accounts,
     MailAddress,
     Profile,
@@ -183,12 +184,12 @@ def test_who_signs_off_gets_mail_again_with_an_address(accounts, method):
 def test_the_operator_makes_an_arbiter_and_unmakes_one(accounts):
     alice = accounts.signup("alice", "mad-hatter")
     assert not accounts.record_of(alice).arbiter
-    assert accounts.set_arbiter("Alice", True) == alice
+    assert accounts.set_role("Alice", AccountRole.ARBITER, held=True) == alice
     assert accounts.record_of(alice).arbiter
-    accounts.set_arbiter("alice", False)
+    accounts.set_role("alice", AccountRole.ARBITER, held=False)
     assert not accounts.record_of(alice).arbiter
     assert accounts.verify("alice", "mad-hatter") == alice
-    refused(Code.UNKNOWN_USER, accounts.set_arbiter, "nobody", True)
+    refused(Code.UNKNOWN_USER, accounts.set_role, "nobody", AccountRole.ARBITER, held=True)
 
 
 def test_users_are_listed_in_alphabetical_order_page_by_page(accounts, redis_client):
@@ -442,7 +443,7 @@ def test_records_have_macs(redis_client, tmp_path):
 
 def test_a_robot_is_made_no_arbiter(accounts, redis_client):
     create_robot_accounts(redis_client, NO_MACS)
-    with pytest.raises(Refusal, match="robot-hard is a robot, and robots rule on nothing"):
-        accounts.set_arbiter("Robot-hard", True)
-    assert accounts.arbiters() == []
-    accounts.set_arbiter("robot-hard", False)
+    with pytest.raises(Refusal, match="robot-hard is a robot, and robots have no roles"):
+        accounts.set_role("Robot-hard", AccountRole.ARBITER, held=True)
+    assert accounts.holders(AccountRole.ARBITER) == []
+    accounts.set_role("robot-hard", AccountRole.ARBITER, held=False)

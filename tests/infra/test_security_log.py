@@ -8,7 +8,7 @@ import pytest
 from domain.errors import Refusal
 from infra.people import rate_limits
 from infra.people.account_macs import make_mac_key
-from infra.people.accounts import Accounts
+from infra.people.accounts import AccountRole, Accounts
 from infra.people.rate_limits import (
     LOGGER,
     AttemptSource,
@@ -64,8 +64,8 @@ def test_each_event_of_an_account_has_a_line_with_its_id_only(accounts, client, 
     account = accounts.signup("alice", PASSWORD, ["alice@example.org"])
     accounts.verify("alice", PASSWORD)
     accounts.change_addresses_of(account, ["other@example.org"])
-    accounts.set_arbiter("alice", yes=True)
-    accounts.set_arbiter("alice", yes=False)
+    accounts.set_role("alice", AccountRole.ARBITER, held=True)
+    accounts.set_role("alice", AccountRole.ARBITER, held=False)
     session = Sessions(client).open(account, "a browser")
     token = Tokens(client).issue(account, "a label", ["play", "read"])
     assert Tokens(client).revoke(account, token.id)

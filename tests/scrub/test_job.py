@@ -25,7 +25,7 @@ from infra.people.account_macs import (
     note_all_have_macs,
     read_mac_key,
 )
-from infra.people.accounts import Accounts
+from infra.people.accounts import AccountRole, Accounts
 from infra.people.accounts.usernames import Lookalikes
 from infra.process.failpoints import FAILPOINTS
 from infra.redis import keys
@@ -178,7 +178,7 @@ def test_every_change_of_an_account_keeps_its_mac_right(redis_client: Redis, tmp
     for change in (
         lambda: accounts.change("alice", "mad-hatter", lambda a: replace(a, language="de")),
         lambda: accounts.change_addresses_of(alice, ["alice@example.org"]),
-        lambda: accounts.set_arbiter("alice", yes=True),
+        lambda: accounts.set_role("alice", AccountRole.ARBITER, held=True),
         lambda: accounts.change_password("alice", "mad-hatter", "looking-glass"),
     ):
         before = redis_client.get(keys.account_mac(alice))

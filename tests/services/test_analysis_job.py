@@ -15,6 +15,7 @@ from rq.serializers import JSONSerializer
 
 from domain.errors import Code, Refusal
 from domain.match.state import ROBOT_ACCOUNTS
+from infra.people.accounts import AccountRole
 from infra.redis import keys
 from infra.redis.rq_jobs import ANALYSE, ANALYSIS, ROBOTS
 from infra.store import analyses
@@ -228,7 +229,7 @@ def test_a_ruling_that_sets_the_match_back_hides_its_analysis_at_once(api, parts
     player, board = over(api)
     assert analyse(parts, board)
     arbiter = api.player()
-    parts.accounts.set_arbiter(arbiter.name, True)
+    parts.accounts.set_role(arbiter.name, AccountRole.ARBITER, held=True)
     claim = {"ply": 1, "text": "The clock was wrong."}
     assert player.post(f"/api/matches/{board}/claim", claim).is_success
     assert read(parts, board) is None  # it is made again, because the match may have changed

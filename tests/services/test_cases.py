@@ -33,6 +33,7 @@ from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import MatchUpdate
 from infra.mail.progress import DigestItem
 from infra.objects.port import ObjectDiffersError
+from infra.people.accounts import AccountRole
 from infra.projections.notices import NoticeKind
 from infra.redis import keys
 from infra.redis.rq_jobs import FREEZE, MAINTENANCE, queue_key
@@ -64,7 +65,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 @pytest.fixture
 def players(api: Api) -> list[Player]:
     found = api.players(3)
-    api.parts.accounts.set_arbiter(found[2].name, True)
+    api.parts.accounts.set_role(found[2].name, AccountRole.ARBITER, held=True)
     return found
 
 
@@ -288,7 +289,7 @@ class World(NamedTuple):
 @pytest.fixture
 def world(api: Api, tmp_path: Path) -> World:
     alice, bob, arbiter = api.players(3)
-    api.parts.accounts.set_arbiter(arbiter.name, True)
+    api.parts.accounts.set_role(arbiter.name, AccountRole.ARBITER, held=True)
     return World(api, tmp_path, alice, bob, arbiter)
 
 
@@ -571,7 +572,7 @@ def listed(api: Api, capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def test_arbiters_are_listed_until_they_are_dismissed_or_deleted(api, capsys):
-    api.parts.data.delete(keys.ARBITERS)
+    api.parts.data.delete(keys.ROLES["arbiter"])
     for name in ("wilma", "fred", "barney"):
         api.player(name=name)
         assert set_arbiter(name, is_arbiter=True, settings=api.settings) == 0
@@ -580,5 +581,5 @@ def test_arbiters_are_listed_until_they_are_dismissed_or_deleted(api, capsys):
     assert listed(api, capsys) == ["barney", "wilma"]
     delete_account(api.parts, "wilma", PASSWORD)
     assert listed(api, capsys) == ["barney"]
-    assert api.parts.data.scard(keys.ARBITERS) == 1
+    assert api.parts.data.scard(keys.ROLES["arbiter"]) == 1
     assert set_arbiter("nobody", is_arbiter=True, settings=api.settings) == 1

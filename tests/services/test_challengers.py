@@ -8,6 +8,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import command_id
 from domain.match.history import decode_event
 from infra.people.account_lists import BLOCKED
+from infra.people.accounts import AccountRole
 from infra.people.challenges import Proposal
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS
 from infra.people.rate_limits import CommandRateLimit
@@ -392,7 +393,7 @@ def test_twenty_messages_a_day_reach_players_who_know_nothing_of_their_sender(te
 
 
 def test_an_arbiter_writes_to_as_many_players_as_it_takes(terminal):
-    terminal.app.accounts.set_arbiter("alice", yes=True)
+    terminal.app.accounts.set_role("alice", AccountRole.ARBITER, held=True)
     for number in range(21):
         fine(terminal, f"message {ALICE} bob ruling {number}")
 

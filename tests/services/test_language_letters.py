@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code
+from infra.people.accounts import AccountRole
 from infra.people.messages import BOX_LIMIT, BROADCAST_LIMIT, MOST_RECIPIENTS, MessageStore
 from infra.people.texts import TEXT_LIMIT
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
@@ -114,7 +115,7 @@ def test_texts_are_kept_with_their_blanks_and_to_their_full_length(terminal):
 
 @pytest.mark.parametrize("form", ["{} {}", "{}\n{}"])
 def test_an_arbiter_writes_to_everybody_and_not_to_who_comes_later(terminal, form):
-    terminal.app.accounts.set_arbiter("carol", True)
+    terminal.app.accounts.set_role("carol", AccountRole.ARBITER, held=True)
     accepted(terminal, "message alice mad-hatter bob before")
     line = "broadcast " + form.format("Carol sing-along", "The server rests\non Sunday.")
     assert accepted(terminal, line) == "everybody will find it in `messages`"
@@ -124,7 +125,7 @@ def test_an_arbiter_writes_to_everybody_and_not_to_who_comes_later(terminal, for
     rests = ["carol to everybody: The server rests", "    on Sunday."]
     assert box(terminal, "bob") == ["alice: after", *rests, "alice: before"]
     assert "carol" not in terminal.do("messages dora marco-polo").page
-    terminal.app.accounts.set_arbiter("carol", False)
+    terminal.app.accounts.set_role("carol", AccountRole.ARBITER, held=False)
     assert terminal.do(line).code == Code.NOT_AN_ARBITER
 
 
@@ -159,7 +160,7 @@ def test_the_players_of_a_match_read_in_its_order_what_they_said_whenever(termin
 )
 def test_what_is_repeated_with_its_senders_key_is_written_once_and_answered_alike(terminal, line):
     terminal.challenge()
-    terminal.app.accounts.set_arbiter("alice", True)
+    terminal.app.accounts.set_role("alice", AccountRole.ARBITER, held=True)
     assert len({terminal.do(line, "key-1") for _ in range(5)}) == 1
     read = "pow2 chat 1 bob yes-we-can" if "chat" in line else "messages bob yes-we-can"
     assert terminal.do(read).page.count("hello") == 1

@@ -22,7 +22,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
 from domain.errors import Code
-from infra.people.accounts import Accounts
+from infra.people.accounts import AccountRole, Accounts
 from infra.people.rate_limits import LoginRateLimit
 from services.language import LOCAL, Language
 from services.language.parser import join_texts, looks_like_command, parse
@@ -84,7 +84,7 @@ class Office:
         self.language = Language(self.app, origin=LOCAL)
         for name, password in zip(NAMES, secrets.right, strict=True):
             self.app.accounts.signup(name, password)
-        self.app.accounts.set_arbiter(NAMES[0], True)
+        self.app.accounts.set_role(NAMES[0], AccountRole.ARBITER, held=True)
         for line in (
             "pow2 challenge charlotte benjamin",
             "halves challenge charlotte benjamin -manual_start",

@@ -10,6 +10,7 @@ from domain.errors import Code
 from domain.match.events import Called, Claimed, MatchStarted, Ruled
 from domain.match.history import decode_event, unpack_snapshot
 from infra.audit.stored_match import check
+from infra.people.accounts import AccountRole
 from infra.people.statements import MOST_STATEMENTS
 from infra.projections.match_lists import MatchFilter, MatchLists
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
@@ -268,7 +269,7 @@ def judged(terminal: Terminal) -> int:
     """A match in which alice has moved; carol and dave are arbiters."""
     terminal.app.accounts.signup("dave", "marco-polo")
     for name in ("carol", "dave"):
-        terminal.app.accounts.set_arbiter(name, True)
+        terminal.app.accounts.set_role(name, AccountRole.ARBITER, held=True)
     board = terminal.challenge()
     assert not terminal.move(board, "alice", "m13-j7").code
     return board
@@ -356,7 +357,7 @@ def test_the_ruling_on_an_appeal_is_another_arbiters_and_its_case_is_shown_to_pl
     terminal, judged
 ):
     claim(terminal, judged)
-    terminal.app.accounts.set_arbiter("bob", True)
+    terminal.app.accounts.set_role("bob", AccountRole.ARBITER, held=True)
     refused = terminal.do(f"rule {judged} bob yes-we-can dismissed I was right")
     assert refused.code == Code.NOT_AN_ARBITER
     rule(terminal, judged, "result bob Light cheated")

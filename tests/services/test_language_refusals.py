@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code
-from infra.people.accounts import Accounts
+from infra.people.accounts import AccountRole, Accounts
 from infra.people.messages import MOST_RECIPIENTS
 from infra.people.rate_limits import CommandRateLimit, LoginRateLimit
 from infra.people.texts import TEXT_LIMIT
@@ -237,7 +237,7 @@ def busy() -> Iterator[Terminal]:
     app = FakeApp()
     terminal = patient(app)
     app.accounts.signup("dave", "marco-polo")
-    app.accounts.set_arbiter("dave", True)
+    app.accounts.set_role("dave", AccountRole.ARBITER, held=True)
     terminal.challenge()
     terminal.begin("line challenge alice bob")
     assert terminal.do("powerdrain challenge alice bob --gather").code == ""
@@ -337,7 +337,7 @@ def test_after_ten_wrong_passwords_not_even_the_right_one_is_heard(terminal, lin
 @pytest.mark.parametrize("line", OWN[:-1])
 def test_whoever_gives_too_many_commands_in_a_minute_is_asked_to_wait(terminal, line):
     terminal.challenge()
-    terminal.app.accounts.set_arbiter("alice", True)
+    terminal.app.accounts.set_role("alice", AccountRole.ARBITER, held=True)
     before = terminal.app.accounts.record_of(terminal.app.accounts.id_of("alice"))
     terminal.app.pace = CommandRateLimit(1)
     assert terminal.do(f"messages {A}").code == ""

@@ -18,6 +18,7 @@ from infra.mail.email import PICTURE, Attachment, clean_subject
 from infra.mail.progress import DigestItem
 from infra.mail.queues import QueuedMessage
 from infra.mail.receipt_attachments import with_receipt_line
+from infra.people.accounts import AccountRole
 from infra.projections.notices import NoticeKind
 from services.app.imports import check_import, plan_import, seats_of
 from services.app.names import join_names
@@ -258,7 +259,7 @@ def test_mails_about_what_else_happens_in_a_match_are_german(german, composing):
 
 def test_mails_about_a_dispute_are_german(german, composing):
     app = german.app
-    app.accounts.set_arbiter("carol", True)
+    app.accounts.set_role("carol", AccountRole.ARBITER, held=True)
     carol = app.accounts.id_of("carol")
     board = german.challenge()
     german.move(board, "alice", "m13-m5:l4")

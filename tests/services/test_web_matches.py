@@ -8,6 +8,7 @@ from msgspec.structs import force_setattr
 
 from domain.rules import game_by_key
 from infra.people.account_lists import Notes
+from infra.people.accounts import AccountRole
 from infra.projections.ratings import RatingChange
 from services.app.matches import load_state
 from services.http.web.boards.board_view import BoardView, draw_position
@@ -238,7 +239,7 @@ def test_home_shows_a_challenge_to_accept_and_to_whom_ones_own_went(api, one, tw
 def test_the_page_says_that_staff_could_choose_the_deal_and_not_of_a_sealed_one(
     api, one, two, come
 ):
-    api.parts.accounts.set_arbiter(one.name, True)
+    api.parts.accounts.set_role(one.name, AccountRole.ARBITER, held=True)
     said = f"{one.name} helps run this server, and could choose this deal."
     board = challenge(two, one, game="halves")
     assert said in two.page(f"/m/{board}")
@@ -252,7 +253,7 @@ def test_the_page_says_that_staff_could_choose_the_deal_and_not_of_a_sealed_one(
     )
     assert "belongs to the staff" not in two.page(sealed.headers["location"])
     assert "belongs to the staff" not in two.page(f"/m/{start(two, one)}")
-    api.parts.accounts.set_arbiter(one.name, False)
+    api.parts.accounts.set_role(one.name, AccountRole.ARBITER, held=False)
     assert "belongs to the staff" not in two.page(f"/m/{board}")
 
 

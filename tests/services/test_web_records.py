@@ -19,6 +19,7 @@ from domain.match.history import decode_event, leaf_hash
 from infra.log.checkpoint import InclusionProof
 from infra.log.key_files import generate_keys
 from infra.log.receipts import open_receipt
+from infra.people.accounts import AccountRole
 from infra.redis import keys
 from infra.redis.rq_jobs import ANALYSIS
 from infra.store.analyses import Analyses, StoredAnalysis
@@ -320,7 +321,7 @@ class World(NamedTuple):
 def world(api: Api) -> Iterator[World]:
     """A match of two moves, an arbiter and somebody else."""
     players: list[Player] = api.players(4)
-    api.parts.accounts.set_arbiter(players[2].name, True)
+    api.parts.accounts.set_role(players[2].name, AccountRole.ARBITER, held=True)
     board = api.begun(*players[:2], terms=["--days=3"])
     players[0].move(board, "m13-j7")
     players[1].move(board, "a13-d7")

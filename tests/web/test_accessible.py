@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 import tests.games
 from domain.match.state import position_of
 from domain.rules import latest_rules, rules_id
+from infra.people.accounts import AccountRole
 from services.app.games import game_keys
 from services.app.matches import load_state
 from tests.helpers.api import PASSWORD, Player
@@ -67,7 +68,7 @@ def board(api, pair) -> int:
     assert sealed == board + LAST
     hugo.move(board, "m13-m13")
     hugo.post(f"/api/matches/{board}/claim", {"ply": 1, "text": "look at that"})
-    api.parts.accounts.set_arbiter("gerd", True)
+    api.parts.accounts.set_role("gerd", AccountRole.ARBITER, held=True)
     api.caught_up()
     return board
 

@@ -27,7 +27,7 @@ from infra.mail.progress import MailerProgress
 from infra.mail.queues import WAIT_MS, ChatMailQueue, MailingMessageStore
 from infra.mail.unsubscribe_links import UnsubscribeLinks
 from infra.mail.wakeup import MailerWakeup
-from infra.people.accounts import MailAddress
+from infra.people.accounts import AccountRole, MailAddress
 from infra.redis import keys, mail_keys
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
@@ -240,7 +240,7 @@ def disputed(redis_client: Redis, tmp_path: Path) -> Iterator[Mailing]:
         disputed = Mailing(redis_client, tmp_path, sink)
         disputed.enrol(DAVE, MailAddress("dave@example.org", verified=True))
         for name in ("bob", "carol", "dave"):
-            disputed.accounts.set_arbiter(name, True)
+            disputed.accounts.set_role(name, AccountRole.ARBITER, held=True)
         disputed.challenge()
         disputed.do(ALICE, PlayMove(text="m13-j7"))
         disputed.mail()
@@ -304,7 +304,7 @@ def test_an_appeal_reaches_the_arbiters_and_the_ruling_on_it_is_final(disputed):
 
 def test_an_arbiter_who_wants_no_mail_or_is_none_any_longer_gets_none(disputed):
     disputed.change(CAROL, lambda record: replace(record, notify="none"))
-    disputed.accounts.set_arbiter("dave", False)
+    disputed.accounts.set_role("dave", AccountRole.ARBITER, held=False)
     make_claim(disputed)
     assert recipients(disputed.mail()) == ["bob"]
 

@@ -25,7 +25,7 @@ from domain.errors import Code
 from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
-from infra.people.accounts import Accounts
+from infra.people.accounts import AccountRole, Accounts
 from infra.people.rate_limits import LoginRateLimit
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
@@ -89,7 +89,7 @@ class Table(FakeApp):
         ListedWorker(self.queue, ANALYSIS, {}).register_birth()
         for name, password in PASSWORDS.items():
             self.accounts.signup(name, password)
-        self.accounts.set_arbiter("carol", True)
+        self.accounts.set_role("carol", AccountRole.ARBITER, held=True)
         for line in MATCHES:
             assert self.language.do(line).code == "", line
         self.settle()

@@ -39,6 +39,7 @@ from infra.mail.email import Email
 from infra.mail.progress import DigestItem
 from infra.mail.queues import MessageMailQueue, QueuedMessage, UnmailedChat, lines_since
 from infra.mail.verification_codes import VerificationCodes
+from infra.people.accounts import AccountRole
 from infra.people.accounts.address_owners import AddressOwners
 from infra.people.messages import PlayerMessage
 from infra.people.password_resets import PasswordResets, ResetRequest
@@ -56,7 +57,7 @@ def mail_arbiters(context: MailContext, fact: Fact) -> None:
     if not isinstance(event.body, Claimed | Appealed):
         return
     history: tuple[bytes, ...] = ()
-    for account in context.accounts.arbiters():
+    for account in context.accounts.holders(AccountRole.ARBITER):
         if account in (*fact.setup.seats, event.actor):
             continue
         # read once, and only if there is an arbiter

@@ -42,7 +42,7 @@ class AccountCheck:
 
     def _lists_are_lists(self) -> list[ScrubFault]:
         """Find lists of accounts that are of another type."""
-        wanted = {keys.USERS: b"zset", keys.ARBITERS: b"set"}
+        wanted = {keys.USERS: b"zset", **dict.fromkeys(keys.ROLES.values(), b"set")}
         return [
             ScrubFault(f"key {name}", "it is of another type than this program writes there")
             for name, kind in wanted.items()
@@ -135,7 +135,7 @@ class AccountCheck:
             if self._key.since:
                 return [ScrubFault(about, self._why(mac))]
             adopted = write_account(self._client, account, data, data, self._key.mac(account, data))
-        faults = self._arbiter_faults(about, account, record)
+        faults = self._role_faults(about, account, record)
         if listed == 0.0:
             return faults
         if adopted:  # an account that is older than the list is added there, as by its next login
@@ -144,13 +144,16 @@ class AccountCheck:
         why = "it was not in the list of all userids: the list was repaired"
         return [*faults, ScrubFault(about, why, mend=partial(self._list, record.name))]
 
-    def _arbiter_faults(self, about: str, account: AccountId, record: Account) -> list[ScrubFault]:
-        """Check that an arbiter is in the index, which names those to ask; only the record makes one."""
-        if not record.arbiter or self._client.sismember(keys.ARBITERS, account):
-            return []
-        why = "it is an arbiter, and was not in the list of all arbiters: the list was repaired"
-        add = partial(self._client.sadd, keys.ARBITERS, account)
-        return [ScrubFault(f"arbiter {about}", why, mend=add)]
+    def _role_faults(self, about: str, account: AccountId, record: Account) -> list[ScrubFault]:
+        """Check that each role is in its index, which names those to ask; only the record gives one."""
+        faults = []
+        for role in record.roles:
+            index = keys.ROLES[role]
+            if not self._client.sismember(index, account):
+                why = f"it is missing in the list of all who are {role}: the list was repaired"
+                add = partial(self._client.sadd, index, account)
+                faults.append(ScrubFault(f"{role} {about}", why, mend=add))
+        return faults
 
     def _list(self, name: str) -> None:
         self._client.zadd(keys.USERS, {name: 0})

@@ -23,7 +23,7 @@ from infra.people.accounts.passwords import (
     RecentPasswords,
     check_password,
 )
-from infra.people.accounts.record import Account, MailAddress, Profile
+from infra.people.accounts.record import Account, AccountRole, MailAddress, Profile
 from infra.people.accounts.robots import create_robot_accounts, read_robot_userids
 from infra.people.accounts.usernames import MOST_ADDRESSES, read_address, read_addresses, read_name
 
@@ -34,6 +34,7 @@ __all__ = [
     "PASSWORD_LENGTHS",
     "SHORTEST_PASSWORD",
     "Account",
+    "AccountRole",
     "Accounts",
     "MailAddress",
     "Profile",

@@ -18,6 +18,7 @@ from infra.people.accounts.passwords import Passwords, RecentPasswords, check_pa
 from infra.people.accounts.record import (
     Account,
     AccountChange,
+    AccountRole,
     MailAddress,
     Profile,
     changed_fields,
@@ -197,28 +198,31 @@ class Accounts:
         # last, because a thief who goes on changing the account could hinder it
         self.change_of(account, with_next_mail_turn)
 
-    def set_arbiter(self, name: str, yes: bool) -> AccountId:  # noqa: FBT001 - there are but two
-        """Make an account an arbiter or revoke that; the operator needs no password."""
+    def set_role(self, name: str, role: AccountRole, *, held: bool) -> AccountId:
+        """Set whether an account has a role, and return the account; an operator needs no password.
+
+        `unknown-user`; `not-wanted` for a robot.
+        """
         found = self._users.read(name)
         if found is None:
             raise unknown_user(name)
-        if yes and robot_level(found[0]):
-            raise Refusal(Code.NOT_WANTED, f"{name.lower()} is a robot, and robots rule on nothing")
-        # crash window: the index has an account that is no arbiter; `arbiters` leaves it out
-        if yes:
-            self._client.sadd(keys.ARBITERS, found[0])
-        self._store(*found, lambda a: replace(a, arbiter=yes))
-        event = SecurityEvent.ARBITER_MADE if yes else SecurityEvent.ARBITER_DISMISSED
-        note_security(event, found[0])
-        if not yes:
-            self._client.srem(keys.ARBITERS, found[0])
+        if held and robot_level(found[0]):
+            raise Refusal(Code.NOT_WANTED, SAY("robot-role", name=name.lower()))
+        # crash window: the index has an account without the role; `holders` leaves it out
+        index = keys.ROLES[role]
+        if held:
+            self._client.sadd(index, found[0])
+        self._store(*found, lambda a: replace(a, **{role: held}))
+        _note_role(found[0], role, held=held)
+        if not held:
+            self._client.srem(index, found[0])
         return found[0]
 
-    def arbiters(self) -> list[AccountId]:
-        """Return the arbiters, sorted by id."""
-        members: Any = self._client.smembers(keys.ARBITERS)
+    def holders(self, role: AccountRole) -> list[AccountId]:
+        """Return the accounts that have a role, sorted by id."""
+        members: Any = self._client.smembers(keys.ROLES[role])
         profiles = [(account, self.record_of(account)) for account in sorted(members)]
-        return [account for account, profile in profiles if profile and profile.arbiter]
+        return [account for account, profile in profiles if profile and profile.has(role)]
 
     def delete(self, name: str, password: str, erase: Callable[[AccountId], None]) -> AccountId:
         """Delete an account and free its userid; return the id that it had.
@@ -233,7 +237,8 @@ class Accounts:
         # crash window: the name points nowhere; no password opens it, and anybody may finish this
         erase(account)  # also what was added while the record still existed
         self.codes.forget(account)
-        self._client.srem(keys.ARBITERS, account)
+        for index in keys.ROLES.values():
+            self._client.srem(index, account)
         self._attempts.forget(name, account)
         self._users.release(name.lower(), account)
         note_security(SecurityEvent.ACCOUNT_DELETED, account)
@@ -397,3 +402,14 @@ class Accounts:
                 account, b"", record, 1000 * UNCLAIMED_SECONDS
             ):
                 return account
+
+
+def _note_role(account: AccountId, role: AccountRole, *, held: bool) -> None:
+    if role is AccountRole.ARBITER:
+        note_security(
+            SecurityEvent.ARBITER_MADE if held else SecurityEvent.ARBITER_DISMISSED, account
+        )
+    else:
+        note_security(
+            SecurityEvent.ROLE_GIVEN if held else SecurityEvent.ROLE_TAKEN, account, role=role
+        )

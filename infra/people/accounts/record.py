@@ -35,6 +35,17 @@ class MailAddress(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.verified and not self.bounced
 
 
+class AccountRole(StrEnum):
+    """The roles that an operator can give to an account."""
+
+    ARBITER = "arbiter"
+    """Rules on claims, and writes to everybody."""
+    MODERATOR = "moderator"
+    """Decides on reports, and on sanctions against players."""
+    OPERATOR = "operator"
+    """Runs the server: accounts, admission, settings; may all that a moderator may."""
+
+
 class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An account's record without its password."""
 
@@ -52,7 +63,11 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     displays: tuple[tuple[str, str], ...] = ()
     """Pairs of a game and the preferred drawing of its board."""
     arbiter: bool = False
-    """Whether the account decides disputes; set by the operator only."""
+    """Whether the account has `AccountRole.ARBITER`; set by an operator only."""
+    moderator: bool = False
+    """Whether it has `AccountRole.MODERATOR`."""
+    operator: bool = False
+    """Whether it has `AccountRole.OPERATOR`."""
     challenges: str = "anyone"
     """Whose challenges by name are accepted: of `anyone`, of `known` players, or of `none`."""
     vacations: tuple[tuple[int, int], ...] = ()
@@ -65,6 +80,16 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether nobody can log in to the account; set by the operator only."""
     receipts: bool = False
     """Whether mail has receipts, and each accepted move by mail is answered by itself."""
+
+    def has(self, role: AccountRole) -> bool:
+        """Return whether the account has a role."""
+        held: bool = getattr(self, role)
+        return held
+
+    @property
+    def roles(self) -> tuple[AccountRole, ...]:
+        """The roles of the account."""
+        return tuple(filter(self.has, AccountRole))
 
 
 class AccountChange(StrEnum):
@@ -87,7 +112,7 @@ class Account(Profile, frozen=True, kw_only=True, omit_defaults=True):
 
 def changed_fields(old: Account, new: Account) -> list[str]:
     """Return the names of the fields that differ, but for those that are events of their own."""
-    apart = ("arbiter", "suspended")
+    apart = (*AccountRole, "suspended")
     names = (name for name in old.__struct_fields__ if name not in apart)
     return [name for name in names if getattr(old, name) != getattr(new, name)]
 

@@ -61,6 +61,8 @@ class Scope(StrEnum):
     """Commands in matches."""
     ACCOUNT = "account"
     """Preferences, tokens, deletion."""
+    ADMIN = "admin"
+    """Acts of an operator or a moderator, as long as the account is one."""
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -15,6 +15,7 @@ from domain.match.history import decode_event
 from infra.audit.draws import DEALS as CLAUSES
 from infra.audit.match_document import write_document
 from infra.log.signed_note import SignatureType, Signer
+from infra.people.accounts import AccountRole
 from services.http.web.log.page import PAGE
 from tests.evidence.test_imported import document_of, imported
 from tests.helpers.browser import PHONE, faults_of
@@ -246,7 +247,7 @@ def test_what_a_server_exports_holds(page, publishing, game):
 
 def test_the_evidence_of_a_case_holds_and_so_does_the_match_after_the_ruling(page, publishing):
     alice, bob, arbiter = publishing.players(3)
-    publishing.parts.accounts.set_arbiter(arbiter.name, True)
+    publishing.parts.accounts.set_role(arbiter.name, AccountRole.ARBITER, held=True)
     board = publishing.begun(alice, bob)
     alice.move(board, "m13-j7")
     bob.move(board, "a13-a1")
