@@ -49,6 +49,8 @@ def moving(cluster: Cluster) -> Iterator[MovingSlot]:
         for node in cluster.primaries:
             with node.client() as client:
                 client.flushall()
+                # a node that is still importing the slot would refuse to be given it at once
+                client.execute_command("CLUSTER", "SETSLOT", SLOT, "STABLE")
         MovingSlot(cluster, target, source).end()
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from rq import Queue, Worker
 from rq.job import Job
 from rq.serializers import JSONSerializer
+from rq.worker_registration import WORKERS_BY_QUEUE_KEY
 
 from domain.errors import Code, Refusal
 from domain.match.state import ROBOT_ACCOUNTS
@@ -162,6 +163,8 @@ def test_a_puzzle_is_analysed_while_it_is_solved(api, parts):
 
 def test_a_server_without_a_process_for_it_refuses_in_a_sentence(api):
     player, board = over(api)
+    # those that other tests have killed are listed until they are missed
+    api.parts.queue.delete(WORKERS_BY_QUEUE_KEY % ANALYSIS)
     assert code(ask, api.parts, player, board) == Code.UNAVAILABLE
     assert read(api.parts, board) is None
 
