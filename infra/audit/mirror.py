@@ -36,16 +36,17 @@ _SHARD: Final = re.compile(r"s[0-9]{2,3}")
 class MirrorObjects:
     """The objects of a mirror, by the names that they have in an object store.
 
-    What is read over HTTP is kept in the folder `kept`, so that it is read once; the others are read where they are.
+    What is read over HTTP, with a token if there is one, is kept in the folder `kept`, so that it is read once; the
+    others are read where they are.
     """
 
-    def __init__(self, where: str, kept: Path) -> None:
+    def __init__(self, where: str, kept: Path, token: str = "") -> None:
         self._source: ObjectStore
         self._kept: FileObjects | None = None
         self._one = ""
         """The folder that all names begin with, in a mirror of one shard."""
         if "://" in where:
-            self._source, self._kept = HttpObjects(where), FileObjects(kept)
+            self._source, self._kept = HttpObjects(where, token=token), FileObjects(kept)
             lone = bool(_SHARD.fullmatch(where.rstrip("/").rpartition("/")[2]))
         else:
             self._source = FileObjects(Path(where))

@@ -19,6 +19,13 @@ MOST_BUNDLE: Final = 256 * 64 * 1024
 
 _MOST_REDIRECTS: Final = 5
 _MOST_SECONDS: Final = 60.0
+_SECONDS: Final = 20.0
+
+
+def open_client(token: str = "") -> httpx.Client:
+    """Return a client for `read_answer`, which sends a token along if there is one, and to no other origin."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return httpx.Client(timeout=_SECONDS, headers=headers)
 
 
 def read_answer(
@@ -60,7 +67,6 @@ def _body(answer: httpx.Response, most: int) -> bytes:
     return bytes(found)
 
 
-_SECONDS: Final = 20.0
 _NOT_FOUND: Final = 404
 _BUNDLES: Final = "/tile/entries/"
 
@@ -68,12 +74,12 @@ _BUNDLES: Final = "/tile/entries/"
 class HttpObjects:
     """See `infra.objects.port.ObjectStore`: `get` reads below a URL such as https://example.org/log.
 
-    Nothing can be written, and no names are listed.
+    Nothing can be written, and no names are listed. A `token` is sent along, which a server for members alone wants.
     """
 
-    def __init__(self, url: str, http: httpx.Client | None = None) -> None:
+    def __init__(self, url: str, http: httpx.Client | None = None, *, token: str = "") -> None:
         self._url = url.rstrip("/")
-        self._http = http or httpx.Client(timeout=_SECONDS)
+        self._http = http or open_client(token)
         weakref.finalize(self, self._http.close)
 
     def __repr__(self) -> str:

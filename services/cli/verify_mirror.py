@@ -17,6 +17,7 @@ from infra.audit.mirror import MirroredLog, MirrorObjects, MirrorReader, notes_i
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.objects.port import ObjectStoreError
 from services.cli.verify import VerifyReport, not_checkable, read_keys
+from services.client.connect import log_token
 
 _TOGETHER: Final = 32 << 20
 """Bytes of the matches of one task: their leaves are in memory."""
@@ -29,7 +30,7 @@ class _Mirror:
     """A mirror, as each process reads it."""
 
     def __init__(self, where: str, kept: Path, keys: Sequence[VerifierKey]) -> None:
-        self.objects = MirrorObjects(where, kept)
+        self.objects = MirrorObjects(where, kept, log_token())
         self._keys = keys
 
     def reader(self, shard: int) -> MirrorReader:
@@ -62,7 +63,7 @@ def run(where: str, trusted: Sequence[str], checkpoints: Sequence[str]) -> Verif
         keys = [key for one in trusted for key in read_keys(one)]
         earlier = [note for file in checkpoints for note in _notes(Path(file))]
         with TemporaryDirectory() as kept:
-            shards = MirrorObjects(where, Path(kept)).shards()
+            shards = MirrorObjects(where, Path(kept), log_token()).shards()
             context = get_context("spawn")
             with ProcessPoolExecutor(
                 os.cpu_count(), context, begin_process, (where, Path(kept), keys)

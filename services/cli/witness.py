@@ -17,12 +17,13 @@ from typing import Final
 import httpx
 
 from infra.log.signed_note import NoteError, VerifierKey
-from infra.objects.http import HttpObjects, read_answer
+from infra.objects.http import HttpObjects, open_client, read_answer
 from infra.process.machine import raise_limit
 from infra.process.synced_files import sync_folder, write_synced
 from infra.witness.follower import LogFollower
 from infra.witness.witness import Witness, WitnessFolderError
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
+from services.client.connect import log_token
 from services.http.connections import QuietServer, limits_for, server_config
 from services.serve.logging import log_to_stderr
 from services.serve.sockets import address_of, listen
@@ -35,8 +36,6 @@ FOLLOW_SECONDS: Final = 60.0
 
 _KEYS_FILE: Final = "log-keys"
 """The keys of the logs, as they were first seen."""
-
-_SECONDS: Final = 20.0
 
 
 def run(
@@ -58,7 +57,9 @@ def run(
         return _fail(str(error))
     with closing(witness):
         print(f"witness {witness.key}", flush=True)
-        follower = follow and LogFollower(witness, HttpObjects(f"{follow.rstrip('/')}/log"), known)
+        follower = follow and LogFollower(
+            witness, HttpObjects(f"{follow.rstrip('/')}/log", token=log_token()), known
+        )
         if follower and once:
             return EXIT_REFUSED if _look(follower) else EXIT_OK
         if follower and http is None:
@@ -84,7 +85,7 @@ def _log_keys(folder: Path, keys: str | None, follow: str | None) -> list[Verifi
             "use --keys to say which logs to cosign: a file or an address of their keys"
         )
     if place.startswith(("http://", "https://")):
-        with httpx.Client(timeout=_SECONDS) as client:
+        with open_client(log_token()) as client:
             status, body = read_answer(client, place)
         if not httpx.codes.is_success(status):
             raise NoteError(f"{place} has no keys of logs: the answer is {status}")

@@ -39,6 +39,14 @@ class Connection(msgspec.Struct, frozen=True):
         return f"{self.userid} at {self.url}" if self.userid else self.url
 
 
+def log_token() -> str:
+    """Return the token for the published log of another server; empty without one.
+
+    It is not the token for playing, because the server whose log is watched may be hostile.
+    """
+    return os.environ.get("MATCHPOST_LOG_TOKEN", "")
+
+
 def find_connection(url: str = "", *, with_login: bool = True) -> Connection | None:
     """Return the server to talk to; `url` is that of the command line. None if nothing names one.
 
