@@ -45,6 +45,7 @@ class Code(StrEnum):
     NOT_AN_ARBITER = "not-an-arbiter"
     NOT_A_MODERATOR = "not-a-moderator"
     NOT_AN_OPERATOR = "not-an-operator"
+    NOT_AN_ORGANISER = "not-an-organiser"
     NOT_WANTED = "not-wanted"
     # the match or challenge it is about
     UNKNOWN_BOARD = "unknown-board"
@@ -73,6 +74,9 @@ class Code(StrEnum):
     ALREADY_APPEALED = "already-appealed"
     BAD_RULING = "bad-ruling"
     UNKNOWN_CHALLENGE = "unknown-challenge"
+    UNKNOWN_CLUB = "unknown-club"
+    LAST_OWNER = "last-owner"
+    CLUB_CLOSED = "club-closed"
     OWN_CHALLENGE = "own-challenge"
     # delivery
     ID_REUSED = "id-reused"

@@ -8,6 +8,13 @@ SAY: Final = Sentences(
     "server",
     {
         "robot-role": "{name} is a robot, and robots have no roles",
+        "club-name": "a club's name has 1 to {most} characters",
+        "club-taken": "there is a club called {name!r} already, or one whose name looks like it",
+        "clubs": "there are {most} clubs already",
+        "club-full": "{club} has {most} members, and can't have more",
+        "club-requests": "too many people are waiting to join {club}; try again later",
+        "account-clubs": "you can be in at most {most} clubs; leave one first",
+        "last-owner": "{club} needs an owner; make another member its owner first",
         "name-taken": "the userid {name!r} is taken; choose another",
         "no-user": "there is no user {name!r}; check the spelling",
         "account-busy": "the account was being changed elsewhere at the same moment; try again",

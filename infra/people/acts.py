@@ -38,6 +38,7 @@ class Act(StrEnum):
     TEXT_ERASED = "text-erased"
     RULED = "ruled"
     BROADCAST = "broadcast"
+    CLUB_CLOSED = "club-closed"
 
 
 class RecordedAct(msgspec.Struct, frozen=True, kw_only=True):

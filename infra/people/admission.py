@@ -15,7 +15,8 @@ made and given back if it isn't, so there are never more accounts than uses; a c
 import hmac
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any, Final, Literal
 
@@ -53,6 +54,8 @@ class Admission(msgspec.Struct, frozen=True):
     """An account can be made by anybody, by anybody with a sign-up link, or by nobody."""
     visible_to: Audience = "everybody"
     """Matches, players and lists are shown to everybody, or to members alone: to those with an account."""
+    clubs: Literal["operators", "members"] = "operators"
+    """The accounts that may found clubs."""
     trial: Literal["on", "off"] = "on"
     """Whether somebody without an account may try the board of a game where the rest is for members."""
 
@@ -73,6 +76,12 @@ class SignupLink(msgspec.Struct, frozen=True):
     expires: int
     note: str = ""
     """The operator's own words on whom it is for."""
+    club: str = ""
+    """Id of the club whose members those become who use it; empty for none."""
+    role: str = ""
+    """Their role in it."""
+    signs_up: bool = True
+    """Whether accounts can be made with it; if not, those who have one join its club."""
 
 
 class Admissions:
@@ -109,13 +118,27 @@ class Admissions:
         self._client.hset(keys.ADMISSION, mapping={name: known[name] for name in changes})
         self._read_at = float("-inf")
 
-    def make_link(self, uses: int, days: int, note: str = "") -> tuple[SignupLink, str]:
+    def make_link(
+        self,
+        uses: int,
+        days: int,
+        note: str = "",
+        *,
+        club: str = "",
+        role: str = "",
+        signs_up: bool = True,
+    ) -> tuple[SignupLink, str]:
         """Make a sign-up link, and return it with its text; `too-many` if there are `MOST_LINKS`."""
         if len(self.links()) >= MOST_LINKS:
             raise Refusal(Code.TOO_MANY, SAY("signup-links", most=MOST_LINKS))
         now, id_ = time_ms(self._client), new_id()
         text = f"{id_}{secrets.token_urlsafe(_SECRET_BYTES)}"
-        link = SignupLink(id_, _digest(text), uses, now, now + days * _DAY, note)
+        link = SignupLink(
+            *(id_, _digest(text), uses, now, now + days * _DAY, note),
+            club=club,
+            role=role,
+            signs_up=signs_up,
+        )
         self._client.hset(keys.SIGNUP_LINKS, id_, msgspec.msgpack.encode(link))
         return link, text
 
@@ -137,28 +160,34 @@ class Admissions:
             ended, _ = pipe.execute()
         return bool(ended)
 
-    def is_usable(self, text: str) -> bool:
-        """Return whether an account can be made with the link of this text."""
-        link = self._link_of(text)
-        if link is None:
-            return False
-        used: Any = self._client.hget(keys.SIGNUP_USES, link.id)
-        return int(used or 0) < link.uses
-
-    def use_link(self, text: str) -> str | None:
-        """Count a use of a link, and return its id; None if there is no such link, or no use is left."""
+    def usable_link(self, text: str) -> SignupLink | None:
+        """Return the link of a text; None if there is no such link, or no use is left."""
         link = self._link_of(text)
         if link is None:
             return None
-        used: Any = self._client.hincrby(keys.SIGNUP_USES, link.id, 1)
-        if used <= link.uses:
-            return link.id
-        self.give_back(link.id)
-        return None
+        used: Any = self._client.hget(keys.SIGNUP_USES, link.id)
+        return link if int(used or 0) < link.uses else None
 
-    def give_back(self, id_: str) -> None:
-        """Take back a use with which no account was made."""
-        self._client.hincrby(keys.SIGNUP_USES, id_, -1)
+    @contextmanager
+    def counted(self, text: str) -> Iterator[SignupLink | None]:
+        """Count a use of a link, and give it back if what it is for is refused.
+
+        Yields None if there is no such link, or no use is left.
+        """
+        link = self._link_of(text)
+        if link is None:
+            yield None
+            return
+        used: Any = self._client.hincrby(keys.SIGNUP_USES, link.id, 1)
+        if used > link.uses:
+            self._client.hincrby(keys.SIGNUP_USES, link.id, -1)
+            yield None
+            return
+        try:
+            yield link
+        except Refusal:
+            self._client.hincrby(keys.SIGNUP_USES, link.id, -1)
+            raise
 
     def _link_of(self, text: str) -> SignupLink | None:
         """Return the link of a text; None if there is none, or its time is over."""

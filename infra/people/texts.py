@@ -31,7 +31,7 @@ def without_invisible(text: str) -> str:
     return _INVISIBLE.sub("", _LINE_ENDS.sub("\n", text))
 
 
-def read_text(text: str) -> str:
+def read_text(text: str, most: int = TEXT_LIMIT) -> str:
     """Return a text in its stored form, without blanks around it; `too-long` or `bad-request`.
 
     Invisible characters are left out. The sentence of a refusal repeats nothing of the text.
@@ -39,8 +39,8 @@ def read_text(text: str) -> str:
     text = without_invisible(text).strip()
     if not text:
         raise Refusal(Code.BAD_REQUEST, SAY("text-empty"))
-    if len(text) > TEXT_LIMIT:
-        raise Refusal(Code.TOO_LONG, SAY("text-long", length=len(text), most=TEXT_LIMIT))
+    if len(text) > most:
+        raise Refusal(Code.TOO_LONG, SAY("text-long", length=len(text), most=most))
     if unfit := _NOT_ALLOWED.search(text):
         raise Refusal(
             Code.BAD_REQUEST,

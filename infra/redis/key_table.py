@@ -141,6 +141,7 @@ KEYS: Final = (
     Key("{a:<hex>}", "the account record: all personal data but messages and notes", "infra.people.accounts.accounts", "the account is deleted", "accounts", _PLAYER),
     Key("{a:<hex>}:mac", "keyed digest of the account record: `infra.people.account_macs`", "infra.people.accounts.accounts", "the account is deleted", "accounts", _ACCOUNT),
     Key("{a:<hex>}:box", "list of the messages to an account", "infra.people.messages", "expires 90 days after the last", "messages, 200", _ACCOUNT),
+    Key("{a:<hex>}:clubs", "hash: clubs of the account", "infra.people.clubs", "it leaves them, or is deleted", "clubs, 50", _ACCOUNT),
     Key("{a:<hex>}:read", "sorted set: kind of message, or `chat:<board>` -> time of the newest one read", "infra.people.messages", "expires after 90 days", "matches with chat of 90 days", _ACCOUNT),
     Key("{a:<hex>}:sent", "set: accounts written to, kept 180 days", "infra.people.messages", "expires after 180 days", "accounts written to", _ACCOUNT),
     Key("{a:<hex>}:strangers", "hash: messages of a day to accounts that do not know this one", "infra.people.messages", "expires", "messages, 20", _ACCOUNT),
@@ -175,8 +176,14 @@ KEYS: Final = (
     Key("{site}:uses", "hash: id of a sign-up link -> how many accounts were made with it", "infra.people.admission", "they are revoked", "sign-up links, 500", _PEOPLE),
     # challenges
     Key("{c:<id>}", "an open challenge", "infra.people.challenges.challenges", "expires", "challenges", _CHALLENGE),
+    Key("{clubs}:paths", "hash: what a path looks like -> id of the club", "infra.people.clubs", Never("the path of a club is never another's"), "clubs, 1,000", _PEOPLE),
+    Key("{club:<id>}", "the record of a club", "infra.people.clubs", Never("one that is closed stays readable"), "clubs, 1,000", _PEOPLE),
+    Key("{club:<id>}:members", "hash: account -> role and since when", "infra.people.clubs", "they leave", "members, 500", _PEOPLE),
+    Key("{club:<id>}:requests", "hash: account that asks to join -> since when", "infra.people.clubs", "they are answered", "requests, 100", _PEOPLE),
+    Key("{club:<id>}:news", "list of the last announcements", "infra.people.clubs", "50 later ones", "announcements, 50", _PEOPLE),
     Key("{challenges}:open", "sorted set: ids of the challenges that can be taken, by when they were opened", "infra.people.challenges.indexes", "they start", "challenges", _CHALLENGE),
     Key("{challenges}:open:<game>", "the same, of one game", "infra.people.challenges.indexes", "they start", "challenges", _CHALLENGE),
+    Key("{challenges}:club:<club>", "the same, of a club, which are in no other list", "infra.people.challenges.indexes", "they start", "challenges", _CHALLENGE),
     Key("{challenges}:filling", "set: ids of the challenges that are about to be full, until they have a match", "infra.people.challenges.indexes", "they start", "challenges", _CHALLENGE),
     Key("{challenges}:links", "secret of the ids of challenges that are not listed", "infra.people.challenges.challenges", Never("a repeated command needs it"), "one", _CHALLENGE),
     # projections

@@ -35,6 +35,7 @@ ADMISSION: Final = f"{SITE}:admission"
 SIGNUP_LINKS: Final = f"{SITE}:links"
 SIGNUP_USES: Final = f"{SITE}:uses"
 ACTS: Final = f"{SITE}:acts"
+CLUB_PATHS: Final = "{clubs}:paths"
 CHALLENGES: Final = "{challenges}"
 FILLING_CHALLENGES: Final = f"{CHALLENGES}:filling"
 CHALLENGE_LINKS: Final = f"{CHALLENGES}:links"
@@ -197,6 +198,7 @@ statement_boards: Final = of_account(":stated")
 message_notices: Final = of_account(":notices")
 tokens: Final = of_account(":tokens")
 networks: Final = of_account(":networks")
+clubs_of_account: Final = of_account(":clubs")
 challenges_opened: Final = of_account(":opened")
 challenges_joined: Final = of_account(":joined")
 pending_starts: Final = of_account(":starts")
@@ -245,8 +247,30 @@ def challenge(id_: str) -> str:
     return f"{{c:{id_}}}"
 
 
-def open_challenges(game: str | None = None) -> str:
-    """Return the key of the open challenges, of all games or of one."""
+def club(id_: str, rest: str = "") -> str:
+    """Return the key of a club's record, or of a part of the club beside it."""
+    return f"{{club:{id_}}}{rest}"
+
+
+def club_members(id_: str) -> str:
+    """Return the key of a club's members."""
+    return club(id_, ":members")
+
+
+def club_requests(id_: str) -> str:
+    """Return the key of the accounts that ask to join a club."""
+    return club(id_, ":requests")
+
+
+def club_news(id_: str) -> str:
+    """Return the key of a club's announcements."""
+    return club(id_, ":news")
+
+
+def open_challenges(game: str | None = None, club: str = "") -> str:
+    """Return the key of the open challenges, of all games, of one, or of a club."""
+    if club:
+        return f"{CHALLENGES}:club:{club}"
     return f"{CHALLENGES}:open" if game is None else f"{CHALLENGES}:open:{game}"
 
 

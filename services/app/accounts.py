@@ -16,6 +16,7 @@ from infra.mail.account_changes import erase_mail
 from infra.people.accounts import Profile
 from infra.people.accounts.usernames import Lookalikes
 from infra.people.accounts.writing import refuse_suspended
+from infra.people.clubs import ClubRole
 from infra.people.rate_limits import SecurityEvent, note_security
 from infra.people.sessions import FreshSession, Session
 from infra.projections.erasure import erase_projections
@@ -42,12 +43,17 @@ def sign_up(
 ) -> AccountId:
     """Make an account, with a sign-up link if one is needed; the operator needs none.
 
-    `bad-name`, `bad-password`, `bad-address`, `name-taken` or `signups-closed`.
+    A link that has a club makes a member of it, too. `bad-name`, `bad-password`, `bad-address`, `name-taken` or
+    `signups-closed`.
     """
     app.ready()
     admission = nullcontext() if by_operator else admitted(app, link)
-    with admission, claimed_userid(app, userid):
+    with admission as used, claimed_userid(app, userid):
         account = app.accounts.signup(userid, password, addresses)
+    if used and (club := app.clubs.get(used.club) if used.club else None) and not club.closed:
+        # crash window: an account that is no member; the club's next link, or an organiser, makes it one
+        with suppress(Refusal):  # the club is full: the account is made all the same
+            app.clubs.put_member(club, account, ClubRole(used.role or ClubRole.MEMBER))
     # crash window: an account without the mark sees broadcasts from before it was made
     app.messages.mark_born(account)
     return account
@@ -136,6 +142,7 @@ def erase_account(app: App, account: AccountId) -> None:
         app.notes,
         app.push_subscriptions,
         app.statements,
+        app.clubs,
     ):
         part.forget(account)
     app.store.forget_refused(account)

@@ -48,7 +48,10 @@ def change_admission(app: App, changes: Mapping[str, str], *, by: AccountId = TE
 
 def check_signups(app: App, link: str = "") -> None:
     """Refuse as `signups-closed` where nobody can make an account, or nobody with this sign-up link."""
-    if _need_link(app) and not app.admissions.is_usable(link):
+    if not _need_link(app):
+        return
+    found = app.admissions.usable_link(link)
+    if found is None or not found.signs_up:
         raise _no_link(link)
 
 
@@ -61,19 +64,20 @@ def _need_link(app: App) -> bool:
 
 
 @contextmanager
-def admitted(app: App, link: str) -> Iterator[None]:
-    """Count a use of a sign-up link, where one is needed, while an account is made; `signups-closed`."""
-    if not _need_link(app):
-        yield
+def admitted(app: App, link: str) -> Iterator[SignupLink | None]:
+    """Count a use of a sign-up link while an account is made with it, and yield it; `signups-closed`.
+
+    Where none is needed, one that has a club counts all the same, and one that has ended does no harm.
+    """
+    is_needed = _need_link(app)
+    known = app.admissions.usable_link(link) if link else None
+    if not is_needed and not (known and known.club):
+        yield None
         return
-    used = app.admissions.use_link(link)
-    if used is None:
-        raise _no_link(link)
-    try:
-        yield
-    except Refusal:
-        app.admissions.give_back(used)
-        raise
+    with app.admissions.counted(link) as used:
+        if is_needed and (used is None or not used.signs_up):
+            raise _no_link(link)
+        yield used
 
 
 def _no_link(link: str) -> Refusal:
@@ -81,14 +85,19 @@ def _no_link(link: str) -> Refusal:
     return Refusal(Code.SIGNUPS_CLOSED, said)
 
 
+def check_link_range(uses: int, days: int) -> None:
+    """Refuse a link for too few or too many accounts or days: `bad-option`."""
+    for name, number, most in (("uses", uses, MOST_USES), ("days", days, MOST_DAYS)):
+        if not 1 <= number <= most:
+            raise Refusal(Code.BAD_OPTION, SAY("link-range", name=name, most=most))
+
+
 def make_signup_link(
     app: App, uses: int, days: int, note: str, *, by: AccountId = TERMINAL
 ) -> tuple[SignupLink, str]:
     """Make a sign-up link, and return it with its text, which is shown only once; `bad-option`, `too-many`."""
     require_operator(app, by)
-    for name, number, most in (("uses", uses, MOST_USES), ("days", days, MOST_DAYS)):
-        if not 1 <= number <= most:
-            raise Refusal(Code.BAD_OPTION, SAY("link-range", name=name, most=most))
+    check_link_range(uses, days)
     if len(note) > MOST_OF_NOTE:
         raise Refusal(Code.TOO_LONG, SAY("link-note", most=MOST_OF_NOTE))
     app.ready()

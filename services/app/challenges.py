@@ -26,7 +26,7 @@ from services.app.play import Steps, course, decided
 from services.app.refusal_words import SAY
 
 
-def proposal_of(
+def proposal_of(  # noqa: PLR0913 - what a challenge has
     rules: AnyRules,
     options: Sequence[str],
     terms: Sequence[str],
@@ -35,10 +35,12 @@ def proposal_of(
     seat: int | None = None,
     note: str = "",
     listed: bool = True,
+    club: str = "",
 ) -> Proposal:
     """Return a proposal in its stored form; refuses what a start by name refuses.
 
-    A challenge that is not `listed` is in no list: only those who know its id can take it.
+    A challenge that is not `listed` is in no list: only those who know its id can take it. One with the id of a club
+    is in the list of that club alone, and only its members can take it.
     """
     read = rules.read_options(options)
     check_players(rules, range(seats))
@@ -65,11 +67,13 @@ def proposal_of(
         seat=seat,
         note=note,
         listed=listed,
+        club=club,
     )
 
 
 def propose(app: App, actor: Actor, proposal: Proposal, commitment: str = "") -> Challenge:
     """Open a challenge, with the commitment of its maker to a text for the draw; empty for none."""
+    _check_club(app, actor.account, proposal)
     own = _read_commitment(proposal, commitment)
     return app.challenges.open(actor.account, proposal, actor.command_id(), own)
 
@@ -82,8 +86,14 @@ def take(app: App, actor: Actor, id_: str, commitment: str = "") -> Challenge:
     found = app.challenges.get(id_)
     own = _read_commitment(found.proposal, commitment)
     if found.state is ChallengeState.OPEN and actor.account not in found.players:
+        _check_club(app, actor.account, found.proposal)
         check_open_challenge(app, actor.account, found.players)
     return app.challenges.take(id_, actor.account, own)
+
+
+def _check_club(app: App, account: AccountId, proposal: Proposal) -> None:
+    if proposal.club and app.clubs.role_of(proposal.club, account) is None:
+        raise Refusal(Code.NOT_WANTED, SAY("for-club-members"))
 
 
 def fill_with_robot(app: App, actor: Actor, id_: str, level: RobotLevel) -> Challenge:

@@ -38,6 +38,7 @@ from infra.people.accounts import AccountRole, Accounts
 from infra.people.acts import ActRecord
 from infra.people.admission import Admissions
 from infra.people.challenges import ChallengeStore
+from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
 from infra.people.messages import MessageStore
 from infra.people.pending_starts import PendingStarts
@@ -302,6 +303,11 @@ class App:
     def acts(self) -> ActRecord:
         """The record of what operators, moderators and arbiters have done."""
         return ActRecord(self.people)
+
+    @cached_property
+    def clubs(self) -> Clubs:
+        """Clubs."""
+        return Clubs(self.people)
 
     @cached_property
     def pace(self) -> CommandRateLimit:

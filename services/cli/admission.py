@@ -29,9 +29,15 @@ _VISIBLE: Final = {
 }
 
 
-def run(sign_up: str | None, visible_to: str | None, trial: str | None, settings: Settings) -> int:
+def run(
+    sign_up: str | None,
+    visible_to: str | None,
+    trial: str | None,
+    clubs: str | None,
+    settings: Settings,
+) -> int:
     """Change what is given, print how it stands, and return the exit code."""
-    asked = {"signups": sign_up, "visible_to": visible_to, "trial": trial}
+    asked = {"signups": sign_up, "visible_to": visible_to, "trial": trial, "clubs": clubs}
     changes = {name: value for name, value in asked.items() if value is not None}
     with App(settings) as parts:
         try:
@@ -50,3 +56,4 @@ def _show(now: Admission, *, is_closed_by_setting: bool) -> None:
     why = " (MATCHPOST_SIGNUPS=off)" if is_closed_by_setting else ""
     print(f"sign-ups: {_SIGNUPS[now.signups]}{why}")
     print(f"visible: {_VISIBLE[now.visible_to, now.trial]}")
+    print(f"clubs: {now.clubs} may found clubs")

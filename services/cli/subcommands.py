@@ -136,6 +136,9 @@ SUBCOMMANDS: Final = (
                 "choices": ("on", "off"),
                 "help": "whether people without an account may try a board where the rest is for members",
             }),
+            ("--clubs", {
+                "choices": ("operators", "members"), "help": "who may found clubs",
+            }),
         ),
     ),
     Subcommand(

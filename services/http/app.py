@@ -24,6 +24,7 @@ from services.http.api.routes import (
     accounts,
     analyses,
     challenges,
+    clubs,
     command_line,
     commands,
     conditional_moves,
@@ -50,7 +51,7 @@ from services.http.web.site import SITE
 
 _API_MODULES: Final = (
     *(commands, receipts, matches, analyses, events, start, conditional_moves, drafts, messages),
-    *(disputes, challenges, accounts, own_account, players, rankings, command_line, system),
+    *(disputes, challenges, clubs, accounts, own_account, players, rankings, command_line, system),
 )
 """The modules of the API, in the order of its document."""
 

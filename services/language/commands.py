@@ -7,6 +7,7 @@ from services.language.form import LANGUAGES, OWN, OWN_IN_MATCH, CommandForm, si
 from services.language.game_forms import GAME_FORMS
 from services.language.handlers import (
     accounts,
+    clubs,
     disputes,
     follows,
     help_pages,
@@ -107,6 +108,7 @@ GENERAL_FORMS: Final = (
         blocks.decline_all,
     ),
     *follows.FORMS,
+    *clubs.FORMS,
     signed(
         "mute",
         "mute",

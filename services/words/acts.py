@@ -24,6 +24,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     Act.LINK_REVOKED: N_("%(by)s revoked the sign-up link %(what)s"),
     Act.TEXT_ERASED: N_("%(by)s erased a text that %(account)s wrote in match %(what)s"),
     Act.RULED: N_("%(by)s ruled on match %(what)s"),
+    Act.CLUB_CLOSED: N_("%(by)s closed the club %(what)s"),
     Act.BROADCAST: N_("%(by)s wrote to everybody"),
 }
 

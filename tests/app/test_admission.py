@@ -50,7 +50,7 @@ def everywhere(api: Api) -> Iterator[Everywhere]:
 
 def set_admission(api: Api, **changes: str) -> None:
     """Change the admission as the operator does."""
-    words = {"sign_up": None, "visible_to": None, "trial": None} | changes
+    words = {"sign_up": None, "visible_to": None, "trial": None, "clubs": None} | changes
     assert admission.run(**words, settings=api.settings) == 0
 
 
@@ -322,13 +322,13 @@ def test_of_many_at_once_no_more_sign_up_than_a_link_has_uses(api, capsys):
 def test_a_link_ends_when_its_time_is_over_or_it_is_revoked(api, capsys, monkeypatch):
     link, id_ = new_link(api, capsys, uses=2, note="class 7b")
     links = api.parts.admissions
-    assert links.is_usable(link)
+    assert links.usable_link(link)
     monkeypatch.setattr("infra.people.admission.time_ms", lambda _: links.links()[-1][0].expires)
-    assert not links.is_usable(link)
+    assert not links.usable_link(link)
     monkeypatch.undo()
-    assert links.is_usable(link)
+    assert links.usable_link(link)
     assert signup_link.run("revoke", id_, 1, 1, "", api.settings) == 0
-    assert not links.is_usable(link)
+    assert not links.usable_link(link)
     assert (
         code_of(api.http.post("/api/accounts", json={**BODY, "userid": "late", "link": link}))
         == "signups-closed"

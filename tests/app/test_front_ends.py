@@ -31,6 +31,9 @@ NO_DRAFTS_ON_PAGES: Final = Row(
     (LANGUAGE, API), "a page shows where a move leads before it is sent, so it stores no draft"
 )
 
+CLUBS_ON_PAGES: Final = Row(
+    (API, WEB), "a club is run on its page; a line joins, leaves and writes to it"
+)
 OPERATOR: Final = Row((), "the operator alone does it, with a command of `matchpost`")
 SESSIONS: Final = Row((WEB,), "a session is a browser's")
 BY_LINK: Final = Row(
@@ -149,6 +152,27 @@ USE_CASES: Final[dict[str, Row]] = {
     "admission.make_signup_link": OPERATOR,
     "admission.signup_links": OPERATOR,
     "admission.revoke_signup_link": OPERATOR,
+    "clubs.may_found": Row((WEB,), "a page has the form only for those who may send it"),
+    "clubs.found_club": CLUBS_ON_PAGES,
+    "clubs.clubs_for": Row(),
+    "clubs.club_at": Row(),
+    "clubs.view_of": Row(),
+    "clubs.is_member": WITHIN,
+    "clubs.join": Row(),
+    "clubs.join_by_link": Row(),
+    "clubs.leave": Row(),
+    "clubs.answer_request": CLUBS_ON_PAGES,
+    "clubs.remove_from_club": CLUBS_ON_PAGES,
+    "clubs.announce": Row(),
+    "clubs.club_links": Row((WEB,), "a program knows the links that it has made"),
+    "clubs.make_club_link": CLUBS_ON_PAGES,
+    "clubs.revoke_club_link": CLUBS_ON_PAGES,
+    "clubs.set_club_role": CLUBS_ON_PAGES,
+    "clubs.change_club": CLUBS_ON_PAGES,
+    "clubs.close_club": CLUBS_ON_PAGES,
+    "clubs.visible_challenge": NO_OPEN_CHALLENGES,
+    "clubs.challenges_of_club": NO_OPEN_CHALLENGES,
+    "clubs.matches_of_club": Row((WEB,), "the others list the matches of each player"),
     "matches.staff_at_deal": Row((WEB,), "the page of a match says who could have chosen the deal"),
     "matches.was_sealed": Row((WEB,), "a page asks for a text before it starts a rematch"),
     "challenges.count_from": Row((WEB,), "the others decline all of a player by name"),

@@ -16,6 +16,7 @@ from infra.people.account_lists import BLOCKED, AccountList, Follows, Notes, See
 from infra.people.accounts import Accounts
 from infra.people.admission import Admissions
 from infra.people.challenges import ChallengeStore
+from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
 from infra.people.messages import MessageStore
 from infra.people.pending_starts import PendingStarts
@@ -78,6 +79,7 @@ class FakeApp:
         self.challenges = ChallengeStore(self.client)
         self.accounts = Accounts(self.client, CHEAP)
         self.admissions = Admissions(self.client)
+        self.clubs = Clubs(self.client)
         self.sessions = Sessions(self.client)
         self.tokens = Tokens(self.client)
         self.push_subscriptions = PushSubscriptions(self.client)

@@ -131,6 +131,7 @@ def exchange(api: Api) -> dict[str, dict[str, Any]]:
     _write(said, alice, bob)
     _dispute(said, alice, bob)
     _challenge(said, alice, bob)
+    _meet(said, alice, bob)
     _look(said, alice, bob)
     _reveal(said, alice, bob)
     _leave(said, alice)
@@ -276,6 +277,31 @@ def _reveal(said: Exchange, alice: Player, bob: Player) -> None:
     made = alice.post("/api/matches", {**new, "commitment": commitment}).json()
     bob.give(made["board"], {"do": "accept"})
     said.call("reveal_text", body={"text": text.hex()}, board=made["board"])
+
+
+def _meet(said: Exchange, alice: Player, bob: Player) -> None:
+    accounts = said.api.parts.accounts
+    accounts.set_role("alice", AccountRole.OPERATOR, held=True)
+    said.call("found_club", alice, {"name": "Rook & Pawn"})
+    club = {"path": "rook-pawn"}
+    said.call(
+        "change_club", alice, {"text": "We play on *Fridays*.", "pairs_members": True}, **club
+    )
+    said.call("join_club", bob, **club)
+    said.call("answer_club_request", alice, {"admit": True}, userid="bob", **club)
+    said.call("set_club_role", alice, {"role": "captain"}, userid="bob", **club)
+    said.call("announce_to_club", alice, {"text": "We meet on Friday."}, **club)
+    link = said.call("make_club_link", alice, {"uses": 30}, **club)
+    said.call("leave_club", bob, **club)
+    said.call("join_club_by_link", bob, {"link": link["link"]})
+    said.examples["make_club_link"]["response"]["link"] = "..."  # no example may look like a secret
+    said.examples["join_club_by_link"]["request"]["link"] = "..."
+    said.call("revoke_club_link", alice, link=link["id"], **club)
+    said.call("show_club", alice, **club)
+    said.call("list_clubs")
+    said.call("remove_club_member", alice, userid="bob", **club)
+    said.call("close_club", alice, **club)
+    accounts.set_role("alice", AccountRole.OPERATOR, held=False)
 
 
 def _leave(said: Exchange, alice: Player) -> None:

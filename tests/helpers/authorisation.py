@@ -5,6 +5,7 @@ OWN_TO_READ = ("unauthorized", "ok", "ok", "ok")
 OWN_TO_PLAY = ("unauthorized", "ok", "ok", "missing-scope")
 OWN_TO_CHANGE = ("unauthorized", "ok", "ok", "missing-scope")
 OF_THE_MATCH_TO_READ = ("unauthorized", "not-a-player", "ok", "not-a-player")
+OF_ITS_OWNER = ("unauthorized", "not-an-organiser", "ok", "missing-scope")
 OF_THE_MATCH_TO_PLAY = ("unauthorized", "not-a-player", "ok", "missing-scope")
 
 TABLE = {
@@ -58,6 +59,21 @@ TABLE = {
     "own_challenges": OWN_TO_READ,
     "list_invitations": OWN_TO_READ,
     "decline_challenges": OWN_TO_PLAY,
+    # clubs; the one that is meant is open, belongs to the opponent, and has alice as a member
+    "list_clubs": PUBLIC,
+    "show_club": PUBLIC,
+    "found_club": ("unauthorized", "not-an-operator", "not-an-operator", "missing-scope"),
+    "change_club": OF_ITS_OWNER,
+    "close_club": OF_ITS_OWNER,
+    "join_club": OWN_TO_CHANGE,
+    "leave_club": ("unauthorized", "ok", "last-owner", "missing-scope"),
+    "join_club_by_link": OWN_TO_CHANGE,
+    "announce_to_club": OF_ITS_OWNER,
+    "answer_club_request": ("unauthorized", "not-an-organiser", "not-found", "missing-scope"),
+    "set_club_role": OF_ITS_OWNER,
+    "remove_club_member": OF_ITS_OWNER,
+    "make_club_link": OF_ITS_OWNER,
+    "revoke_club_link": OF_ITS_OWNER,
     # the own account
     "sign_up": PUBLIC,
     "show_account": OWN_TO_READ,

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 import services.http.api
 from domain.match.events import command_id
 from infra.log.key_files import generate_keys
 from infra.people.account_macs import make_mac_key
+from infra.people.clubs import ClubRole, Joining
 from services.http.app import ROUTES
 from services.http.context import API_FRONT_END
 from services.language.commands import FORMS
@@ -69,12 +71,19 @@ def new_world(api: Api) -> World:
     (token,) = alice.get("/api/tokens").json()
     refused = alice.move(board, "m13-a1", headers={"Idempotency-Key": "refused"})
     assert code_of(refused) == "illegal-move"
+    clubs, links = api.parts.clubs, api.parts.admissions
+    club = clubs.found(f"club of {bob.name}", bob.account)
+    clubs.change(replace(club, joining=Joining.OPEN))
+    clubs.put_member(club, alice.account, ClubRole.MEMBER)
+    link, text = links.make_link(99, 1, club=club.id)
     names = {
         "board": board, "ply": 0, "case": 1, "seq": 1, "command": command_id(API_FRONT_END, alice.account, "refused").hex(), "challenge": made["id"],
         "token": token["id"], "userid": alice.name, "opponent": bob.name, "game": "pow2",
-        "code": "usage", "browser": "0" * 16,
+        "code": "usage", "browser": "0" * 16, "path": club.path, "link": link.id,
     }  # fmt: skip
     bodies = {
+        "join_club_by_link": {"link": text},
+        "set_club_role": {"role": "captain"},
         "give_command": {"do": "resign"},
         "decline_challenges": {"userid": alice.name},
         "reveal_text": {"text": "00"},
@@ -208,7 +217,7 @@ def test_a_bad_token_is_refused_everywhere_also_where_none_is_needed(
 def test_who_may_not_ask_is_told_so_before_anything_is_read(api, places, bad_headers):
     """A refusal tells nothing of what the request would have met."""
     missing = {"board": 999_999, "ply": 0, "case": 1, "command": "0" * 32, "challenge": "a" * 10,
-               "token": "0" * 16, "userid": "nobody", "browser": "0" * 16}  # fmt: skip
+               "token": "0" * 16, "userid": "nobody", "browser": "0" * 16, "path": "nix", "link": "0" * 16}  # fmt: skip
     spectator = api.player(("read",))
     for route, row in TABLE.items():
         method, template = places[route]
@@ -257,7 +266,7 @@ LINES = {
         "watch {board} {name} {password}", "unwatch {board} {name} {password}",
         "unpin {board} {name} {password}", "pinned {name} {password}",
         "follow {name} {password} {other}", "unfollow {name} {password} {other}",
-        "watching {name} {password}", "message {name} {password} {other} hello",
+        "clubs {name} {password}", "watching {name} {password}", "message {name} {password} {other} hello",
         "messages {name} {password}", "pow2 showas {name} {password} {board}",
         "pow2 challenge {name} {other} --password={password}",
         "decline all {name} {password} {other}", "pow2 previewas {board} {name} {password} m13-j7",
@@ -282,6 +291,10 @@ LINES = {
     ),
     (*GUESSED, "bad-players", "bad-players"): (
         "pow2 challenge {other} carl-{board} --password={password} --as={name}",
+    ),
+    (*GUESSED, "unknown-club", "unknown-club"): (
+        "club {name} {password} nix", "join {name} {password} nix", "leave {name} {password} nix",
+        "announce {name} {password} nix hello",
     ),
     (*GUESSED, "not-a-player", "no-draft"): ("pow2 confirm {board} {name} {password}",),
     (*GUESSED, "too-early", "too-early"): ("pow2 analyse {board} {name} {password}",),

@@ -109,19 +109,20 @@ class ChallengeStore:
         return _existing(challenge, id_)
 
     def list_open(
-        self, game: str | None = None, start: int = 0, count: int = 20
+        self, game: str | None = None, start: int = 0, count: int = 20, *, club: str = ""
     ) -> list[Challenge]:
         """Return `count` open challenges from index `start`, the newest first.
 
-        Fewer only at the end of the list. `game` is the key of an existing game.
+        Fewer only at the end of the list. `game` is the key of an existing game. Those of a club are in its own list alone.
         """
+        of = keys.open_challenges(game, club)
         while True:
-            ids = self._indexes.page(game, start, count)
+            ids = self._indexes.page(of, start, count)
             found = self._read_all(ids)
             waiting = [one for one in found if one and one.state is ChallengeState.OPEN]
             if len(waiting) == len(ids):
                 return waiting
-            self._indexes.remove(game, {*ids} - {one.id for one in waiting})
+            self._indexes.remove(of, {*ids} - {one.id for one in waiting})
 
     def count(self, game: str | None = None) -> int:
         """Return the number of open challenges; some that have ended may be counted."""

@@ -67,20 +67,19 @@ class ChallengeIndexes:
 
         return Read(queue, parse)
 
-    def page(self, game: str | None, start: int, count: int) -> list[str]:
-        """Return ids of a list, the newest first."""
+    def page(self, name: str, start: int, count: int) -> list[str]:
+        """Return ids of the list of a key, the newest first."""
         if start < 0 or count < 1:  # because Redis would count from the end
             return []
-        name = keys.open_challenges(game)
         return _decoded_ids(self._client.zrange(name, start, start + count - 1, desc=True))
 
     def count(self, game: str | None) -> int:
         """Return the length of a list."""
         return int(self._client.zcard(keys.open_challenges(game)))
 
-    def remove(self, game: str | None, ids: Iterable[str]) -> None:
+    def remove(self, name: str, ids: Iterable[str]) -> None:
         """Remove ids from one list."""
-        self._client.zrem(keys.open_challenges(game), *ids)
+        self._client.zrem(name, *ids)
 
     def add_filling(self, id_: str) -> None:
         """Add a challenge that is about to be full."""
@@ -116,7 +115,9 @@ class ChallengeIndexes:
             self._client.hdel(name, *dropped)
 
 
-def _lists(challenge: Challenge) -> tuple[str, str]:
+def _lists(challenge: Challenge) -> tuple[str, ...]:
+    if club := challenge.proposal.club:
+        return (keys.open_challenges(club=club),)
     return keys.open_challenges(), keys.open_challenges(challenge.proposal.game)
 
 

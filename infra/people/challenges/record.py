@@ -85,6 +85,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A line to possible takers; personal."""
     listed: bool = True
     """Whether it is in the lists of open challenges; if not, its id is a secret of those who have it."""
+    club: str = ""
+    """Id of the club whose members alone see and take it; empty for none."""
 
     @property
     def game(self) -> str:

@@ -91,6 +91,12 @@ Own: TypeAlias = NamedDependency[Caller]
 """The type of a function's parameter `own`: its caller, who has the scope that the route needs."""
 
 
+def viewer_of(request: AnyRequest) -> AccountId | None:
+    """Return the account whose token may read, for a route that needs none; None without one."""
+    caller: Caller | None = request.auth
+    return caller.account if caller and Scope.READ in caller.token.scopes else None
+
+
 async def authenticate(request: AnyRequest) -> None:
     """Authenticate a request, and check its scope, its rate and the form of its parameters.
 

@@ -14,12 +14,13 @@ from infra.people.challenges import Challenge
 from infra.people.tokens import Scope
 from services.app import challenges
 from services.app.challenges import begun_when_full, decline_all, fill_with_robot, proposal_of, take
+from services.app.clubs import club_at, visible_challenge
 from services.app.context import App
 from services.app.games import read_game
 from services.app.names import userids_of
 from services.app.opponents import games_of_robots, robots_here
 from services.app.play import WAIT_SECONDS
-from services.http.api.auth import Caller, Context, Own
+from services.http.api.auth import AnyRequest, Caller, Context, Own, viewer_of
 from services.http.api.bodies import Key, RequestBody, Wait
 from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.routes.players import Cursor, GameFilter, Limit
@@ -50,6 +51,8 @@ class NewChallenge(RequestBody, frozen=True):
     commitment: Commitment = ""
     """If the match gathers (`--gather`): SHA-256 of a secret text that you keep, in hex. If it is
     empty, the server keeps a text for you."""
+    club: Annotated[str, msgspec.Meta(max_length=60)] = ""
+    """The path of a club whose members alone see it and can take it; empty for none."""
 
 
 class OpenChallenge(msgspec.Struct, frozen=True):
@@ -67,7 +70,7 @@ class OpenChallenge(msgspec.Struct, frozen=True):
     """The server's options, such as `--days=3`."""
     note: str
     listed: bool
-    """Whether it is in the list of open challenges."""
+    """Whether it is in a list of open challenges: that of all, or of its club."""
     seats: int
     """The number of players."""
     seat: int | None
@@ -114,6 +117,8 @@ def list_challenges(
     Code.TOO_LONG,
     Code.TOO_MANY,
     Code.ID_REUSED,
+    Code.UNKNOWN_CLUB,
+    Code.NOT_WANTED,
 )
 def open_challenge(data: JSONBody[NewChallenge], own: Own, key: Key = None) -> OpenChallenge:
     """Offer a match to all players, for 30 days.
@@ -129,6 +134,7 @@ def open_challenge(data: JSONBody[NewChallenge], own: Own, key: Key = None) -> O
         seat=data.seat,
         note=data.note,
         listed=data.listed,
+        club=club_at(own.app, own.account, data.club).id if data.club else "",
     )
     made = challenges.propose(own.app, actor, proposal, data.commitment)
     return challenge_json(own.app, [made])[0]
@@ -136,12 +142,15 @@ def open_challenge(data: JSONBody[NewChallenge], own: Own, key: Key = None) -> O
 
 @api.get("/api/challenges/{challenge:str}", "A challenge", ANYBODY)
 @refuses(Code.UNKNOWN_CHALLENGE)
-def show_challenge(challenge: Id, context: Context) -> OpenChallenge:
+def show_challenge(challenge: Id, context: Context, request: AnyRequest) -> OpenChallenge:
     """Return a challenge.
 
-    It stays for some time after the match has started, and then has the number of the match.
+    It stays for some time after the match has started, and then has the number of the match. One for the members of a
+    club needs a token of theirs.
     """
-    return challenge_json(context.app, [context.app.challenges.get(challenge)])[0]
+    return challenge_json(
+        context.app, [visible_challenge(context.app, viewer_of(request), challenge)]
+    )[0]
 
 
 @api.post(

@@ -150,6 +150,8 @@ def show_signup(
     link: SignupLinkText = "",
 ) -> Response[str]:
     """Show the form; a visitor who signs up comes to the page that they wanted."""
+    if link and visitor.account is not None:
+        return redirect_to(f"/join-club?{urlencode({'link': link})}")
     asked = Form({"link": (link,)})
     try:
         check_signups(context.app, link)

@@ -17,6 +17,7 @@ from domain.rules import AnyRules, game_by_key, latest_rules
 from infra.people.challenges import Challenge
 from services.app import challenges
 from services.app.challenges import gathers, proposal_of
+from services.app.clubs import club_at
 from services.app.context import Actor
 from services.app.error_codes import CODE_INFO
 from services.app.opponents import robots_here
@@ -39,6 +40,7 @@ from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm
 from services.http.web.params import (
     AccountDependency,
+    ClubParameter,
     ContextDependency,
     GameParameter,
     NameStart,
@@ -58,21 +60,23 @@ _ABOUT_OPPONENT: Final = (Code.UNKNOWN_USER, Code.BAD_PLAYERS, Code.NOT_WANTED)
 
 
 @pages.get("/new")
-def show_new(
+def show_new(  # noqa: PLR0917 - a part of the address each
     context: ContextDependency,
     visitor: VisitorDependency,
     account: AccountDependency,
     game: GameParameter = "",
     opponent: Opponent = "",
     options: Options = "",
+    club: ClubParameter = "",
 ) -> Response[str]:
     """Show the form for a new match, with what the address chooses."""
-    del account  # a dependency, because a stranger has to log in
     rules = latest_rules(game.lower()) if game else suggested_game()
     robots = [robot.userid for robot in robots_here(context.app)]
     filled = {"opponent": (opponent,), "against": ("name",)} if opponent else {}
     if opponent.lower() in robots:
         filled = {"robot": (opponent.lower(),), "against": ("robot",)}
+    if club:
+        filled = {"club": (club_at(context.app, account, club).path,), "against": ("anybody",)}
     chosen = form_of_options(rules.key, rules.write_options(rules.read_options(options.split())))
     return _form(context, visitor, rules, Form({**chosen.fields, **filled}))
 
@@ -172,7 +176,8 @@ async def _carry_out(own: OwnForm, draft: MatchDraft) -> Redirect:
     if draft.others:
         return await _start(own, draft.rules, draft.others, draft)
     made = await asyncio.to_thread(_propose, own, draft)
-    return redirect_to("/#open" if draft.against == "anybody" else f"/c/{made.id}")
+    in_list = draft.against == "anybody" and not made.proposal.club
+    return redirect_to("/#open" if in_list else f"/c/{made.id}")
 
 
 def _actor(own: OwnForm) -> Actor:
@@ -204,7 +209,8 @@ async def _start(
 
 
 def _propose(own: OwnForm, draft: MatchDraft) -> Challenge:
-    """Make an open challenge, in the list of all or by a link."""
+    """Make an open challenge, in the list of all or of a club, or by a link."""
+    club = own.get("club") if draft.against == "anybody" else ""
     proposal = proposal_of(
         draft.rules,
         draft.options,
@@ -213,6 +219,7 @@ def _propose(own: OwnForm, draft: MatchDraft) -> Challenge:
         seat=draft.seat,
         note=draft.note,
         listed=draft.against == "anybody",
+        club=club_at(own.app, own.account, club).id if club else "",
     )
     sent = _commitment(own, gathers=gathers(proposal))
     return challenges.propose(own.app, _actor(own), proposal, sent)

@@ -24,6 +24,7 @@ from infra.people.challenges import Challenge, ChallengeState
 from infra.projections.ratings import Rating
 from services.app import challenges
 from services.app.challenges import begun_when_full, fill_with_robot, gathers
+from services.app.clubs import visible_challenge
 from services.app.names import names_of
 from services.app.opponents import RobotPlayer, robot_of, robots_play
 from services.app.play import give
@@ -187,7 +188,7 @@ def show_challenge_page(
     topic = HomeTopic(visitor.account or b"")
     # before the challenge is read, so that a later change reaches the page as news
     home = page_marks(context.app, [topic])[topic] if visitor.account else ""
-    found = context.app.challenges.get(challenge)
+    found = visible_challenge(context.app, visitor.account, challenge)
     (offer,) = offers(context, [found], visitor)
     scheme = "https" if visitor.secure else "http"
     return render(
@@ -206,7 +207,8 @@ def show_challenge_page(
 @pages.post("/challenges/{challenge:str}/take")
 async def take(challenge: Id, own: Own) -> Redirect:
     """Take a free seat of an open challenge; the last one starts the match."""
-    proposal = (await asyncio.to_thread(own.app.challenges.get, challenge)).proposal
+    found = await asyncio.to_thread(visible_challenge, own.app, own.account, challenge)
+    proposal = found.proposal
     # a browser sends a commitment with each form, also for a match that does not gather
     sent = own.get("commitment") if gathers(proposal) else ""
     seat = partial(challenges.take, own.app, own.actor(), challenge, sent)

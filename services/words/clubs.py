@@ -1,0 +1,34 @@
+"""Clubs in words: roles, and how one joins."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from infra.languages.wording import N_, Wording
+from infra.people.clubs import ClubRole, Joining
+
+_ROLES: Final[Mapping[ClubRole, str]] = {
+    ClubRole.OWNER: N_("owner"),
+    ClubRole.ORGANISER: N_("organiser"),
+    ClubRole.CAPTAIN: N_("captain"),
+    ClubRole.MEMBER: N_("member"),
+}
+_JOINING: Final[Mapping[Joining, str]] = {
+    Joining.OPEN: N_("anybody with an account can join"),
+    Joining.REQUEST: N_("an organiser admits those who ask"),
+    Joining.LINK: N_("members join with a link"),
+}
+
+
+def role_name(role: ClubRole, words: Wording) -> str:
+    """Return the name of a role, such as `organiser`."""
+    return words.gettext(_ROLES[role])
+
+
+def role_names(words: Wording) -> dict[ClubRole, str]:
+    """Return the names of all roles, the owner's first."""
+    return {role: role_name(role, words) for role in ClubRole}
+
+
+def way_to_join(joining: Joining, words: Wording) -> str:
+    """Return how people join a club, without a full stop."""
+    return words.gettext(_JOINING[joining])
