@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from redis.exceptions import NoPermissionError, RedisError, ResponseError
 
 from domain.game.engine import RobotLevel
-from infra.durability.durability import Mode, find_faults
+from infra.durability.durability import DurabilityNotes, Mode, find_faults
 from infra.durability.durability_watch import UNSYNCED_TEXT, DurabilityWatch
 from infra.durability.replicas import Replica, read_replicas, unreadable
 from infra.health.heartbeats import HeartbeatRecord, read_heartbeats
@@ -153,7 +153,7 @@ def gather(settings: Settings, clock: Callable[[], int] = now) -> Facts:
             logs = partial(published_logs, settings)
             store = RedisStore(data, settings.durability, open_logs=logs)
             status = Status(settings, data, jobs, store)
-            server = _server(status)
+            server = _server(status, jobs)
         except (NotRunningError, RedisError) as error:
             why = _reason(settings.redis_url, error)
         # without a server of its own the queue is as silent as the data
@@ -179,7 +179,7 @@ def _reason(url: str | None, error: Exception) -> str:
     return f"the server at {redact_url(url)} does not answer ({error})" if url else str(error)
 
 
-def _server(status: Status) -> ServerFacts:
+def _server(status: Status, jobs: redis.Redis) -> ServerFacts:
     settings, client = status.settings, status.data
     clock, nodes = status.now, servers_of(client)
     infos: list[Mapping[str, Any]] = [node.info() for node in nodes]
@@ -192,7 +192,7 @@ def _server(status: Status) -> ServerFacts:
         memory=figures.memory,
         memory_limit=figures.memory_limit,
         write_faults=tuple(fault for fault in map(write_fault, infos) if fault),
-        not_durable=_not_durable(client, settings),
+        not_durable=_not_durable(client, jobs, settings),
         shape=None,
         no_shape="",
         outbox=status.outbox,
@@ -273,9 +273,19 @@ def _name(info: Mapping[str, Any]) -> str:
     return f"Redis {info.get('redis_version', 'of an unknown version')}"
 
 
-def _not_durable(client: redis.Redis, settings: Settings) -> tuple[str, ...]:
+def _not_durable(client: redis.Redis, jobs: redis.Redis, settings: Settings) -> tuple[str, ...]:
     mode, replicas = settings.durability, settings.replicas
-    if found := tuple(find_faults(client, mode, replicas)):
+    # the web process, whose user may not ask for the settings of a server, reads what the scheduler has noted
+    notes = None if _may_read_settings(client) else DurabilityNotes(jobs)
+    if found := tuple(find_faults(client, mode, replicas, notes)):
         return found
     watch = DurabilityWatch(client, client, mode, replicas)
     return () if watch.confirm() else (UNSYNCED_TEXT[mode],)
+
+
+def _may_read_settings(client: redis.Redis) -> bool:
+    try:
+        servers_of(client)[0].config_get("appendfsync")
+    except ResponseError:
+        return False
+    return True

@@ -21,6 +21,7 @@ from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from services.app.context import App
+from services.doctor.facts import gather
 from services.metrics.collector import status_metrics
 from tests.helpers.key_patterns import all_rows, row_of
 
@@ -184,6 +185,11 @@ def test_roles_know_the_settings_of_a_server_from_the_scheduler(judge, valkey, t
             status_metrics(parts.status())
     denied: Any = judge.execute_command("ACL", "LOG")
     assert denied == []
+    # the doctor of the admin page is the web process
+    with app("web") as parts:
+        facts = gather(parts.settings)
+        assert facts.server is not None
+        assert facts.server.not_durable == ()
     # without a scheduler a drain verifies by itself, and the settings are those that were noted
     judge.delete(keys.DURABILITY)
     with app("worker") as parts:
