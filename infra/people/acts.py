@@ -38,6 +38,7 @@ class Act(StrEnum):
     TEXT_ERASED = "text-erased"
     RULED = "ruled"
     BROADCAST = "broadcast"
+    FIRST_OPERATOR = "first-operator"
     CLUB_CLOSED = "club-closed"
 
 

@@ -6,6 +6,7 @@ changes stored data. So nothing that an account does later needs to check it aga
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -31,6 +32,9 @@ from services.app.userids import claimed_userid
 _AT_ONCE = 200
 """Userids that are read at once."""
 
+PAGE: Final = 50
+"""Accounts of a page."""
+
 
 def sign_up(
     app: App,
@@ -49,7 +53,7 @@ def sign_up(
     app.ready()
     admission = nullcontext() if by_operator else admitted(app, link)
     with admission as used, claimed_userid(app, userid):
-        account = app.accounts.signup(userid, password, addresses)
+        account = app.accounts.signup(userid, password, addresses, is_counted=not by_operator)
     if used and (club := app.clubs.get(used.club) if used.club else None) and not club.closed:
         # crash window: an account that is no member; the club's next link, or an organiser, makes it one
         with suppress(Refusal):  # the club is full: the account is made all the same
@@ -201,10 +205,25 @@ def all_profiles(app: App) -> Iterator[Profile]:
     """Yield the profiles of all accounts, by userid."""
     names = app.accounts.names_after("", _AT_ONCE)
     while names:
-        for name in names:
-            with suppress(Refusal):  # it has just been deleted
-                yield own_profile(app, app.accounts.id_of(name))
+        yield from _profiles_of(app, names)
         names = app.accounts.names_after(names[-1], _AT_ONCE)
+
+
+def _profiles_of(app: App, names: Sequence[str]) -> Iterator[Profile]:
+    for name in names:
+        with suppress(Refusal):  # it has just been deleted
+            yield own_profile(app, app.accounts.id_of(name))
+
+
+def account_page(app: App, by: AccountId, *, start: int = 0, starts: str = "") -> list[Profile]:
+    """Return the profiles of a page of accounts, by userid, as an operator; `not-an-operator`.
+
+    They are from index `start` on, or else the first whose userids begin with `starts`.
+    """
+    require_operator(app, by)
+    listed = app.accounts
+    names = listed.names_starting(starts, PAGE) if starts else listed.names(start, PAGE)
+    return list(_profiles_of(app, names))
 
 
 def log_out_account(app: App, userid: str, *, by: AccountId = TERMINAL) -> None:
@@ -221,13 +240,16 @@ def set_suspended(
     """Close an account, or open it again: nobody can log in to a closed one, act for it or challenge it.
 
     Its own open challenges end. Its matches go on, and are lost on time. `not-an-operator`; `not-wanted` for a
-    robot; `too-long` for a reason.
+    robot, and for the operator's own account; `too-long` for a reason.
     """
     app.ready()
     require_operator(app, by)
     check_reason(why)
     account = app.accounts.id_of(userid)
     refuse_robot(account, userid)
+    if suspended and account == by:
+        # so one operator is left, who can reinstate the others
+        raise Refusal(Code.NOT_WANTED, SAY("suspend-self"))
     app.accounts.change_of(account, lambda record: replace(record, suspended=suspended))
     if suspended:
         # after the change, because what was opened before it ends here, and nothing is opened later

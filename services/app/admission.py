@@ -3,7 +3,9 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Final
 
+import msgspec.inspect
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
@@ -19,7 +21,14 @@ from infra.people.admission import (
 from infra.sentences import SAY
 from services.app.acts import TERMINAL, Act, record_act
 from services.app.context import App
+from services.app.refusal_words import SAY as REFUSALS
 from services.app.roles import require_operator
+
+ADMISSION_VALUES: Final = {
+    one.encode_name: getattr(one.type, "values", ())
+    for one in getattr(msgspec.inspect.type_info(Admission), "fields", ())
+}
+"""The values that each field of the admission may have, sorted."""
 
 
 def admission_now(app: App) -> Admission:
@@ -40,6 +49,9 @@ def change_admission(app: App, changes: Mapping[str, str], *, by: AccountId = TE
     """Change fields of the admission, and return when the change is in force in all processes."""
     app.ready()
     require_operator(app, by)
+    for name, value in changes.items():
+        if value not in ADMISSION_VALUES.get(name, ()):
+            raise Refusal(Code.BAD_OPTION, REFUSALS("admission-value", name=name, value=value))
     app.admissions.change(dict(changes))
     said = ", ".join(f"{name} {value}" for name, value in changes.items())
     record_act(app, by, Act.ADMISSION_CHANGED, what=said)
@@ -106,8 +118,9 @@ def make_signup_link(
     return link, text
 
 
-def signup_links(app: App) -> list[tuple[SignupLink, int]]:
-    """Return all sign-up links with how often each was used, the oldest first."""
+def signup_links(app: App, *, by: AccountId = TERMINAL) -> list[tuple[SignupLink, int]]:
+    """Return all sign-up links with how often each was used, the oldest first; `not-an-operator`."""
+    require_operator(app, by)
     return app.admissions.links()
 
 

@@ -9,7 +9,8 @@ Nobody learns from it which userids and addresses there are: see `infra.people.p
 """
 
 import secrets
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
@@ -100,6 +101,38 @@ def make_account(app: App, userid: str, *, by: AccountId = TERMINAL) -> str:
     return password
 
 
+MOST_AT_ONCE: Final = 100
+"""Accounts that are made by one request."""
+
+
+class MadeAccount(NamedTuple):
+    """An account that was made, or why it was not."""
+
+    userid: str
+    password: str = ""
+    """Shown once; empty if the account was not made."""
+    refusal: Refusal | None = None
+
+
+def make_accounts(
+    app: App, userids: Sequence[str], *, by: AccountId = TERMINAL
+) -> list[MadeAccount]:
+    """Make accounts for others, as an operator; one that is refused harms no other.
+
+    `not-an-operator`, and `too-many` before any is made.
+    """
+    require_operator(app, by)
+    if len(userids) > MOST_AT_ONCE:
+        raise Refusal(Code.TOO_MANY, SAY("too-many-names", most=MOST_AT_ONCE))
+    made = []
+    for userid in userids:
+        try:
+            made.append(MadeAccount(userid.lower(), make_account(app, userid, by=by)))
+        except Refusal as reason:
+            made.append(MadeAccount(userid, refusal=reason))
+    return made
+
+
 def replace_lost_password(app: App, userid: str, *, by: AccountId = TERMINAL) -> str:
     """Replace a password that was lost, as an operator, and return the new one.
 
@@ -110,7 +143,8 @@ def replace_lost_password(app: App, userid: str, *, by: AccountId = TERMINAL) ->
     account = app.accounts.id_of(userid)
     refuse_robot(account, userid)
     password = made_up_password()
-    app.accounts.reset_password(account, app.accounts.hash_new(account, password))
+    hashed = app.accounts.hash_new(account, password, is_counted=False)
+    app.accounts.reset_password(account, hashed)
     record_act(app, by, Act.PASSWORD_REPLACED, account)
     return password
 

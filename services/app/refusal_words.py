@@ -71,6 +71,13 @@ REFUSED: Final[Mapping[str, str]] = {
     "moderators-only": "only moderators can do this; an operator appoints them",
     "operators-only": "only operators can do this",
     "last-operator": "{name} is the only operator; appoint another first",
+    "first-link-over": (
+        "this link is no longer valid: it was used, the server has been started again, or there is an operator by now"
+    ),
+    "no-role": "there is no role {role!r}",
+    "suspend-self": "you can't suspend yourself; another operator can",
+    "admission-value": "{value!r} isn't a value of the admission's rule {name}",
+    "too-many-names": "at most {most} accounts can be made at once",
     "act-reason": "a reason can have at most {most} characters",
     "cases-readers": "only the players of a match and arbiters can read its cases",
     "no-case-waits": (

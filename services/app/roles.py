@@ -28,6 +28,19 @@ def require_moderator(app: App, account: AccountId) -> None:
         raise Refusal(Code.NOT_A_MODERATOR, SAY("moderators-only"))
 
 
+def read_role(text: str) -> AccountRole:
+    """Return the role of a name; `bad-option` for none."""
+    if text not in set(AccountRole):
+        raise Refusal(Code.BAD_OPTION, SAY("no-role", role=text[:24]))
+    return AccountRole(text)
+
+
+def holders_of(app: App, by: AccountId, role: AccountRole) -> list[str]:
+    """Return the userids of those who have a role, sorted, as an operator; `not-an-operator`."""
+    require_operator(app, by)
+    return sorted(filter(None, app.accounts.name_of(app.accounts.holders(role))))
+
+
 def set_role(app: App, by: AccountId, userid: str, role: AccountRole, *, held: bool) -> AccountId:
     """Set whether an account has a role, as an operator; return the account.
 

@@ -22,6 +22,7 @@ from services.app.context import App, gateway_on, open_connections
 from services.app.damaged_match import UNREADABLE, damaged_match
 from services.app.matches import RecentPublishedSizes, check_exists
 from services.app.play import LoopPlay
+from services.doctor.recent import RecentDiagnosis
 from services.http.health import HealthCheck
 from services.http.requests import (
     FOR_GUESTS,
@@ -91,6 +92,7 @@ class ApiContext:
         )
         self.request_limits = RequestLimits(parts.settings)
         self.stream_limits = StreamLimits()
+        self.diagnosis = RecentDiagnosis(parts.settings)
         self.app = App(
             parts.settings,
             data=parts.data,

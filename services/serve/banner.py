@@ -17,10 +17,11 @@ _EXAMPLES: Final = (
 )
 
 
-def banner(settings: Settings, url: str, http: str | None = None) -> str:
+def banner(settings: Settings, url: str, http: str | None = None, first: str = "") -> str:
     """Return the lines, the last of them the word `ready`.
 
-    `url` is the address of the Redis server, `http` that of the API, or None without an API.
+    `url` is the address of the Redis server, `http` that of the API, or None without an API. `first` is the text of
+    the link that makes the first operator; empty if there is one.
     """
     if settings.redis_url is None:
         place = f"The data is in {settings.data}"
@@ -31,12 +32,21 @@ def banner(settings: Settings, url: str, http: str | None = None) -> str:
         [
             place,
             *([f"Open {http}/ in a browser", f"The API is at {http}/api/"] if http else []),
+            *(_first_operator(settings.site or http, first) if http and first else []),
             "In another terminal, type for example",
             *typed,
             "Ctrl-C stops the server; nothing is lost.",
             "ready",
         ]
     )
+
+
+def _first_operator(site: str, text: str) -> list[str]:
+    """Return the lines with the link that makes the first operator."""
+    return [
+        "Nobody is an operator yet. To be the one, open this link, which works once, until the next start:",
+        f"  {site}/admin/first?key={text}",
+    ]
 
 
 def _preparation(settings: Settings) -> list[str]:

@@ -18,6 +18,7 @@ from infra.objects.location import is_local
 from infra.objects.port import ObjectStoreError
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
+from infra.people.first_operator import FirstOperatorLink
 from infra.process.failpoints import failpoint
 from infra.process.liveness import LIVENESS
 from infra.process.machine import memory_limit, raise_limit
@@ -113,6 +114,7 @@ def _serve(settings: Settings, stack: ExitStack, imports: SharedImports | None) 
         with make_client(for_children.queue_url or url) as queue:
             record_published_sizes(settings, data, queue, shape)
     listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
+    first = FirstOperatorLink(data).renew() if listener else ""
     mail = listen_for_mail(settings, stack)
     if settings.has_mailer:
         begin_mailing(store, data, mail=settings.relay is not None, push=settings.sends_push)
@@ -124,7 +126,7 @@ def _serve(settings: Settings, stack: ExitStack, imports: SharedImports | None) 
     # the sync is noted first, because a tick that fails keeps those after it from being called
     ticks = [*(server.note_synced for server in servers), *(one.tick for one in duties)]
     supervisor = Supervisor(children, tick=partial(call_all, ticks), depends_on=servers)
-    supervisor.run(started=lambda: _started(settings, url, listener))
+    supervisor.run(started=lambda: _started(settings, url, listener, first))
     if settings.redis_url or settings.queue_url:
         # the doctor names them if they can't be forgotten
         with suppress(RedisError), make_client(queue_url(settings)) as queue:
@@ -155,7 +157,7 @@ def _roles(settings: Settings) -> list[str]:
     return ["worker", "side", "scheduler", "maintenance", *(role for role in asked if asked[role])]
 
 
-def _started(settings: Settings, url: str, listener: socket | None) -> None:
+def _started(settings: Settings, url: str, listener: socket | None, first: str) -> None:
     failpoint("serve.started")
-    print(banner(settings, url, address_of(listener) if listener else None), flush=True)
+    print(banner(settings, url, address_of(listener) if listener else None, first), flush=True)
     LIVENESS.serving()

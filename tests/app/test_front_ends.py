@@ -35,6 +35,10 @@ CLUBS_ON_PAGES: Final = Row(
     (API, WEB), "a club is run on its page; a line joins, leaves and writes to it"
 )
 OPERATOR: Final = Row((), "the operator alone does it, with a command of `matchpost`")
+ADMIN: Final = Row(
+    (API, WEB), "operators have commands of `matchpost` at a terminal, and nothing by mail"
+)
+FIRST_OPERATOR: Final = Row((WEB,), "the link is opened in a browser")
 SESSIONS: Final = Row((WEB,), "a session is a browser's")
 BY_LINK: Final = Row(
     (WEB,),
@@ -129,17 +133,22 @@ USE_CASES: Final[dict[str, Row]] = {
     "passwords.check_link": BY_LINK,
     "passwords.reset_password": BY_LINK,
     "accounts.erase_account": WITHIN,
-    "accounts.set_suspended": OPERATOR,
+    "accounts.set_suspended": ADMIN,
     "accounts.all_profiles": OPERATOR,
-    "accounts.log_out_account": OPERATOR,
-    "roles.set_role": OPERATOR,
+    "accounts.account_page": ADMIN,
+    "first_operator.check_first_link": FIRST_OPERATOR,
+    "first_operator.become_first_operator": FIRST_OPERATOR,
+    "accounts.log_out_account": ADMIN,
+    "roles.set_role": ADMIN,
     "roles.has_role": WITHIN,
-    "roles.require_operator": WITHIN,
-    "roles.require_moderator": WITHIN,
+    "roles.require_operator": ADMIN,
+    "roles.holders_of": Row((WEB,), "a list of accounts has their roles"),
+    "roles.require_moderator": Row((WEB,), "a page checks it before it reads anything"),
     "acts.record_act": WITHIN,
-    "acts.acts_of": OPERATOR,
-    "passwords.make_account": OPERATOR,
-    "passwords.replace_lost_password": OPERATOR,
+    "acts.acts_of": ADMIN,
+    "passwords.make_account": Row((API,), "a page makes a list of accounts, by `make_accounts`"),
+    "passwords.make_accounts": Row((WEB,), "a program makes them one by one"),
+    "passwords.replace_lost_password": ADMIN,
     "accounts.end_if_suspended": Row(
         (API, WEB), "only a token or a session that was just made may have to end again"
     ),
@@ -147,11 +156,11 @@ USE_CASES: Final[dict[str, Row]] = {
     "admission.check_signups": Row((WEB,), "a page says so before its form; the others refuse"),
     "admission.admitted": WITHIN,
     "admission.recent_admission": Row((WEB,), "pages leave out links to what is not shown"),
-    "admission.admission_now": OPERATOR,
-    "admission.change_admission": OPERATOR,
-    "admission.make_signup_link": OPERATOR,
-    "admission.signup_links": OPERATOR,
-    "admission.revoke_signup_link": OPERATOR,
+    "admission.admission_now": ADMIN,
+    "admission.change_admission": ADMIN,
+    "admission.make_signup_link": ADMIN,
+    "admission.signup_links": ADMIN,
+    "admission.revoke_signup_link": ADMIN,
     "clubs.may_found": Row((WEB,), "a page has the form only for those who may send it"),
     "clubs.found_club": CLUBS_ON_PAGES,
     "clubs.clubs_for": Row(),
@@ -321,7 +330,8 @@ def test_mail_offers_use_cases_by_the_language_alone():
 
 
 def test_the_command_line_offers_use_cases_by_the_language_and_those_of_the_operator():
-    own = {name for name, row in USE_CASES.items() if not row.offered}
+    own = {name for name, row in USE_CASES.items() if not row.offered or row is ADMIN}
+    own.add("passwords.make_account")
     also = {"play.give", "play.submit", "exports.export_match", "matches.load_state"}
     also |= {"accounts.log_out_everywhere"}
     assert called_by("cli") & USE_CASES.keys() <= own | also

@@ -26,8 +26,8 @@ from workers.scrub.scrubber import (
     Budget,
     Scrubber,
     ScrubFault,
+    ScrubSection,
     ScrubStoppedError,
-    Section,
     Step,
 )
 
@@ -53,7 +53,7 @@ class Walk:
 
 def scrubber_of(
     server: ScrubbedServer,
-    *sections: Section,
+    *sections: ScrubSection,
     now: Callable[[], int] = lambda: ROUND_MS,
     **more: Any,
 ) -> Scrubber:

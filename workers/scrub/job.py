@@ -27,8 +27,8 @@ from workers.scrub.scrubber import (
     Budget,
     Scrubber,
     ScrubParts,
+    ScrubSection,
     ScrubStoppedError,
-    Section,
     is_due,
     make_parts,
 )
@@ -66,7 +66,7 @@ _SLICE_SECONDS: Final = 0.5
 """How often a run that waits looks whether it should end."""
 
 
-def sections(parts: ScrubParts) -> Sequence[Section]:
+def sections(parts: ScrubParts) -> Sequence[ScrubSection]:
     """Return all sections, in the order of a round."""
     return [
         ServerCheck(parts),

@@ -53,7 +53,7 @@ class Step(NamedTuple):
     """Whether the section forgets no fault, though all was checked that it checks."""
 
 
-class Section(Protocol):
+class ScrubSection(Protocol):
     """A part of the check. A step may be repeated, and takes some dozens of ms at most."""
 
     name: str
@@ -134,7 +134,7 @@ class Scrubber:
 
     def __init__(
         self,
-        sections: Sequence[Section],
+        sections: Sequence[ScrubSection],
         record: ScrubRecord,
         damage: DamagedMatches,
         now: Callable[[], int],
@@ -205,7 +205,7 @@ class Scrubber:
             keeps=False,
         )
 
-    def _checked(self, section: Section) -> Step:
+    def _checked(self, section: ScrubSection) -> Step:
         """Return the result of a step; what it finds was found twice."""
         first = self._attempted(section)
         if not first.faults:
@@ -218,7 +218,7 @@ class Scrubber:
         before = {fault.about for fault in first.faults}
         return second._replace(faults=[one for one in second.faults if one.about in before])
 
-    def _attempted(self, section: Section) -> Step:
+    def _attempted(self, section: ScrubSection) -> Step:
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return section.step(self._notes.cursor)
@@ -237,7 +237,7 @@ class Scrubber:
                 return _stopped(section, error)
         raise AssertionError("unreachable")
 
-    def _note(self, section: Section, step: Step) -> None:
+    def _note(self, section: ScrubSection, step: Step) -> None:
         now, number = self._now(), self._notes.round
         faults = [
             NotedFault(section.name, one.about, one.sentence, now, number) for one in step.faults
@@ -306,7 +306,7 @@ class Scrubber:
         )
 
 
-def _stopped(section: Section, error: Exception) -> Step:
+def _stopped(section: ScrubSection, error: Exception) -> Step:
     return Step(
         None,
         [ScrubFault(section.name, f"the check of them stopped, and goes no further: {error!r}")],

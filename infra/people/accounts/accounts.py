@@ -95,14 +95,20 @@ class Accounts:
         self._owners = AddressOwners(client)
         self.codes = CodeRequests(client)
 
-    def signup(self, name: str, password: str, addresses: Sequence[str] = ()) -> AccountId:
-        """Create an account; `bad-name`, `bad-password`, `bad-address` or `name-taken`."""
+    def signup(
+        self, name: str, password: str, addresses: Sequence[str] = (), *, is_counted: bool = True
+    ) -> AccountId:
+        """Create an account; `bad-name`, `bad-password`, `bad-address` or `name-taken`.
+
+        It is counted for its network, unless an operator makes it.
+        """
         name = read_name(name)
         check_password(password, name)
         read = tuple(MailAddress(text) for text in read_addresses(addresses))
         if self._users.read(name) is not None:
             raise name_taken(name)
-        self._attempts.spend()
+        if is_counted:
+            self._attempts.spend()
         hashed = self._passwords.hash(password)
         record = Account(name=name, password=hashed, created=time_ms(self._client), addresses=read)
         account = self._write_new(encode(record))
@@ -177,11 +183,12 @@ class Accounts:
         end_opened(self._client, account, session=session, tokens=tokens)
         return account
 
-    def hash_new(self, account: AccountId, password: str) -> str:
-        """Return the hash of a new password; `bad-password`, or `too-fast` after too many."""
+    def hash_new(self, account: AccountId, password: str, *, is_counted: bool = True) -> str:
+        """Return the hash of a new password; `bad-password`, or `too-fast` after too many that are counted."""
         profile = self.record_of(account)
         check_password(password, profile.name if profile else "")
-        self._attempts.spend()
+        if is_counted:
+            self._attempts.spend()
         return self._passwords.hash(password)
 
     def reset_password(self, account: AccountId, hashed: str) -> None:

@@ -23,6 +23,7 @@ from litestar.exceptions import PermissionDeniedException
 
 from domain.match.events import AccountId
 from services.app.context import Actor, App
+from services.app.passwords import check_recent_password
 from services.http.context import ApiContext
 from services.http.web.session import (
     CSRF_FIELD,
@@ -86,6 +87,11 @@ class OwnForm(Form, frozen=True):
     def app(self) -> App:
         """The context of the use cases."""
         return self.context.app
+
+    def confirm(self) -> None:
+        """Check the password in the form, unless the visitor has logged in a moment ago; `password-needed`."""
+        given_at = self.visitor.password_given_at
+        check_recent_password(self.app, self.account, self.raw("password"), given_at)
 
     def actor(self, key: str = "") -> Actor:
         """Return who gives the command with this key; without one, each is another command."""

@@ -41,6 +41,7 @@ from infra.store.snapshots import read_locators, read_with_conditional_moves
 from services.app.admission import recent_admission
 from services.app.context import App
 from services.app.damaged_match import UNREADABLE
+from services.app.passwords import FRESH_MS, is_fresh
 from services.app.refusal_words import SAY
 from services.app.waiting import LOOKED_AT, new_count
 from services.http.context import ApiContext
@@ -238,6 +239,11 @@ class Visitor(msgspec.Struct, frozen=True):
         return self.profile.name if self.profile else ""
 
     @property
+    def sees_admin(self) -> bool:
+        """Whether the visitor has a role for which there is an admin page."""
+        return self.profile is not None and (self.profile.operator or self.profile.moderator)
+
+    @property
     def language(self) -> str:
         """The language of the pages: this browser's setting, the account's, or what the browser asks for."""
         chosen = self.display.language or (self.profile.language if self.profile else "")
@@ -275,6 +281,17 @@ class Visitor(msgspec.Struct, frozen=True):
         """The match that the page is about; None for any other page."""
         found = _PATH_OF_MATCH.match(self.path)
         return int(found[1]) if found else None
+
+    @property
+    def password_given_at(self) -> int:
+        """When the password was given last, ms; 0 for a visitor who has not logged in."""
+        return self.session.created if self.session else 0
+
+    @property
+    def needs_password(self) -> bool:
+        """Whether a form for which a password has to be recent asks for it."""
+        # half the time early, because the visitor reads the page before sending its form
+        return not is_fresh(self.now + FRESH_MS // 2, self.password_given_at)
 
     def require_account(self) -> AccountId:
         """Return the account; `LoginNeededError` without one."""

@@ -20,7 +20,6 @@ from services.app import accounts, preferences, vacations
 from services.app.error_codes import CODE_INFO
 from services.app.follows import blocked_userids
 from services.app.games import game_keys
-from services.app.passwords import FRESH_MS, check_recent_password, is_fresh
 from services.app.preferences import BrowserKeys, subscribe, unsubscribe, vapid_key
 from services.app.refusal_words import SAY
 from services.app.vacations import VacationStatus
@@ -111,8 +110,6 @@ def _page(  # noqa: PLR0913 - what the page may have more than the account
         scopes=list(Scope),
         issued=issued,
         feedback=feedback,
-        # half the time early, because the visitor reads the page before sending its form
-        ask_password=not is_fresh(now + FRESH_MS // 2, _password_given_at(visitor)),
     )
 
 
@@ -128,10 +125,6 @@ def _last_day(vacation: VacationStatus, now: int) -> int:
 def _date(at: int) -> str:
     """Return a day, UTC, as a field for dates has it."""
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d}"
-
-
-def _password_given_at(visitor: Visitor) -> int:
-    return visitor.session.created if visitor.session else 0
 
 
 @pages.post("/account/preferences")
@@ -155,17 +148,11 @@ def change_addresses(own: Own) -> PageOrRedirect:
     """Replace the e-mail addresses."""
 
     def changed() -> None:
-        _confirm(own)
+        own.confirm()
         wanted = own.get("addresses").replace(",", " ").split()
         accounts.replace_addresses(own.app, own.account, wanted)
 
     return _change(own, changed, "mail")
-
-
-def _confirm(own: OwnForm) -> None:
-    """Check the password, unless the visitor has logged in a moment ago."""
-    given_at = _password_given_at(own.visitor)
-    check_recent_password(own.app, own.account, own.raw("password"), given_at)
 
 
 def _change(own: OwnForm, change: Callable[[], object], at: str = "") -> PageOrRedirect:
@@ -220,7 +207,7 @@ def make_token(own: Own) -> PageOrRedirect:
     """Make a token, and show its text, which is not shown again."""
 
     def made() -> Response[str]:
-        _confirm(own)
+        own.confirm()
         days = _days(own.get("days"))
         issued = own.app.tokens.issue(own.account, own.get("label"), own.all("scope"), days)
         accounts.end_if_suspended(own.app, own.account)

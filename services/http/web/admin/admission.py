@@ -1,0 +1,50 @@
+"""The admission: its rules on accounts, and on what people without one see."""
+
+from litestar import Response
+from litestar.response import Redirect
+from msgspec.structs import asdict
+
+from services.app.admission import admission_now, change_admission
+from services.http.web.admin.sections import render_section
+from services.http.web.declared import Pages
+from services.http.web.params import (
+    AccountDependency,
+    ContextDependency,
+    Own,
+    SavedMark,
+    VisitorDependency,
+)
+from services.http.web.render import redirect_to
+
+pages = Pages()
+
+
+@pages.get("/admin/admission")
+def show_admission(
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    account: AccountDependency,
+    saved: SavedMark = "",
+) -> Response[str]:
+    """Show the rules of the admission."""
+    del account  # a dependency, because the page needs one
+    stored = context.app.admissions.read()
+    return render_section(
+        "admission.html",
+        context,
+        visitor,
+        "admission",
+        rules=stored,
+        is_closed=admission_now(context.app).signups != stored.signups,
+        saved=saved,
+    )
+
+
+@pages.post("/admin/admission")
+def set_admission(own: Own) -> Redirect:
+    """Change the rules that the form changes; it is answered when they are in force."""
+    stored = asdict(own.app.admissions.read())
+    asked = {name: own.get(name) for name in stored if name in own.fields}
+    changes = {name: value for name, value in asked.items() if value != stored[name]}
+    change_admission(own.app, changes, by=own.account)
+    return redirect_to("/admin/admission?saved=rules")

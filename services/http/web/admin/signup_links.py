@@ -1,0 +1,86 @@
+"""Sign-up links: making, listing and revoking them."""
+
+from typing import Final
+
+from litestar import Response
+from litestar.response import Redirect
+
+from domain.errors import Refusal
+from infra.people.admission import MOST_DAYS, MOST_OF_NOTE, MOST_USES
+from services.app.admission import make_signup_link, revoke_signup_link, signup_links
+from services.app.error_codes import CODE_INFO
+from services.http.context import ApiContext
+from services.http.web.admin.sections import render_section
+from services.http.web.declared import Pages
+from services.http.web.forms import Form
+from services.http.web.params import (
+    AccountDependency,
+    ContextDependency,
+    Id,
+    Own,
+    VisitorDependency,
+)
+from services.http.web.render import redirect_to
+from services.http.web.session import Visitor
+
+pages = Pages()
+
+_DIGITS: Final = 6
+
+
+@pages.get("/admin/signup-links")
+def show_links(
+    context: ContextDependency, visitor: VisitorDependency, account: AccountDependency
+) -> Response[str]:
+    """Show all sign-up links, and the form that makes one."""
+    del account  # a dependency, because the page needs one
+    return _links(context, visitor)
+
+
+def _links(
+    context: ApiContext,
+    visitor: Visitor,
+    *,
+    made: str = "",
+    typed: Form | None = None,
+    reason: Refusal | None = None,
+) -> Response[str]:
+    """Return the page; `made` is the text of a new link."""
+    return render_section(
+        "signup_links.html",
+        context,
+        visitor,
+        "signup-links",
+        status=CODE_INFO[reason.code].status if reason else 200,
+        links=signup_links(context.app, by=visitor.require_account()),
+        now=visitor.now,
+        made=f"{visitor.site}/signup?link={made}" if made else "",
+        typed=typed or Form({"uses": ("1",), "days": ("14",)}),
+        feedback=reason.in_language(visitor.wording) if reason else "",
+        most_uses=MOST_USES,
+        most_days=MOST_DAYS,
+        longest=MOST_OF_NOTE,
+    )
+
+
+@pages.post("/admin/signup-links")
+def make_link(own: Own) -> Response[str]:
+    """Make a sign-up link, and show its text, which is not shown again."""
+    try:
+        uses, days = _number(own.get("uses")), _number(own.get("days"))
+        _, text = make_signup_link(own.app, uses, days, own.get("note"), by=own.account)
+    except Refusal as reason:
+        return _links(own.context, own.visitor, typed=own, reason=reason)
+    return _links(own.context, own.visitor, made=text)
+
+
+def _number(text: str) -> int:
+    """Return a number as it was typed; 0, which is in no range, for anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else 0
+
+
+@pages.post("/admin/signup-links/{id_:str}/revoke")
+def revoke_link(id_: Id, own: Own) -> Redirect:
+    """End a sign-up link at once."""
+    revoke_signup_link(own.app, id_, by=own.account)
+    return redirect_to("/admin/signup-links")

@@ -1,0 +1,318 @@
+"""The admin page: who may open what, and what each section does."""
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from litestar.routes import HTTPRoute
+
+from infra.people.accounts import AccountRole
+from infra.people.acts import TERMINAL, Act
+from services.app.acts import PAGE, acts_of, record_act
+from services.app.passwords import MOST_AT_ONCE
+from services.app.roles import set_role
+from services.doctor.facts import gather
+from services.doctor.findings import Level
+from services.doctor.recent import KEPT_SECONDS, RecentDiagnosis
+from services.http.app import make_app
+from services.http.web.admin.members import userids_in
+from services.http.web.admin.sections import SECTIONS
+from services.http.web.session import Visitor
+from tests.helpers.api import PASSWORD, Api, Player
+from tests.helpers.web import Guest, Read, door, refusal
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("admin")) as api:
+        yield api
+
+
+@pytest.fixture(scope="module")
+def come(api: Api) -> Iterator[Callable[..., Guest]]:
+    with door(api) as come:
+        yield come
+
+
+def with_role(api: Api, role: AccountRole) -> Player:
+    player = api.player()
+    set_role(api.parts, TERMINAL, player.name, role, held=True)
+    return player
+
+
+@pytest.fixture(scope="module")
+def operator(api: Api) -> Player:
+    return with_role(api, AccountRole.OPERATOR)
+
+
+@pytest.fixture(scope="module")
+def ann(come: Callable[..., Guest], operator: Player) -> Guest:
+    return come(operator)
+
+
+@pytest.fixture
+def long_ago(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has given a password recently."""
+    monkeypatch.setattr(Visitor, "password_given_at", property(lambda _: 0))
+
+
+def latest(api: Api) -> tuple[str, bytes, str]:
+    act = acts_of(api.parts, TERMINAL)[0]
+    return act.act, act.account, act.why
+
+
+def addresses(api: Api) -> list[tuple[str, str]]:
+    """Every address below `/admin` but that of the first operator, with its method."""
+    found = []
+    for route in make_app(api.parts)._app.routes:
+        if isinstance(route, HTTPRoute) and route.path.startswith("/admin"):
+            path = re.sub("{[^}]*}", "x" * 16, route.path)
+            found += [(method, path) for method in route.methods - {"OPTIONS", "HEAD"}]
+    return sorted(one for one in found if one[1] != "/admin/first")
+
+
+def test_every_address_refuses_those_without_the_role_and_changes_nothing(api, come):
+    before = acts_of(api.parts, TERMINAL)
+    nobody, guest = come(api.player()), come()
+    arbiter = come(with_role(api, AccountRole.ARBITER))
+    moderator = come(with_role(api, AccountRole.MODERATOR))
+    found = addresses(api)
+    assert {path for _, path in found} >= {f"/admin/{section.path}" for section in SECTIONS}
+    open_to_moderators = {"/admin", *(f"/admin/{one.path}" for one in SECTIONS if one.moderators)}
+    for method, path in found:
+        for who in (nobody, arbiter, moderator):
+            answer = who.get(path) if method == "GET" else who.send(path)
+            is_open = who is moderator and path in open_to_moderators
+            assert answer.status_code == (200 if is_open else 403), (method, path, answer.text)
+        if method == "GET":
+            asked = guest.get(path)
+            assert (asked.status_code, asked.headers["location"]) == (303, f"/login?next={path}")
+        # a form without the token of a page
+        else:
+            assert nobody.http.post(path, data={"userid": "x"}).status_code == 403
+    roles = [act for act in acts_of(api.parts, TERMINAL) if act not in before]
+    assert {act.act for act in roles} == {Act.ROLE_GIVEN}
+
+
+def test_the_link_to_it_and_the_sections_are_shown_to_those_who_may_open_them(api, come, ann):
+    moderator = come(with_role(api, AccountRole.MODERATOR))
+    nobody = come(api.player())
+    assert 'href="/admin"' not in nobody.page("/account") + nobody.page("/games")
+    for who, seen in (
+        (ann, {one.path for one in SECTIONS}),
+        (moderator, {one.path for one in SECTIONS if one.moderators}),
+    ):
+        assert 'href="/admin"' in who.page("/account")
+        links = {link for link in Read(who.page("/admin")).links if link.startswith("/admin/")}
+        assert links == {f"/admin/{path}" for path in seen}
+        for link in links:
+            answer = who.get(link)
+            assert answer.status_code == 200, link
+            assert answer.headers["cache-control"] == "no-store"
+
+
+def test_members_are_found_fifty_a_page_with_their_state(api, come):
+    ann = come(with_role(api, AccountRole.OPERATOR))
+    names = [api.player(name=f"zz-{at:02}").name for at in range(51)]
+    set_role(api.parts, TERMINAL, names[0], AccountRole.ARBITER, held=True)
+    found = ann.page("/admin/members?starts=ZZ-")
+    rows = re.findall('<a href="/admin/members/(zz-[0-9]+)">', found)
+    assert rows == names[:50]
+    assert "There may be more" in found
+    assert re.search("zz-00</a> <span[^>]*><strong>arbiter", found)
+    total = api.parts.accounts.count()
+    last = ann.page(f"/admin/members?page={-(-total // 50)}")
+    assert names[-1] in last
+    assert f"of {total}" in last
+    assert "No account begins like this" in ann.page("/admin/members?starts=qqq")
+
+
+def test_a_member_is_suspended_and_reinstated_with_a_reason(api, come, ann):
+    ben = api.player()
+    there, page = come(ben), f"/admin/members/{ben.name}"
+    long = ann.send(f"{page}/suspend", {"why": "x" * 501}, on=page)
+    assert "at most 500 characters" in refusal(long.text)[1]
+    assert there.get("/account").status_code == 200
+    sent = ann.send(f"{page}/suspend", {"why": "spam <b>"}, on=page)
+    assert sent.headers["location"] == f"{page}?saved=suspend"
+    assert "is suspended and logged out everywhere" in ann.page(sent.headers["location"])
+    assert latest(api) == (Act.SUSPENDED, ben.account, "spam <b>")
+    assert there.get("/account").status_code == 303
+    assert come().log_in(ben.name).status_code == 403
+    assert '<q dir="auto">spam &lt;b&gt;</q>' in ann.page("/admin/record")
+    assert ann.send(f"{page}/reinstate", {"why": "sorry"}, on=page).status_code == 303
+    assert come().log_in(ben.name).status_code == 303
+    assert latest(api) == (Act.REINSTATED, ben.account, "sorry")
+
+
+def test_no_operator_can_suspend_themselves(api, ann, operator):
+    page = f"/admin/members/{operator.name}"
+    sent = ann.send(f"{page}/suspend", {"why": "tired"}, on=page)
+    assert "You can't suspend yourself" in refusal(sent.text)[1]
+    assert not api.parts.accounts.record_of(operator.account).suspended
+
+
+def test_a_member_is_logged_out_everywhere(api, come, ann):
+    ben = api.player()
+    there, page = come(ben), f"/admin/members/{ben.name}"
+    assert ann.send(f"{page}/logout", on=page).status_code == 303
+    assert there.get("/account").status_code == 303
+    assert ben.get("/api/account").status_code == 401
+    assert latest(api)[:2] == (Act.LOGGED_OUT, ben.account)
+
+
+def shown_password(text: str) -> str:
+    return re.findall("Password: ([a-z0-9-]{14})", text)[-1]
+
+
+def test_a_new_password_is_shown_once_on_a_page_that_no_cache_keeps(api, come, ann):
+    ben = api.player()
+    page = f"/admin/members/{ben.name}"
+    sent = ann.send(f"{page}/password", on=page)
+    assert sent.headers["cache-control"] == "no-store"
+    password = shown_password(sent.text)
+    assert come().log_in(ben.name).status_code == 401
+    assert come().log_in(ben.name, password).status_code == 303
+    assert password not in ann.page(page) + ann.page("/admin/record")
+
+
+@pytest.mark.usefixtures("long_ago")
+def test_new_passwords_and_roles_need_a_password_that_was_given_recently(api, ann):
+    ben = api.player()
+    page = f"/admin/members/{ben.name}"
+    forms = [(f"{page}/password", {}, page),
+             ("/admin/roles", {"userid": ben.name, "role": "operator", "do": "give"}, "/admin/roles")]  # fmt: skip
+    before = latest(api)
+    for path, fields, on in forms:
+        assert 'name="password"' in ann.page(on)
+        for tried in ("", "a wrong guess"):
+            sent = ann.send(path, {**fields, "password": tried}, on=on)
+            assert sent.status_code in (401, 403), sent.text
+        assert latest(api) == before
+        assert ann.send(path, {**fields, "password": PASSWORD}, on=on).status_code in (200, 303)
+        assert latest(api) != before
+        before = latest(api)
+    assert api.parts.accounts.record_of(ben.account).operator
+
+
+def test_a_pasted_list_makes_accounts_with_slips_and_names_those_that_are_refused(api, come, ann):
+    pasted = "userid;name\nKim1;Kim One\n\nlee1\tLee\nx y1\nkim1"
+    sent = ann.send("/admin/members", {"userids": pasted}, on="/admin/members")
+    assert sent.headers["cache-control"] == "no-store"
+    slips = re.findall(r"Name: (\S+)\nPassword: (\S+)", sent.text)
+    assert [name for name, _ in slips] == ["kim1", "lee1", "y1"]
+    assert come().log_in(*slips[0]).status_code == 303
+    text = html.unescape(sent.text)
+    assert "the userid 'kim1' is taken" in text.replace("The userid", "the userid")
+    assert re.search("<strong>x</strong>", sent.text)
+    assert len([one for one in acts_of(api.parts, TERMINAL) if one.act == Act.ACCOUNT_MADE]) >= 3
+    many = "\n".join(f"many-{at}" for at in range(MOST_AT_ONCE + 1))
+    too_many = ann.send("/admin/members", {"userids": many}, on="/admin/members")
+    assert "at most 100 accounts" in html.unescape(too_many.text).lower()
+    assert "many-7" in too_many.text
+    assert api.parts.accounts.names_starting("many-", 5) == []
+
+
+def test_the_userids_of_a_pasted_list_are_its_first_column():
+    assert userids_in("Userid,Name\nann,Ann A\n ben \n\ncleo;x") == ["ann", "ben", "cleo"]
+    assert userids_in("ann ben") == ["ann", "ben"]
+    assert userids_in(" \n,x") == []
+
+
+def test_more_accounts_than_one_network_may_make_in_a_minute(tmp_path):
+    with Api(tmp_path, password_rate=2) as api, door(api) as come:
+        operator = with_role(api, AccountRole.OPERATOR)
+        ann = come(operator)
+        sent = ann.send("/admin/members", {"userids": "a1\na2\na3\na4"}, on="/admin/members")
+        assert len(re.findall("Password: ", sent.text)) == 4
+
+
+def test_a_sign_up_link_is_made_shown_once_used_and_revoked(api, ann):
+    page = "/admin/signup-links"
+    for wrong in (
+        {"uses": "0", "days": "3"},
+        {"uses": "1", "days": "many"},
+        {"uses": "²", "days": "1"},
+    ):
+        assert ann.send(page, wrong, on=page).status_code == 422
+    made = ann.send(page, {"uses": "2", "days": "3", "note": "class 7b"}, on=page)
+    address = html.unescape(re.findall('readonly value="([^"]+)"', made.text)[0])
+    assert address.startswith(f"{api.url}/signup?link=")
+    listed = ann.page(page)
+    assert "class 7b" in listed
+    assert "used 0 of 2" in listed
+    assert address.partition("link=")[2] not in listed
+    (id_,) = re.findall("/admin/signup-links/([0-9a-f]{16})/revoke", listed)
+    assert ann.send(f"{page}/{id_}/revoke", on=page).status_code == 303
+    assert "There are no sign-up links" in ann.page(page)
+    assert api.parts.admissions.usable_link(address.partition("link=")[2]) is None
+
+
+def test_the_admission_is_changed_and_only_what_changed_is_recorded(api, come, ann):
+    page = "/admin/admission"
+    rules = {"signups": "link", "visible_to": "members", "trial": "on", "clubs": "operators"}
+    try:
+        assert ann.send(page, rules, on=page).headers["location"] == f"{page}?saved=rules"
+        assert come().get("/players").status_code == 303
+        act = acts_of(api.parts, TERMINAL)[0]
+        assert (act.act, act.what) == (Act.ADMISSION_CHANGED, "signups link, visible_to members")
+        wrong = ann.send(page, {**rules, "signups": "everyone"}, on=page)
+        assert refusal(wrong.text)[0] == "bad-option"
+        assert '<option value="link" selected>' in ann.page(page)
+    finally:
+        api.parts.admissions.change({"signups": "open", "visible_to": "everybody"})
+
+
+def test_a_role_is_given_and_taken(api, come, ann):
+    ben, page = api.player(), "/admin/roles"
+    fields = {"userid": ben.name.upper(), "role": "moderator", "do": "give"}
+    assert ann.send(page, fields, on=page).status_code == 303
+    assert ben.name in ann.page(page)
+    assert come(ben).get("/admin/record").status_code == 200
+    assert ann.send(page, {**fields, "do": "take"}, on=page).status_code == 303
+    assert ben.name not in ann.page(page)
+    for wrong in ({"role": "king"}, {"userid": "nobody-here"}):
+        assert ann.send(page, {**fields, **wrong}, on=page).status_code in (404, 422)
+
+
+def test_the_record_has_pages_and_each_language(api, ann):
+    for _ in range(PAGE + 1):
+        record_act(api.parts, TERMINAL, Act.BROADCAST, why="for the pages")
+    first = ann.page("/admin/record")
+    assert first.count("<q dir") == PAGE
+    (older,) = re.findall('href="(/admin/record[?]before=[0-9-]+)"', first)
+    assert "Newest" in ann.page(older)
+    assert ann.get("/admin/record?before=tomorrow").status_code == 400
+    german = ann.page("/admin/record", headers={"Accept-Language": "de"})
+    assert "Das Terminal hat an alle geschrieben" in german
+
+
+def test_health_has_the_findings_of_the_doctor_and_storage_its_figures(api, ann):
+    text = html.unescape(ann.page("/admin/health"))
+    said = re.findall('<strong class="(?:lost|quiet)">([a-z]+)</strong>', text)
+    assert {"server", "data", "workers", "disk", "memory"} <= set(said)
+    assert "no command worker runs" in text.lower()
+    assert f"are free for {api.settings.data}" in text
+    figures = ann.page("/admin/storage")
+    assert f"<dd>{api.parts.accounts.count()}</dd>" in figures
+    assert "Memory used" in figures
+    assert "Free on the disk" in figures
+
+
+def test_the_doctor_looks_once_for_all_who_ask_within_seconds(api):
+    looks, now = [], [0.0]
+
+    def look(settings):
+        looks.append(settings)
+        return gather(settings)
+
+    recent = RecentDiagnosis(api.settings, look, lambda: now[0])
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: recent.read(), range(4)))
+    assert len(looks) == 1
+    assert all(one is found[0] for one in found)
+    assert max(one.level for one in found[0].findings) is Level.BAD
+    now[0] = KEPT_SECONDS
+    assert recent.read() is not found[0]
