@@ -22,6 +22,7 @@ from services.http.api.bodies import MAX_BODY_BYTES, StrictRequest, sender
 from services.http.api.problem_details import HANDLERS
 from services.http.api.routes import (
     accounts,
+    admin,
     analyses,
     challenges,
     clubs,
@@ -51,7 +52,8 @@ from services.http.web.site import SITE
 
 _API_MODULES: Final = (
     *(commands, receipts, matches, analyses, events, start, conditional_moves, drafts, messages),
-    *(disputes, challenges, clubs, accounts, own_account, players, rankings, command_line, system),
+    *(disputes, challenges, clubs, accounts, own_account, players, rankings, command_line),
+    *(admin, system),
 )
 """The modules of the API, in the order of its document."""
 

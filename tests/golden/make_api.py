@@ -23,6 +23,7 @@ from domain.engine.turning_points import AnalysedPosition  # noqa: E402
 from infra.log.key_files import generate_keys  # noqa: E402
 from infra.people.account_macs import AccountMacs, make_mac_key  # noqa: E402
 from infra.people.accounts import AccountRole, create_robot_accounts  # noqa: E402
+from infra.people.tokens import Scope  # noqa: E402
 from infra.store.analyses import Analyses, StoredAnalysis  # noqa: E402
 from services.app.matches import load_state  # noqa: E402
 from tests.helpers.analysing import listening  # noqa: E402
@@ -134,6 +135,7 @@ def exchange(api: Api) -> dict[str, dict[str, Any]]:
     _meet(said, alice, bob)
     _look(said, alice, bob)
     _reveal(said, alice, bob)
+    _administer(said)
     _leave(said, alice)
     return dict(sorted(said.examples.items()))
 
@@ -277,6 +279,38 @@ def _reveal(said: Exchange, alice: Player, bob: Player) -> None:
     made = alice.post("/api/matches", {**new, "commitment": commitment}).json()
     bob.give(made["board"], {"do": "accept"})
     said.call("reveal_text", body={"text": text.hex()}, board=made["board"])
+
+
+def _administer(said: Exchange) -> None:
+    parts = said.api.parts
+    parts.accounts.set_role("carol", AccountRole.OPERATOR, held=True)
+    account = parts.accounts.id_of("carol")
+    token = parts.tokens.issue(account, "office", (Scope.ADMIN,), 90)
+    carol = Player(said.api, "carol", account, token.text)
+    made = said.call("admin_make_account", carol, {"userid": "dora"})
+    said.examples["admin_make_account"]["response"] = made | {"password": "k7tm-4qzp-w2xh"}
+    said.call("suspend_account", carol, {"why": "spam in three chats"}, userid="dora")
+    said.call("reinstate_account", carol, {"why": "it was somebody else"}, userid="dora")
+    said.call("admin_log_out", carol, userid="dora")
+    fresh = said.call("reset_account", carol, {}, userid="dora")
+    said.examples["reset_account"]["response"] = fresh | {"password": "7fgp-x3rn-qa5d"}
+    said.call("change_role", carol, {"role": "moderator"}, userid="dora")
+    said.call("list_accounts", carol, starts="d")
+    new = {"uses": 30, "days": 14, "note": "class 7b"}
+    link = said.call("admin_make_link", carol, new)
+    said.examples["admin_make_link"]["response"]["text"] = f"{link['id']}..."
+    said.call("list_signup_links", carol)
+    said.call("admin_revoke_link", carol, link=link["id"])
+    said.call("admin_change_admission", carol, {"trial": "off"})
+    said.call("show_admission", carol)
+    said.call("list_acts", carol)
+    report = said.call("show_report", carol)
+    said.examples["show_report"]["response"] = {**report, "findings": [_finding(report)]}
+
+
+def _finding(report: Any) -> Any:
+    """Give a finding that does not depend on the machine."""
+    return next(one for one in report["findings"] if one["about"] == "lists")
 
 
 def _meet(said: Exchange, alice: Player, bob: Player) -> None:

@@ -7,6 +7,7 @@ OWN_TO_CHANGE = ("unauthorized", "ok", "ok", "missing-scope")
 OF_THE_MATCH_TO_READ = ("unauthorized", "not-a-player", "ok", "not-a-player")
 OF_ITS_OWNER = ("unauthorized", "not-an-organiser", "ok", "missing-scope")
 OF_THE_MATCH_TO_PLAY = ("unauthorized", "not-a-player", "ok", "missing-scope")
+OF_AN_OPERATOR = ("unauthorized", "not-an-operator", "not-an-operator", "missing-scope")
 
 TABLE = {
     # matches
@@ -128,4 +129,18 @@ TABLE = {
     "show_api": PUBLIC,
     "health": PUBLIC,
     "readiness": PUBLIC,
+    "list_accounts": OF_AN_OPERATOR,
+    "admin_make_account": OF_AN_OPERATOR,
+    "suspend_account": OF_AN_OPERATOR,
+    "reinstate_account": OF_AN_OPERATOR,
+    "admin_log_out": OF_AN_OPERATOR,
+    "reset_account": OF_AN_OPERATOR,
+    "change_role": OF_AN_OPERATOR,
+    "list_signup_links": OF_AN_OPERATOR,
+    "admin_make_link": OF_AN_OPERATOR,
+    "admin_revoke_link": OF_AN_OPERATOR,
+    "show_admission": OF_AN_OPERATOR,
+    "admin_change_admission": OF_AN_OPERATOR,
+    "show_report": OF_AN_OPERATOR,
+    "list_acts": ("unauthorized", "not-a-moderator", "not-a-moderator", "missing-scope"),
 }

@@ -1,0 +1,152 @@
+"""The administration over the API: for tokens of the scope `admin`, of an account that is an operator."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from infra.people.accounts import AccountRole
+from infra.people.acts import TERMINAL, Act
+from infra.people.tokens import Scope
+from services.app.acts import acts_of
+from services.app.roles import set_role
+from services.http.app import ROUTES
+from tests.helpers.api import PASSWORD, Api, Player, code_of
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("admin-api")) as api:
+        yield api
+
+
+def admin(api: Api, *roles: AccountRole, scopes: tuple[Scope, ...] = (Scope.ADMIN,)) -> Player:
+    """A player with roles, and a token of these scopes."""
+    player = api.player()
+    for role in roles:
+        set_role(api.parts, TERMINAL, player.name, role, held=True)
+    token = api.parts.tokens.issue(player.account, "office", scopes)
+    return Player(api, player.name, player.account, token.text)
+
+
+@pytest.fixture(scope="module")
+def operator(api: Api) -> Player:
+    return admin(api, AccountRole.OPERATOR)
+
+
+BODIES = {
+    "suspend": {"why": "x"}, "reinstate": {"why": "x"}, "reset": {}, "role": {"role": "operator"},
+    "accounts": {"userid": "new-one"}, "signup-links": {}, "admission": {"signups": "closed"},
+}  # fmt: skip
+
+
+def requests() -> list[tuple[str, str]]:
+    routes = [one for one in ROUTES if any(path.startswith("/api/admin") for path in one.paths)]
+    found = []
+    for route in routes:
+        path = next(iter(route.paths)).replace("{link:str}", "0" * 16)
+        found += [(str(method), path) for method in route.http_methods]
+    return found
+
+
+def ask(api: Api, who: Player, method: str, path: str) -> tuple[int, str]:
+    body = BODIES.get(path.rpartition("/")[2])
+    sent = {"json": body} if body is not None and method != "GET" else {}
+    answer = api.http.request(method, path, headers=who.headers, **sent)
+    return answer.status_code, code_of(answer) if answer.is_error else ""
+
+
+def test_each_route_needs_the_scope_and_the_role(api):
+    target = api.player()
+    everything = tuple(scope for scope in Scope if scope is not Scope.ADMIN)
+    scopeless = admin(api, AccountRole.OPERATOR, scopes=everything)
+    plain, moderator = admin(api), admin(api, AccountRole.MODERATOR)
+    before = acts_of(api.parts, TERMINAL)
+    found = requests()
+    assert len(found) == 14
+    for method, path in found:
+        here = path.replace("{userid:str}", target.name)
+        assert ask(api, scopeless, method, here) == (403, "missing-scope"), here
+        wrong = "not-a-moderator" if here.endswith("/acts") else "not-an-operator"
+        assert ask(api, plain, method, here) == (403, wrong), here
+        if not here.endswith("/acts"):
+            assert ask(api, moderator, method, here) == (403, wrong), here
+    assert ask(api, moderator, "GET", "/api/admin/acts")[0] == 200
+    assert acts_of(api.parts, TERMINAL) == before
+    assert not api.parts.accounts.record_of(target.account).suspended
+
+
+def test_a_token_does_no_more_than_its_account_may_now(api):
+    gone = admin(api, AccountRole.OPERATOR)
+    set_role(api.parts, TERMINAL, gone.name, AccountRole.OPERATOR, held=False)
+    assert ask(api, gone, "GET", "/api/admin/accounts") == (403, "not-an-operator")
+
+
+def test_an_account_is_made_suspended_reinstated_and_given_a_role(api, operator):
+    made = operator.post("/api/admin/accounts", {"userid": "Vera"})
+    assert made.status_code == 201
+    assert made.headers["cache-control"] in ("no-store", "no-cache, private", "private, no-store")
+    name, password = made.json()["userid"], made.json()["password"]
+    account = api.parts.accounts.verify(name, password)
+    where = f"/api/admin/accounts/{name}"
+    assert operator.post(f"{where}/suspend", {"why": "spam"}).json()["suspended"]
+    assert acts_of(api.parts, TERMINAL)[0].why == "spam"
+    assert not operator.post(f"{where}/reinstate", {}).json()["suspended"]
+    assert operator.post(f"{where}/role", {"role": "arbiter"}).json()["roles"] == ["arbiter"]
+    assert operator.post(f"{where}/role", {"role": "arbiter", "held": False}).json()["roles"] == []
+    assert operator.post(f"{where}/logout").status_code == 204
+    fresh = operator.post(f"{where}/reset", {}).json()["password"]
+    assert api.parts.accounts.verify(name, fresh) == account
+    acts = [act.act for act in acts_of(api.parts, TERMINAL) if act.account == account]
+    assert acts == [Act.PASSWORD_REPLACED, Act.LOGGED_OUT, Act.ROLE_TAKEN, Act.ROLE_GIVEN, Act.REINSTATED,
+                    Act.SUSPENDED, Act.ACCOUNT_MADE]  # fmt: skip
+    listed = operator.get("/api/admin/accounts?starts=ver").json()
+    assert [one["userid"] for one in listed["accounts"]] == ["vera"]
+    assert listed["total"] == api.parts.accounts.count()
+    taken = operator.post("/api/admin/accounts", {"userid": "vera"})
+    assert code_of(taken) == "name-taken"
+
+
+def test_with_an_old_token_power_needs_the_password(api, operator, monkeypatch):
+    now = api.parts.store.now() + 11 * 60_000
+    monkeypatch.setattr("services.app.passwords.is_fresh", lambda _, proven: proven > now)
+    ben = api.player()
+    for what, body in (("reset", {}), ("role", {"role": "operator"})):
+        where = f"/api/admin/accounts/{ben.name}/{what}"
+        assert code_of(operator.post(where, body)) == "password-needed"
+        assert (
+            code_of(operator.post(where, {**body, "password": "a wrong guess"})) == "wrong-password"
+        )
+        assert operator.post(where, {**body, "password": PASSWORD}).is_success
+    assert api.parts.accounts.record_of(ben.account).operator
+
+
+def test_links_admission_and_record(api, operator):
+    made = operator.post("/api/admin/signup-links", {"uses": 2, "note": "class 7b"}).json()
+    assert api.parts.admissions.usable_link(made["text"]) is not None
+    (listed,) = operator.get("/api/admin/signup-links").json()
+    assert (listed["id"], listed["uses"], listed["used"], listed["text"]) == (made["id"], 2, 0, "")
+    assert code_of(operator.post("/api/admin/signup-links", {"uses": 0})) == "bad-option"
+    gone = api.http.delete(f"/api/admin/signup-links/{made['id']}", headers=operator.headers)
+    assert gone.status_code == 204
+    assert api.parts.admissions.usable_link(made["text"]) is None
+    body = {"trial": "off", "signups": None}
+    changed = api.http.patch("/api/admin/admission", json=body, headers=operator.headers).json()
+    assert changed == {
+        "signups": "open",
+        "visible_to": "everybody",
+        "clubs": "operators",
+        "trial": "off",
+    }
+    assert operator.get("/api/admin/admission").json() == changed
+    acts = operator.get("/api/admin/acts").json()
+    assert acts[0]["said"].endswith("changed the admission: trial off")
+    older = operator.get(f"/api/admin/acts?before={acts[0]['id']}").json()
+    assert older[0]["id"] == acts[1]["id"]
+    assert operator.get("/api/admin/acts?before=-").status_code == 400
+
+
+def test_the_report_is_the_doctor_s(api, operator):
+    report = operator.get("/api/admin/health").json()
+    assert report["level"] == "bad"
+    assert "no command worker runs" in str(report["findings"])
+    assert str(api.settings.data / "keys") not in str(report)
