@@ -36,6 +36,7 @@ class Code(StrEnum):
     PASSWORD_NEEDED = "password-needed"  # noqa: S105 - a code, not a secret
     TOO_MANY_ATTEMPTS = "too-many-attempts"
     SUSPENDED = "suspended"
+    SANCTIONED = "sanctioned"
     SIGNUPS_CLOSED = "signups-closed"
     CROSS_SITE = "cross-site"
     UNAUTHORIZED = "unauthorized"

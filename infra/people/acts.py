@@ -38,6 +38,11 @@ class Act(StrEnum):
     TEXT_ERASED = "text-erased"
     RULED = "ruled"
     BROADCAST = "broadcast"
+    REPORT_DECIDED = "report-decided"
+    TEXT_REMOVED = "text-removed"
+    SANCTIONED = "sanctioned"
+    SANCTION_LIFTED = "sanction-lifted"
+    APPEAL_TURNED_DOWN = "appeal-turned-down"
     FIRST_OPERATOR = "first-operator"
     CLUB_CLOSED = "club-closed"
 

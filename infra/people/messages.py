@@ -89,6 +89,7 @@ append. So no message is stored for longer than twice `KEPT_SECONDS`.
 
 _APPEND: Final = scripts.Script("append_message")
 _REMOVE: Final = scripts.Script("remove_messages")
+_REPLACE: Final = scripts.Script("replace_message")
 
 
 class MessageKind(StrEnum):
@@ -343,6 +344,22 @@ class MessageStore:
         commands = [command for command, message in messages if message.sender == sender]
         if commands:
             scripts.call(self._client, _REMOVE, [name], commands)
+
+    def replace_text(self, place: AccountId | int, message: PlayerMessage, text: str) -> bool:
+        """Replace the text of a message in the inbox of an account, or of a line in the chat of a board.
+
+        Returns whether it was still there. Its time stays.
+        """
+        name = self._chat(place) if isinstance(place, int) else keys.message_box(place)
+        old = _ENCODER.encode(_MessageTail(message.sender, message.text, message.kind))
+        new = _tail(message.sender, text, message.kind)
+        at = b"%d:" % message.at
+        return bool(scripts.call(self._client, _REPLACE, [name], [at + old, at + new]))
+
+    def recipients_of(self, sender: AccountId) -> list[AccountId]:
+        """Return the accounts that an account has written to lately."""
+        found: Any = self._client.smembers(keys.recipients(sender))
+        return sorted(found)
 
     def _chat(self, board: int) -> str:
         return keys.chat(keys.shard_of(board, self._shards()), board)

@@ -141,6 +141,7 @@ KEYS: Final = (
     Key("{a:<hex>}", "the account record: all personal data but messages and notes", "infra.people.accounts.accounts", "the account is deleted", "accounts", _PLAYER),
     Key("{a:<hex>}:mac", "keyed digest of the account record: `infra.people.account_macs`", "infra.people.accounts.accounts", "the account is deleted", "accounts", _ACCOUNT),
     Key("{a:<hex>}:box", "list of the messages to an account", "infra.people.messages", "expires 90 days after the last", "messages, 200", _ACCOUNT),
+    Key("{a:<hex>}:sanctions", "hash: id of a sanction against the account -> its record", "infra.people.moderation", "the account is deleted", "sanctions, 200", _ACCOUNT),
     Key("{a:<hex>}:clubs", "hash: clubs of the account", "infra.people.clubs", "it leaves them, or is deleted", "clubs, 50", _ACCOUNT),
     Key("{a:<hex>}:read", "sorted set: kind of message, or `chat:<board>` -> time of the newest one read", "infra.people.messages", "expires after 90 days", "matches with chat of 90 days", _ACCOUNT),
     Key("{a:<hex>}:sent", "set: accounts written to, kept 180 days", "infra.people.messages", "expires after 180 days", "accounts written to", _ACCOUNT),
@@ -177,6 +178,10 @@ KEYS: Final = (
     Key("{site}:uses", "hash: id of a sign-up link -> how many accounts were made with it", "infra.people.admission", "they are revoked", "sign-up links, 500", _PEOPLE),
     # challenges
     Key("{c:<id>}", "an open challenge", "infra.people.challenges.challenges", "expires", "challenges", _CHALLENGE),
+    Key("{reports}:all", "hash: id of a report -> its record, with the text as it was", "infra.people.moderation", "90 days after its decision", "reports", _PEOPLE),
+    Key("{reports}:open", "sorted set: ids of the reports that wait, by when they were made", "infra.people.moderation", "they are decided", "reports, 500", _PEOPLE),
+    Key("{reports}:appeals", "hash: appeals that wait", "infra.people.moderation", "they are answered", "appeals", _PEOPLE),
+    Key("{reports}:made:<hex>", "hash: a thing that an account has reported -> id of the report", "infra.people.moderation", "expires 90 days after the last", "accounts that report", _PEOPLE),
     Key("{clubs}:paths", "hash: what a path looks like -> id of the club", "infra.people.clubs", Never("the path of a club is never another's"), "clubs, 1,000", _PEOPLE),
     Key("{club:<id>}", "the record of a club", "infra.people.clubs", Never("one that is closed stays readable"), "clubs, 1,000", _PEOPLE),
     Key("{club:<id>}:members", "hash: account -> role and since when", "infra.people.clubs", "they leave", "members, 500", _PEOPLE),

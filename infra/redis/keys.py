@@ -35,6 +35,9 @@ ADMISSION: Final = f"{SITE}:admission"
 SIGNUP_LINKS: Final = f"{SITE}:links"
 SIGNUP_USES: Final = f"{SITE}:uses"
 ACTS: Final = f"{SITE}:acts"
+REPORTS: Final = "{reports}:all"
+OPEN_REPORTS: Final = "{reports}:open"
+APPEALS: Final = "{reports}:appeals"
 FIRST_OPERATOR: Final = f"{SITE}:first"
 CLUB_PATHS: Final = "{clubs}:paths"
 CHALLENGES: Final = "{challenges}"
@@ -199,6 +202,7 @@ statement_boards: Final = of_account(":stated")
 message_notices: Final = of_account(":notices")
 tokens: Final = of_account(":tokens")
 networks: Final = of_account(":networks")
+sanctions: Final = of_account(":sanctions")
 clubs_of_account: Final = of_account(":clubs")
 challenges_opened: Final = of_account(":opened")
 challenges_joined: Final = of_account(":joined")
@@ -246,6 +250,11 @@ def token(digest: bytes) -> str:
 def challenge(id_: str) -> str:
     """Return the key of a challenge."""
     return f"{{c:{id_}}}"
+
+
+def reports_made(account: bytes) -> str:
+    """Return the key of the things that an account has reported."""
+    return f"{{reports}}:made:{account.hex()}"
 
 
 def club(id_: str, rest: str = "") -> str:

@@ -147,6 +147,7 @@ def erase_account(app: App, account: AccountId) -> None:
         app.push_subscriptions,
         app.statements,
         app.clubs,
+        app.moderation,
     ):
         part.forget(account)
     app.store.forget_refused(account)
@@ -250,14 +251,23 @@ def set_suspended(
     if suspended and account == by:
         # so one operator is left, who can reinstate the others
         raise Refusal(Code.NOT_WANTED, SAY("suspend-self"))
-    app.accounts.change_of(account, lambda record: replace(record, suspended=suspended))
-    if suspended:
-        # after the change, because what was opened before it ends here, and nothing is opened later
-        log_out_everywhere(app, account)
-        app.challenges.forget(account)
-    event = SecurityEvent.ACCOUNT_SUSPENDED if suspended else SecurityEvent.ACCOUNT_REINSTATED
-    note_security(event, account)
+    (close_account if suspended else reopen_account)(app, account)
     record_act(app, by, Act.SUSPENDED if suspended else Act.REINSTATED, account, why=why)
+
+
+def close_account(app: App, account: AccountId) -> None:
+    """Suspend an account for somebody who may: it is logged out everywhere, and its challenges end."""
+    app.accounts.change_of(account, lambda record: replace(record, suspended=True))
+    # after the change, because what was opened before it ends here, and nothing is opened later
+    log_out_everywhere(app, account)
+    app.challenges.forget(account)
+    note_security(SecurityEvent.ACCOUNT_SUSPENDED, account)
+
+
+def reopen_account(app: App, account: AccountId) -> None:
+    """Reinstate an account for somebody who may."""
+    app.accounts.change_of(account, lambda record: replace(record, suspended=False))
+    note_security(SecurityEvent.ACCOUNT_REINSTATED, account)
 
 
 # tokens

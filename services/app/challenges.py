@@ -24,6 +24,7 @@ from services.app.matches import read_snapshot
 from services.app.opponents import check_fills, check_wanted, reserve_robot_match, robot_of
 from services.app.play import Steps, course, decided
 from services.app.refusal_words import SAY
+from services.app.sanctions import check_may_start, check_may_write
 
 
 def proposal_of(  # noqa: PLR0913 - what a challenge has
@@ -73,6 +74,9 @@ def proposal_of(  # noqa: PLR0913 - what a challenge has
 
 def propose(app: App, actor: Actor, proposal: Proposal, commitment: str = "") -> Challenge:
     """Open a challenge, with the commitment of its maker to a text for the draw; empty for none."""
+    check_may_start(app, actor.account)
+    if proposal.note:
+        check_may_write(app, actor.account)
     _check_club(app, actor.account, proposal)
     own = _read_commitment(proposal, commitment)
     return app.challenges.open(actor.account, proposal, actor.command_id(), own)
@@ -86,6 +90,7 @@ def take(app: App, actor: Actor, id_: str, commitment: str = "") -> Challenge:
     found = app.challenges.get(id_)
     own = _read_commitment(found.proposal, commitment)
     if found.state is ChallengeState.OPEN and actor.account not in found.players:
+        check_may_start(app, actor.account)
         _check_club(app, actor.account, found.proposal)
         check_open_challenge(app, actor.account, found.players)
     return app.challenges.take(id_, actor.account, own)

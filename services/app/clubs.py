@@ -36,6 +36,7 @@ from services.app.context import Actor, App
 from services.app.queries import listed_matches
 from services.app.refusal_words import SAY
 from services.app.roles import has_role
+from services.app.sanctions import check_may_write
 
 MOST_LINKS: Final = 20
 """Most links that a club can have at a time."""
@@ -223,6 +224,7 @@ def announce(app: App, actor: Actor, path: str, text: str) -> None:
     """
     club = _organised(app, actor.account, path)
     _check_open(club)
+    check_may_write(app, actor.account)
     command = actor.command_id(club.id)
     app.clubs.announce(club, actor.account, text, command)
     members = [one.account for one in app.clubs.members(club.id)]

@@ -41,6 +41,7 @@ from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
 from infra.people.messages import MessageStore
+from infra.people.moderation import Moderation
 from infra.people.pending_starts import PendingStarts
 from infra.people.push_subscriptions import PushSubscriptions
 from infra.people.rate_limits import CommandRateLimit
@@ -308,6 +309,11 @@ class App:
     def clubs(self) -> Clubs:
         """Clubs."""
         return Clubs(self.people)
+
+    @cached_property
+    def moderation(self) -> Moderation:
+        """Reports and sanctions."""
+        return Moderation(self.people)
 
     @cached_property
     def pace(self) -> CommandRateLimit:

@@ -68,6 +68,9 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
         EXIT_REFUSED, 429, "too many wrong passwords for this userid; try again later"
     ),
     Code.SUSPENDED: CodeInfo(EXIT_REFUSED, 403, "the operators have suspended the account"),
+    Code.SANCTIONED: CodeInfo(
+        EXIT_REFUSED, 403, "moderators keep the user from this for a while, or for good"
+    ),
     Code.SIGNUPS_CLOSED: CodeInfo(EXIT_REFUSED, 403, "this server is closed to new accounts"),
     Code.CROSS_SITE: CodeInfo(EXIT_REFUSED, 403, "a page of another site sent the request"),
     Code.UNAUTHORIZED: CodeInfo(

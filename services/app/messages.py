@@ -15,6 +15,7 @@ from services.app.contact import check_chat, check_message, strangers_to
 from services.app.context import App
 from services.app.matches import load_state
 from services.app.refusal_words import SAY
+from services.app.sanctions import check_may_write
 
 
 def find_recipients(app: App, userids: Sequence[str]) -> list[AccountId]:
@@ -30,7 +31,8 @@ def find_recipients(app: App, userids: Sequence[str]) -> list[AccountId]:
 def send_message(
     app: App, account: AccountId, to: Sequence[AccountId], text: str, command: CommandId
 ) -> None:
-    """Write to players; `not-wanted` if one of them blocks the account, `too-many` to strangers."""
+    """Write to players; `not-wanted` if one of them blocks the account, `too-many` to strangers, `sanctioned`."""
+    check_may_write(app, account)
     check_message(app, account, to)
     strangers = strangers_to(app, account, to)
     app.messages.send(account, to, _normalize_line_ends(text), command, strangers)
@@ -41,6 +43,7 @@ def broadcast(app: App, account: AccountId, text: str, command: CommandId) -> No
     profile = app.accounts.record_of(account)
     if profile is None or not profile.arbiter:
         raise Refusal(Code.NOT_AN_ARBITER, SAY("to-all"))
+    check_may_write(app, account)
     app.messages.broadcast(account, _normalize_line_ends(text), command)
     note_security(SecurityEvent.BROADCAST, account)
     record_act(app, account, Act.BROADCAST)
@@ -69,6 +72,7 @@ def write_chat(app: App, board: int, account: AccountId, text: str, command: Com
     """Write to the other players of a match; `not-a-player` for an account that does not play."""
     state = load_state(app, board)
     seat_of(account, state)
+    check_may_write(app, account)
     check_chat(app, account, state.seats)
     deaf = app.messages.muted.by(state.seats, board)
     told = [seat for seat in state.seats if seat not in deaf]

@@ -33,6 +33,7 @@ from services.app.opponents import (
     reserve_robot_match,
 )
 from services.app.refusal_words import SAY
+from services.app.sanctions import check_may_start
 
 
 def start_by_name(  # noqa: PLR0913 - what a match is made of
@@ -114,6 +115,8 @@ def numbered_start(
     (board,) = app.store.board_numbers([command])
     if board is None or not _state(app, board).started:
         others = [seat for seat in start.seats if seat != challenger]
+        if counted and others:
+            check_may_start(app, challenger)
         check_robots_play(app, start.seats)
         contact.check_challenge(app, challenger, others)
         if counted and has_robot(others):

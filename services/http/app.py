@@ -34,6 +34,7 @@ from services.http.api.routes import (
     events,
     matches,
     messages,
+    moderation,
     own_account,
     players,
     rankings,
@@ -53,7 +54,7 @@ from services.http.web.site import SITE
 _API_MODULES: Final = (
     *(commands, receipts, matches, analyses, events, start, conditional_moves, drafts, messages),
     *(disputes, challenges, clubs, accounts, own_account, players, rankings, command_line),
-    *(admin, system),
+    *(moderation, admin, system),
 )
 """The modules of the API, in the order of its document."""
 

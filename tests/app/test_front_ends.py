@@ -31,6 +31,7 @@ NO_DRAFTS_ON_PAGES: Final = Row(
     (LANGUAGE, API), "a page shows where a move leads before it is sent, so it stores no draft"
 )
 
+REPORTS: Final = Row((API, WEB), "a text is reported where it is seen, and moderators have a queue")
 CLUBS_ON_PAGES: Final = Row(
     (API, WEB), "a club is run on its page; a line joins, leaves and writes to it"
 )
@@ -161,6 +162,24 @@ USE_CASES: Final[dict[str, Row]] = {
     "admission.make_signup_link": ADMIN,
     "admission.signup_links": ADMIN,
     "admission.revoke_signup_link": ADMIN,
+    "moderation.report_message": REPORTS,
+    "moderation.report_chat": REPORTS,
+    "moderation.report_note": REPORTS,
+    "moderation.report_player": REPORTS,
+    "moderation.waiting_reports": REPORTS,
+    "moderation.report_of": WITHIN,
+    "moderation.decide_report": REPORTS,
+    "moderation.impose": WITHIN,
+    "moderation.sanction_player": Row((API,), "a page imposes them with a report"),
+    "moderation.sanctions_of": REPORTS,
+    "moderation.appeal_sanction": REPORTS,
+    "moderation.appeals": Row((WEB,), "a program reads the sanctions of those whom it asks about"),
+    "moderation.lift_sanction": REPORTS,
+    "sanctions.check_may_write": WITHIN,
+    "sanctions.check_may_start": WITHIN,
+    "sanctions.sanction_held": WITHIN,
+    "accounts.close_account": WITHIN,
+    "accounts.reopen_account": WITHIN,
     "clubs.may_found": Row((WEB,), "a page has the form only for those who may send it"),
     "clubs.found_club": CLUBS_ON_PAGES,
     "clubs.clubs_for": Row(),

@@ -19,6 +19,7 @@ from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
 from infra.people.messages import MessageStore
+from infra.people.moderation import Moderation
 from infra.people.pending_starts import PendingStarts
 from infra.people.push_subscriptions import PushSubscriptions
 from infra.people.rate_limits import CommandRateLimit
@@ -79,6 +80,7 @@ class FakeApp:
         self.challenges = ChallengeStore(self.client)
         self.accounts = Accounts(self.client, CHEAP)
         self.admissions = Admissions(self.client)
+        self.moderation = Moderation(self.client)
         self.clubs = Clubs(self.client)
         self.sessions = Sessions(self.client)
         self.tokens = Tokens(self.client)

@@ -133,6 +133,7 @@ def exchange(api: Api) -> dict[str, dict[str, Any]]:
     _dispute(said, alice, bob)
     _challenge(said, alice, bob)
     _meet(said, alice, bob)
+    _moderate(said, bob)
     _look(said, alice, bob)
     _reveal(said, alice, bob)
     _administer(said)
@@ -336,6 +337,28 @@ def _meet(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("remove_club_member", alice, userid="bob", **club)
     said.call("close_club", alice, **club)
     accounts.set_role("alice", AccountRole.OPERATOR, held=False)
+
+
+def _moderate(said: Exchange, bob: Player) -> None:
+    accounts = said.api.parts.accounts
+    accounts.set_role("alice", AccountRole.MODERATOR, held=True)
+    text = accounts.id_of("alice")
+    staff = Player(
+        said.api, "alice", text, said.api.parts.tokens.issue(text, "staff", ["admin"]).text
+    )
+    eve = said.api.player(name="eve")
+    sent = {"kind": "player", "userid": "eve", "reason": "spam", "words": "the same text 20 times"}
+    made = said.call("make_report", bob, sent)
+    said.call("list_reports", staff)
+    verdict = {"sanction": "no-chat", "days": 7, "why": "spam"}
+    said.call("decide_report", staff, verdict, report=made["id"])
+    (held,) = said.call("list_sanctions", eve)["sanctions"]
+    said.call("appeal_sanction", eve, {"words": "It was not me."}, sanction=held["id"])
+    warned = said.call(
+        "impose_sanction", staff, {"sanction": "warning", "why": "spam"}, userid="eve"
+    )
+    said.call("answer_appeal", staff, {"lifts": True}, userid="eve", sanction=warned["id"])
+    accounts.set_role("alice", AccountRole.MODERATOR, held=False)
 
 
 def _leave(said: Exchange, alice: Player) -> None:

@@ -5,6 +5,7 @@ OWN_TO_READ = ("unauthorized", "ok", "ok", "ok")
 OWN_TO_PLAY = ("unauthorized", "ok", "ok", "missing-scope")
 OWN_TO_CHANGE = ("unauthorized", "ok", "ok", "missing-scope")
 OF_THE_MATCH_TO_READ = ("unauthorized", "not-a-player", "ok", "not-a-player")
+OF_A_MODERATOR = ("unauthorized", "not-a-moderator", "not-a-moderator", "missing-scope")
 OF_ITS_OWNER = ("unauthorized", "not-an-organiser", "ok", "missing-scope")
 OF_THE_MATCH_TO_PLAY = ("unauthorized", "not-a-player", "ok", "missing-scope")
 OF_AN_OPERATOR = ("unauthorized", "not-an-operator", "not-an-operator", "missing-scope")
@@ -75,6 +76,14 @@ TABLE = {
     "remove_club_member": OF_ITS_OWNER,
     "make_club_link": OF_ITS_OWNER,
     "revoke_club_link": OF_ITS_OWNER,
+    # moderation; nobody of the four is a moderator, and no report waits
+    "make_report": OWN_TO_PLAY,
+    "list_sanctions": OWN_TO_READ,
+    "appeal_sanction": ("unauthorized", "not-found", "not-found", "missing-scope"),
+    "list_reports": OF_A_MODERATOR,
+    "decide_report": OF_A_MODERATOR,
+    "impose_sanction": OF_A_MODERATOR,
+    "answer_appeal": OF_A_MODERATOR,
     # the own account
     "sign_up": PUBLIC,
     "show_account": OWN_TO_READ,

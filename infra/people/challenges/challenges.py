@@ -232,6 +232,12 @@ class ChallengeStore:
             self._indexes.remove_from_account(keys.challenges_joined(account), [changed.id])
         return changed
 
+    def replace_note(self, id_: str, note: str) -> None:
+        """Replace the note of a challenge; `unknown-challenge`."""
+        self._change(
+            read_id(id_), lambda one: replace(one, proposal=replace(one.proposal, note=note))
+        )
+
     def forget(self, account: AccountId) -> None:
         """Erase the account's open challenges, and give back its seats in others.
 

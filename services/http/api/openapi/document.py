@@ -45,6 +45,7 @@ TAGS: Final = {
     "commands": "Moves and other acts in a match; each command is carried out exactly once",
     "events": "The whole history of a match, and new events as they come",
     "receipts": "The server's promise that something is in its published log, and the proof of it",
+    "moderation": "Reports, sanctions and appeals",
     "clubs": "Clubs and classes: their members, announcements and links",
     "challenges": "Matches with seats that any player may take",
     "replies": "Conditional moves, which the server plays as soon as it is your turn",

@@ -110,6 +110,7 @@ def list_challenges(
 
 @api.post("/api/challenges", "Open a challenge", Scope.PLAY, status_code=201)
 @refuses(
+    Code.SANCTIONED,
     Code.UNKNOWN_GAME,
     Code.UNKNOWN_OPTION,
     Code.BAD_OPTION,
@@ -160,6 +161,7 @@ def show_challenge(challenge: Id, context: Context, request: AnyRequest) -> Open
     waits=True,
 )
 @refuses(
+    Code.SANCTIONED,
     Code.UNKNOWN_CHALLENGE,
     Code.OWN_CHALLENGE,
     Code.NOT_WANTED,

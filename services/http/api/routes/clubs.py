@@ -239,7 +239,12 @@ def join_club_by_link(data: JSONBody[ClubLinkText], own: Own) -> ListedClub:
 
 @api.post("/api/clubs/{path:str}/news", "Write to all members", Scope.PLAY)
 @refuses(
-    Code.UNKNOWN_CLUB, Code.NOT_AN_ORGANISER, Code.CLUB_CLOSED, Code.TOO_LONG, Code.BAD_REQUEST
+    Code.SANCTIONED,
+    Code.UNKNOWN_CLUB,
+    Code.NOT_AN_ORGANISER,
+    Code.CLUB_CLOSED,
+    Code.TOO_LONG,
+    Code.BAD_REQUEST,
 )
 def announce_to_club(
     path: Path, data: JSONBody[NewAnnouncement], own: Own, key: Key = None

@@ -113,7 +113,7 @@ def show_chat(
 
 
 @api.post("/api/matches/{board:int}/chat", "Write in the chat of a match", Scope.PLAY)
-@refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.NOT_WANTED, Code.TOO_LONG)
+@refuses(Code.SANCTIONED, Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.NOT_WANTED, Code.TOO_LONG)
 def say(board: BoardNumber, data: JSONBody[NewLine], own: Own, key: Key = None) -> None:
     """Write to the other players. A request repeated with its key writes it once."""
     account = own.account
@@ -138,7 +138,7 @@ def list_messages(own: Own, cursor: Cursor = 0, limit: Limit = 50) -> Messages:
 
 
 @api.post("/api/messages", "Write to players", Scope.PLAY)
-@refuses(Code.UNKNOWN_USER, Code.NOT_WANTED, Code.TOO_LONG, Code.TOO_MANY)
+@refuses(Code.SANCTIONED, Code.UNKNOWN_USER, Code.NOT_WANTED, Code.TOO_LONG, Code.TOO_MANY)
 def send_message(data: JSONBody[NewMessage], own: Own, key: Key = None) -> None:
     """Send a message to up to 20 players. A request repeated with its key sends it once."""
     account = own.account

@@ -46,6 +46,7 @@ class NewMatch(RequestBody, frozen=True):
 
 @api.post("/api/matches", "New match", Scope.PLAY, waits=True, located=True, status_code=201)
 @refuses(
+    Code.SANCTIONED,
     Code.UNKNOWN_GAME,
     Code.UNKNOWN_USER,
     Code.UNKNOWN_OPTION,
@@ -92,6 +93,7 @@ class Rematch(RequestBody, frozen=True):
     status_code=201,
 )
 @refuses(
+    Code.SANCTIONED,
     Code.UNKNOWN_BOARD,
     Code.DAMAGED,
     Code.NOT_A_PLAYER,

@@ -20,6 +20,7 @@ from services.app import accounts, preferences, vacations
 from services.app.error_codes import CODE_INFO
 from services.app.follows import blocked_userids
 from services.app.games import game_keys
+from services.app.moderation import sanctions_of
 from services.app.preferences import BrowserKeys, subscribe, unsubscribe, vapid_key
 from services.app.refusal_words import SAY
 from services.app.vacations import VacationStatus
@@ -107,6 +108,7 @@ def _page(  # noqa: PLR0913 - what the page may have more than the account
         drawn=several,
         tokens=context.app.tokens.list_of(account),
         sessions=context.app.sessions.list_of(account),
+        sanctions=bool(sanctions_of(context.app, account)),
         scopes=list(Scope),
         issued=issued,
         feedback=feedback,

@@ -34,6 +34,7 @@ SECTIONS: Final[tuple[Section, ...]] = (
     Section("signup-links", N_("Sign-up links"), N_("Links with which people make accounts.")),
     Section("admission", N_("Admission"), N_("Who may sign up, and what guests see.")),
     Section("roles", N_("Roles"), N_("Operators, moderators and arbiters.")),
+    Section("reports", N_("Reports"), N_("What people reported, and appeals."), moderators=True),
     Section("record", N_("Record"), N_("What was done here, by whom and why."), moderators=True),
     Section("health", N_("Health"), N_("What is wrong with the server, and what to do.")),
     Section(

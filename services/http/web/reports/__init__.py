@@ -1,0 +1,1 @@
+"""Reports, decisions on them, and sanctions."""

@@ -1,0 +1,270 @@
+"""Pages of reports: the form for one, the moderators' queue, and the sanctions against the visitor."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+from urllib.parse import urlencode
+from uuid import uuid4
+
+import msgspec
+from litestar import Response
+from litestar.params import PathParameter, QueryParameter
+from litestar.response import Redirect
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.people.moderation import PlayerReport, ReportKind, ReportReason, Sanction, SanctionKind
+from services.app import moderation
+from services.app.clubs import read_choice
+from services.app.context import App
+from services.app.error_codes import CODE_INFO
+from services.app.moderation import ReportVerdict, ReportView
+from services.app.names import names_of
+from services.app.refusal_words import SAY
+from services.http.context import ApiContext
+from services.http.web.admin.sections import render_section
+from services.http.web.declared import Pages
+from services.http.web.forms import Form
+from services.http.web.params import (
+    AccountDependency,
+    ContextDependency,
+    Own,
+    SavedMark,
+    Userid,
+    VisitorDependency,
+)
+from services.http.web.render import redirect_to, render
+from services.http.web.session import Visitor
+from services.words.moderation import kind_name, reason_names, sanction_names, sanction_said
+
+pages = Pages()
+
+Kind = Annotated[ReportKind, QueryParameter()]
+Place = Annotated[str, QueryParameter(max_length=24)]
+WrittenAt = Annotated[int, QueryParameter(name="at", ge=0, le=10**15)]
+Sent = Annotated[str, QueryParameter(max_length=2)]
+RowId = Annotated[str, PathParameter(max_length=24)]
+
+_PATH: Final = "reports"
+
+
+class SanctionRow(msgspec.Struct, frozen=True):
+    """A sanction, as a page shows it."""
+
+    sanction: Sanction
+    said: str
+    """The sanction and its end in words, without a full stop."""
+    holds: bool
+
+
+class ReportRow(msgspec.Struct, frozen=True):
+    """A report, as a moderator sees it."""
+
+    view: ReportView
+    kind: str
+    reason: str
+    about: str
+    reporter: str
+    sanctions: Sequence[SanctionRow]
+
+
+class AppealRow(msgspec.Struct, frozen=True):
+    """An appeal that waits, as a moderator sees it."""
+
+    name: str
+    row: SanctionRow
+    may_answer: bool
+
+
+@pages.get("/report")
+def show_report_form(
+    visitor: VisitorDependency,
+    account: AccountDependency,
+    kind: Kind = ReportKind.PLAYER,
+    place: Place = "",
+    at: WrittenAt = 0,
+    sent: Sent = "",
+) -> Response[str]:
+    """Show the form to report a text or a player; or that a report was received."""
+    del account  # a dependency, because a guest has to log in
+    fields = {"kind": (kind,), "place": (place,), "at": (str(at),)}
+    return _form(visitor, Form(fields), sent=bool(sent))
+
+
+def _form(
+    visitor: Visitor, form: Form, reason: Refusal | None = None, *, sent: bool = False
+) -> Response[str]:
+    words = visitor.wording
+    return render(
+        "report.html",
+        visitor,
+        status=CODE_INFO[reason.code].status if reason else 200,
+        form=form,
+        what=kind_name(read_choice(ReportKind, form.get("kind")), words),
+        reasons=reason_names(words),
+        sent=sent,
+        feedback=reason.in_language(words) if reason else "",
+    )
+
+
+@pages.post("/report")
+def send_report(own: Own) -> Response[str] | Redirect:
+    """Report a text or a player."""
+    kind = read_choice(ReportKind, own.get("kind"))
+    try:
+        _send(own.app, own.account, kind, own)
+    except Refusal as reason:
+        return _form(own.visitor, own, reason)
+    return redirect_to(f"/report?{urlencode({'kind': kind, 'sent': 1})}")
+
+
+def _send(app: App, account: AccountId, kind: ReportKind, form: Form) -> PlayerReport:
+    reason, words = read_choice(ReportReason, form.get("reason")), form.raw("words")
+    place, at = form.get("place"), _number(form.get("at"))
+    match kind:
+        case ReportKind.MESSAGE:
+            return moderation.report_message(app, account, at, reason, words)
+        case ReportKind.CHAT:
+            return moderation.report_chat(app, account, _number(place), at, reason, words)
+        case ReportKind.NOTE:
+            return moderation.report_note(app, account, place, reason, words)
+        case ReportKind.PLAYER:
+            return moderation.report_player(app, account, place, reason, words)
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or len(text) > 15:  # noqa: PLR2004 - no time and no board has more
+        raise Refusal(Code.BAD_REQUEST, SAY("no-message"))
+    return int(text)
+
+
+# the visitor's own sanctions
+
+
+@pages.get("/account/sanctions")
+def show_sanctions(
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    account: AccountDependency,
+    saved: SavedMark = "",
+) -> Response[str]:
+    """Show the sanctions against the visitor, with a form to appeal."""
+    return _sanctions(context.app, visitor, account, saved=saved)
+
+
+def _sanctions(
+    app: App, visitor: Visitor, account: AccountId, reason: Refusal | None = None, saved: str = ""
+) -> Response[str]:
+    return render(
+        "sanctions.html",
+        visitor,
+        status=CODE_INFO[reason.code].status if reason else 200,
+        rows=_rows(app, moderation.sanctions_of(app, account), visitor),
+        saved=saved,
+        feedback=reason.in_language(visitor.wording) if reason else "",
+    )
+
+
+def _rows(app: App, found: Sequence[Sanction], visitor: Visitor) -> list[SanctionRow]:
+    now = app.store.now() if found else 0
+    return [SanctionRow(one, sanction_said(one, visitor.wording), one.holds(now)) for one in found]
+
+
+@pages.post("/account/sanctions/{sanction:str}/appeal")
+def appeal(sanction: RowId, own: Own) -> Response[str] | Redirect:
+    """Appeal against a sanction."""
+    try:
+        moderation.appeal_sanction(own.app, own.account, sanction, own.raw("words"))
+    except Refusal as reason:
+        return _sanctions(own.app, own.visitor, own.account, reason)
+    return redirect_to("/account/sanctions?saved=appeal")
+
+
+# moderators
+
+
+@pages.get("/admin/reports")
+def show_reports(
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    account: AccountDependency,
+    saved: SavedMark = "",
+) -> Response[str]:
+    """Show the reports and appeals that wait, to a moderator."""
+    del account  # a dependency, because the page needs one
+    return _queue(context, visitor, saved=saved)
+
+
+def _queue(
+    context: ApiContext,
+    visitor: Visitor,
+    *,
+    saved: str = "",
+    at: str = "",
+    reason: Refusal | None = None,
+) -> Response[str]:
+    app, account, words = context.app, visitor.require_account(), visitor.wording
+    views = moderation.waiting_reports(app, account)
+    waiting = moderation.appeals(app, account)
+    people = [one for view in views for one in (view.report.about, view.report.reporter)]
+    names = names_of(app, [*people, *(player for player, _ in waiting)], words)
+    reasons = reason_names(words)
+    reports = [
+        ReportRow(
+            view=view,
+            kind=kind_name(view.report.kind, words),
+            reason=reasons[view.report.reason],
+            about=names[view.report.about],
+            reporter=names[view.report.reporter],
+            sanctions=_rows(app, view.sanctions, visitor),
+        )
+        for view in views
+    ]
+    appeals = [
+        AppealRow(names[player], row, account not in (player, row.sanction.by))
+        for player, one in waiting
+        for row in _rows(app, [one], visitor)
+    ]
+    return render_section(
+        "reports.html",
+        context,
+        visitor,
+        _PATH,
+        status=CODE_INFO[reason.code].status if reason else 200,
+        reports=reports,
+        appeals=appeals,
+        choices=sanction_names(words),
+        key=uuid4().hex,
+        saved=saved,
+        at=at,
+        feedback=reason.in_language(words) if reason else "",
+    )
+
+
+@pages.post("/admin/reports/{report:str}")
+def decide(report: RowId, own: Own) -> Response[str] | Redirect:
+    """Decide on a report."""
+    try:
+        chosen = own.get("sanction")
+        verdict = ReportVerdict(
+            sanction=read_choice(SanctionKind, chosen) if chosen else None,
+            days=_number(own.get("days") or "0"),
+            removes=own.get("removes") == "on",
+            why=own.raw("why"),
+        )
+        actor = own.actor(f"{own.key} {report}")
+        moderation.decide_report(own.app, actor, report, verdict)
+    except Refusal as reason:
+        return _queue(own.context, own.visitor, at=report, reason=reason)
+    return redirect_to("/admin/reports?saved=report")
+
+
+@pages.post("/admin/appeals/{userid:str}/{sanction:str}")
+def answer(userid: Userid, sanction: RowId, own: Own) -> Response[str] | Redirect:
+    """Answer an appeal: lift the sanction, or let it stand."""
+    try:
+        lifts = own.get("do") == "lift"
+        actor = own.actor(f"{own.key} {sanction}")
+        moderation.lift_sanction(own.app, actor, userid, sanction, lifts=lifts, why=own.get("why"))
+    except Refusal as reason:
+        return _queue(own.context, own.visitor, at=sanction, reason=reason)
+    return redirect_to("/admin/reports?saved=appeal")

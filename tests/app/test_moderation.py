@@ -1,0 +1,348 @@
+"""Moderation: reports, decisions, sanctions at every way in, removed texts, and appeals."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from domain.errors import Code
+from infra.people.accounts import AccountRole
+from infra.people.acts import TERMINAL
+from infra.people.moderation import (
+    KEPT_MS,
+    MOST_OPEN_OF_ONE,
+    REMOVED,
+    ReportKind,
+    ReportReason,
+    SanctionKind,
+)
+from infra.redis import keys
+from services.app.accounts import erase_account
+from services.app.acts import acts_of
+from services.app.challenges import proposal_of, propose, take
+from services.app.context import Actor
+from services.app.games import read_game
+from services.app.messages import inbox, read_chat, send_message, write_chat
+from services.app.moderation import (
+    ReportVerdict,
+    appeal_sanction,
+    appeals,
+    decide_report,
+    lift_sanction,
+    report_chat,
+    report_message,
+    report_note,
+    report_of,
+    report_player,
+    sanction_player,
+    sanctions_of,
+    waiting_reports,
+)
+from services.app.roles import set_role
+from tests.fakes.everywhere import Everywhere
+from tests.fakes.everywhere import everywhere as front_ends
+from tests.helpers.api import PASSWORD, Api, Player, code_of
+from tests.helpers.examples import refused
+
+INSULT = ReportReason.INSULT
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("moderation")) as api:
+        yield api
+
+
+@pytest.fixture(autouse=True)
+def _no_reports(api: Api) -> Iterator[None]:
+    yield
+    api.parts.data.delete(keys.REPORTS, keys.OPEN_REPORTS, keys.APPEALS)
+
+
+def moderator(api: Api) -> Player:
+    player = api.player()
+    set_role(api.parts, TERMINAL, player.name, AccountRole.MODERATOR, held=True)
+    return player
+
+
+def actor(player: Player, key: str = "1") -> Actor:
+    return Actor(player.account, "test", key)
+
+
+def told(api: Api, player: Player) -> str:
+    return inbox(api.parts, player.account)[0].text
+
+
+def insulted(api: Api, text: str = "you fool") -> tuple[Player, Player]:
+    """Return who wrote a message and who read it."""
+    writer, reader = api.players()
+    send_message(api.parts, writer.account, [reader.account], text, b"c" * 16)
+    return writer, reader
+
+
+def test_a_report_freezes_the_text_and_waits_once(api):
+    app, (writer, reader) = api.parts, insulted(api)
+    at = inbox(app, reader.account)[0].at
+    first = report_message(app, reader.account, at, INSULT, " see this ")
+    again = report_message(app, reader.account, at, INSULT)
+    assert first == again
+    assert (first.text, first.about, first.words) == ("you fool", writer.account, "see this")
+    (view,) = waiting_reports(app, moderator(api).account)
+    assert (view.report, view.may_decide, view.others) == (first, True, ())
+    refused(Code.NOT_FOUND, report_message, app, reader.account, at + 1, INSULT)
+    refused(Code.NOT_FOUND, report_message, app, writer.account, at, INSULT)
+    refused(Code.NOT_A_MODERATOR, waiting_reports, app, reader.account)
+    refused(Code.BAD_OPTION, report_player, app, writer.account, writer.name, INSULT)
+
+
+def test_nobody_fills_the_queue(api):
+    app, one = api.parts, api.player()
+    for _ in range(MOST_OPEN_OF_ONE):
+        report_player(app, one.account, api.player().name, INSULT)
+    refused(Code.TOO_MANY, report_player, app, one.account, api.player().name, INSULT)
+    refused(Code.TOO_LONG, report_player, app, api.player().account, one.name, INSULT, "x" * 3000)
+
+
+def test_a_decision_removes_the_text_sanctions_its_author_and_tells_both(api):
+    app, (writer, reader), by = api.parts, insulted(api, "fool!"), moderator(api)
+    other = api.player()
+    send_message(app, writer.account, [other.account], "fool!", b"d" * 16)
+    found = report_message(app, reader.account, inbox(app, reader.account)[0].at, INSULT)
+    verdict = ReportVerdict(SanctionKind.NO_CHAT, 7, removes=True, why="no insults")
+    refused(
+        Code.BAD_REQUEST,
+        decide_report,
+        app,
+        actor(by),
+        found.id,
+        ReportVerdict(SanctionKind.WARNING),
+    )
+    refused(
+        Code.BAD_OPTION,
+        decide_report,
+        app,
+        actor(by),
+        found.id,
+        ReportVerdict(SanctionKind.WARNING, -1, why="x"),
+    )
+    refused(Code.NOT_A_MODERATOR, decide_report, app, actor(reader), found.id, verdict)
+    decide_report(app, actor(by), found.id, verdict)
+    for one in (reader, other):
+        assert REMOVED in [message.text for message in inbox(app, one.account)]
+        assert "fool!" not in [message.text for message in inbox(app, one.account)]
+    assert told(api, writer).startswith("Until 20")
+    assert told(api, writer).endswith(" you can't write to others: no insults.")
+    assert told(api, reader) == "Your report was looked at and decided; thank you."
+    kept = report_of(app, by.account, found.id).report
+    assert (kept.text, kept.decision, kept.removed, kept.by) == (
+        "fool!",
+        "no-chat",
+        True,
+        by.account,
+    )
+    refused(Code.TOO_LATE, decide_report, app, actor(by, "2"), found.id, verdict)
+    acts = [(act.act, act.account, act.what) for act in acts_of(app, TERMINAL)[:3]]
+    assert acts == [
+        ("report-decided", writer.account, "no-chat"),
+        ("sanctioned", writer.account, "no-chat"),
+        ("text-removed", writer.account, found.id),
+    ]
+
+
+def test_a_line_of_chat_and_the_note_of_a_challenge_are_reported_where_they_are(api):
+    app, (writer, reader), by = api.parts, api.players(), moderator(api)
+    board = api.begun(writer, reader)
+    write_chat(app, board, writer.account, "bah", b"e" * 16)
+    (line,) = read_chat(app, board, reader.account)
+    refused(Code.NOT_A_PLAYER, report_chat, app, by.account, board, line.at, INSULT)
+    refused(Code.NOT_FOUND, report_chat, app, reader.account, board, line.at + 1, INSULT)
+    chat = report_chat(app, reader.account, board, line.at, INSULT)
+    proposal = proposal_of(read_game("torere"), (), (), seats=2, note="bah bah")
+    offer = propose(app, actor(writer), proposal)
+    note = report_note(app, reader.account, offer.id, INSULT)
+    refused(
+        Code.BAD_OPTION,
+        decide_report,
+        app,
+        actor(by),
+        report_player(app, reader.account, writer.name, INSULT).id,
+        ReportVerdict(removes=True, why="x"),
+    )
+    assert [view.report.kind for view in waiting_reports(app, by.account)[:2]] == [
+        ReportKind.CHAT,
+        ReportKind.NOTE,
+    ]
+    assert len(report_of(app, by.account, chat.id).others) == 2
+    for number, one in enumerate((chat, note)):
+        decide_report(app, actor(by, str(number)), one.id, ReportVerdict(removes=True, why="rude"))
+    assert [one.text for one in read_chat(app, board, reader.account)] == [REMOVED]
+    assert app.challenges.get(offer.id).proposal.note == REMOVED
+    assert told(api, writer) == "A text of yours was removed: rude."
+
+
+def test_nobody_decides_in_their_own_case(api):
+    app, one, other = api.parts, moderator(api), moderator(api)
+    player = api.player()
+    about = report_player(app, player.account, one.name, INSULT)
+    made = report_player(app, one.account, player.name, INSULT)
+    for found in (about, made):
+        refused(Code.NOT_WANTED, decide_report, app, actor(one), found.id, ReportVerdict())
+        assert not report_of(app, one.account, found.id).may_decide
+        decide_report(app, actor(other), found.id, ReportVerdict())
+    assert sanctions_of(app, player.account) == []
+    refused(
+        Code.NOT_WANTED,
+        sanction_player,
+        app,
+        actor(one),
+        one.name,
+        ReportVerdict(SanctionKind.WARNING, why="x"),
+    )
+    set_role(app, TERMINAL, player.name, AccountRole.OPERATOR, held=True)
+    refused(
+        Code.NOT_WANTED,
+        sanction_player,
+        app,
+        actor(one),
+        player.name,
+        ReportVerdict(SanctionKind.LOCKED, why="x"),
+    )
+    refused(
+        Code.NOT_A_MODERATOR,
+        sanction_player,
+        app,
+        actor(api.player()),
+        one.name,
+        ReportVerdict(SanctionKind.WARNING, why="x"),
+    )
+
+
+@pytest.fixture(scope="module")
+def everywhere(api: Api) -> Iterator[Everywhere]:
+    with front_ends(api) as found:
+        yield found
+
+
+def test_who_may_not_write_is_refused_at_every_way_in_and_plays_on(api, everywhere):
+    one, other = everywhere.player(), everywhere.player()
+    board = everywhere.match(one, other)
+
+    sanction_player(
+        api.parts,
+        actor(moderator(api)),
+        one.name,
+        ReportVerdict(SanctionKind.NO_CHAT, 3, why="spam"),
+    )
+    line = f"message {one.name} {PASSWORD} {other.name} hello"
+    chat = f"pow2 chat {board} {one.name} {PASSWORD} hello"
+    assert everywhere.say(line).code == everywhere.mail(one, line).code == "sanctioned"
+    assert everywhere.say(chat).code == everywhere.mail(one, chat).code == "sanctioned"
+    assert code_of(one.post("/api/messages", {"to": [other.name], "text": "hello"})) == "sanctioned"
+    assert code_of(one.post(f"/api/matches/{board}/chat", {"text": "hello"})) == "sanctioned"
+    noted = {"game": "torere", "note": "hello"}
+    assert code_of(one.post("/api/challenges", noted)) == "sanctioned"
+    assert one.post("/api/challenges", {"game": "torere"}).is_success
+    assert one.move(board, "m13-j7").is_success
+
+
+def test_who_may_not_start_is_refused_at_every_way_in_and_plays_on(api, everywhere):
+    one, other = everywhere.player(), everywhere.player()
+    board = everywhere.match(one, other)
+    proposal = proposal_of(read_game("torere"), (), (), seats=2)
+    offer = propose(api.parts, actor(other), proposal)
+    sanction_player(
+        api.parts,
+        actor(moderator(api)),
+        one.name,
+        ReportVerdict(SanctionKind.NO_MATCHES, why="aborts"),
+    )
+    line = f"pow2 challenge {one.name} {other.name} --password={PASSWORD}"
+    assert everywhere.mail(one, line).code == "sanctioned"
+    asked = {"game": "pow2", "players": [one.name, other.name]}
+    assert code_of(one.post("/api/matches", asked)) == "sanctioned"
+    assert code_of(one.post("/api/challenges", {"game": "pow2"})) == "sanctioned"
+    refused(Code.SANCTIONED, take, api.parts, actor(one), offer.id)
+    assert one.move(board, "m13-j7").is_success
+    assert one.post("/api/matches", {"game": "one", "players": [one.name]}).is_success
+
+
+def test_a_sanction_ends_by_itself_and_the_longest_of_its_kind_counts(api, monkeypatch):
+    app, one, other, by = api.parts, *api.players(), moderator(api)
+    for key, days in (("a", 1), ("b", 9)):
+        sanction_player(
+            app, actor(by, key), one.name, ReportVerdict(SanctionKind.NO_CHAT, days, why="x")
+        )
+    now = app.store.now()
+    for days, code in ((0, Code.SANCTIONED), (5, Code.SANCTIONED), (10, None)):
+        monkeypatch.setattr(type(app.store), "now", lambda _, days=days: now + days * 86_400_000)
+        args = (app, one.account, [other.account], "hello", b"f" * 16)
+        if code:
+            said = refused(code, send_message, *args)
+            assert "until 20" in said
+        else:
+            send_message(*args)
+
+
+def test_an_appeal_goes_to_another_and_is_final(api):
+    app, one, by, other = api.parts, api.player(), moderator(api), moderator(api)
+    first = sanction_player(
+        app, actor(by), one.name, ReportVerdict(SanctionKind.NO_CHAT, why="spam")
+    )
+    refused(Code.BAD_REQUEST, appeal_sanction, app, one.account, first.id, " ")
+    refused(Code.NOT_FOUND, appeal_sanction, app, other.account, first.id, "no")
+    appeal_sanction(app, one.account, first.id, "it was not me")
+    refused(Code.TOO_LATE, appeal_sanction, app, one.account, first.id, "again")
+    assert [(account, kept.appeal) for account, kept in appeals(app, other.account)] == [
+        (one.account, "it was not me")
+    ]
+    refused(Code.NOT_WANTED, lift_sanction, app, actor(by, "9"), one.name, first.id, lifts=False)
+    lift_sanction(app, actor(other), one.name, first.id, lifts=False)
+    assert told(api, one) == "Your appeal was looked at, and the sanction stands."
+    refused(Code.TOO_LATE, lift_sanction, app, actor(other, "2"), one.name, first.id, lifts=True)
+    assert appeals(app, other.account) == []
+    second = sanction_player(
+        app, actor(by, "3"), one.name, ReportVerdict(SanctionKind.NO_CHAT, why="x")
+    )
+    lift_sanction(app, actor(by, "4"), one.name, second.id, lifts=True, why="a mistake")
+    assert [(kept.id, bool(kept.lifted)) for kept in sanctions_of(app, one.account)] == [
+        (second.id, True),
+        (first.id, False),
+    ]
+
+
+def test_a_lock_logs_out_and_is_lifted(api):
+    app, one, by = api.parts, api.player(), moderator(api)
+    locked = sanction_player(
+        app, actor(by), one.name, ReportVerdict(SanctionKind.LOCKED, 3, why="fraud")
+    )
+    assert locked.until == 0
+    assert one.get("/api/account").status_code == 401
+    assert app.accounts.record_of(one.account).suspended
+    lift_sanction(app, actor(by, "2"), one.name, locked.id, lifts=True)
+    assert not app.accounts.record_of(one.account).suspended
+
+
+def test_an_erased_account_leaves_no_sanctions_and_its_reports_name_nobody(api):
+    app, (writer, reader), by = api.parts, insulted(api, "gone"), moderator(api)
+    found = report_message(app, reader.account, inbox(app, reader.account)[0].at, INSULT)
+    kept = sanction_player(
+        app, actor(by), writer.name, ReportVerdict(SanctionKind.WARNING, why="x")
+    )
+    appeal_sanction(app, writer.account, kept.id, "no")
+    assert writer.post("/api/account/deletion", {"password": PASSWORD}).is_success
+    erase_account(app, reader.account)
+    assert sanctions_of(app, writer.account) == []
+    assert appeals(app, by.account) == []
+    decide_report(app, actor(by), found.id, ReportVerdict(removes=True, why="x"))
+    assert report_of(app, by.account, found.id).report.text == "gone"
+
+
+def test_reports_are_dropped_some_time_after_their_decision(api, monkeypatch):
+    app, one, by = api.parts, api.player(), moderator(api)
+    old = report_player(app, one.account, api.player().name, INSULT)
+    decide_report(app, actor(by), old.id, ReportVerdict())
+    later = app.store.now() + KEPT_MS + 60_000
+    new = report_player(app, one.account, api.player().name, INSULT)
+    monkeypatch.setattr("infra.people.moderation.time_ms", lambda _: later)
+    decide_report(app, actor(by, "2"), new.id, ReportVerdict())
+    refused(Code.NOT_FOUND, report_of, app, by.account, old.id)
+    assert report_of(app, by.account, new.id).report.decided == later
