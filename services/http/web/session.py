@@ -238,6 +238,11 @@ class Visitor(msgspec.Struct, frozen=True):
         return self.profile.name if self.profile else ""
 
     @property
+    def sees_admin(self) -> bool:
+        """Whether the visitor has a role for which there is an admin page."""
+        return self.profile is not None and (self.profile.operator or self.profile.moderator)
+
+    @property
     def language(self) -> str:
         """The language of the pages: this browser's setting, the account's, or what the browser asks for."""
         chosen = self.display.language or (self.profile.language if self.profile else "")
