@@ -38,6 +38,7 @@ class Act(StrEnum):
     TEXT_ERASED = "text-erased"
     RULED = "ruled"
     BROADCAST = "broadcast"
+    BACKUP_ASKED = "backup-asked"
     CLUB_CLOSED = "club-closed"
 
 

@@ -71,6 +71,7 @@ REFUSED: Final[Mapping[str, str]] = {
     "moderators-only": "only moderators can do this; an operator appoints them",
     "operators-only": "only operators can do this",
     "last-operator": "{name} is the only operator; appoint another first",
+    "no-backups": "backups are not set up here; MATCHPOST_BACKUP names a place for them",
     "act-reason": "a reason can have at most {most} characters",
     "cases-readers": "only the players of a match and arbiters can read its cases",
     "no-case-waits": (
