@@ -35,6 +35,9 @@ CLUBS_ON_PAGES: Final = Row(
     (API, WEB), "a club is run on its page; a line joins, leaves and writes to it"
 )
 OPERATOR: Final = Row((), "the operator alone does it, with a command of `matchpost`")
+BACKUPS: Final = Row(
+    (WEB,), "a terminal makes one itself, and a program on the machine has the exit code of that"
+)
 SESSIONS: Final = Row((WEB,), "a session is a browser's")
 BY_LINK: Final = Row(
     (WEB,),
@@ -138,6 +141,8 @@ USE_CASES: Final[dict[str, Row]] = {
     "roles.require_moderator": WITHIN,
     "acts.record_act": WITHIN,
     "acts.acts_of": OPERATOR,
+    "backups.backup_state": BACKUPS,
+    "backups.ask_for_backup": BACKUPS,
     "passwords.make_account": OPERATOR,
     "passwords.replace_lost_password": OPERATOR,
     "accounts.end_if_suspended": Row(

@@ -32,7 +32,10 @@ SECTIONS: Final[tuple[Section, ...]] = (
     Section("roles", N_("Roles"), N_("Operators, moderators and arbiters.")),
     Section("record", N_("Record"), N_("What was done here, by whom and why."), moderators=True),
     Section("health", N_("Health"), N_("What is wrong with the server, and what to do.")),
-    Section("storage", N_("Robots and storage"), N_("How much there is, and how much room is left.")),
+    Section("backups", N_("Backups"), N_("When the last backup was made and tried, and one now.")),
+    Section(
+        "storage", N_("Robots and storage"), N_("How much there is, and how much room is left.")
+    ),
 )
 """In the order of the navigation."""
 
