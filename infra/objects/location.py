@@ -25,6 +25,13 @@ def check_store_url(url: str) -> None:
         raise ValueError("an object store is file:///path, s3://bucket/prefix, gs:// or az://")
 
 
+def store_url(place: str) -> str:
+    """Return the URL of an object store that is named by a URL or by the path of a folder; ValueError as above."""
+    url = place if "://" in place else Path(place).expanduser().absolute().as_uri()
+    check_store_url(url)
+    return url
+
+
 def open_objects(url: str | None, data: Path) -> ObjectStore:
     """Return the object store of a checked URL, by default files in the data directory.
 
@@ -34,11 +41,15 @@ def open_objects(url: str | None, data: Path) -> ObjectStore:
     from infra.objects.cloud import CloudObjects  # noqa: PLC0415
     from infra.objects.files import FileObjects  # noqa: PLC0415
 
+    folder = local_folder(url, data)
+    return CloudObjects(str(url)) if folder is None else FileObjects(folder)
+
+
+def local_folder(url: str | None, data: Path) -> Path | None:
+    """Return the folder of an object store in files; None for one at a cloud."""
     if url is None:
-        return FileObjects(data / FOLDER_NAME)
-    if url.startswith("file:"):
-        return FileObjects(Path(unquote(urlsplit(url).path)))
-    return CloudObjects(url)
+        return data / FOLDER_NAME
+    return Path(unquote(urlsplit(url).path)) if url.startswith("file:") else None
 
 
 def is_local(url: str | None) -> bool:

@@ -44,6 +44,7 @@ class Act(StrEnum):
     SANCTION_LIFTED = "sanction-lifted"
     APPEAL_TURNED_DOWN = "appeal-turned-down"
     FIRST_OPERATOR = "first-operator"
+    BACKUP_ASKED = "backup-asked"
     CLUB_CLOSED = "club-closed"
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, cast
 
 import msgspec
 
-from infra.objects.location import check_store_url
+from infra.objects.location import check_store_url, store_url
 from infra.redis.addresses import check_queue_url, check_url
 from infra.settings.push_services import read_push_services
 from infra.settings.smtp_url import read_smtp_url
@@ -28,6 +28,8 @@ CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
     "queue_url": check_queue_url,
     "relay": read_smtp_url,
     "store": check_store_url,
+    "backup": store_url,
+    "backup_keys": store_url,
     "push_services": read_push_services,
 }
 """For settings that are texts: what raises `ValueError` for an unusable one."""

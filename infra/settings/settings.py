@@ -14,6 +14,7 @@ import msgspec
 from infra.durability.mode import Mode
 from infra.process.machine import MEMORY_PATTERN, default_workers
 from infra.redis.addresses import Topology, redact_url, topology_of
+from infra.settings.backup_settings import BackupSettings
 from infra.settings.setting_values import (
     CONFIG_VARIABLE,
     FILE_NAME,
@@ -28,7 +29,6 @@ from infra.settings.setting_values import (
     parse_file,
     setting_rows,
 )
-from infra.settings.site_settings import SiteSettings
 from infra.settings.smtp_url import MailDomain
 
 __all__ = ["CONFIG_VARIABLE", "Settings", "SettingsError", "load", "setting_table"]
@@ -38,7 +38,7 @@ _Positive = Annotated[int, msgspec.Meta(ge=1)]
 _POSITIVE: Final = "a whole number, at least 1"
 
 
-class Settings(SiteSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Settings(BackupSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The settings. All values are validated; `data` is an absolute path."""
 
     data: Annotated[

@@ -238,6 +238,13 @@ def abandoned_chains(folder: Path) -> list[str]:
     return [file.read_text("utf-8") for file in sorted(folder.glob(f"s*{_ABANDONED}"))]
 
 
+def retire_chains(folder: Path) -> None:
+    """Have no seed of the present chains be drawn again: seeds that they are not known to have revealed may be known."""
+    for file in sorted(folder.glob("s*-*-*")):
+        if not file.suffix:
+            _write_mark(file.with_suffix(_MARK), CHAIN_LENGTH + 1, CHAIN_LENGTH)
+
+
 def read_mark(file: Path) -> tuple[int, int]:
     """Return the first and the last seed of a mark; a damaged one means that all are used."""
     try:

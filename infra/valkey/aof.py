@@ -152,6 +152,20 @@ def newest_log(files: Path) -> Path | None:
     return files / _FOLDER / str(name)
 
 
+def append_only_files(files: Path) -> list[Path]:
+    """Return the list of the append-only files and all that it names, in its order; none if there is no list.
+
+    Two equal answers mean that no file was replaced in between.
+    """
+    manifest = files / _FOLDER / _MANIFEST
+    try:
+        text = manifest.read_text("utf-8")
+    except FileNotFoundError:
+        return []
+    names = re.findall(r"^file (\S+) seq \d+ type [bi]\b", text, re.MULTILINE)
+    return [manifest, *(files / _FOLDER / str(name) for name in names)]
+
+
 def end_of_last_command(file: BinaryIO, unknown_command: bytes = b"") -> int:
     """Return where the last whole command ends, or the whole transaction that it belongs to.
 

@@ -5,6 +5,8 @@ valkey.synced how much of which of these files is known to be synced (`infra.val
 valkey.log    its log; `valkey.log.1` is the older one
 valkey.sock   its socket
 do.sock       on which a web process answers `matchpost do`, beside the one above
+restoring     there while a backup is restored into it
+backups/      what is known of the last backup, and a folder to try one in (`infra.backup.notes`)
 reserve       removed when the disk is full (`infra.valkey.disk_guard`)
 socket        path of its socket, if the path above is too long for one
 lock          locked by the owner (`infra.valkey.process.DirectoryLock`)
@@ -70,7 +72,10 @@ _CONTENTS: Final = frozenset(
         "keys",
         "log",
         "alive",
+        "backups",
+        "restoring",
         "mail-key",
+        "mail-sent",
         "valkey.log",
         "valkey.log.1",
         "valkey.sock",
@@ -97,15 +102,21 @@ class DataDirectory:
         self.log = path / "valkey.log"
         self.synced = path / "valkey.synced"
         self.reserve = path / "reserve"
+        self.restoring = path / "restoring"
         self._socket_note = path / "socket"
 
     def prepare(self) -> None:
         """Create the directory and its folders, for this user only (0700).
 
         An existing directory is made private if it is empty or already a data directory. Raises
-        DirectoryError for one that others may enter and that has other contents, and for one that
-        can't be created or used.
+        DirectoryError for one that others may enter and that has other contents, for one into which a
+        backup was not restored to its end, and for one that can't be created or used.
         """
+        if self.restoring.exists():
+            raise DirectoryError(
+                f"the restore of a backup into {self.path} was not finished: run the same "
+                "`matchpost restore` again"
+            )
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self.path.stat().st_mode & 0o077:

@@ -368,6 +368,12 @@ def socket_url(data: Path) -> str:
     return unix_url(str(place))
 
 
+def is_embedded(settings: Settings) -> bool:
+    """Return whether the data are on the embedded server, also in a process of `serve`, which is given its URL."""
+    own = unix_url(str(DataDirectory(settings.data.absolute()).known_socket()))
+    return settings.redis_url in (None, own)
+
+
 def _wait_until_ready(
     process: subprocess.Popen[bytes], place: Path, directory: DataDirectory, start_of_log: int
 ) -> None:

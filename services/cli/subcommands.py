@@ -274,6 +274,60 @@ SUBCOMMANDS: Final = (
         "services.cli.import_match",
     ),
     Subcommand(
+        "backup",
+        "copy the server while people play, and try the copy",
+        "Copy data and published log of the embedded server to a folder or an object store, while people play; then "
+        "restore the copy into a scratch folder and verify everything in it. Older backups are thinned out: one stays "
+        "of each of the last 7 days, 5 weeks and 12 months. Exit code 1: it was not made, or does not hold; 2: the "
+        "store can't be reached.",
+        (
+            ("target", {
+                "metavar": "TARGET", "nargs": "?",
+                "help": "a folder, or a URL such as s3://bucket/prefix (default: MATCHPOST_BACKUP)",
+            }),
+            ("--keys-to", {
+                "dest": "keys_to",
+                "metavar": "TARGET",
+                "help": "another place for keys, seeds, mail key and settings (default: MATCHPOST_BACKUP_KEYS)",
+            }),
+            ("--encrypt-to", {
+                "metavar": "KEY", "help": "encrypt it to an age key, age1... (default: MATCHPOST_BACKUP_ENCRYPT_TO)",
+            }),
+            ("--no-try", {
+                "dest": "is_tried", "action": "store_false", "help": "only make it, and do not try it",
+            }),
+        ),
+    ),
+    Subcommand(
+        "restore",
+        "put a backup back into an empty data folder",
+        "Restore a backup that `matchpost backup` has made into the data folder, which has to be empty, for a server "
+        "that does not run. Keys and seeds come from where --keys-to put them.",
+        (
+            ("target", {"metavar": "TARGET", "help": "where the backups are: a folder, or a URL"}),
+            ("--keys-from", {"metavar": "TARGET", "help": "where keys and seeds of the backups are"}),
+            ("--identity", {
+                "metavar": "FILE", "type": Path, "help": "the file with the age key that opens encrypted backups",
+            }),
+            ("--id", {"dest": "id_", "metavar": "ID", "help": "which backup (default: the newest)"}),
+            ("--list", {
+                "dest": "is_list", "action": "store_true", "help": "only list the backups",
+            }),
+            ("--log", {
+                "metavar": "FOLDER", "type": Path,
+                "help": "the published log of the lost server, newer than that in the backup",
+            }),
+            ("--same-log", {
+                "dest": "is_same_log", "action": "store_true",
+                "help": "nothing was published after the backup: go on with its log",
+            }),
+            ("--new-log", {
+                "metavar": "HOST",
+                "help": "the newest log is lost: go on with the log of the backup under a new name and new keys",
+            }),
+        ),
+    ),
+    Subcommand(
         "rebuild",
         "rebuild lists and ratings from the logs, or check them",
         "Rebuild lists, histories, ratings and notices from the logs, while the server "

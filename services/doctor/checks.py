@@ -8,6 +8,7 @@ from infra.process.machine import TOO_FEW
 from infra.projections.lag import Lag
 from infra.redis.keys import dead_letters
 from infra.store.leases import LEASE_MS, REQUEST_MS, REQUESTED
+from services.doctor.backups import check_backups
 from services.doctor.clocks import check_clocks
 from services.doctor.directory import DirectoryFacts
 from services.doctor.durability import check_access, check_durability
@@ -370,6 +371,6 @@ CHECKS: Final[tuple[Check, ...]] = (
     _server, _owner, check_clocks, _shape, _workers, check_processes, check_secrets, _lanes, _inboxes, _entries, _damage,
     check_scrub, check_robots,
     _projections, check_published_log, check_witnesses, check_archive, check_outgoing_mail, _disk, check_memory,
-    _files, _draws,
+    _files, _draws, check_backups,
 )  # fmt: skip
 """In the order of the report."""

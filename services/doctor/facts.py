@@ -41,6 +41,7 @@ from infra.store.trimmed_leaves import published_logs
 from infra.store.watermarks import PublishedSize
 from infra.valkey.server import NotRunningError, queue_url, socket_url
 from infra.witness.follower import WitnessReport, read_witness_report
+from services.app.backups import BackupState, read_state
 from services.doctor.directory import DirectoryFacts, read_directory
 from services.secret_checks import read_other_secrets
 
@@ -132,6 +133,8 @@ class Facts(msgspec.Struct, frozen=True):
     """Open files that a process of this user may have."""
     seeds_left: tuple[str, ...] = ()
     """Why chains of seeds were abandoned for new ones."""
+    backups: BackupState | None = None
+    """None if it is not known."""
 
 
 def now() -> int:
@@ -164,7 +167,9 @@ def gather(settings: Settings, clock: Callable[[], int] = now) -> Facts:
             except RedisError as error:
                 queue_why = _reason(queue_url(settings), error)
     left = tuple(abandoned_chains(settings.seeds or settings.data / "seeds"))
-    return Facts(settings, when, directory, server, why, queue, queue_why, most_open_files(), left)
+    backups = read_state(settings)
+    found = (settings, when, directory, server, why, queue, queue_why, most_open_files(), left)
+    return Facts(*found, backups)
 
 
 def _with_beats(server: ServerFacts, beats: Sequence[HeartbeatRecord]) -> ServerFacts:

@@ -9,6 +9,7 @@ import msgspec
 from redis import Redis
 from redis.exceptions import RedisError
 
+from infra.backup.port import BackupError
 from infra.durability.durability import DurabilityError, verify
 from infra.health.heartbeats import forget_ended
 from infra.health.secrets import SecretMismatchError
@@ -30,8 +31,10 @@ from infra.valkey.aof import DailyRewrite
 from infra.valkey.directory import DataDirectory
 from infra.valkey.disk_guard import DiskGuard
 from infra.valkey.server import EmbeddedError, EmbeddedServer, queue_server, queue_url
+from services.app.backups import check_places
 from services.lane_texts import idle_workers
 from services.secret_checks import accept_secrets, check_secrets
+from services.serve.backup_schedule import BackupSchedule
 from services.serve.banner import banner
 from services.serve.forked import SharedImports, fork_command
 from services.serve.liveness import report_liveness
@@ -66,6 +69,7 @@ def run(settings: Settings) -> int:
             _serve(settings, stack, imports)
     except (
         EmbeddedError,
+        BackupError,
         DurabilityError,
         LogKeyError,
         LookupError,
@@ -81,7 +85,7 @@ def run(settings: Settings) -> int:
 
 def _serve(settings: Settings, stack: ExitStack, imports: SharedImports | None) -> None:
     servers = []
-    duties: list[DiskGuard | DailyRewrite] = []
+    duties: list[DiskGuard | DailyRewrite | BackupSchedule] = []
     url = settings.redis_url
     # with the place of what this process has started
     for_children = settings
@@ -96,6 +100,9 @@ def _serve(settings: Settings, stack: ExitStack, imports: SharedImports | None) 
         owner = stack.enter_context(server.client())
         directory = DataDirectory(server.data)
         duties += [DiskGuard(owner, directory.reserve), DailyRewrite(owner, directory.files)]
+        if settings.backup is not None:
+            check_places(settings)
+            duties.append(BackupSchedule(settings))
         if settings.queue_url is None:
             servers.append(second := stack.enter_context(queue_server(settings.data)))
             for_children = msgspec.structs.replace(settings, queue_url=second.url)

@@ -32,6 +32,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     Act.CLUB_CLOSED: N_("%(by)s closed the club %(what)s"),
     Act.BROADCAST: N_("%(by)s wrote to everybody"),
     Act.FIRST_OPERATOR: N_("%(by)s became the first operator, by the link of the server’s start"),
+    Act.BACKUP_ASKED: N_("%(by)s asked for a backup"),
 }
 
 

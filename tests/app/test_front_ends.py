@@ -40,6 +40,9 @@ ADMIN: Final = Row(
     (API, WEB), "operators have commands of `matchpost` at a terminal, and nothing by mail"
 )
 FIRST_OPERATOR: Final = Row((WEB,), "the link is opened in a browser")
+BACKUPS: Final = Row(
+    (WEB,), "a terminal makes one itself, and a program on the machine has the exit code of that"
+)
 SESSIONS: Final = Row((WEB,), "a session is a browser's")
 BY_LINK: Final = Row(
     (WEB,),
@@ -150,6 +153,8 @@ USE_CASES: Final[dict[str, Row]] = {
     "passwords.make_account": Row((API,), "a page makes a list of accounts, by `make_accounts`"),
     "passwords.make_accounts": Row((WEB,), "a program makes them one by one"),
     "passwords.replace_lost_password": ADMIN,
+    "backups.backup_state": BACKUPS,
+    "backups.ask_for_backup": BACKUPS,
     "accounts.end_if_suspended": Row(
         (API, WEB), "only a token or a session that was just made may have to end again"
     ),

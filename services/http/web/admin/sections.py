@@ -37,6 +37,7 @@ SECTIONS: Final[tuple[Section, ...]] = (
     Section("reports", N_("Reports"), N_("What people reported, and appeals."), moderators=True),
     Section("record", N_("Record"), N_("What was done here, by whom and why."), moderators=True),
     Section("health", N_("Health"), N_("What is wrong with the server, and what to do.")),
+    Section("backups", N_("Backups"), N_("When the last backup was made and tried, and one now.")),
     Section(
         "storage", N_("Robots and storage"), N_("How much there is, and how much room is left.")
     ),

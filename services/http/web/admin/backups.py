@@ -1,0 +1,37 @@
+"""Backups: when the last one was made and tried, and a button to make one now."""
+
+from litestar import Response
+from litestar.response import Redirect
+
+from services.app.backups import ask_for_backup, backup_state
+from services.http.web.admin.sections import render_section
+from services.http.web.declared import Pages
+from services.http.web.params import AccountDependency, ContextDependency, Own, VisitorDependency
+from services.http.web.render import redirect_to
+
+pages = Pages()
+
+
+@pages.get("/admin/backups")
+def show_backups(
+    context: ContextDependency, visitor: VisitorDependency, account: AccountDependency
+) -> Response[str]:
+    """Show how the backups stand."""
+    state = backup_state(context.app, account)
+    return render_section(
+        "backups.html",
+        context,
+        visitor,
+        "backups",
+        state=state,
+        notes=state.notes,
+        is_late=state.is_late(visitor.now),
+        mebibytes=max(1, state.notes.size >> 20),
+    )
+
+
+@pages.post("/admin/backups")
+def make_backup(own: Own) -> Redirect:
+    """Ask for a backup now."""
+    ask_for_backup(own.app, own.account)
+    return redirect_to("/admin/backups")
