@@ -71,6 +71,8 @@ REFUSED: Final[Mapping[str, str]] = {
     "moderators-only": "only moderators can do this; an operator appoints them",
     "operators-only": "only operators can do this",
     "last-operator": "{name} is the only operator; appoint another first",
+    "real-name-long": "a real name can have at most {most} characters",
+    "real-name-form": "a real name is a line of printable characters",
     "act-reason": "a reason can have at most {most} characters",
     "cases-readers": "only the players of a match and arbiters can read its cases",
     "no-case-waits": (
