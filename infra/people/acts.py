@@ -38,6 +38,7 @@ class Act(StrEnum):
     TEXT_ERASED = "text-erased"
     RULED = "ruled"
     BROADCAST = "broadcast"
+    DATA_EXPORTED = "data-exported"
     CLUB_CLOSED = "club-closed"
 
 

@@ -26,6 +26,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     Act.RULED: N_("%(by)s ruled on match %(what)s"),
     Act.CLUB_CLOSED: N_("%(by)s closed the club %(what)s"),
     Act.BROADCAST: N_("%(by)s wrote to everybody"),
+    Act.DATA_EXPORTED: N_("%(by)s exported all data of %(account)s"),
 }
 
 

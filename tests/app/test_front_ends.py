@@ -140,6 +140,11 @@ USE_CASES: Final[dict[str, Row]] = {
     "acts.acts_of": OPERATOR,
     "passwords.make_account": OPERATOR,
     "passwords.replace_lost_password": OPERATOR,
+    "own_data.own_files": Row(WITHIN.offered, "`services.words.own_archive` puts it into one file"),
+    "own_data.own_matches": Row(
+        WITHIN.offered, "`services.words.own_archive` puts it into one file"
+    ),
+    "own_data.export_account": OPERATOR,
     "accounts.end_if_suspended": Row(
         (API, WEB), "only a token or a session that was just made may have to end again"
     ),
