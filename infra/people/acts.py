@@ -45,6 +45,7 @@ class Act(StrEnum):
     APPEAL_TURNED_DOWN = "appeal-turned-down"
     FIRST_OPERATOR = "first-operator"
     BACKUP_ASKED = "backup-asked"
+    DATA_EXPORTED = "data-exported"
     CLUB_CLOSED = "club-closed"
 
 

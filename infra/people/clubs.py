@@ -219,6 +219,12 @@ class Clubs:
         found: Any = self._client.hgetall(keys.club_requests(id_))
         return sorted(found, key=lambda account: (int(found[account]), account))
 
+    def asked_by(self, account: AccountId) -> list[Club]:
+        """Return the clubs that an account asks to join."""
+        ids: Any = self._client.hkeys(keys.clubs_of_account(account))
+        clubs = [club for club in self._read([one.decode() for one in ids]) if club]
+        return [one for one in clubs if account in self.requests(one.id)]
+
     def drop_request(self, club: Club, account: AccountId) -> bool:
         """End a request, and return whether there was one."""
         ended = bool(self._client.hdel(keys.club_requests(club.id), account))

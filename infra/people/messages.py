@@ -22,7 +22,7 @@ Messages to players who do not know their writer: so many a day.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from hashlib import blake2b
 from typing import Any, Final
@@ -208,6 +208,20 @@ class MessageStore:
         found: Any = self._client.lrange(self._chat(board), *_newest(count))
         return _messages(found)
 
+    def chats_of(self, account: AccountId) -> list[int]:
+        """Return the boards that an account has chatted at, sorted."""
+        found: Any = self._client.smembers(keys.chat_boards(account))
+        return sorted(map(int, found))
+
+    def written_by(self, account: AccountId) -> Iterator[tuple[AccountId, PlayerMessage]]:
+        """Yield the messages of an account that are kept, each with its recipient; one recipient at a time."""
+        recipients: Any = self._client.smembers(keys.recipients(account))
+        for recipient in sorted(recipients):
+            found: Any = self._client.lrange(keys.message_box(recipient), 0, -1)
+            yield from (
+                (recipient, message) for message in _messages(found) if message.sender == account
+            )
+
     def read_chat_page(self, board: int) -> Read[tuple[list[PlayerMessage], str]]:
         """Return the read of all lines of a match's chat, and of the text of `chat_marks` for it."""
         return Read(
@@ -334,8 +348,7 @@ class MessageStore:
     def _lists_written_to(self, account: AccountId) -> list[str]:
         """Return all lists that may have a message of the account."""
         recipients: Any = self._client.smembers(keys.recipients(account))
-        boards: Any = self._client.smembers(keys.chat_boards(account))
-        chats = [self._chat(int(board)) for board in boards]
+        chats = list(map(self._chat, self.chats_of(account)))
         return [keys.BROADCAST, *map(keys.message_box, recipients), *chats]
 
     def _erase(self, name: str, sender: AccountId) -> None:

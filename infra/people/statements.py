@@ -107,6 +107,11 @@ class Statements:
         statements = [_statement(command, data) for command, data in found.items()]
         return sorted(statements, key=lambda one: (one.at, one.command))
 
+    def boards_of(self, account: AccountId) -> list[int]:
+        """Return the boards with statements of an account, sorted."""
+        found: Any = self._client.hkeys(keys.statement_boards(account))
+        return sorted(map(int, found))
+
     def count_of(self, board: int, account: AccountId) -> int:
         """Return the number of an account's statements in a match."""
         return sum(one.account == account for one in self.of_match(board))
@@ -118,8 +123,7 @@ class Statements:
     def forget(self, account: AccountId) -> None:
         """Erase all statements of an account; safe to repeat, see `Accounts.delete`."""
         index = keys.statement_boards(account)
-        boards: Any = self._client.hkeys(index)
-        for board in map(int, boards):
+        for board in self.boards_of(account):
             for statement in self.of_match(board):
                 if statement.account == account:
                     self.remove(board, statement.command)

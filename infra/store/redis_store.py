@@ -1,6 +1,6 @@
 """The store on Redis or Valkey: scripts that write, and pipelines that read."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import redis
@@ -37,7 +37,13 @@ from infra.store.port import (
     Watermark,
     Write,
 )
-from infra.store.refused_commands import NO_REFUSED, RefusedId, forget_refused, read_kept
+from infra.store.refused_commands import (
+    NO_REFUSED,
+    RefusedId,
+    forget_refused,
+    read_kept,
+    read_refused,
+)
 from infra.store.snapshots import WholeMatch, read_matches
 from infra.store.store_calls import (
     anchor_call,
@@ -296,6 +302,11 @@ class RedisStore:
     def kept_commands(self, shard: int, refused: Sequence[RefusedId]) -> list[bytes | None]:
         """Return refused commands."""
         return read_kept(self._client, shard, refused)
+
+    def refused_of(self, account: AccountId) -> Iterator[tuple[CommandId, bytes]]:
+        """Yield the refused commands of an account with their ids, shard by shard."""
+        for shard in range(self.layout.fixed.shards):
+            yield from read_refused(self._client, shard, account).items()
 
     def forget_refused(self, account: AccountId) -> None:
         """Erase the refused commands of an account."""

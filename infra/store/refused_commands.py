@@ -59,3 +59,9 @@ def forget_refused(client: redis.Redis, shards: int, account: AccountId) -> None
             pipe.hset(name, "", "")
             pipe.expire(name, _REST_SECONDS)
         pipe.execute()
+
+
+def read_refused(client: redis.Redis, shard: int, account: AccountId) -> dict[CommandId, bytes]:
+    """Return the refused commands of an account in a shard, by id, without their envelopes."""
+    found: Any = client.hgetall(keys.refused(shard, account))
+    return {command: data for command, data in found.items() if command}

@@ -12,9 +12,12 @@ import secrets
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.password_resets import PasswordResets
+from services.app.account_rows import AccountRow, check_row
 from services.app.accounts import authenticate, own_profile, refuse_robot, sign_up
 from services.app.acts import TERMINAL, Act, record_act
 from services.app.context import App
@@ -92,11 +95,24 @@ def made_up_password() -> str:
     return "-".join("".join(letters[at : at + _GROUP_LENGTH]) for at in starts)
 
 
-def make_account(app: App, userid: str, *, by: AccountId = TERMINAL) -> str:
-    """Make an account for somebody, as an operator, and return its password; refuses as `sign_up` does."""
+def make_account(
+    app: App, userid: str, *, by: AccountId = TERMINAL, row: AccountRow | None = None
+) -> str:
+    """Make an account for somebody, as an operator, and return its password.
+
+    `row` has what else is known of it. Refused as `sign_up` and `check_row` do.
+    """
     require_operator(app, by)
+    row = row or AccountRow(userid)
+    check_row(row)
     password = made_up_password()
-    account = sign_up(app, userid, password, by_operator=True)
+    account = sign_up(app, userid, password, row.email.split(), by_operator=True)
+    if row.name or row.language:
+        # crash window: the account is there without them, and nobody has its password
+        app.accounts.change_of(
+            account,
+            lambda record: replace(record, real_name=row.name, language=row.language.lower()),
+        )
     record_act(app, by, Act.ACCOUNT_MADE, account)
     return password
 

@@ -106,6 +106,8 @@ REFUSED: Final[Mapping[str, str]] = {
     "admission-value": "{value!r} isn't a value of the admission's rule {name}",
     "too-many-names": "at most {most} accounts can be made at once",
     "no-backups": "backups are not set up here; MATCHPOST_BACKUP names a place for them",
+    "real-name-long": "a real name can have at most {most} characters",
+    "real-name-form": "a real name is a line of printable characters",
     "act-reason": "a reason can have at most {most} characters",
     "cases-readers": "only the players of a match and arbiters can read its cases",
     "no-case-waits": (

@@ -1,30 +1,52 @@
-"""`matchpost account`: the operator makes accounts, replaces lost passwords, gives roles, and lists all accounts."""
+"""`matchpost account`: the operator makes accounts, and does to them all that an operator can do.
+
+A list in a CSV file has an account in each row: see `services.app.account_rows`.
+"""
 
 import csv
+import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from domain.errors import Code, Refusal
 from infra.languages.wording import Wording, wording
 from infra.people.accounts import AccountRole, Profile
 from infra.settings.settings import Settings
-from services.app.accounts import all_profiles
+from services.app.account_rows import AccountRow, read_rows
+from services.app.accounts import all_profiles, log_out_account, set_suspended
 from services.app.acts import TERMINAL
+from services.app.admission import make_signup_link
 from services.app.context import App
 from services.app.error_codes import CODE_INFO, EXIT_OK
+from services.app.own_data import export_account
 from services.app.passwords import make_account, replace_lost_password
 from services.app.preferences import read_language
 from services.app.roles import set_role
 from services.cli.signup_link import site_of
-from services.words.slips import account_slip
+from services.words.own_archive import own_archive
+from services.words.slips import account_slip, invitation_slip
 
-_HEADER: Final = "userid"
-"""The first cell of a CSV file that names its columns."""
+_COLUMNS: Final = ("userid", "created", "state", "addresses", "language", "name")
 
-_COLUMNS: Final = ("userid", "created", "state", "addresses", "language")
+_INVITED_DAYS: Final = 14
+"""How long a sign-up link of `invite` lasts."""
+
+
+class _Print(NamedTuple):
+    """How accounts and links are printed."""
+
+    slips: bool
+    words: Wording
+    """The language of slips of rows that name none."""
+    site: str
+
+    def words_of(self, row: AccountRow) -> Wording:
+        """Return the language of a row's slip."""
+        return wording(row.language.lower()) if row.language else self.words
 
 
 def run(  # noqa: PLR0913 - one for each argument
@@ -38,7 +60,7 @@ def run(  # noqa: PLR0913 - one for each argument
     is_held: bool,
     settings: Settings,
 ) -> int:
-    """Make, change or list accounts, and return the exit code: that of the last refusal."""
+    """Do what the action says to accounts, and return the exit code: that of the last refusal."""
     with App(settings) as parts:
         if action == "list":
             parts.ready()
@@ -46,13 +68,79 @@ def run(  # noqa: PLR0913 - one for each argument
             return EXIT_OK
         if action == "role":
             return _set_roles(parts, names, is_held=is_held)
+        if action == "export":
+            return _export(parts, names)
         try:
-            words = wording(read_language(language))
-            asked = [*names, *(_userids_in(file) if file else ())]
+            shown = _Print(slips, wording(read_language(language)), site_of(settings))
+            rows = [*map(AccountRow, names), *(_rows_in(file) if file else ())]
         except (Refusal, OSError) as error:
             return _refused(error)
-        change = make_account if action == "create" else replace_lost_password
-        return _each(parts, change, asked, words if slips else None)
+        return _each(partial(_CHANGES[action], parts, shown), rows)
+
+
+def _create(app: App, shown: _Print, row: AccountRow) -> str:
+    password = make_account(app, row.userid, row=row)
+    if not shown.slips:
+        return f"{row.userid.lower()} {password}"
+    words = shown.words_of(row)
+    return account_slip(row.userid.lower(), password, shown.site, words, row.name)
+
+
+def _reset(app: App, shown: _Print, row: AccountRow) -> str:
+    password = replace_lost_password(app, row.userid)
+    if not shown.slips:
+        return f"{row.userid.lower()} {password}"
+    profile = app.accounts.record_of(app.accounts.id_of(row.userid))
+    name, whose = (profile.name, profile.real_name) if profile else (row.userid, "")
+    return account_slip(name, password, shown.site, shown.words_of(row), whose)
+
+
+def _invite(app: App, shown: _Print, row: AccountRow) -> str:
+    """Make a link with which one account is made, whose userid is its owner's choice."""
+    whom = row.name or row.userid
+    link, text = make_signup_link(app, 1, _INVITED_DAYS, whom)
+    address = f"{shown.site}/signup?link={text}"
+    if not shown.slips:
+        return f"{whom}  {address}"
+    words = shown.words_of(row)
+    return invitation_slip(whom, address, words.stamp(link.expires), words)
+
+
+def _log_out(app: App, shown: _Print, row: AccountRow) -> str:  # noqa: ARG001 - as the others
+    log_out_account(app, row.userid)
+    return f"{row.userid.lower()} is logged out everywhere, and all its tokens are revoked"
+
+
+def _suspend(app: App, shown: _Print, row: AccountRow) -> str:  # noqa: ARG001 - as the others
+    set_suspended(app, row.userid, suspended=True)
+    return f"{row.userid.lower()} is suspended and logged out everywhere; its matches go on, and its clocks run"
+
+
+def _reinstate(app: App, shown: _Print, row: AccountRow) -> str:  # noqa: ARG001 - as the others
+    set_suspended(app, row.userid, suspended=False)
+    return f"{row.userid.lower()} can log in again"
+
+
+_CHANGES: Final[Mapping[str, Callable[[App, _Print, AccountRow], str]]] = {
+    "create": _create,
+    "reset": _reset,
+    "invite": _invite,
+    "logout": _log_out,
+    "suspend": _suspend,
+    "reinstate": _reinstate,
+}
+"""By action, the function that does it to one account and returns what to print."""
+
+
+def _each(change: Callable[[AccountRow], str], rows: Sequence[AccountRow]) -> int:
+    """Change each account by itself, so that one that is refused harms no other."""
+    code = EXIT_OK
+    for row in rows:
+        try:
+            print(change(row))
+        except Refusal as reason:
+            code = _refused(reason)
+    return code
 
 
 def _set_roles(parts: App, names: Sequence[str], *, is_held: bool) -> int:
@@ -61,34 +149,35 @@ def _set_roles(parts: App, names: Sequence[str], *, is_held: bool) -> int:
     if role is None or not names[1:]:
         said = f"name a role ({', '.join(AccountRole)}), then the accounts"
         return _refused(Refusal(Code.USAGE, said))
-    code = EXIT_OK
-    for name in names[1:]:
-        try:
-            set_role(parts, TERMINAL, name, role, held=is_held)
-        except Refusal as reason:
-            code = _refused(reason)
-            continue
+
+    def change(row: AccountRow) -> str:
+        set_role(parts, TERMINAL, row.userid, role, held=is_held)
         article = "a" if role is AccountRole.MODERATOR else "an"
-        print(f"{name.lower()} is {'now' if is_held else 'no longer'} {article} {role}")
-    return code
+        return f"{row.userid.lower()} is {'now' if is_held else 'no longer'} {article} {role}"
+
+    return _each(change, [AccountRow(name) for name in names[1:]])
 
 
-def _each(
-    parts: App, change: Callable[[App, str], str], names: Iterable[str], words: Wording | None
-) -> int:
-    """Change each account by itself, and print its password; as slips in these words if there are some."""
-    code = EXIT_OK
-    for name in names:
-        try:
-            password = change(parts, name)
-        except Refusal as reason:
-            code = _refused(reason)
-            continue
-        if words:
-            print(account_slip(name.lower(), password, site_of(parts.settings), words))
-        else:
-            print(f"{name.lower()} {password}")
-    return code
+def _export(app: App, names: Sequence[str]) -> int:
+    """Write all data of an account to a new file that only this user can read; `-` is standard output."""
+    if len(names) != len(("userid", "file")):
+        return _refused(
+            Refusal(Code.USAGE, "name the account, then the file; `-` is standard output")
+        )
+    userid, path = names
+    try:
+        account = export_account(app, userid)
+        parts = own_archive(app, account, wording(app.accounts.language_of(account)))
+        if path == "-":
+            sys.stdout.buffer.writelines(parts)
+            sys.stdout.buffer.flush()
+            return EXIT_OK
+        with open(path, "xb", opener=partial(os.open, mode=0o600)) as file:
+            file.writelines(parts)
+    except (Refusal, OSError) as error:
+        return _refused(error)
+    print(f"all data of {userid.lower()} are in {path}")
+    return EXIT_OK
 
 
 def _refused(error: Refusal | OSError) -> int:
@@ -100,11 +189,10 @@ def _refused(error: Refusal | OSError) -> int:
     return CODE_INFO[error.code].exit
 
 
-def _userids_in(file: Path) -> list[str]:
-    """Return the cells of a CSV file's first column that are not empty, without its header."""
+def _rows_in(file: Path) -> list[AccountRow]:
+    """Return the rows of a CSV file."""
     with file.open(encoding="utf-8-sig", newline="") as lines:
-        found = [row[0].strip() for row in csv.reader(lines) if row]
-    return [name for at, name in enumerate(found) if name and (at or name.lower() != _HEADER)]
+        return read_rows(lines)
 
 
 def _list(profiles: Iterator[Profile], *, as_csv: bool) -> None:
@@ -118,7 +206,7 @@ def _list(profiles: Iterator[Profile], *, as_csv: bool) -> None:
         print("  ".join(filter(None, _row(profile))))
 
 
-def _row(profile: Profile) -> tuple[str, str, str, str, str]:
+def _row(profile: Profile) -> tuple[str, ...]:
     """Return the cells of an account, in the order of `_COLUMNS`."""
     states = ("suspended",) if profile.suspended else ()
     return (
@@ -127,4 +215,5 @@ def _row(profile: Profile) -> tuple[str, str, str, str, str]:
         " ".join((*states, *profile.roles)) or ("robot" if profile.robot else ""),
         " ".join(one.address for one in profile.addresses),
         profile.language,
+        profile.real_name,
     )

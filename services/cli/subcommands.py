@@ -88,15 +88,24 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "account",
-        "make accounts for others, replace lost passwords, give roles, or list all accounts",
+        "make, list, suspend or export accounts, replace lost passwords, and give roles",
         "Make accounts for others, with passwords that are made up and shown once; replace the password of an account "
         "that has lost it, which also logs it out everywhere; make accounts an `operator`, a `moderator` or an `arbiter`; "
-        "or list all accounts.",
+        "make a sign-up link for each person (`invite`); log accounts out everywhere, suspend or reinstate them; write all "
+        "data of an account to a file (`export USERID FILE`); or list all accounts.",
         (
-            ("action", {"choices": ("create", "reset", "role", "list"), "help": "what to do"}),
-            ("names", {"metavar": "USERID", "nargs": "*", "help": "the accounts; for `role` the role comes first"}),
+            ("action", {
+                "choices": ("create", "reset", "role", "list", "export", "invite", "logout", "suspend", "reinstate"),
+                "help": "what to do",
+            }),
+            ("names", {
+                "metavar": "USERID", "nargs": "*",
+                "help": "the accounts; for `role` the role comes first, for `invite` they are names of people",
+            }),
             ("--file", {
-                "metavar": "FILE", "type": Path, "help": "a CSV file whose first column has the userids",
+                "metavar": "FILE", "type": Path,
+                "help": "a CSV file whose first column has the userids; further columns `name`, `email` and "
+                "`language`, if the first row names them",
             }),
             ("--slips", {"action": "store_true", "help": "print a slip for each account, to be cut out"}),
             ("--lang", {"dest": "language", "default": "en", "metavar": "CODE", "help": "the language of the slips"}),

@@ -33,6 +33,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     Act.BROADCAST: N_("%(by)s wrote to everybody"),
     Act.FIRST_OPERATOR: N_("%(by)s became the first operator, by the link of the server’s start"),
     Act.BACKUP_ASKED: N_("%(by)s asked for a backup"),
+    Act.DATA_EXPORTED: N_("%(by)s exported all data of %(account)s"),
 }
 
 

@@ -155,6 +155,11 @@ USE_CASES: Final[dict[str, Row]] = {
     "passwords.replace_lost_password": ADMIN,
     "backups.backup_state": BACKUPS,
     "backups.ask_for_backup": BACKUPS,
+    "own_data.own_files": Row(WITHIN.offered, "`services.words.own_archive` puts it into one file"),
+    "own_data.own_matches": Row(
+        WITHIN.offered, "`services.words.own_archive` puts it into one file"
+    ),
+    "own_data.export_account": OPERATOR,
     "accounts.end_if_suspended": Row(
         (API, WEB), "only a token or a session that was just made may have to end again"
     ),

@@ -9,9 +9,13 @@ from typing import Any
 
 import pytest
 
+from domain.errors import Refusal
 from infra.people.accounts import AccountRole, create_robot_accounts
+from infra.people.acts import Act
 from infra.people.password_resets import PasswordResets
+from services.app.account_rows import AccountRow, check_row, read_rows
 from services.app.accounts import set_suspended
+from services.app.admission import signup_links
 from services.cli import account
 from tests.helpers.api import PASSWORD, Api, code_of
 from tests.helpers.web import door
@@ -106,3 +110,85 @@ def test_all_accounts_are_listed_with_what_an_operator_asks_first(api, capsys, m
     ]
     assert run(api, "list") == 0
     assert re.search(r"^list-b  \d{4}-\d\d-\d\d  arbiter$", capsys.readouterr().out, re.MULTILINE)
+
+
+CLASS = """userid,name,email,language
+gina,Gina Green,,de
+Hugo,Hugo Hill,hugo@x.example,
+ina,,,xx
+jonas,"Jo\tnas",,
+,Nobody,,
+"""
+
+
+def test_a_class_has_real_names_that_only_the_operator_sees(api, capsys, tmp_path: Path):
+    file = tmp_path / "class.csv"
+    file.write_text(CLASS)
+    assert run(api, "create", file=file, slips=True) == 1
+    said = capsys.readouterr()
+    german, english = said.out.split("-" * 60)[1:]
+    assert german.strip().startswith("Gina Green\nDein Konto auf https://x.example")
+    assert english.strip().startswith("Hugo Hill\nYour account at https://x.example")
+    assert [line.split(":")[0] for line in said.err.splitlines()] == ["bad-option", "bad-request"]
+    assert run(api, "list", as_csv=True) == 0
+    rows = {row["userid"]: row for row in csv.DictReader(StringIO(capsys.readouterr().out))}
+    assert (rows["gina"]["name"], rows["gina"]["language"]) == ("Gina Green", "de")
+    assert (rows["hugo"]["name"], rows["hugo"]["addresses"]) == ("Hugo Hill", "hugo@x.example")
+    assert "ina" not in rows
+    assert "jonas" not in rows
+    other = api.player(name="klara")
+    api.begun(other, api.player_of("gina"))
+    with door(api) as come:
+        guest = come()
+        guest.log_in("klara")
+        for path in ("/players/gina", "/players", "/m/1", "/"):
+            assert "Gina Green" not in guest.get(path).text
+    for path in ("/api/players/gina", "/api/matches/1", "/api/matches/1/export"):
+        assert "Gina Green" not in other.get(path).text
+    assert run(api, "reset", "gina", slips=True) == 0
+    assert "Gina Green" in capsys.readouterr().out
+
+
+def test_each_row_of_a_list_gets_a_link_of_its_own(api, capsys, tmp_path: Path):
+    file = tmp_path / "class.csv"
+    file.write_text("userid,name,language\nlea,Lea Long,de\nmax,Max Moor,\n")
+    assert run(api, "invite", file=file, slips=True) == 0
+    german, english = capsys.readouterr().out.split("-" * 60)[1:]
+    assert "Lea Long\nLege hier bis" in german
+    assert "Max Moor\nMake your own account here, until" in english
+    texts = re.findall(r"https://x\.example/signup\?link=(\S+)", german + english)
+    assert len(set(texts)) == 2
+    links = signup_links(api.parts)
+    assert [(one.note, one.uses) for one, _ in links] == [("Lea Long", 1), ("Max Moor", 1)]
+    assert all(map(api.parts.admissions.usable_link, texts))
+    assert run(api, "invite", "Nina") == 0
+    assert re.match(r"Nina  https://x\.example/signup\?link=\S+$", capsys.readouterr().out)
+
+
+def test_accounts_are_closed_opened_and_logged_out_several_at_a_time(api, capsys):
+    for name in ("olga", "paul"):
+        api.player(name=name)
+    with door(api) as come:
+        guest = come()
+        guest.log_in("olga")
+        assert run(api, "logout", "olga", "nobody-here") == 1
+        assert "unknown-user" in capsys.readouterr().err
+        assert guest.get("/account").status_code == 303
+        assert run(api, "suspend", "Olga", "paul") == 0
+        assert come().log_in("olga").status_code != 303
+        assert run(api, "reinstate", "olga") == 0
+        assert come().log_in("olga").status_code == 303
+        assert come().log_in("paul").status_code != 303
+    done = [one.act for one in api.parts.acts.newest(4)]
+    assert done == [Act.REINSTATED, Act.SUSPENDED, Act.SUSPENDED, Act.LOGGED_OUT]
+
+
+def test_columns_come_in_any_order_and_without_names_the_first_has_userids():
+    lines = ["userid,Language,class,NAME", "ann,de,7b,Ann A.", ",de,7b,x", "ben"]
+    assert read_rows(lines) == [
+        AccountRow("ann", name="Ann A.", language="de"),
+        AccountRow("ben"),
+    ]
+    assert read_rows(["ann,Ann A.", "", "ben"]) == [AccountRow("ann"), AccountRow("ben")]
+    with pytest.raises(Refusal, match="80"):
+        check_row(AccountRow("ann", name="a" * 81))

@@ -92,6 +92,7 @@ TABLE = {
     "change_password": OWN_TO_CHANGE,
     "log_out_everywhere": OWN_TO_CHANGE,
     "delete_account": OWN_TO_CHANGE,
+    "export_account": OWN_TO_CHANGE,
     "show_vacation": OWN_TO_READ,
     "take_vacation": OWN_TO_CHANGE,
     "end_vacation": ("unauthorized", "too-late", "too-late", "missing-scope"),

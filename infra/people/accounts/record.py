@@ -80,6 +80,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether nobody can log in to the account; set by the operator only."""
     receipts: bool = False
     """Whether mail has receipts, and each accepted move by mail is answered by itself."""
+    real_name: str = ""
+    """The name of the person, noted by an operator who made the account; no other player sees it."""
 
     def has(self, role: AccountRole) -> bool:
         """Return whether the account has a role."""

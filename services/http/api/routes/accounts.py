@@ -4,6 +4,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 from litestar.params import JSONBody, PathParameter
+from litestar.response import Stream
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
@@ -18,6 +19,7 @@ from services.app.passwords import check_recent_password
 from services.http.api.auth import Context, Own
 from services.http.api.bodies import RequestBody
 from services.http.api.declared import ANY_TOKEN, ANYBODY, ApiRoutes, refuses
+from services.words.own_archive import MEDIA_TYPE, archive_name, own_archive
 
 api = ApiRoutes("accounts")
 
@@ -235,6 +237,26 @@ def log_out_everywhere(own: Own) -> None:
     can't be answered any more.
     """
     accounts.log_out_everywhere(own.app, own.account)
+
+
+@api.get(
+    "/api/account/export",
+    "All of your data",
+    Scope.ACCOUNT,
+    weight=50,
+    media_type=MEDIA_TYPE,
+    description="A ZIP file with all that the server has about the account: JSON files, and each of its matches with "
+    "its board as a picture and as text. It is made while it is sent.",
+)
+def export_account(own: Own) -> Stream:
+    """Return all data of the account of the token."""
+    profile = _profile_of(own.app, own.account)
+    name = archive_name(profile.name)
+    return Stream(
+        own_archive(own.app, own.account, wording(profile.language)),
+        media_type=MEDIA_TYPE,
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
 
 
 @api.post("/api/account/deletion", "Delete account", Scope.ACCOUNT)

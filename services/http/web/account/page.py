@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from litestar import Response
 from litestar.params import QueryParameter
-from litestar.response import Redirect
+from litestar.response import Redirect, Stream
 from litestar.status_codes import HTTP_204_NO_CONTENT
 
 from domain.clocks.time_control import DAY, year_of
@@ -37,6 +37,7 @@ from services.http.web.params import (
 )
 from services.http.web.render import back_to, logged_out_to, redirect_to, render
 from services.http.web.session import Visitor, change_display, display_cookie
+from services.words.own_archive import MEDIA_TYPE, archive_name, own_archive
 
 pages = Pages()
 
@@ -255,6 +256,23 @@ def _day(text: str) -> int:
         return int(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000)
     except ValueError:
         raise Refusal(Code.BAD_OPTION, SAY("vacation-day")) from None
+
+
+@pages.post("/account/export")
+def export_account(own: Own) -> PageOrRedirect | Stream:
+    """Send all that the server has about the account, as one file; the password may have to be given again."""
+
+    def exported() -> Stream:
+        own.confirm()
+        name = archive_name(own.visitor.name)
+        headers = {
+            "Content-Disposition": f'attachment; filename="{name}"',
+            "Cache-Control": "no-store",
+        }
+        archive = own_archive(own.app, own.account, own.visitor.wording)
+        return Stream(archive, media_type=MEDIA_TYPE, headers=headers)
+
+    return _change(own, exported, "export")
 
 
 @pages.post("/account/deletion")
