@@ -38,6 +38,7 @@ class Act(StrEnum):
     TEXT_ERASED = "text-erased"
     RULED = "ruled"
     BROADCAST = "broadcast"
+    SITE_CHANGED = "site-changed"
     CLUB_CLOSED = "club-closed"
 
 

@@ -26,6 +26,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     Act.RULED: N_("%(by)s ruled on match %(what)s"),
     Act.CLUB_CLOSED: N_("%(by)s closed the club %(what)s"),
     Act.BROADCAST: N_("%(by)s wrote to everybody"),
+    Act.SITE_CHANGED: N_("%(by)s changed the site: %(what)s"),
 }
 
 
