@@ -35,6 +35,9 @@ CLUBS_ON_PAGES: Final = Row(
     (API, WEB), "a club is run on its page; a line joins, leaves and writes to it"
 )
 OPERATOR: Final = Row((), "the operator alone does it, with a command of `matchpost`")
+ADMIN: Final = Row(
+    (API, WEB), "operators have commands of `matchpost` at a terminal, and nothing by mail"
+)
 SESSIONS: Final = Row((WEB,), "a session is a browser's")
 BY_LINK: Final = Row(
     (WEB,),
@@ -134,8 +137,8 @@ USE_CASES: Final[dict[str, Row]] = {
     "accounts.log_out_account": OPERATOR,
     "roles.set_role": OPERATOR,
     "roles.has_role": WITHIN,
-    "roles.require_operator": WITHIN,
-    "roles.require_moderator": WITHIN,
+    "roles.require_operator": Row((WEB,), "a page checks it before it reads anything"),
+    "roles.require_moderator": Row((WEB,), "a page checks it before it reads anything"),
     "acts.record_act": WITHIN,
     "acts.acts_of": OPERATOR,
     "passwords.make_account": OPERATOR,
@@ -152,6 +155,10 @@ USE_CASES: Final[dict[str, Row]] = {
     "admission.make_signup_link": OPERATOR,
     "admission.signup_links": OPERATOR,
     "admission.revoke_signup_link": OPERATOR,
+    "site.change_site": ADMIN,
+    "site.shown_text": Row(
+        (WEB,), "the texts are pages; a program reads all of them by `/api/site`"
+    ),
     "clubs.may_found": Row((WEB,), "a page has the form only for those who may send it"),
     "clubs.found_club": CLUBS_ON_PAGES,
     "clubs.clubs_for": Row(),
@@ -321,7 +328,7 @@ def test_mail_offers_use_cases_by_the_language_alone():
 
 
 def test_the_command_line_offers_use_cases_by_the_language_and_those_of_the_operator():
-    own = {name for name, row in USE_CASES.items() if not row.offered}
+    own = {name for name, row in USE_CASES.items() if not row.offered or row is ADMIN}
     also = {"play.give", "play.submit", "exports.export_match", "matches.load_state"}
     also |= {"accounts.log_out_everywhere"}
     assert called_by("cli") & USE_CASES.keys() <= own | also

@@ -1,0 +1,90 @@
+"""The admin page with its sections, and what the page of each has in common."""
+
+from typing import Any, Final, NamedTuple
+
+from litestar import Response
+
+from infra.languages.wording import N_
+from infra.people.accounts import AccountRole, Profile
+from services.app.roles import require_moderator, require_operator
+from services.http.context import ApiContext
+from services.http.web.declared import Pages
+from services.http.web.params import AccountDependency, ContextDependency, VisitorDependency
+from services.http.web.render import render
+from services.http.web.session import Visitor
+
+pages = Pages()
+
+
+class Section(NamedTuple):
+    """A section of the admin page."""
+
+    path: str
+    """Its address below `/admin/`."""
+    title: str
+    """A message, looked up when it is shown."""
+    text: str
+    """Its purpose in a sentence; a message, too."""
+    moderators: bool = False
+    """Whether it is for moderators, too."""
+
+
+SECTIONS: Final[tuple[Section, ...]] = (
+    Section("site", N_("Site"), N_("Name, contact, house rules and other texts, banner and logo.")),
+)
+"""In the order of the navigation."""
+
+
+def sections_for(profile: Profile | None) -> tuple[Section, ...]:
+    """Return the sections that an account may open; none for one without a role."""
+    if profile is None or profile.suspended:
+        return ()
+    if profile.has(AccountRole.OPERATOR):
+        return SECTIONS
+    if profile.has(AccountRole.MODERATOR):
+        return tuple(section for section in SECTIONS if section.moderators)
+    return ()
+
+
+def render_section(
+    template: str,
+    context: ApiContext,
+    visitor: Visitor,
+    path: str,
+    *,
+    status: int = 200,
+    **shown: Any,
+) -> Response[str]:
+    """Render the page of a section, with the navigation of all; `path` is the section's, or empty for the first page.
+
+    Refuses those who may not open the section as `not-an-operator` or `not-a-moderator`.
+    """
+    account = visitor.require_account()
+    section = next((one for one in SECTIONS if one.path == path), None)
+    is_for_moderators = section is None or section.moderators
+    (require_moderator if is_for_moderators else require_operator)(context.app, account)
+    words = visitor.wording
+    listed = [
+        Section(one.path, words.gettext(one.title), words.gettext(one.text))
+        for one in sections_for(visitor.profile)
+    ]
+    answer = render(
+        template,
+        visitor,
+        status=status,
+        sections=listed,
+        section=next((one for one in listed if one.path == path), None),
+        **shown,
+    )
+    # these pages have passwords and links that are shown once
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+@pages.get("/admin")
+def show_admin(
+    context: ContextDependency, visitor: VisitorDependency, account: AccountDependency
+) -> Response[str]:
+    """Show the sections that the visitor may open."""
+    del account  # a dependency, because the page needs one
+    return render_section("admin_home.html", context, visitor, "")
