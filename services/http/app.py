@@ -37,6 +37,7 @@ from services.http.api.routes import (
     players,
     rankings,
     receipts,
+    site,
     start,
     system,
 )
@@ -51,7 +52,8 @@ from services.http.web.site import SITE
 
 _API_MODULES: Final = (
     *(commands, receipts, matches, analyses, events, start, conditional_moves, drafts, messages),
-    *(disputes, challenges, clubs, accounts, own_account, players, rankings, command_line, system),
+    *(disputes, challenges, clubs, accounts, own_account, players, rankings, command_line),
+    *(site, system),
 )
 """The modules of the API, in the order of its document."""
 

@@ -23,6 +23,7 @@ from domain.engine.turning_points import AnalysedPosition  # noqa: E402
 from infra.log.key_files import generate_keys  # noqa: E402
 from infra.people.account_macs import AccountMacs, make_mac_key  # noqa: E402
 from infra.people.accounts import AccountRole, create_robot_accounts  # noqa: E402
+from infra.people.tokens import Scope  # noqa: E402
 from infra.store.analyses import Analyses, StoredAnalysis  # noqa: E402
 from services.app.matches import load_state  # noqa: E402
 from tests.helpers.analysing import listening  # noqa: E402
@@ -134,6 +135,7 @@ def exchange(api: Api) -> dict[str, dict[str, Any]]:
     _meet(said, alice, bob)
     _look(said, alice, bob)
     _reveal(said, alice, bob)
+    _name(said)
     _leave(said, alice)
     return dict(sorted(said.examples.items()))
 
@@ -277,6 +279,23 @@ def _reveal(said: Exchange, alice: Player, bob: Player) -> None:
     made = alice.post("/api/matches", {**new, "commitment": commitment}).json()
     bob.give(made["board"], {"do": "accept"})
     said.call("reveal_text", body={"text": text.hex()}, board=made["board"])
+
+
+def _name(said: Exchange) -> None:
+    parts = said.api.parts
+    parts.accounts.set_role("carol", AccountRole.OPERATOR, held=True)
+    account = parts.accounts.id_of("carol")
+    token = parts.tokens.issue(account, "office", (Scope.ADMIN,), 90)
+    carol = Player(said.api, "carol", account, token.text)
+    new = {
+        "name": "Nordclub",
+        "contact": "club@example.org",
+        "texts": {"rules": {"en": "Be kind.", "de": "Seid nett."}},
+        "banner": {"en": "No server on Sunday."},
+        "banner_until": "2099-12-24",
+    }
+    said.call("change_own_site", carol, new)
+    said.call("show_site")
 
 
 def _meet(said: Exchange, alice: Player, bob: Player) -> None:
