@@ -35,6 +35,16 @@ SAY: Final = Sentences(
         "link-note": "a note can have at most {most} characters",
         "no-signup-link": "there is no sign-up link {id!r}; `matchpost signup-link list` shows them all",
         "signup-links": "there are {most} sign-up links already; revoke those that aren't needed",
+        "site-line": "the {what} is one line without < and > and without control characters",
+        "site-long": "this has {length} characters; the limit is {most}",
+        "site-characters": "a text can't contain control characters",
+        "site-language": "the languages are {choices}",
+        "site-logo": "a logo is a PNG or WebP picture of at most {most} kB and {side} by {side} pixels",
+        "site-usage": "that is not how it is written; `matchpost site --help` says how",
+        "site-utf8": "a text is a file in UTF-8",
+        "site-text": "the texts of a site are {choices}",
+        "site-file": "{file} can't be read: {problem}",
+        "banner-day": "the last day of a banner is written like 2026-12-24",
         "name-reserved": (
             "{name!r} is reserved for the server or one of its commands, or looks too much like "
             "one; choose another"

@@ -21,6 +21,7 @@ from infra.mail.push import PushQueue
 from infra.mail.queues import ChatMailQueue, MessageMailQueue
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts.record import AccountChange, Profile
+from infra.people.masthead import Masthead, Mastheads
 from infra.people.password_resets import PasswordResets
 
 
@@ -28,15 +29,17 @@ def account_change_mailer(
     client: redis.Redis, domain: str
 ) -> Callable[[Profile, AccountChange], None]:
     """Return a function that queues these mails."""
-    outbox = Outbox(client)
+    outbox, mastheads = Outbox(client), Mastheads(client)
 
     def enqueue(record: Profile, change: AccountChange) -> None:
-        outbox.enqueue_all(account_change_emails(record, change, domain))
+        outbox.enqueue_all(account_change_emails(record, change, domain, mastheads.recent()))
 
     return enqueue
 
 
-def account_change_emails(record: Profile, change: AccountChange, domain: str) -> list[Email]:
+def account_change_emails(
+    record: Profile, change: AccountChange, domain: str, masthead: Masthead
+) -> list[Email]:
     """Return the mails to the verified addresses of a record."""
     text = _text(wording(record.language), change, record.name, domain)
     return [
@@ -44,7 +47,7 @@ def account_change_emails(record: Profile, change: AccountChange, domain: str) -
             id=f"{change}-{token_hex(16)}@{domain}",
             to=one.address,
             subject=text.subject,
-            body=text.body,
+            body=masthead.signed(text.body),
             headers=(("Auto-Submitted", "auto-generated"),),
             # not a notice, because that is sent only to addresses that the account still has
             purpose=Purpose.ANSWER,

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from email.header import Header
 from email.message import EmailMessage
 from email.policy import SMTP
-from email.utils import format_datetime
+from email.utils import format_datetime, formataddr
 from enum import StrEnum
 from hashlib import sha256
 from typing import Final
@@ -26,6 +26,7 @@ import msgspec
 
 from domain.match.events import AccountId
 from infra.mail.addresses import ServerAddresses
+from infra.people.masthead import USUAL_NAME
 
 HEADERS: Final = frozenset(
     {
@@ -170,14 +171,20 @@ _UTF8: Final = {"charset": "utf-8"}
 _HEADER: Final = re.compile(rb"[A-Za-z-]+:(?: [\x20-\x7e]*)?")
 
 
-def serialize(email: Email, addresses: ServerAddresses, since: int, picture: bytes = b"") -> bytes:
-    """Return an e-mail's bytes, the same each time; `since` is when it was queued, in ms.
+def serialize(
+    email: Email,
+    addresses: ServerAddresses,
+    since: int,
+    picture: bytes = b"",
+    sender: str = USUAL_NAME,
+) -> bytes:
+    """Return an e-mail's bytes, the same each time; `since` is when it was queued, in ms, and `sender` the site's name.
 
     Without a `picture`, a PNG, it has no HTML. `InvalidEmailError` if the headers are not exactly those
     of the e-mail.
     """
     check_email(email)
-    head = [f"{name}: {value}" for name, value in _fields(email, addresses, since)]
+    head = [f"{name}: {value}" for name, value in _fields(email, addresses, since, sender)]
     message = EmailMessage(_POLICY)
     message.set_content(email.body)
     if email.html and picture:
@@ -215,11 +222,13 @@ def envelope_sender(email: Email, addresses: ServerAddresses) -> str:
     return addresses.bounce(email.account, email.to)
 
 
-def _fields(email: Email, addresses: ServerAddresses, since: int) -> list[tuple[str, str]]:
+def _fields(
+    email: Email, addresses: ServerAddresses, since: int, sender: str
+) -> list[tuple[str, str]]:
     # From is repeated wherever a mail is forwarded or quoted, so it has no address that proves anything
     replies = [] if email.header("Reply-To") else [("Reply-To", addresses.server_address)]
     return [
-        ("From", f"matchpost <{addresses.display_address}>"),
+        ("From", formataddr((sender, addresses.display_address))),
         ("To", email.to),
         ("Subject", _subject(email.subject)),
         ("Date", format_datetime(datetime.fromtimestamp(since // 1000, UTC))),

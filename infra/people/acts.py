@@ -46,6 +46,7 @@ class Act(StrEnum):
     FIRST_OPERATOR = "first-operator"
     BACKUP_ASKED = "backup-asked"
     DATA_EXPORTED = "data-exported"
+    SITE_CHANGED = "site-changed"
     CLUB_CLOSED = "club-closed"
 
 

@@ -6,7 +6,7 @@
 | `{site}:links` | hash: id of a sign-up link -> its record |
 | `{site}:uses` | hash: id of a sign-up link -> how many accounts were made with it |
 
-A process asks at most once a second, so a change is in force in all of them after `FRESH_SECONDS`.
+A process asks at most once a second, so a change is in force in all of them after `FRESH_SECONDS`; see `infra.redis.recent`.
 
 The text of a link is its id and 192 random bits, of which only the SHA-256 is stored. A use is counted before the account is
 made and given back if it isn't, so there are never more accounts than uses; a crash in between costs a use.
@@ -27,10 +27,8 @@ from domain.errors import Code, Refusal
 from infra.people.sessions import new_id
 from infra.redis import keys
 from infra.redis.clients import time_ms
+from infra.redis.recent import Recent
 from infra.sentences import SAY
-
-FRESH_SECONDS: Final = 1.0
-"""How old what a process knows of the admission may be."""
 
 MOST_LINKS: Final = 500
 """Most links there can be, those that have run out among them."""
@@ -91,32 +89,31 @@ class Admissions:
         self, client: redis.Redis, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self._client = client
-        self._monotonic = monotonic
-        self._recent = Admission()
-        self._read_at = float("-inf")
+        self._recent = Recent(self._read, Admission(), monotonic)
 
     @property
     def is_fresh(self) -> bool:
         """Whether `recent` answers without asking the server."""
-        return self._monotonic() - self._read_at < FRESH_SECONDS
+        return self._recent.is_fresh
 
     def recent(self) -> Admission:
         """Return the admission, at most `FRESH_SECONDS` old."""
-        return self._recent if self.is_fresh else self.read()
+        return self._recent.recent()
 
     def read(self) -> Admission:
         """Return the admission as it is now; `ValidationError` if a later version has written it."""
-        asked = self._monotonic()
+        return self._recent.now()
+
+    def _read(self) -> Admission:
         found: Any = self._client.hgetall(keys.ADMISSION)
         fields = {name.decode(): value.decode() for name, value in found.items()}
-        self._recent, self._read_at = msgspec.convert(fields, Admission), asked
-        return self._recent
+        return msgspec.convert(fields, Admission)
 
     def change(self, changes: dict[str, str]) -> None:
         """Set fields of the admission; `ValidationError` for a value that a field doesn't have."""
         known = msgspec.to_builtins(msgspec.convert(changes, Admission))
         self._client.hset(keys.ADMISSION, mapping={name: known[name] for name in changes})
-        self._read_at = float("-inf")
+        self._recent.forget()
 
     def make_link(
         self,

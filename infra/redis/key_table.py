@@ -175,6 +175,9 @@ KEYS: Final = (
     Key("{site}:links", "hash: id of a sign-up link -> its record", "infra.people.admission", "they are revoked", "sign-up links, 500", _PEOPLE),
     Key("{site}:first", "SHA-256 of the link that makes the first operator", "infra.people.first_operator", "it is used, or somebody is an operator", "one", _PEOPLE),
     Key("{site}:acts", "stream: acts of operators, moderators and arbiters", "infra.people.acts", Never("nobody can change what was recorded"), "acts", _PEOPLE),
+    Key("{site}:masthead", "hash: name, contact, banner and logo of the site", "infra.people.masthead", Never("it holds until it is changed"), "one", _PEOPLE),
+    Key("{site}:texts", "hash: kind and language of a text of the site, such as its rules -> the text", "infra.people.masthead", Never("they hold until they are changed"), "languages, 4 each", _PEOPLE),
+    Key("{site}:logo", "the logo of the site", "infra.people.masthead", Never("it holds until it is changed"), "one", _PEOPLE),
     Key("{site}:uses", "hash: id of a sign-up link -> how many accounts were made with it", "infra.people.admission", "they are revoked", "sign-up links, 500", _PEOPLE),
     # challenges
     Key("{c:<id>}", "an open challenge", "infra.people.challenges.challenges", "expires", "challenges", _CHALLENGE),

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.admission import (
-    FRESH_SECONDS,
     MOST_DAYS,
     MOST_OF_NOTE,
     MOST_USES,
     Admission,
     SignupLink,
 )
+from infra.redis.recent import FRESH_SECONDS
 from infra.sentences import SAY
 from services.app.acts import TERMINAL, Act, record_act
 from services.app.context import App

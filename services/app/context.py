@@ -40,6 +40,7 @@ from infra.people.admission import Admissions
 from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
+from infra.people.masthead import Mastheads
 from infra.people.messages import MessageStore
 from infra.people.moderation import Moderation
 from infra.people.pending_starts import PendingStarts
@@ -299,6 +300,11 @@ class App:
     def admissions(self) -> Admissions:
         """The admission, and the sign-up links."""
         return Admissions(self.people)
+
+    @cached_property
+    def mastheads(self) -> Mastheads:
+        """The site's own name, contact, texts, banner and logo."""
+        return Mastheads(self.people)
 
     @cached_property
     def acts(self) -> ActRecord:

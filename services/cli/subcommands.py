@@ -169,6 +169,26 @@ SUBCOMMANDS: Final = (
         "services.cli.signup_link",
     ),
     Subcommand(
+        "site",
+        "show or set the site's name, contact, texts, banner and logo",
+        "Show what the site has of its own, or set it: its name and contact (`set`); a text, Markdown, from a file or the "
+        "standard input (`text rules en FILE`); an announcement on all pages (`banner en FILE`); a logo (`logo FILE`). "
+        "An empty text, or --remove, takes away what was there.",
+        (
+            ("action", {
+                "choices": ("show", "set", "text", "banner", "logo"), "nargs": "?", "default": "show", "help": "what to do",
+            }),
+            ("about", {
+                "nargs": "*", "metavar": "WHAT",
+                "help": "text: rules, privacy, imprint or contact, and the language; banner: the language; then the file",
+            }),
+            ("--name", {"metavar": "TEXT", "help": "set: the name of the site, 1 to 40 characters"}),
+            ("--contact", {"metavar": "TEXT", "help": "set: whom to ask, such as a mail address"}),
+            ("--until", {"metavar": "DAY", "help": "banner: its last day (UTC), such as 2026-12-24; by default it stays"}),
+            ("--remove", {"action": "store_true", "help": "text, banner, logo: take it away"}),
+        ),
+    ),
+    Subcommand(
         "suspend",
         "close an account: nobody can log in to it or play for it",
         "Close an account: it is logged out everywhere, nobody can log in to it, act for it or challenge it, and its "

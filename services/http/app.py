@@ -39,6 +39,7 @@ from services.http.api.routes import (
     players,
     rankings,
     receipts,
+    site,
     start,
     system,
 )
@@ -54,7 +55,7 @@ from services.http.web.site import SITE
 _API_MODULES: Final = (
     *(commands, receipts, matches, analyses, events, start, conditional_moves, drafts, messages),
     *(disputes, challenges, clubs, accounts, own_account, players, rankings, command_line),
-    *(moderation, admin, system),
+    *(moderation, site, admin, system),
 )
 """The modules of the API, in the order of its document."""
 

@@ -15,6 +15,7 @@ from infra.languages.wording import Wording, all_wordings
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import EmailText
 from infra.mail.verification_codes import CODE_MS, format_code
+from infra.people.masthead import Masthead
 from services.app.context import App
 from services.app.names import shown_names
 from services.mail.mail_commands import without_prefixes
@@ -22,29 +23,33 @@ from services.mail.parse.message import ParsedMail
 from services.mail.sentences import SAY
 
 
-def code_text(words: Wording, name: str, code: str, addresses: ServerAddresses) -> EmailText:
+def code_text(
+    words: Wording, name: str, code: str, addresses: ServerAddresses, masthead: Masthead
+) -> EmailText:
     """Return the mail with a code that verifies an address."""
     body = words.gettext(
-        "Somebody, probably you, entered this e-mail address for the userid %(name)s on the\n"
-        "matchpost server %(domain)s.\n\nIf it was you, reply to this e-mail with the word yes "
+        "Somebody, probably you, entered this e-mail address for the userid %(name)s at\n"
+        "%(site)s (%(domain)s).\n\nIf it was you, reply to this e-mail with the word yes "
         "to verify the address.\nOr enter this line at the terminal, or send it by e-mail to\n"
         "%(address)s:\n\n  verify %(name)s password %(code)s\n\nIf it wasn't you, you can ignore "
         "this e-mail. Until the address is verified, the\nserver will send nothing but such "
         "codes to it.\n\nThe code works for %(days)s days.\n",
         name=name,
         code=code,
+        site=masthead.name,
         domain=addresses.domain,
         address=addresses.server_address,
         days=CODE_MS // DAY,
     )
-    return EmailText(_code_subject(words, code), body, words.code)
+    subject = _code_subject(words, code, masthead)
+    return EmailText(subject, masthead.signed(body), words.code)
 
 
-def _code_subject(words: Wording, code: str) -> str:
-    return words.gettext("matchpost: your code is %(code)s", code=code)
+def _code_subject(words: Wording, code: str, masthead: Masthead) -> str:
+    return words.gettext("%(site)s: your code is %(code)s", site=masthead.name, code=code)
 
 
-def confirms(mail: ParsedMail, code: str) -> bool:
+def confirms(mail: ParsedMail, code: str, masthead: Masthead) -> bool:
     """Return whether a person answers the mail with a code, and not a program that quotes it.
 
     A person writes `yes` first, or the code on a line of its own, or nothing below the subject as it was.
@@ -53,7 +58,7 @@ def confirms(mail: ParsedMail, code: str) -> bool:
     if not lines and not mail.problem:
         shown = format_code(code)
         return without_prefixes(mail.subject) in {
-            _code_subject(words, shown) for words in all_wordings()
+            _code_subject(words, shown, masthead) for words in all_wordings()
         }
     return bool(lines and _is_yes(lines[0])) or any(
         re.sub(r"[\W_]", "", line).lower() == code for line in lines
@@ -65,7 +70,7 @@ def _is_yes(line: str) -> bool:
     return word in {words.pgettext("answer to a mail", "yes").lower() for words in all_wordings()}
 
 
-def reset_text(words: Wording, name: str, site: str, link: str) -> EmailText:
+def reset_text(words: Wording, name: str, site: str, link: str, masthead: Masthead) -> EmailText:
     """Return the mail with the link for a new password."""
     body = words.gettext(
         "Somebody, probably you, asked for a new password for %(name)s at %(site)s.\n\nOpen "
@@ -76,8 +81,8 @@ def reset_text(words: Wording, name: str, site: str, link: str) -> EmailText:
         site=site,
         link=f"{site}/password/{link}",
     )
-    subject = words.gettext("matchpost: a new password for %(name)s", name=name)
-    return EmailText(subject, body, words.code)
+    subject = words.gettext("%(site)s: a new password for %(name)s", site=masthead.name, name=name)
+    return EmailText(subject, masthead.signed(body), words.code)
 
 
 def statement_lines(

@@ -196,9 +196,14 @@ class InboundMail:
 
     # commands
 
+    @property
+    def _site(self) -> str:
+        """The site's name."""
+        return self._app.mastheads.recent().name
+
     def _by_seat(self, mail: ParsedMail, seat: SeatAddress, sender: str) -> AddressedReply:
         player = seat.player
-        said = self._do_all(mail, lambda: at_seat(mail, player), player, sender)
+        said = self._do_all(mail, lambda: at_seat(mail, player, self._site), player, sender)
         logger.info("a mail in match %d: %s", player.board, _codes(said))
         _note_seat_mail(player, _codes(said))
         title = own_subject(mail.subject) or player.title
@@ -233,7 +238,7 @@ class InboundMail:
 
     def _by_server(self, mail: ParsedMail, sender: str) -> AddressedReply:
         with attempts_from(_source(sender, vouched=self._replies.is_vouched(mail, sender))):
-            said = self._do_all(mail, lambda: at_server(mail), None, sender)
+            said = self._do_all(mail, lambda: at_server(mail, self._site), None, sender)
         logger.info("a mail to the server: %s", _codes(said))
         # an answer for two players goes back to the sender, because neither may read the other's
         proven = {one.answer.account for one in said} - {None}
@@ -303,7 +308,7 @@ class InboundMail:
 
     def _proven(self, mail: ParsedMail, found: VerificationAddress, sender: str) -> AddressedReply:
         words = self._words_of(found.account)
-        if not confirms(mail, found.code):
+        if not confirms(mail, found.code, self._app.mastheads.recent()):
             said = _refused(NOT_CONFIRMED, words)
             return self._replies.to_sender(MailReply(mail, (said,), words=words), sender)
         try:

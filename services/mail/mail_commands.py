@@ -17,6 +17,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules
+from infra.people.masthead import USUAL_NAME
 from services.app.draws import read_text
 from services.app.games import game_keys
 from services.app.move_text import as_move, read_move, split_ply
@@ -127,14 +128,17 @@ class MailCommand(msgspec.Struct, frozen=True):
     """Whether it is a move that was written as one, and not found among other words."""
 
 
-def at_server(mail: ParsedMail) -> list[MailCommand]:
-    """Return the commands of a mail to the server's address; refuses too many as `too-long`."""
-    return [_whole_command(text) for text in _texts(mail, None)]
+def at_server(mail: ParsedMail, site: str = USUAL_NAME) -> list[MailCommand]:
+    """Return the commands of a mail to the server's address; refuses too many as `too-long`.
+
+    `site` is the site's name, with which subjects of its own begin.
+    """
+    return [_whole_command(text) for text in _texts(mail, None, site)]
 
 
-def at_seat(mail: ParsedMail, player: SeatPlayer) -> list[MailCommand]:
+def at_seat(mail: ParsedMail, player: SeatPlayer, site: str = USUAL_NAME) -> list[MailCommand]:
     """Return the commands of a mail to a seat's address, or the one move among words that are none."""
-    texts = _texts(mail, player)
+    texts = _texts(mail, player, site)
     if not any(_is_command(text, player) for text in texts) and (
         move := _move_among_words(mail, player)
     ):
@@ -142,13 +146,13 @@ def at_seat(mail: ParsedMail, player: SeatPlayer) -> list[MailCommand]:
     return [_seat_command(text, player) for text in texts]
 
 
-def _texts(mail: ParsedMail, player: SeatPlayer | None) -> Sequence[str]:
+def _texts(mail: ParsedMail, player: SeatPlayer | None, site: str) -> Sequence[str]:
     """Return the commands as written, those that have texts below together with these.
 
     `player` is that of the seat to whose address the mail was sent; None for the server's address.
     """
     is_command = partial(_is_command, player=player)
-    subject = bare_subject(mail.subject)
+    subject = bare_subject(mail.subject, site)
     if whole := _with_text(subject, mail.lines, player):
         return [whole]
     if is_command(subject) and subject.lower() != "multiple":
@@ -232,10 +236,11 @@ def _check_count(block: Sequence[str]) -> None:
         )
 
 
-def bare_subject(subject: str) -> str:
+def bare_subject(subject: str, site: str = USUAL_NAME) -> str:
     """Return a subject without the prefixes of mail programs; empty for a subject of the server."""
     subject = without_prefixes(subject)
-    return "" if _OWN_SUBJECT.match(subject) or _OF_MATCH.search(subject) else subject
+    is_own = subject.startswith(f"{site}: ") or _OWN_SUBJECT.match(subject)
+    return "" if is_own or _OF_MATCH.search(subject) else subject
 
 
 def own_subject(subject: str) -> str:

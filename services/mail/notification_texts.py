@@ -20,6 +20,7 @@ from infra.mail.progress import DigestItem
 from infra.mail.queues import QueuedMessage, lines_since
 from infra.mail.verification_codes import format_code
 from infra.people.accounts.writing import mail_turn_of
+from infra.people.masthead import Masthead
 from infra.people.messages import MessageKind, PlayerMessage
 from infra.projections.notices import NoticeKind
 from services.app.context import App
@@ -72,7 +73,7 @@ class NotificationTexts:
         answered = profile is None or profile.receipts or profile.notify != "move"
         link = f"{self._app.settings.site}/m/{update.board}" if self._app.settings.site else ""
         display = preferred_display(self._app, update.account, scene.rules)
-        foot = _foot(self._name(update.account, language), language)
+        foot = self._masthead.signed(_foot(self._name(update.account, language), language))
         above = [
             _first(scene, update, own),
             statement_lines(self._app, update.board, own, language),
@@ -115,9 +116,10 @@ class NotificationTexts:
             statement_lines(self._app, board, [last], language),
             summary(scene, self._app.store.now()),
             how_to_rule(board, name, language),
-            _server_foot(name, SAY("why-case"), language),
+            self._masthead.signed(_server_foot(name, SAY("why-case"), language)),
         ]
-        return EmailText(scene.said(SAY("case", board=board)), "\n\n".join(parts), language.code)
+        subject = scene.said(SAY("case", site=self._masthead.name, board=board))
+        return EmailText(subject, "\n\n".join(parts), language.code)
 
     def chat(self, account: AccountId, board: int, said: Sequence[PlayerMessage]) -> EmailText:
         """Write the mail with chat of the other players in a match."""
@@ -127,7 +129,7 @@ class NotificationTexts:
         how = _how(scene, scene.state.seats.index(account)) or scene.said(SAY("to-chat"))
         parts = [self._chat_lines(said, language), summary(scene, self._app.store.now()), how]
         text = "\n\n".join(parts)
-        foot = _foot(self._name(account, language), language)
+        foot = self._masthead.signed(_foot(self._name(account, language), language))
         subject = _subject(scene, scene.state.seats.index(account))
         return EmailText(subject, f"{text}\n\n{foot}", language.code)
 
@@ -177,7 +179,9 @@ class NotificationTexts:
         parts += self._of_messages(account, items, language)
         text = "\n\n\n".join(part for part in parts if part)
         foot = _server_foot(self._name(account, language), SAY("why-daily"), language)
-        return EmailText(SAY("digest").in_language(language), f"{text}\n\n{foot}", language.code)
+        subject = SAY("digest", site=self._masthead.name).in_language(language)
+        text = self._masthead.signed(f"{text}\n\n{foot}")
+        return EmailText(subject, text, language.code)
 
     def _of_match(
         self, account: AccountId, board: int, items: Sequence[DigestItem], language: Wording
@@ -219,9 +223,13 @@ class NotificationTexts:
         """Write the mail with a message of another player."""
         language = self._language(account)
         sender, name = self._name(note.sender, language), self._name(account, language)
-        subject, head = SAY("wrote-all", sender=sender), SAY("writes-all", sender=sender)
+        site = self._masthead.name
+        subject, head = SAY("wrote-all", site=site, sender=sender), SAY("writes-all", sender=sender)
         if note.kind == MessageKind.MESSAGE:
-            subject, head = SAY("wrote-you", sender=sender), SAY("writes-you", sender=sender)
+            subject, head = (
+                SAY("wrote-you", site=site, sender=sender),
+                SAY("writes-you", sender=sender),
+            )
         own_text = SAY("your-text").in_language(language)
         parts = [
             head.in_language(language),
@@ -231,7 +239,7 @@ class NotificationTexts:
                 f"{SAY('to-answer').in_language(language)}\n"
                 f"  message {name} password {sender} {own_text}"
             ),
-            _server_foot(name, SAY("why-message"), language),
+            self._masthead.signed(_server_foot(name, SAY("why-message"), language)),
         ]
         return EmailText(subject.in_language(language), "\n\n".join(parts), language.code)
 
@@ -239,13 +247,17 @@ class NotificationTexts:
         """Write the mail with the code that verifies an address."""
         language = self._language(account)
         name = self._name(account, language)
-        return code_text(language, name, format_code(code), self._addresses)
+        return code_text(language, name, format_code(code), self._addresses, self._masthead)
 
     def reset(self, account: AccountId, link: str) -> EmailText:
         """Write the mail with the link for a new password."""
         language = self._language(account)
         site = self._app.settings.site or ""
-        return reset_text(language, self._name(account, language), site, link)
+        return reset_text(language, self._name(account, language), site, link, self._masthead)
+
+    @property
+    def _masthead(self) -> Masthead:
+        return self._app.mastheads.recent()
 
     def _language(self, account: AccountId) -> Wording:
         return wording(self._app.accounts.language_of(account))

@@ -37,6 +37,7 @@ from infra.mail.processed import (
 )
 from infra.mail.receipt_attachments import receipt_attachments, with_receipt_line
 from infra.people.accounts.address_owners import AddressOwners
+from infra.people.masthead import Masthead
 from infra.projections.notice_fold import notices_by_player, setup_of
 from services.app.context import App
 from services.language import Answer, Language
@@ -96,6 +97,8 @@ class MailReply(msgspec.Struct, frozen=True):
     """The player who alone may read it; None for anybody else."""
     words: Wording = IN_ENGLISH
     """Those of the reader's language."""
+    masthead: Masthead = Masthead()
+    """Whose name is in the subject, and in the signature."""
 
     @property
     def refused(self) -> bool:
@@ -107,11 +110,13 @@ class MailReply(msgspec.Struct, frozen=True):
         """Return the title, or whether the commands were accepted."""
         if self.title:
             return self.title
+        site = self.masthead.name
         refused = sum(said.answer.refused for said in self.said)
         if not refused:
-            said = SAY("done")
+            said = SAY("done", site=site)
         else:
-            said = SAY("refused-all") if refused == len(self.said) else SAY("refused-some")
+            is_whole = refused == len(self.said)
+            said = SAY("refused-all", site=site) if is_whole else SAY("refused-some", site=site)
         return said.in_language(self.words)
 
     @property
@@ -124,7 +129,8 @@ class MailReply(msgspec.Struct, frozen=True):
         )
         if self.shortened and len(answers) > SHORT_LENGTH:
             answers = f"{answers[:SHORT_LENGTH]} ..."
-        foot = with_receipt_line(self.foot or SIGNATURE, self.attachments, self.words.code)
+        foot = self.masthead.signed(self.foot or SIGNATURE)
+        foot = with_receipt_line(foot, self.attachments, self.words.code)
         return f"{answers}\n" if foot == SIGNATURE else f"{answers}\n\n{foot}"
 
     def letters(self, addresses: Sequence[str], domain: str) -> Iterator[Email]:
@@ -208,6 +214,7 @@ class ReplySender:
     def answer(self, reply: AddressedReply) -> None:
         """Queue an answer to its addresses, as far as these may get one."""
         mail_reply, addresses = reply
+        mail_reply = replace(mail_reply, masthead=self._app.mastheads.recent())
         attached = self._attachments(mail_reply)
         for address in addresses:
             answerable = self._directory.answerable(address)

@@ -15,10 +15,10 @@ SAY: Final = Sentences(
         "challenges-you": "{players} challenges you",
         "over-against": "Finished against {players}",
         "you-and": "You and {players}",
-        "case": "matchpost: a case is waiting in match {board}",
-        "digest": "matchpost: what happened in your matches",
-        "wrote-you": "matchpost: {sender} wrote to you",
-        "wrote-all": "matchpost: {sender} wrote to everybody",
+        "case": "{site}: a case is waiting in match {board}",
+        "digest": "{site}: what happened in your matches",
+        "wrote-you": "{site}: {sender} wrote to you",
+        "wrote-all": "{site}: {sender} wrote to everybody",
         # what happened
         "reminder": "{place}: it is your turn, and your time is running out",
         "before": "Before that:",
@@ -101,9 +101,9 @@ SAY: Final = Sentences(
             "allowed, so none was carried out"
         ),
         "unreadable": "the e-mail can't be read: {problem}",
-        "done": "matchpost: done",
-        "refused-all": "matchpost: not accepted",
-        "refused-some": "matchpost: not all accepted",
+        "done": "{site}: done",
+        "refused-all": "{site}: not accepted",
+        "refused-some": "{site}: not all accepted",
         "line": "(line {number})",
         # the text below the last answer within the limit, and below a short one
         "last-answer": (

@@ -34,6 +34,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     Act.FIRST_OPERATOR: N_("%(by)s became the first operator, by the link of the server’s start"),
     Act.BACKUP_ASKED: N_("%(by)s asked for a backup"),
     Act.DATA_EXPORTED: N_("%(by)s exported all data of %(account)s"),
+    Act.SITE_CHANGED: N_("%(by)s changed the site: %(what)s"),
 }
 
 

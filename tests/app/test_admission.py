@@ -10,8 +10,9 @@ import pytest
 from litestar.routes import HTTPRoute
 
 from infra.log.key_files import generate_keys
-from infra.people.admission import FRESH_SECONDS, MOST_LINKS, Admissions
+from infra.people.admission import MOST_LINKS, Admissions
 from infra.people.tokens import Scope
+from infra.redis.recent import FRESH_SECONDS
 from services.app.context import App
 from services.cli import admission, signup_link
 from services.http.app import make_app
@@ -95,7 +96,7 @@ def body_of(client: httpx.Client, path: str, **headers: str) -> tuple[int, str, 
 
 
 FOR_GUESTS = (
-    "/api", "/api/errors/", "/api/games", "/api/help", "/api/openapi.json", "/apple-touch-icon.png", "/favicon.ico",
+    "/api", "/api/errors/", "/api/games", "/api/help", "/api/openapi.json", "/api/site", "/apple-touch-icon.png", "/favicon.ico",
     "/games/pow2/board.svg", "/games/pow2/pictures/", "/games/pow2/preview.png", "/games/pow2/try", "/healthz", "/help",
     "/icon-", "/log/keys", "/log/receipts-keys", "/login", "/manifest.webmanifest", "/password", "/readyz",
     "/robots.txt", "/signup", "/static/", "/sw.js", "/unsubscribe/", "/verify",

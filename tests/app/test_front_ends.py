@@ -190,6 +190,10 @@ USE_CASES: Final[dict[str, Row]] = {
     "sanctions.sanction_held": WITHIN,
     "accounts.close_account": WITHIN,
     "accounts.reopen_account": WITHIN,
+    "site.change_site": ADMIN,
+    "site.shown_text": Row(
+        (WEB,), "the texts are pages; a program reads all of them by `/api/site`"
+    ),
     "clubs.may_found": Row((WEB,), "a page has the form only for those who may send it"),
     "clubs.found_club": CLUBS_ON_PAGES,
     "clubs.clubs_for": Row(),

@@ -14,10 +14,12 @@ from infra.mail.outbox import Outbox
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.account_lists import BLOCKED, AccountList, Follows, Notes, SeenTexts
 from infra.people.accounts import Accounts
+from infra.people.acts import ActRecord
 from infra.people.admission import Admissions
 from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
+from infra.people.masthead import Mastheads
 from infra.people.messages import MessageStore
 from infra.people.moderation import Moderation
 from infra.people.pending_starts import PendingStarts
@@ -81,6 +83,8 @@ class FakeApp:
         self.accounts = Accounts(self.client, CHEAP)
         self.admissions = Admissions(self.client)
         self.moderation = Moderation(self.client)
+        self.acts = ActRecord(self.client)
+        self.mastheads = Mastheads(self.client)
         self.clubs = Clubs(self.client)
         self.sessions = Sessions(self.client)
         self.tokens = Tokens(self.client)

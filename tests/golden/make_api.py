@@ -309,6 +309,15 @@ def _administer(said: Exchange) -> None:
     said.call("list_acts", carol)
     report = said.call("show_report", carol)
     said.examples["show_report"]["response"] = {**report, "findings": [_finding(report)]}
+    site = {
+        "name": "Nordclub",
+        "contact": "club@example.org",
+        "texts": {"rules": {"en": "Be kind.", "de": "Seid nett."}},
+        "banner": {"en": "No server on Sunday."},
+        "banner_until": "2099-12-24",
+    }
+    said.call("change_own_site", carol, site)
+    said.call("show_site")
 
 
 def _finding(report: Any) -> Any:

@@ -61,6 +61,9 @@ TABLE = {
     "own_challenges": OWN_TO_READ,
     "list_invitations": OWN_TO_READ,
     "decline_challenges": OWN_TO_PLAY,
+    # the site's own
+    "show_site": PUBLIC,
+    "change_own_site": ("unauthorized", "not-an-operator", "not-an-operator", "missing-scope"),
     # clubs; the one that is meant is open, belongs to the opponent, and has alice as a member
     "list_clubs": PUBLIC,
     "show_club": PUBLIC,

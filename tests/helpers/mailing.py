@@ -20,6 +20,7 @@ from infra.people.account_macs import make_mac_key
 from infra.people.accounts import Account, Accounts, MailAddress
 from infra.people.accounts.record import encode
 from infra.people.accounts.usernames import Usernames
+from infra.people.masthead import Mastheads
 from infra.people.messages import MessageStore
 from infra.people.statements import Statements
 from infra.redis import keys
@@ -51,6 +52,7 @@ class Mailing:
             accounts=self.accounts,
             settings=Settings(data=folder),
             messages=MessageStore(client, lambda: self.bench.store.layout().shards),
+            mastheads=Mastheads(client),
         )
         shards = self.bench.store.layout().shards
         self.statements = app.statements = Statements(client, lambda: shards)

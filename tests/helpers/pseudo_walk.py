@@ -22,6 +22,7 @@ from infra.mail.addresses import ServerAddresses
 from infra.mail.email import Attachment
 from infra.mail.receipt_attachments import with_receipt_line
 from infra.people.accounts.record import AccountChange, MailAddress, Profile
+from infra.people.masthead import Masthead
 from services.http.requests import wanted_language
 from services.http.web.boards.board_view import guide_of
 from services.language.commands import FORMS
@@ -139,13 +140,13 @@ def endings():
 
 def mails():
     """Yield the mails about an account."""
-    addresses = ServerAddresses(bytes(32), "x.")
+    addresses, site = ServerAddresses(bytes(32), "x."), Masthead(name="…", contact="…")
     profile = Profile(
         name="…", created=1, language=WORDS.code, addresses=(MailAddress("1@1", verified=True),)
     )
     texts = [
-        code_text(WORDS, "…", "1", addresses), reset_text(WORDS, "…", "https://1", "1"),
-        *(one for change in AccountChange for one in account_change_emails(profile, change, "1")),
+        code_text(WORDS, "…", "1", addresses, site), reset_text(WORDS, "…", "https://1", "1", site),
+        *(one for change in AccountChange for one in account_change_emails(profile, change, "1", site)),
     ]  # fmt: skip
     for text in texts:
         yield ["subject", text.subject]

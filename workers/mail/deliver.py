@@ -25,6 +25,7 @@ from infra.mail.smtp_client import (
 )
 from infra.people.accounts import Accounts, MailAddress
 from infra.people.accounts.usernames import mailbox
+from infra.people.masthead import USUAL_NAME
 from infra.process.metrics import count_sent_mail
 
 logger = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ SESSION_LIMIT: Final = 200
 class EmailDelivery:
     """Sends e-mails through a relay."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each part
         self,
         outbox: Outbox,
         relay: SmtpRelay,
@@ -63,8 +64,10 @@ class EmailDelivery:
         sent: SentEmails,
         *,
         paint: Callable[[bytes], bytes] = lambda _: b"",
+        sender: Callable[[], str] = lambda: USUAL_NAME,
     ) -> None:
-        """`paint` returns the picture of a drawing, as a PNG; `ValueError` if there is none."""
+        """`paint` returns the picture of a drawing, as a PNG; `ValueError` if there is none. `sender` is the site's name."""
+        self._sender = sender
         self._outbox = outbox
         self._paint = paint
         self._sent = sent
@@ -114,7 +117,8 @@ class EmailDelivery:
             self._outbox.remove(leased)
             return
         try:
-            data = serialize(email, self._addresses, leased.since, self._picture(leased))
+            picture = self._picture(leased)
+            data = serialize(email, self._addresses, leased.since, picture, self._sender())
         except InvalidEmailError:
             logger.exception("ALARM: e-mail %s can't be written, and is dropped", leased.key)
             self._outbox.remove(leased)

@@ -19,6 +19,7 @@ from infra.mail.verification_codes import VerificationCodes
 from infra.mail.wakeup import JOB, MailerWakeup
 from infra.people.accounts import Accounts
 from infra.people.accounts.address_owners import AddressOwners
+from infra.people.masthead import Mastheads
 from infra.people.messages import MessageStore
 from infra.people.password_resets import PasswordResets
 from infra.people.push_subscriptions import PushSubscriptions
@@ -81,6 +82,7 @@ def mail_tasks(  # noqa: PLR0913 - one for each part
     `unsubscribe` of `EmailBuilder`.
     """
     outbox, progress = Outbox(data, clock), MailerProgress(data)
+    mastheads = Mastheads(data)
     codes = VerificationCodes(data, outbox.now)
     context = MailContext(
         store=store,
@@ -100,7 +102,9 @@ def mail_tasks(  # noqa: PLR0913 - one for each part
         ChatMailer(context),
         DigestMailer(context),
         EmailDelivery(
-            outbox, relay, accounts, AddressStatus(accounts, codes), addresses, sent, paint=paint
+            *(outbox, relay, accounts, AddressStatus(accounts, codes), addresses, sent),
+            paint=paint,
+            sender=lambda: mastheads.recent().name,
         ),
     ]
 

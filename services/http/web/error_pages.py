@@ -67,6 +67,7 @@ def _visitor(request: AnyRequest) -> Visitor:
         wanted_language=wanted_language(request.headers.get("accept-language", "")),
         display=read_display(request.cookies),
         known=False,
+        masthead=request.app.state.context.app.mastheads.last,
     )
 
 

@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 import msgspec
+from litestar.datastructures import UploadFile
 from litestar.di import NamedDependency
 from litestar.exceptions import PermissionDeniedException
 
@@ -82,6 +83,8 @@ class OwnForm(Form, frozen=True):
     context: ApiContext
     visitor: Visitor
     account: AccountId
+    files: Mapping[str, bytes] = {}
+    """The files that are sent with the form."""
 
     @property
     def app(self) -> App:
@@ -116,7 +119,10 @@ async def own(
     """Return a form in the name of the visitor's account, and count it; see `form` and `own_form`."""
     count: CommandCount | None = request.route_handler.opt[COMMANDS]
     sent = await form(request, visitor)
-    return own_form(sent, context, visitor, count(sent) if count else 1)
+    found = own_form(sent, context, visitor, count(sent) if count else 1)
+    parts = (await request.form()).multi_items()
+    files = {name: await one.read() for name, one in parts if isinstance(one, UploadFile)}
+    return msgspec.structs.replace(found, files=files) if files else found
 
 
 def own_form(sent: Form, context: ApiContext, visitor: Visitor, commands: int = 1) -> OwnForm:

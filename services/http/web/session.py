@@ -19,6 +19,7 @@ import hmac
 import re
 import secrets
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
@@ -35,6 +36,7 @@ from infra.languages.wording import Wording, wording
 from infra.people.accounts import Profile
 from infra.people.accounts.record import decode_profile
 from infra.people.admission import Admission
+from infra.people.masthead import Masthead
 from infra.people.sessions import LASTS_SECONDS, Session, SessionCheck
 from infra.redis.reads import Read, read_all
 from infra.store.snapshots import read_locators, read_with_conditional_moves
@@ -43,11 +45,14 @@ from services.app.context import App
 from services.app.damaged_match import UNREADABLE
 from services.app.passwords import FRESH_MS, is_fresh
 from services.app.refusal_words import SAY
+from services.app.site import in_some_language
 from services.app.waiting import LOOKED_AT, new_count
 from services.http.context import ApiContext
 from services.http.requests import SESSION_COOKIE, cookie_name, wanted_language
 
 COOKIE: Final = "display"
+BANNER_COOKIE: Final = "banner"
+"""Of a visit: the digest of the announcement that its visitor has closed."""
 _YEAR: Final = 365 * 86_400
 
 Theme = Literal["system", "light", "dark"]
@@ -97,6 +102,20 @@ def display_cookie(settings: DisplaySettings, *, secure: bool) -> Cookie:
     text = ".".join(f"{name}-{str(value).lower()}" for name, value in fields if value != "")
     # scripts read it too
     return Cookie(key=COOKIE, value=text, path="/", max_age=_YEAR, secure=secure, samesite="lax")
+
+
+def banner_digest(masthead: Masthead) -> str:
+    """Return a text that is another one for each announcement."""
+    said = repr(sorted(masthead.banner.items())).encode()
+    return sha256(said).hexdigest()[:16]
+
+
+def banner_cookie(masthead: Masthead, *, secure: bool) -> Cookie:
+    """Return the cookie of a visitor who closes the announcement, until the browser is closed."""
+    digest = banner_digest(masthead)
+    return Cookie(
+        key=BANNER_COOKIE, value=digest, path="/", secure=secure, httponly=True, samesite="lax"
+    )
 
 
 def page_address(request: Request[Any, Any, Any]) -> str:
@@ -232,6 +251,10 @@ class Visitor(msgspec.Struct, frozen=True):
     """The address of the server, without a slash at its end; empty if the request names none."""
     admission: Admission = Admission()
     """The admission, for a visitor who has not logged in."""
+    masthead: Masthead = Masthead()
+    """The site's own name, contact, texts and banner."""
+    closed_banner: str = ""
+    """The digest of the announcement that the visitor has closed."""
 
     @property
     def name(self) -> str:
@@ -242,6 +265,17 @@ class Visitor(msgspec.Struct, frozen=True):
     def sees_admin(self) -> bool:
         """Whether the visitor has a role for which there is an admin page."""
         return self.profile is not None and (self.profile.operator or self.profile.moderator)
+
+    @property
+    def site_name(self) -> str:
+        """The name of the site."""
+        return self.masthead.name
+
+    @property
+    def banner(self) -> tuple[str, str]:
+        """The announcement with its language; two empty texts for none, and for one that the visitor has closed."""
+        is_closed = self.closed_banner == banner_digest(self.masthead)
+        return ("", "") if is_closed else in_some_language(self.masthead.banner, self.language)
 
     @property
     def language(self) -> str:
@@ -319,6 +353,8 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
         display=read_display(request.cookies),
         known=False,
         site=_site(request, context, secure=secure),
+        masthead=context.app.mastheads.recent(),
+        closed_banner=request.cookies.get(BANNER_COOKIE, ""),
     )
     request.state.visitor = unknown  # for an error page
     if found is not None:

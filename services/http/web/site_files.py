@@ -15,6 +15,7 @@ from litestar import MediaType, Response
 from services.app.pictures import PAPER, with_plain_style
 from services.http.web.assets import ASSETS
 from services.http.web.declared import Pages
+from services.http.web.params import ContextDependency
 
 PREVIEW_WIDTH: Final = 1200
 PREVIEW_HEIGHT: Final = 630
@@ -78,14 +79,13 @@ def icon_ico() -> bytes:
 pages = Pages()
 
 _FOR_A_DAY: Final = {"Cache-Control": "public, max-age=86400"}
+_FOR_AN_HOUR: Final = {"Cache-Control": "public, max-age=3600"}
 
 _TOUCH_SIZE: Final = 180
 _SIZES: Final = (192, 512)
 
 _MANIFEST: Final = {
     "id": "/",
-    "name": "matchpost",
-    "short_name": "matchpost",
     "description": "Abstract board games by correspondence",
     "start_url": "/",
     "scope": "/",
@@ -150,10 +150,12 @@ def show_large_icon() -> Response[Any]:
     return _png(icon_png(_SIZES[1], bleed=True))
 
 
-@pages.get("/manifest.webmanifest", in_thread=False, for_guests=True)
-def show_manifest() -> Response[Any]:
+@pages.get("/manifest.webmanifest", for_guests=True)
+def show_manifest(context: ContextDependency) -> Response[Any]:
     """Return the manifest, by which a phone puts the pages on its home screen."""
-    return Response(_MANIFEST, media_type="application/manifest+json", headers=_FOR_A_DAY)
+    name = context.app.mastheads.recent().name
+    named = {**_MANIFEST, "name": name, "short_name": name}
+    return Response(named, media_type="application/manifest+json", headers=_FOR_AN_HOUR)
 
 
 @pages.get("/robots.txt", in_thread=False, for_guests=True)

@@ -1,0 +1,1 @@
+"""The site's own texts, its logo, and the announcement that a visitor closes."""
