@@ -18,6 +18,7 @@ from infra.people.admission import Admissions
 from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
+from infra.people.login_steps import LoginSteps
 from infra.people.messages import MessageStore
 from infra.people.pending_starts import PendingStarts
 from infra.people.push_subscriptions import PushSubscriptions
@@ -81,6 +82,8 @@ class FakeApp:
         self.admissions = Admissions(self.client)
         self.clubs = Clubs(self.client)
         self.sessions = Sessions(self.client)
+        self.login_steps = LoginSteps(self.client)
+        self.provider = None
         self.tokens = Tokens(self.client)
         self.push_subscriptions = PushSubscriptions(self.client)
         self.notes = Notes(self.client)

@@ -19,6 +19,7 @@ import hmac
 import re
 import secrets
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
@@ -457,6 +458,11 @@ def unmask_token(text: str) -> bytes:
     both = bytes.fromhex(text)
     half = len(both) // 2
     return _exclusive_or(both[half:], both[:half])
+
+
+def browser_proof(visitor: Visitor) -> bytes:
+    """Return what is the same for all pages of this browser until it logs in or out, and for no other."""
+    return sha256(unmask_token(visitor.proof)).digest()
 
 
 def _exclusive_or(one: bytes, other: bytes) -> bytes:

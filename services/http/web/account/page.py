@@ -23,6 +23,7 @@ from services.app.games import game_keys
 from services.app.passwords import FRESH_MS, check_recent_password, is_fresh
 from services.app.preferences import BrowserKeys, subscribe, unsubscribe, vapid_key
 from services.app.refusal_words import SAY
+from services.app.second_factors import can_have_passkeys
 from services.app.vacations import VacationStatus
 from services.http.context import ApiContext
 from services.http.web.declared import Pages
@@ -108,11 +109,14 @@ def _page(  # noqa: PLR0913 - what the page may have more than the account
         drawn=several,
         tokens=context.app.tokens.list_of(account),
         sessions=context.app.sessions.list_of(account),
+        factors=context.app.accounts.factors_of(account),
+        provider=context.app.settings.oidc_label,
+        passkeys_here=can_have_passkeys(visitor.site),
         scopes=list(Scope),
         issued=issued,
         feedback=feedback,
         # half the time early, because the visitor reads the page before sending its form
-        ask_password=not is_fresh(now + FRESH_MS // 2, _password_given_at(visitor)),
+        ask_password=not is_fresh(now + FRESH_MS // 2, password_given_at(visitor)),
     )
 
 
@@ -130,7 +134,8 @@ def _date(at: int) -> str:
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d}"
 
 
-def _password_given_at(visitor: Visitor) -> int:
+def password_given_at(visitor: Visitor) -> int:
+    """Return when the visitor has logged in, ms."""
     return visitor.session.created if visitor.session else 0
 
 
@@ -147,7 +152,7 @@ def change_preferences(own: Own) -> PageOrRedirect:
     )
     at = own.get("at")
     change = partial(preferences.change_preferences, own.app, own.account, wanted)
-    return _change(own, change, at if at in _PREFERENCES else "playing")
+    return apply_change(own, change, at if at in _PREFERENCES else "playing")
 
 
 @pages.post("/account/addresses")
@@ -155,20 +160,20 @@ def change_addresses(own: Own) -> PageOrRedirect:
     """Replace the e-mail addresses."""
 
     def changed() -> None:
-        _confirm(own)
+        confirm(own)
         wanted = own.get("addresses").replace(",", " ").split()
         accounts.replace_addresses(own.app, own.account, wanted)
 
-    return _change(own, changed, "mail")
+    return apply_change(own, changed, "mail")
 
 
-def _confirm(own: OwnForm) -> None:
+def confirm(own: OwnForm) -> None:
     """Check the password, unless the visitor has logged in a moment ago."""
-    given_at = _password_given_at(own.visitor)
+    given_at = password_given_at(own.visitor)
     check_recent_password(own.app, own.account, own.raw("password"), given_at)
 
 
-def _change(own: OwnForm, change: Callable[[], object], at: str = "") -> PageOrRedirect:
+def apply_change(own: OwnForm, change: Callable[[], object], at: str = "") -> PageOrRedirect:
     """Call `change`, and show the page that it returns, or else the account.
 
     A refusal is shown at the form `at`.
@@ -196,7 +201,7 @@ def _change(own: OwnForm, change: Callable[[], object], at: str = "") -> PageOrR
 def verify_address(own: Own) -> PageOrRedirect:
     """Verify an address by the code that was mailed there."""
     verify = partial(accounts.prove_address, own.app, own.account, own.get("code"))
-    return _change(own, verify, "verify")
+    return apply_change(own, verify, "verify")
 
 
 @pages.post("/account/password")
@@ -204,8 +209,8 @@ def change_password(own: Own) -> PageOrRedirect:
     """Replace the password, and end all other sessions, and where the form says so all tokens."""
     session = own.visitor.session.id if own.visitor.session else ""
     old, new, end = own.raw("old"), own.raw("new"), bool(own.get("end-tokens"))
-    change = partial(accounts.change_password, own.app, own.account, old, new)
-    return _change(own, partial(change, session=session, tokens=end), "password")
+    change = partial(accounts.change_password, own.app, own.account, old, new, proven=True)
+    return apply_change(own, partial(change, session=session, tokens=end), "password")
 
 
 @pages.post("/account/logout-everywhere")
@@ -220,13 +225,13 @@ def make_token(own: Own) -> PageOrRedirect:
     """Make a token, and show its text, which is not shown again."""
 
     def made() -> Response[str]:
-        _confirm(own)
+        confirm(own)
         days = _days(own.get("days"))
         issued = own.app.tokens.issue(own.account, own.get("label"), own.all("scope"), days)
         accounts.end_if_suspended(own.app, own.account)
         return _page(own.context, own.visitor, own.account, issued)
 
-    return _change(own, made, "tokens")
+    return apply_change(own, made, "tokens")
 
 
 def _days(text: str) -> int | None:
@@ -238,13 +243,13 @@ def _days(text: str) -> int | None:
 @pages.post("/account/tokens/{id_:str}/revoke")
 def revoke_token(id_: Id, own: Own) -> PageOrRedirect:
     """Revoke a token."""
-    return _change(own, partial(accounts.revoke_token, own.app, own.account, id_))
+    return apply_change(own, partial(accounts.revoke_token, own.app, own.account, id_))
 
 
 @pages.post("/account/sessions/{id_:str}/end")
 def end_session(id_: Id, own: Own) -> PageOrRedirect:
     """End another session of the visitor."""
-    return _change(own, partial(accounts.end_session, own.app, own.account, id_))
+    return apply_change(own, partial(accounts.end_session, own.app, own.account, id_))
 
 
 @pages.post("/account/vacation")
@@ -257,7 +262,7 @@ def take_vacation(own: Own) -> PageOrRedirect:
         else:
             vacations.change(own.app, own.actor(), own.get("days"))
 
-    return _change(own, taken, "vacation")
+    return apply_change(own, taken, "vacation")
 
 
 def _day(text: str) -> int:
@@ -273,10 +278,10 @@ def delete_account(own: Own) -> PageOrRedirect:
     """Delete the account and its personal data."""
 
     def deleted() -> Redirect:
-        accounts.delete_account(own.app, own.visitor.name, own.raw("password"))
+        accounts.delete_account(own.app, own.visitor.name, own.raw("password"), proven=True)
         return logged_out_to("/?over=account", own.visitor)
 
-    return _change(own, deleted, "deletion")
+    return apply_change(own, deleted, "deletion")
 
 
 @pages.post("/display", in_thread=False, for_guests=True)
