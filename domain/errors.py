@@ -34,6 +34,8 @@ class Code(StrEnum):
     UNKNOWN_USER = "unknown-user"
     WRONG_PASSWORD = "wrong-password"  # noqa: S105 - a code, not a secret
     PASSWORD_NEEDED = "password-needed"  # noqa: S105 - a code, not a secret
+    CODE_NEEDED = "code-needed"
+    WRONG_CODE = "wrong-code"
     TOO_MANY_ATTEMPTS = "too-many-attempts"
     SUSPENDED = "suspended"
     SANCTIONED = "sanctioned"

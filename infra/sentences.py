@@ -25,6 +25,20 @@ SAY: Final = Sentences(
         "account-deleted": "the account was deleted",
         "suspended": "{name}'s account is suspended; write to the people who run this server",
         "wrong-password": "this is not the password of {name}",
+        "code-needed": (
+            "{name}'s account has a second factor, so the password alone isn't enough: log in on the pages, make a "
+            "token there for programs, use `matchpost login` at a terminal, or answer a mail of the match"
+        ),
+        "wrong-code": "this code isn't valid, or was used already",
+        "codes-unreadable": "codes of apps can't be checked here now; use a recovery code or a passkey",
+        "passkeys": "you can have at most {most} passkeys; remove one first",
+        "passkey-refused": "this passkey wasn't accepted; try again, or log in another way",
+        "no-passkey": "you have no such passkey",
+        "passkeys-away": "passkeys need https",
+        "step-over": "this took too long, or was sent twice; start again",
+        "provider-away": "the sign-in service can't be reached right now; try again in a minute",
+        "provider-refused": "the sign-in service didn't confirm who you are; try again",
+        "no-provider": "there is no sign-in service on this server",
         "passwords-busy": "too many passwords are being checked; try again in a minute",
         "name-form": "{name!r} isn't a userid: a letter, then 1 to 19 letters, digits, - or _",
         "signups-closed": "this server is closed to new accounts; write to the people who run it if you need one",

@@ -21,6 +21,7 @@ from infra.mail.push import PushQueue
 from infra.mail.queues import ChatMailQueue, MessageMailQueue
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts.record import AccountChange, Profile
+from infra.people.accounts.second_factors import SETTLING_DAYS
 from infra.people.masthead import Masthead, Mastheads
 from infra.people.password_resets import PasswordResets
 
@@ -73,6 +74,8 @@ def _text(words: Wording, change: AccountChange, name: str, domain: str) -> Emai
                 ),
                 words.code,
             )
+        case AccountChange.FACTORS:
+            return _text_of_factors(words, name, domain)
         case AccountChange.PASSWORD:
             return EmailText(
                 words.gettext("Your password was changed"),
@@ -88,6 +91,23 @@ def _text(words: Wording, change: AccountChange, name: str, domain: str) -> Emai
                 ),
                 words.code,
             )
+
+
+def _text_of_factors(words: Wording, name: str, domain: str) -> EmailText:
+    return EmailText(
+        words.gettext("The second factor of your account"),
+        words.gettext(
+            "An app for codes, a passkey or recovery codes were just added to your account %(name)s\nat "
+            "%(domain)s, or removed from it. We are sending this to each verified address of the\n"
+            "account. If it was you, there is nothing to do.\n\nIf it wasn't, somebody else has access to "
+            "your account. Ask for a new password on\nthe log-in page within %(days)s days: the link "
+            "that you get undoes the change, too.\n",
+            days=SETTLING_DAYS,
+            name=name,
+            domain=domain,
+        ),
+        words.code,
+    )
 
 
 def erase_mail(client: redis.Redis, account: AccountId) -> None:

@@ -106,9 +106,18 @@ class AccountMacs:
 
     def mac(self, account: AccountId, record: bytes) -> bytes:
         """Return the MAC of a record, empty without a key or for no record."""
+        key = self._read()
+        return key.mac(account, record) if key and record else b""
+
+    def sealing_key(self) -> bytes:
+        """Return a key, 256 bits, for what must not be read in Redis; empty without the file."""
+        key = self._read()
+        return hmac.digest(key.secret, b"seal", "sha256") if key else b""
+
+    def _read(self) -> MacKey | None:
         if self._key is None and self._folder is not None:
             try:
                 self._key = read_mac_key(self._folder)
             except MacKeyError as error:
                 logger.warning("an account is written without a MAC: %s", error)
-        return self._key.mac(account, record) if self._key and record else b""
+        return self._key

@@ -215,6 +215,11 @@ password_reset: Final = of_account(":reset")
 matches_with_robots: Final = of_account(":robots")
 
 
+def external(digest: bytes) -> str:
+    """Return the key of the account of somebody at the group's provider."""
+    return f"{{x:{digest.hex()}}}"
+
+
 def refused(shard: int, account_id: bytes) -> str:
     """Return the key of the refused commands of an account in a shard."""
     return f"{_TAGS[shard]}:refused:{account_id.hex()}"

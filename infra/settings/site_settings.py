@@ -125,6 +125,41 @@ class SiteSettings(LogSettings, frozen=True, kw_only=True):
         ),
     ] = None
 
+    oidc_issuer: Annotated[
+        Annotated[
+            str,
+            msgspec.Meta(pattern=r"^(https://|http://(localhost|127\.0\.0\.1)(:|/|$))[^\s?#]*$"),
+        ]
+        | None,
+        about(
+            "a URL such as https://login.example.org",
+            "The group's own sign-in service, an OpenID Connect provider, exactly as it names itself. With it the "
+            "log-in page offers it; it also needs MATCHPOST_OIDC_CLIENT and MATCHPOST_SITE. Register "
+            "the address of the pages with `/login/provider` there as the address to come back to.",
+            "none",
+        ),
+    ] = None
+    oidc_client: Annotated[
+        Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None,
+        about("a name", "The name (client id) of this server at that service.", "none"),
+    ] = None
+    oidc_secret_file: Annotated[
+        Path | None,
+        about(
+            "the path of a file",
+            "The file with this server's secret at that service, which only the user that runs matchpost can read.",
+            "none: a client without a secret",
+        ),
+    ] = None
+    oidc_label: Annotated[
+        Annotated[str, msgspec.Meta(min_length=1, max_length=40)],
+        about(
+            "a few words",
+            "What that service is called on the button of the log-in page.",
+            "`single sign-on`",
+        ),
+    ] = "single sign-on"
+
     @property
     def sends_push(self) -> bool:
         """Whether players may have notifications in their browsers."""

@@ -63,11 +63,16 @@ def sign_up(
     return account
 
 
-def authenticate(app: App, userid: str, password: str) -> AccountId:
-    """Return the account whose password this is; refuses as `Accounts.verify` does."""
+def authenticate(
+    app: App, userid: str, password: str, code: str = "", *, proven: bool = False
+) -> AccountId:
+    """Return the account whose password this is; refuses as `Accounts.verify` does.
+
+    An account that has a second factor needs a code, too, unless it is `proven` by a session or a token.
+    """
     app.ready()
     try:
-        return app.accounts.verify(userid, password)
+        return app.accounts.verify(userid, password, code, proven=proven)
     except Refusal as reason:
         if reason.code == Code.UNKNOWN_USER and app.admissions.recent().for_members_only:
             # nobody outside learns who is a member
@@ -86,15 +91,22 @@ def own_profile(app: App, account: AccountId) -> Profile:
 
 
 def change_password(
-    app: App, account: AccountId, old: str, new: str, *, session: str = "", tokens: bool = True
+    app: App,
+    account: AccountId,
+    old: str,
+    new: str,
+    *,
+    session: str = "",
+    tokens: bool = True,
+    proven: bool = False,
 ) -> None:
     """Replace a password, and end access as `Accounts.end_access` does, but for the session of this id.
 
-    Tokens stay without `tokens`. Mail to the proven addresses says so.
+    Tokens and passkeys stay without `tokens`. Mail to the proven addresses says so. `proven` as in `authenticate`.
     """
     app.ready()
     name = own_profile(app, account).name
-    app.accounts.change_password(name, old, new, session=session, tokens=tokens)
+    app.accounts.change_password(name, old, new, session=session, tokens=tokens, proven=proven)
 
 
 def add_addresses(app: App, account: AccountId, addresses: Sequence[str]) -> None:
@@ -117,8 +129,8 @@ def sign_off(app: App, account: AccountId) -> None:
     app.accounts.change_of(account, lambda record: replace(record, signed_off=True))
 
 
-def delete_account(app: App, userid: str, password: str) -> None:
-    """Erase an account and all personal data, for good; its matches stay.
+def delete_account(app: App, userid: str, password: str, *, proven: bool = False) -> None:
+    """Erase an account and all personal data, for good; its matches stay. `proven` as in `authenticate`.
 
     Repeated after a crash, it erases what is left. Nobody else can have the userid for a year.
     """
@@ -129,7 +141,7 @@ def delete_account(app: App, userid: str, password: str) -> None:
         if app.accounts.record_of(account) is None:
             Lookalikes(app.people).rest(userid)
 
-    app.accounts.delete(userid, password, erase)
+    app.accounts.delete(userid, password, erase, proven=proven)
 
 
 def erase_account(app: App, account: AccountId) -> None:

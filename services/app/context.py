@@ -40,6 +40,7 @@ from infra.people.admission import Admissions
 from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
+from infra.people.login_steps import LoginSteps
 from infra.people.masthead import Mastheads
 from infra.people.messages import MessageStore
 from infra.people.moderation import Moderation
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     from infra.health.status import Status
     from infra.log.proofs import LogProofs
     from infra.log.receipts import ReceiptSigner
+    from infra.people.openid import Provider
 
 
 _MAX_CONNECTIONS: Final = 16
@@ -340,6 +342,23 @@ class App:
     def sessions(self) -> Sessions:
         """Browsers in which players are logged in."""
         return Sessions(self.people)
+
+    @cached_property
+    def login_steps(self) -> LoginSteps:
+        """Log-ins that are under way."""
+        return LoginSteps(self.people)
+
+    @cached_property
+    def provider(self) -> "Provider | None":
+        """The group's own sign-in service; None without one."""
+        from infra.people.openid import Provider, ProviderSettings  # noqa: PLC0415 - seldom needed
+
+        settings = self.settings
+        if not settings.oidc_issuer or not settings.oidc_client:
+            return None
+        file = settings.oidc_secret_file
+        secret = file.read_text("utf-8").strip() if file else ""
+        return Provider(ProviderSettings(settings.oidc_issuer, settings.oidc_client, secret))
 
     @cached_property
     def push_subscriptions(self) -> PushSubscriptions:

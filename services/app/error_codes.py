@@ -64,6 +64,10 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
         403,
         "this needs the password, unless it was entered within the last ten minutes",
     ),
+    Code.CODE_NEEDED: CodeInfo(
+        EXIT_REFUSED, 403, "the account has a second factor, so its password needs a code beside it"
+    ),
+    Code.WRONG_CODE: CodeInfo(EXIT_REFUSED, 403, "this code isn't valid, or was used already"),
     Code.TOO_MANY_ATTEMPTS: CodeInfo(
         EXIT_REFUSED, 429, "too many wrong passwords for this userid; try again later"
     ),

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from infra.people.accounts.second_factors import SETTLING_DAYS
 from infra.people.password_resets import PasswordResets
 from services.app.account_rows import AccountRow, check_row
 from services.app.accounts import authenticate, own_profile, refuse_robot, sign_up
@@ -26,6 +27,9 @@ from services.app.roles import require_operator
 
 FRESH_MS: Final = 10 * 60_000
 """How long a password counts as given recently."""
+
+
+_DAY: Final = 86_400_000
 
 
 def is_fresh(now: int, proven: int) -> bool:
@@ -39,7 +43,7 @@ def check_recent_password(app: App, account: AccountId, password: str, proven: i
     `password-needed` without it; a wrong one is refused as in `authenticate`.
     """
     if password:
-        authenticate(app, own_profile(app, account).name, password)
+        authenticate(app, own_profile(app, account).name, password, proven=True)
     elif not is_fresh(app.store.now(), proven):
         raise Refusal(Code.PASSWORD_NEEDED, SAY("password-again"))
 
@@ -67,18 +71,32 @@ def check_link(app: App, text: str) -> AccountId:
     return account
 
 
-def reset_password(app: App, text: str, new: str) -> AccountId:
-    """Replace the password of a link's account, and end all its sessions and tokens.
+def link_needs_code(app: App, text: str) -> bool:
+    """Return whether the account of a link has a second factor that holds; `not-found` as in `check_link`.
 
-    `bad-password` leaves the link valid; `not-found` for one that was used, or has expired.
+    One that was changed within `SETTLING_DAYS` may be a thief's, so it doesn't hold against the mailbox.
+    """
+    factors = app.accounts.factors_of(check_link(app, text))
+    return factors.any and app.store.now() - factors.changed >= SETTLING_DAYS * _DAY
+
+
+def reset_password(app: App, text: str, new: str, code: str = "") -> AccountId:
+    """Replace the password of a link's account, and end all its sessions, tokens and passkeys.
+
+    Where a second factor holds the link alone doesn't suffice, because others may read a mailbox: `code-needed`,
+    `wrong-code`. One that doesn't hold ends. Those refusals and `bad-password` leave the link valid; `not-found` for one
+    that was used, or has expired.
     """
     app.ready()
+    needs_code = link_needs_code(app, text)
     hashed = app.accounts.hash_new(check_link(app, text), new)
+    if needs_code:
+        app.accounts.use_code(check_link(app, text), code)
     account = _resets(app).use(text)
     if account is None:
         raise _outdated()
     # crash window: the link has ended and the password is the old one; another link can be asked for
-    app.accounts.reset_password(account, hashed)
+    app.accounts.reset_password(account, hashed, keep=needs_code)
     return account
 
 
@@ -152,7 +170,7 @@ def make_accounts(
 def replace_lost_password(app: App, userid: str, *, by: AccountId = TERMINAL) -> str:
     """Replace a password that was lost, as an operator, and return the new one.
 
-    All sessions and tokens end, and mail to the proven addresses says so. `unknown-user`; `not-wanted` for a robot.
+    All sessions and tokens end, and second factors too, because they may be lost as well; mail to the proven addresses says so. `unknown-user`; `not-wanted` for a robot.
     """
     app.ready()
     require_operator(app, by)
@@ -160,7 +178,7 @@ def replace_lost_password(app: App, userid: str, *, by: AccountId = TERMINAL) ->
     refuse_robot(account, userid)
     password = made_up_password()
     hashed = app.accounts.hash_new(account, password, is_counted=False)
-    app.accounts.reset_password(account, hashed)
+    app.accounts.reset_password(account, hashed, keep=False)
     record_act(app, by, Act.PASSWORD_REPLACED, account)
     return password
 

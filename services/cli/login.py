@@ -105,7 +105,13 @@ def _new_token(url: str, userid: str | None) -> Login:
     label = f"login on {socket.gethostname() or 'a machine'}"[:_LABEL_LENGTH]
     body = {"userid": userid, "password": password, "label": label, "scopes": _SCOPES}
     with Client(url) as client:
-        issued = client.post("/api/tokens", body)
+        try:
+            issued = client.post("/api/tokens", body)
+        except ProblemError as error:
+            if error.code != Code.CODE_NEEDED:
+                raise
+            code = _ask("code of your app, or recovery code", reader=getpass)
+            issued = client.post("/api/tokens", {**body, "code": code})
     with Client(url, issued["token"]) as client:
         userid = client.get("/api/account")["userid"]
     return Login(url, issued["token"], userid, issued["id"])

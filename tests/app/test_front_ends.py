@@ -51,6 +51,9 @@ BY_LINK: Final = Row(
 BY_BROWSERS: Final = Row(
     (API, WEB), "only a browser shows notifications, and it subscribes by HTTP"
 )
+BY_PASSKEYS: Final = Row((WEB,), "only a browser has passkeys")
+FACTORS: Final = Row((WEB,), "a program that could change them would be one more way around them")
+BY_PROVIDER: Final = Row((WEB,), "a provider sends browsers back and forth")
 NO_TOKENS_IN_LINES: Final = Row((API, WEB), "tokens are made and ended over HTTP")
 RECEIPTS_LATER: Final = Row(
     (API, WEB), "the language returns a receipt with its command, and a proof is a file"
@@ -119,7 +122,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "imports.plan_import": OPERATOR,
     "imports.imported_from": WITHIN,
     "accounts.sign_up": Row(),
-    "accounts.authenticate": Row(),
+    "accounts.authenticate": Row((LANGUAGE, API), "a page goes on to ask for a code"),
     "accounts.own_profile": Row((LANGUAGE,), "a token and a session come with their account"),
     "accounts.change_password": Row(),
     "accounts.add_addresses": Row((LANGUAGE,), "the others show all addresses and replace them"),
@@ -134,7 +137,26 @@ USE_CASES: Final[dict[str, Row]] = {
     "accounts.revoke_token": NO_TOKENS_IN_LINES,
     "passwords.can_reset": BY_LINK,
     "passwords.ask_reset": BY_LINK,
-    "passwords.check_link": BY_LINK,
+    "passwords.check_link": WITHIN,
+    "passwords.link_needs_code": BY_LINK,
+    "second_factors.log_in": SESSIONS,
+    "second_factors.go_on": SESSIONS,
+    "second_factors.finish_login": SESSIONS,
+    "second_factors.ask_passkey": BY_PASSKEYS,
+    "second_factors.log_in_by_passkey": BY_PASSKEYS,
+    "second_factors.begin_passkey": BY_PASSKEYS,
+    "second_factors.add_passkey": BY_PASSKEYS,
+    "second_factors.remove_passkey": FACTORS,
+    "second_factors.begin_app": FACTORS,
+    "second_factors.app_in_setup": FACTORS,
+    "second_factors.confirm_app": FACTORS,
+    "second_factors.remove_app": FACTORS,
+    "second_factors.renew_recovery_codes": FACTORS,
+    "provided_accounts.provider_of": WITHIN,
+    "provided_accounts.begin_sign_in": BY_PROVIDER,
+    "provided_accounts.end_sign_in": BY_PROVIDER,
+    "provided_accounts.make_provided_account": BY_PROVIDER,
+    "provided_accounts.choose_password": BY_PROVIDER,
     "passwords.reset_password": BY_LINK,
     "accounts.erase_account": WITHIN,
     "accounts.set_suspended": ADMIN,

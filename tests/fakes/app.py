@@ -19,6 +19,7 @@ from infra.people.admission import Admissions
 from infra.people.challenges import ChallengeStore
 from infra.people.clubs import Clubs
 from infra.people.drafts import Drafts
+from infra.people.login_steps import LoginSteps
 from infra.people.masthead import Mastheads
 from infra.people.messages import MessageStore
 from infra.people.moderation import Moderation
@@ -87,6 +88,8 @@ class FakeApp:
         self.mastheads = Mastheads(self.client)
         self.clubs = Clubs(self.client)
         self.sessions = Sessions(self.client)
+        self.login_steps = LoginSteps(self.client)
+        self.provider = None
         self.tokens = Tokens(self.client)
         self.push_subscriptions = PushSubscriptions(self.client)
         self.notes = Notes(self.client)

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from infra.mail.addresses import ServerAddresses
 from infra.people.account_macs import make_mac_key
 from infra.people.accounts import MailAddress
+from infra.people.accounts.record import Passkey
 from infra.people.push_subscriptions import PushSubscription
 from services.jobs import mailer_wakeup, make_mailer
 from services.mail.inbound import InboundMail
@@ -131,6 +132,7 @@ class Thief:
         place.work()
         self.seat = str(place.sink.to(self.home)[-1]["Reply-To"])
         self.link = self.mailed_link(come())
+        self._add_passkey()
         self.streams = {
             "stream by token": self._follow(stack, "/api/account/events", self.owner.headers),
             "stream by session": self._follow(stack, f"/stream?boards={self.board}", {}),
@@ -146,6 +148,14 @@ class Thief:
         keys = made[2].json["keys"]
         old = PushSubscription(made[2].endpoint, decode(keys["p256dh"]), bytes(range(16)), "", 1)
         self.place.api.parts.push_subscriptions.add(self.owner.account, old)
+
+    def _add_passkey(self) -> None:
+        """Add a passkey of the thief's, as in a browser that the owner has left open."""
+        parts = self.place.api.parts
+        key, now = Passkey(b"mallory", b"", "Firefox", 1), parts.store.now()
+        parts.accounts.change_of(
+            self.owner.account, lambda old: replace(old, passkeys=(key,), factors_changed=now)
+        )
 
     def _follow(self, stack: ExitStack, path: str, headers: dict[str, str]) -> Listener:
         http = stack.enter_context(self.place.api.client()) if headers else self.guest.http
@@ -186,6 +196,7 @@ class Thief:
         held = {
             "session": self.guest.get("/account").status_code == 200,
             "token": self.owner.get("/api/account").is_success,
+            "passkey": bool(self.place.api.parts.accounts.factors_of(self.owner.account).passkeys),
             "reset link": come().get(self.link).status_code == 200,
             "seat's address": len(moves) == 2 or answered.startswith("250"),
             **{kind: one.heard > before[kind] for kind, one in self.streams.items()},
@@ -216,6 +227,9 @@ def password_by_api(thief: Thief) -> None:
 
 def password_by_line(thief: Thief) -> None:
     line = f"change password {thief.own.name} {PASSWORD} {NEW}"
+    assert "code-needed" in thief.place.api.http.post("/api/do", content=line).text
+    fields = {"passkey": b"mallory".hex()}
+    assert thief.at_home.send("/account/passkeys/remove", fields).status_code == 303
     assert thief.place.api.http.post("/api/do", content=line).is_success
 
 
@@ -243,7 +257,7 @@ def address_by_api(thief: Thief) -> None:
 
 
 IN_THE_ACCOUNT: Final = {
-    "session", "token", "push by token", "push by session", "push by neither",
+    "session", "token", "passkey", "push by token", "push by session", "push by neither",
     "stream by token", "stream by session",
 }  # fmt: skip
 IN_THE_MAILBOX: Final = {"reset link", "seat's address"}

@@ -1,6 +1,7 @@
 """Creates, verifies, changes and deletes accounts; the package explains the order of writes."""
 
 import os
+import secrets
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -25,6 +26,13 @@ from infra.people.accounts.record import (
     decode,
     decode_profile,
     encode,
+)
+from infra.people.accounts.second_factors import (
+    Factors,
+    factors_of,
+    with_code_used,
+    without_factors,
+    without_passkeys,
 )
 from infra.people.accounts.usernames import (
     Usernames,
@@ -90,8 +98,9 @@ class Accounts:
         self._passwords = Passwords(hasher or PasswordHasher())
         self._recent = recent or RecentPasswords()
         self._notify = notify
-        self._macs = macs or AccountMacs()
+        self.macs = macs or AccountMacs()
         self._attempts = PasswordAttempts(client, limit, password_rate)
+        self._codes = LoginRateLimit(client, namespace="codes")
         self._owners = AddressOwners(client)
         self.codes = CodeRequests(client)
 
@@ -123,12 +132,71 @@ class Accounts:
             self.codes.ask(account, record)
         return account
 
-    def verify(self, name: str, password: str) -> AccountId:
+    def signup_provided(self, name: str, external: bytes) -> AccountId:
+        """Create an account that is opened by the group's provider; `bad-name`, `name-taken`.
+
+        `external` is what `Account.external` has; it leads to this account from now on.
+        """
+        account = self.signup(name, secrets.token_urlsafe(32))
+        # crash window: an account that nobody can open; its userid is taken until an operator erases it
+        self.change_of(account, lambda a: replace(a, external=external, no_password=True))
+        self._client.set(keys.external(external), account)
+        return account
+
+    def of_external(self, external: bytes) -> AccountId | None:
+        """Return the account that belongs to somebody at the group's provider; None if there is none."""
+        account: Any = self._client.get(keys.external(external))
+        found: Any = None if account is None else self._client.get(keys.account(account))
+        return account if found and decode(found).external == external else None
+
+    def verify(
+        self, name: str, password: str, code: str = "", *, proven: bool = False
+    ) -> AccountId:
         """Return the account of a userid, if the password is right.
 
-        An unknown userid takes as long as a wrong password.
+        An unknown userid takes as long as a wrong password. An account with a second factor needs a code, too
+        (`code-needed`, `wrong-code`), unless it is `proven`: its session or token was.
         """
-        return self._verified_record(name, password)[0]
+        return self._verified_record(name, password, code, proven=proven)[0]
+
+    def passwordless_record(self, account: AccountId) -> Account:
+        """Return the whole record of an account, for what proves it otherwise; `unknown-user`, `suspended`."""
+        found: Any = self._client.get(keys.account(account))
+        if found is None:
+            raise Refusal(Code.UNKNOWN_USER, SAY("account-deleted"))
+        refuse_suspended(decode(found))
+        return decode(found)
+
+    def factors_of(self, account: AccountId) -> Factors:
+        """Return what may be shown of an account's second factors; `unknown-user`."""
+        found: Any = self._client.get(keys.account(account))
+        if found is None:
+            raise Refusal(Code.UNKNOWN_USER, SAY("account-deleted"))
+        return factors_of(decode(found))
+
+    def use_code(self, account: AccountId, code: str) -> None:
+        """Use a code of the app or a recovery code up; `code-needed`, `wrong-code`, `too-many-attempts`."""
+        found: Any = self._client.get(keys.account(account))
+        if found is None:
+            raise Refusal(Code.UNKNOWN_USER, SAY("account-deleted"))
+        self._use_code(account, found, code)
+
+    def _use_code(self, account: AccountId, data: bytes, code: str) -> bytes:
+        """Use a code up, and return the changed record."""
+        record = decode(data)
+        if not code.strip():
+            raise Refusal(Code.CODE_NEEDED, SAY("code-needed", name=record.name))
+        self._codes.count(record.name, account.hex())
+        used = with_code_used(self.macs, account, record, code, time_ms(self._client))
+        if used is None:
+            note_security(SecurityEvent.LOGIN_FAILED, account, why=Code.WRONG_CODE)
+            raise Refusal(Code.WRONG_CODE, SAY("wrong-code"))
+        new = encode(used)
+        # of two that send a code at once one uses it
+        if not self._write(account, data, new):
+            raise changed_elsewhere()
+        self._codes.give_back(record.name, account.hex())
+        return new
 
     def change(self, name: str, password: str, change: Callable[[Account], Account]) -> AccountId:
         """Change a record, whole or not at all; `change` may refuse, and must keep the name."""
@@ -167,18 +235,30 @@ class Accounts:
         self.codes.ask(account, self.record_of(account))
 
     def change_password(
-        self, name: str, old: str, new: str, *, session: str = "", tokens: bool = True
+        self,
+        name: str,
+        old: str,
+        new: str,
+        *,
+        session: str = "",
+        tokens: bool = True,
+        proven: bool = False,
     ) -> AccountId:
-        """Replace a password, and end what the old one opened: see `end_opened`.
+        """Replace a password, and end what the old one opened: see `end_opened`. Passkeys end with tokens.
 
-        `bad-password` for a new one that can't be a password.
+        `bad-password` for a new one that can't be a password; `proven` as in `verify`.
         """
         check_password(new, name)
-        account, data = self._verified_record(name, old)
+        account, data = self._verified_record(name, old, proven=proven)
         # before the change, because a process killed after it could not do this
         end_opened(self._client, account, session=session, tokens=tokens)
         hashed = self._passwords.hash(new)
-        self._store(account, data, lambda a: with_next_mail_turn(replace(a, password=hashed)))
+
+        def changed(record: Account) -> Account:
+            kept = without_passkeys(record) if tokens else record
+            return with_next_mail_turn(replace(kept, password=hashed))
+
+        self._store(account, data, changed)
         # those that the old password has opened meanwhile
         end_opened(self._client, account, session=session, tokens=tokens)
         return account
@@ -191,19 +271,31 @@ class Accounts:
             self._attempts.spend()
         return self._passwords.hash(password)
 
-    def reset_password(self, account: AccountId, hashed: str) -> None:
-        """Replace a password without the old one, and end all that it opened, tokens too."""
+    def reset_password(
+        self, account: AccountId, hashed: str, *, keep: bool = True, session: str = ""
+    ) -> None:
+        """Replace a password without the old one, and end all that it opened, tokens and passkeys too.
+
+        Codes are needed as before, unless nothing is to be kept of them: for an owner who has lost those as well.
+        """
+        left = without_passkeys if keep else without_factors
+
+        def changed(record: Account) -> Account:
+            return with_next_mail_turn(replace(left(record), password=hashed, no_password=False))
+
         # as in `change_password`
-        end_opened(self._client, account)
-        self.change_of(account, lambda a: with_next_mail_turn(replace(a, password=hashed)))
-        end_opened(self._client, account)
+        end_opened(self._client, account, session=session)
+        self.change_of(account, changed)
+        end_opened(self._client, account, session=session)
         note_security(SecurityEvent.PASSWORD_RESET, account)
 
     def end_access(self, account: AccountId) -> None:
-        """End all that `end_opened` ends, and the addresses of the account's seats; `unknown-user`."""
+        """End all that `end_opened` ends, passkeys, and the addresses of the account's seats; `unknown-user`."""
         end_opened(self._client, account)
         # last, because a thief who goes on changing the account could hinder it
-        self.change_of(account, with_next_mail_turn)
+        self.change_of(account, lambda a: with_next_mail_turn(without_passkeys(a)))
+        # what a passkey has opened meanwhile
+        end_opened(self._client, account)
 
     def set_role(self, name: str, role: AccountRole, *, held: bool) -> AccountId:
         """Set whether an account has a role, and return the account; an operator needs no password.
@@ -231,7 +323,9 @@ class Accounts:
         profiles = [(account, self.record_of(account)) for account in sorted(members)]
         return [account for account, profile in profiles if profile and profile.has(role)]
 
-    def delete(self, name: str, password: str, erase: Callable[[AccountId], None]) -> AccountId:
+    def delete(
+        self, name: str, password: str, erase: Callable[[AccountId], None], *, proven: bool = False
+    ) -> AccountId:
         """Delete an account and free its userid; return the id that it had.
 
         `erase` erases the data of other stores under the account id. It is called twice, because
@@ -240,7 +334,7 @@ class Accounts:
         """
         account = self._users.find(name)
         if account is None or self._client.exists(keys.account(account)):
-            account = self._erase_record(name, password, erase)
+            account = self._erase_record(name, password, erase, proven=proven)
         # crash window: the name points nowhere; no password opens it, and anybody may finish this
         erase(account)  # also what was added while the record still existed
         self.codes.forget(account)
@@ -303,18 +397,29 @@ class Accounts:
         return self._users.count()
 
     def _erase_record(
-        self, name: str, password: str, erase: Callable[[AccountId], None]
+        self, name: str, password: str, erase: Callable[[AccountId], None], *, proven: bool
     ) -> AccountId:
-        account, data = self._verified_record(name, password)
+        account, data = self._verified_record(name, password, proven=proven)
         erase(account)
         # crash window: only data under the id are erased; the account is whole
         if not self._write(account, data, b""):
             raise changed_elsewhere()
         self._owners.changed(account, decode(data))
+        if external := decode(data).external:
+            # crash window: it leads to a record that is gone, which is as if it led nowhere
+            self._client.delete(keys.external(external))
         return account
 
-    def _verified_record(self, name: str, password: str) -> tuple[AccountId, bytes]:
-        """Verify a password; return the account and its record, as stored now."""
+    def _verified_record(
+        self, name: str, password: str, code: str = "", *, proven: bool = False
+    ) -> tuple[AccountId, bytes]:
+        """Verify a password, and a code where one is needed; return the account and its record, as stored now."""
+        account, data = self._record_by_password(name, password)
+        if proven or not decode(data).needs_code:
+            return account, data
+        return account, self._use_code(account, data, code)
+
+    def _record_by_password(self, name: str, password: str) -> tuple[AccountId, bytes]:
         found = self._users.read(name)
         if found is not None and self._is_recent(decode(found[1]), password):
             return found
@@ -391,7 +496,7 @@ class Accounts:
     def _write(self, account: AccountId, data: bytes, new: bytes, milliseconds: int = 0) -> bool:
         """Replace a record that is still `data` together with its MAC; an empty `new` deletes both."""
         return write_account(
-            self._client, account, data, new, self._macs.mac(account, new), milliseconds
+            self._client, account, data, new, self.macs.mac(account, new), milliseconds
         )
 
     def _persist(self, account: AccountId) -> None:

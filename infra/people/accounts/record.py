@@ -99,6 +99,22 @@ class AccountChange(StrEnum):
 
     ADDRESSES = "addresses"
     PASSWORD = "password"  # noqa: S105 - no password
+    FACTORS = "factors"
+    """An app for codes or a passkey was added or removed."""
+
+
+class Passkey(msgspec.Struct, frozen=True, array_like=True):
+    """A passkey of an account; nothing of it is secret."""
+
+    id: bytes
+    data: bytes
+    """The credential with its public key, as WebAuthn writes it (`attestedCredentialData`)."""
+    label: str
+    """The browser in which it was made; personal."""
+    created: int
+    """Milliseconds since 1970 by Redis's clock."""
+    count: int = 0
+    """How often its device says that it has signed; 0 if it does not count."""
 
 
 class Account(Profile, frozen=True, kw_only=True, omit_defaults=True):
@@ -106,6 +122,22 @@ class Account(Profile, frozen=True, kw_only=True, omit_defaults=True):
 
     password: str
     """The argon2id hash, with its parameters and salt."""
+    no_password: bool = False
+    """Whether that is the hash of a password that nobody knows, because the account was made by a provider."""
+    totp: bytes = b""
+    """The secret of an app for codes; see `infra.people.accounts.second_factors`, as for the next three."""
+    totp_step: int = 0
+    recovery: tuple[bytes, ...] = ()
+    passkeys: tuple[Passkey, ...] = ()
+    factors_changed: int = 0
+    """When a second factor was last added, removed or replaced, ms; 0 for never."""
+    external: bytes = b""
+    """SHA-256 of issuer and `sub`, for an account of the group's provider."""
+
+    @property
+    def needs_code(self) -> bool:
+        """Whether a password alone doesn't suffice."""
+        return bool(self.totp or self.passkeys or self.recovery)
 
     def __repr__(self) -> str:
         """Return the userid alone, because it may appear in a log."""

@@ -80,6 +80,9 @@ def changes_to_mail(old: Account, new: Account) -> list[AccountChange]:
     changed = {
         AccountChange.ADDRESSES: mailboxes(old) != mailboxes(new),
         AccountChange.PASSWORD: old.password != new.password,
+        # what ended with all access is not news
+        AccountChange.FACTORS: old.mail_turn == new.mail_turn
+        and old.factors_changed != new.factors_changed,
     }
     return [change for change, made in changed.items() if made]
 

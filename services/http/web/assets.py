@@ -30,7 +30,7 @@ PAGES: Final = "scripts.js"
 """The joined file of the pages; `scripts.de.js` is the same with German words."""
 
 ALONE: Final = frozenset(
-    {"embed.js", "names.js", "newmatch.js", "push.js", "puzzle.js", "worker.js"}
+    {"embed.js", "names.js", "newmatch.js", "passkey.js", "push.js", "puzzle.js", "worker.js"}
 )
 """Modules that few pages need: each becomes a file of its own, together with its imports.
 

@@ -512,6 +512,11 @@ def unmask_token(text: str) -> bytes:
     return _exclusive_or(both[half:], both[:half])
 
 
+def browser_proof(visitor: Visitor) -> bytes:
+    """Return what is the same for all pages of this browser until it logs in or out, and for no other."""
+    return sha256(unmask_token(visitor.proof)).digest()
+
+
 def _exclusive_or(one: bytes, other: bytes) -> bytes:
     return (int.from_bytes(one) ^ int.from_bytes(other)).to_bytes(len(one))
 

@@ -131,6 +131,8 @@ class NewToken(RequestBody, frozen=True):
     scopes: Annotated[tuple[Scope, ...], msgspec.Meta(min_length=1, max_length=4)]
     days: Annotated[int, msgspec.Meta(ge=1, le=3650)] | None = USUAL_DAYS
     """Lifetime in days; null for a token that is valid until it is revoked."""
+    code: Annotated[str, msgspec.Meta(max_length=40)] = ""
+    """A code of the account's app, or a recovery code; required if the account has a second factor."""
 
 
 class ShownToken(msgspec.Struct, frozen=True):
@@ -225,7 +227,7 @@ def change_password(data: JSONBody[NewPassword], own: Own) -> None:
     ends, and the e-mails about matches so far can't be answered any more. A mail says so.
     """
     account, end = own.account, data.tokens == "end"
-    accounts.change_password(own.app, account, data.old, data.new, tokens=end)
+    accounts.change_password(own.app, account, data.old, data.new, tokens=end, proven=True)
 
 
 @api.post("/api/account/logout", "Log out everywhere", Scope.ACCOUNT)
@@ -264,7 +266,7 @@ def export_account(own: Own) -> Stream:
 def delete_account(data: JSONBody[Confirmed], own: Own) -> None:
     """Delete the account and all personal data for good; matches stay."""
     name = _profile_of(own.app, own.account).name
-    accounts.delete_account(own.app, name, data.password)
+    accounts.delete_account(own.app, name, data.password, proven=True)
 
 
 @api.post("/api/tokens", "Create token", ANYBODY, for_guests=True, tag="tokens", status_code=201)
@@ -272,14 +274,16 @@ def delete_account(data: JSONBody[Confirmed], own: Own) -> None:
     Code.UNKNOWN_USER,
     Code.WRONG_PASSWORD,
     Code.SUSPENDED,
+    Code.CODE_NEEDED,
+    Code.WRONG_CODE,
     Code.TOO_MANY_ATTEMPTS,
     Code.TOO_LONG,
     Code.TOO_MANY,
     Code.BUSY,
 )
 def make_token(data: JSONBody[NewToken], context: Context) -> IssuedToken:
-    """Return a new token for a userid and its password."""
-    account = accounts.authenticate(context.app, data.userid, data.password)
+    """Return a new token for a userid and its password, and a code if the account has a second factor."""
+    account = accounts.authenticate(context.app, data.userid, data.password, data.code)
     made = context.app.tokens.issue(account, data.label, data.scopes, data.days)
     accounts.end_if_suspended(context.app, account)
     return IssuedToken(made.text, made.id, made.label, made.scopes, made.created, made.expires)

@@ -9,7 +9,7 @@ from litestar import Response
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.rules import latest_rules
-from services.app import accounts
+from services.app import accounts, second_factors
 from services.app.admission import check_signups
 from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys
@@ -25,7 +25,7 @@ from services.http.web.params import (
     VisitorDependency,
 )
 from services.http.web.render import local_path, logged_out_to, redirect_to, render
-from services.http.web.session import AnyRequest, Visitor, session_cookie
+from services.http.web.session import AnyRequest, Visitor, browser_proof, session_cookie
 
 pages = Pages()
 
@@ -57,7 +57,10 @@ def _first(known: Sequence[tuple[str, str]], agent: str) -> str:
 
 @pages.get("/login", in_thread=False, for_guests=True)
 def show_login(
-    visitor: VisitorDependency, wanted: NextPath = "/", over: SessionOver = ""
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    wanted: NextPath = "/",
+    over: SessionOver = "",
 ) -> Response[str]:
     """Show the form; a visitor who has logged in is redirected."""
     if visitor.account is not None:
@@ -69,10 +72,11 @@ def show_login(
         feedback = words.gettext(
             "You’ve been logged out, so your form wasn’t sent. Log in and send it again."
         )
-    return _login(visitor, wanted=wanted, feedback=feedback)
+    return login_page(context, visitor, wanted=wanted, feedback=feedback)
 
 
-def _login(
+def login_page(
+    context: ApiContext,
     visitor: Visitor,
     *,
     wanted: str,
@@ -80,6 +84,7 @@ def _login(
     feedback: str = "",
     status: int = 200,
 ) -> Response[str]:
+    """Return the form for a password, with the other ways in."""
     return render(
         "login.html",
         visitor,
@@ -89,7 +94,14 @@ def _login(
         feedback=feedback,
         games=_games_to_try() if visitor.admission.trial == "on" else (),
         returns_to=_with_next("/login", wanted),
+        passkeys=second_factors.can_have_passkeys(visitor.site),
+        provider=provider_label(context),
     )
+
+
+def provider_label(context: ApiContext) -> str:
+    """Return what the group's own sign-in service is called; empty if there is none."""
+    return context.app.settings.oidc_label if context.app.provider else ""
 
 
 def _games_to_try() -> list[tuple[str, str]]:
@@ -113,18 +125,23 @@ def log_in(
     """Check a password, and open a session."""
     name, wanted = open_form.get("userid"), open_form.get("next")
     try:
-        account = accounts.authenticate(context.app, name, open_form.raw("password"))
+        password = open_form.raw("password")
+        entry = second_factors.log_in(context.app, name, password, browser_proof(visitor))
     except Refusal as reason:
         # the same answer for both, because a stranger must not learn which userids exist
         wrong = reason.code in (Code.UNKNOWN_USER, Code.WRONG_PASSWORD)
         said = visitor.wording.gettext("Wrong name or password.")
         feedback = said if wrong else reason.in_language(visitor.wording)
         status = 401 if wrong else CODE_INFO[reason.code].status
-        return _login(visitor, wanted=wanted, name=name, feedback=feedback, status=status)
-    return _open_session(request, context, visitor, account, local_path(wanted))
+        return login_page(
+            context, visitor, wanted=wanted, name=name, feedback=feedback, status=status
+        )
+    if entry.step:
+        return render("code.html", visitor, step=entry.step, wanted=wanted, feedback="")
+    return enter(request, context, visitor, entry.account, local_path(wanted))
 
 
-def _open_session(
+def enter(
     request: AnyRequest, context: ApiContext, visitor: Visitor, account: AccountId, path: str
 ) -> Response[str]:
     """Open a session, and redirect to a page."""
@@ -156,12 +173,12 @@ def show_signup(
     try:
         check_signups(context.app, link)
     except Refusal as reason:
-        return _signup(visitor, wanted, asked, reason)
-    return _signup(visitor, wanted, asked)
+        return _signup(context, visitor, wanted, asked, reason)
+    return _signup(context, visitor, wanted, asked)
 
 
 def _signup(
-    visitor: Visitor, wanted: str, form: Form, reason: Refusal | None = None
+    context: ApiContext, visitor: Visitor, wanted: str, form: Form, reason: Refusal | None = None
 ) -> Response[str]:
     """Return the form; the field with a mistake has a sentence under it."""
     field = _FIELDS.get(reason.code, "form") if reason else ""
@@ -177,6 +194,7 @@ def _signup(
         closed=bool(reason and reason.code == Code.SIGNUPS_CLOSED),
         feedback=reason.in_language(visitor.wording) if reason else "",
         returns_to=_with_next("/signup", wanted),
+        provider=provider_label(context),
     )
 
 
@@ -194,11 +212,11 @@ def sign_up(
             context.app, open_form.get("userid"), password, addresses, link=open_form.get("link")
         )
     except Refusal as reason:
-        return _signup(visitor, open_form.get("next"), open_form, reason)
+        return _signup(context, visitor, open_form.get("next"), open_form, reason)
     path = local_path(open_form.get("next") or "/")
     if addresses and context.app.settings.relay and context.app.accounts.codes.withheld(account):
         path = "/account#mail"  # where a sentence says so
-    return _open_session(request, context, visitor, account, path)
+    return enter(request, context, visitor, account, path)
 
 
 @pages.post("/logout", for_guests=True)

@@ -56,10 +56,24 @@ def show_reset(
 ) -> Response[str]:
     """Show the form for a new password; looking at it does not use the link up."""
     try:
-        passwords.check_link(context.app, link)
+        needs_code = passwords.link_needs_code(context.app, link)
     except Refusal:
         return _outdated(visitor)
-    return render("reset.html", visitor, link=link, outdated=False, feedback="")
+    return _reset_page(visitor, link, needs_code=needs_code)
+
+
+def _reset_page(
+    visitor: Visitor, link: str, feedback: str = "", status: int = 200, *, needs_code: bool
+) -> Response[str]:
+    return render(
+        "reset.html",
+        visitor,
+        status=status,
+        link=link,
+        outdated=False,
+        needs_code=needs_code,
+        feedback=feedback,
+    )
 
 
 def _outdated(visitor: VisitorDependency) -> Response[str]:
@@ -76,15 +90,18 @@ def reset_password(
 ) -> Response[str]:
     """Replace the password, and log the browser in."""
     try:
-        account = passwords.reset_password(context.app, link, open_form.raw("new"))
+        needs_code = passwords.link_needs_code(context.app, link)
+    except Refusal:
+        return _outdated(visitor)
+    try:
+        new, code = open_form.raw("new"), open_form.get("code")
+        account = passwords.reset_password(context.app, link, new, code)
     except Refusal as reason:
         if reason.code is Code.NOT_FOUND:
             return _outdated(visitor)
         said = reason.in_language(visitor.wording)
         status = CODE_INFO[reason.code].status
-        return render(
-            "reset.html", visitor, status=status, link=link, outdated=False, feedback=said
-        )
+        return _reset_page(visitor, link, said, status, needs_code=needs_code)
     browser = browser_name(request.headers.get("user-agent", ""))
     opened = accounts.open_session(context.app, account, browser, visitor.session)
     return redirect_to("/account?saved=password", [session_cookie(visitor, opened.text)])

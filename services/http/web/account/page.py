@@ -23,6 +23,7 @@ from services.app.games import game_keys
 from services.app.moderation import sanctions_of
 from services.app.preferences import BrowserKeys, subscribe, unsubscribe, vapid_key
 from services.app.refusal_words import SAY
+from services.app.second_factors import can_have_passkeys
 from services.app.vacations import VacationStatus
 from services.http.context import ApiContext
 from services.http.web.declared import Pages
@@ -110,6 +111,9 @@ def _page(  # noqa: PLR0913 - what the page may have more than the account
         tokens=context.app.tokens.list_of(account),
         sessions=context.app.sessions.list_of(account),
         sanctions=bool(sanctions_of(context.app, account)),
+        factors=context.app.accounts.factors_of(account),
+        provider=context.app.settings.oidc_label,
+        passkeys_here=can_have_passkeys(visitor.site),
         scopes=list(Scope),
         issued=issued,
         feedback=feedback,
@@ -143,7 +147,7 @@ def change_preferences(own: Own) -> PageOrRedirect:
     )
     at = own.get("at")
     change = partial(preferences.change_preferences, own.app, own.account, wanted)
-    return _change(own, change, at if at in _PREFERENCES else "playing")
+    return apply_change(own, change, at if at in _PREFERENCES else "playing")
 
 
 @pages.post("/account/addresses")
@@ -155,10 +159,10 @@ def change_addresses(own: Own) -> PageOrRedirect:
         wanted = own.get("addresses").replace(",", " ").split()
         accounts.replace_addresses(own.app, own.account, wanted)
 
-    return _change(own, changed, "mail")
+    return apply_change(own, changed, "mail")
 
 
-def _change(own: OwnForm, change: Callable[[], object], at: str = "") -> PageOrRedirect:
+def apply_change(own: OwnForm, change: Callable[[], object], at: str = "") -> PageOrRedirect:
     """Call `change`, and show the page that it returns, or else the account.
 
     A refusal is shown at the form `at`.
@@ -186,7 +190,7 @@ def _change(own: OwnForm, change: Callable[[], object], at: str = "") -> PageOrR
 def verify_address(own: Own) -> PageOrRedirect:
     """Verify an address by the code that was mailed there."""
     verify = partial(accounts.prove_address, own.app, own.account, own.get("code"))
-    return _change(own, verify, "verify")
+    return apply_change(own, verify, "verify")
 
 
 @pages.post("/account/password")
@@ -194,8 +198,8 @@ def change_password(own: Own) -> PageOrRedirect:
     """Replace the password, and end all other sessions, and where the form says so all tokens."""
     session = own.visitor.session.id if own.visitor.session else ""
     old, new, end = own.raw("old"), own.raw("new"), bool(own.get("end-tokens"))
-    change = partial(accounts.change_password, own.app, own.account, old, new)
-    return _change(own, partial(change, session=session, tokens=end), "password")
+    change = partial(accounts.change_password, own.app, own.account, old, new, proven=True)
+    return apply_change(own, partial(change, session=session, tokens=end), "password")
 
 
 @pages.post("/account/logout-everywhere")
@@ -216,7 +220,7 @@ def make_token(own: Own) -> PageOrRedirect:
         accounts.end_if_suspended(own.app, own.account)
         return _page(own.context, own.visitor, own.account, issued)
 
-    return _change(own, made, "tokens")
+    return apply_change(own, made, "tokens")
 
 
 def _days(text: str) -> int | None:
@@ -228,13 +232,13 @@ def _days(text: str) -> int | None:
 @pages.post("/account/tokens/{id_:str}/revoke")
 def revoke_token(id_: Id, own: Own) -> PageOrRedirect:
     """Revoke a token."""
-    return _change(own, partial(accounts.revoke_token, own.app, own.account, id_))
+    return apply_change(own, partial(accounts.revoke_token, own.app, own.account, id_))
 
 
 @pages.post("/account/sessions/{id_:str}/end")
 def end_session(id_: Id, own: Own) -> PageOrRedirect:
     """End another session of the visitor."""
-    return _change(own, partial(accounts.end_session, own.app, own.account, id_))
+    return apply_change(own, partial(accounts.end_session, own.app, own.account, id_))
 
 
 @pages.post("/account/vacation")
@@ -247,7 +251,7 @@ def take_vacation(own: Own) -> PageOrRedirect:
         else:
             vacations.change(own.app, own.actor(), own.get("days"))
 
-    return _change(own, taken, "vacation")
+    return apply_change(own, taken, "vacation")
 
 
 def _day(text: str) -> int:
@@ -272,7 +276,7 @@ def export_account(own: Own) -> PageOrRedirect | Stream:
         archive = own_archive(own.app, own.account, own.visitor.wording)
         return Stream(archive, media_type=MEDIA_TYPE, headers=headers)
 
-    return _change(own, exported, "export")
+    return apply_change(own, exported, "export")
 
 
 @pages.post("/account/deletion")
@@ -280,10 +284,10 @@ def delete_account(own: Own) -> PageOrRedirect:
     """Delete the account and its personal data."""
 
     def deleted() -> Redirect:
-        accounts.delete_account(own.app, own.visitor.name, own.raw("password"))
+        accounts.delete_account(own.app, own.visitor.name, own.raw("password"), proven=True)
         return logged_out_to("/?over=account", own.visitor)
 
-    return _change(own, deleted, "deletion")
+    return apply_change(own, deleted, "deletion")
 
 
 @pages.post("/display", in_thread=False, for_guests=True)
