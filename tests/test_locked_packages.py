@@ -26,18 +26,20 @@ def canonical(name: str) -> str:
 def needed(name: str, extra: str = "") -> set[str]:
     """Return all packages that one needs on this machine, as far as they are not left out."""
     found: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     waiting = [(name, extra)]
     while waiting:
         one, wanted = waiting.pop()
+        if (one, wanted) in seen:
+            continue
+        seen.add((one, wanted))
         try:
             rows = [Requirement(row) for row in requires(one) or ()]
         except PackageNotFoundError:
             continue
         for row in rows:
             key = canonical(row.name)
-            if key in found | UNUSED or not (
-                row.marker is None or row.marker.evaluate({"extra": wanted})
-            ):
+            if key in UNUSED or not (row.marker is None or row.marker.evaluate({"extra": wanted})):
                 continue
             found.add(key)
             waiting += [(row.name, each) for each in row.extras or {""}]

@@ -184,6 +184,12 @@ class Moderation:
         own = [one for one in reports if one.about == account]
         return sorted(own, key=lambda one: (one.at, one.id), reverse=True)
 
+    def made_by(self, reporter: AccountId) -> list[PlayerReport]:
+        """Return the reports that an account has made and that are kept, the oldest first."""
+        ids: Any = self._client.hvals(keys.reports_made(reporter))
+        found = self._read([one.decode() for one in ids])
+        return sorted(found, key=lambda one: (one.at, one.id))
+
     def claim(self, report: PlayerReport, by: AccountId, decision: str, *, removed: bool) -> bool:
         """Decide a report; False if another has done so."""
         if not self._client.zrem(keys.OPEN_REPORTS, report.id):

@@ -57,6 +57,9 @@ FILES: Final[Mapping[str, str]] = {
     "{a:<hex>}:notes": "notes.json",
     "{s07.a1y}:refused:<hex>": "refused.json",
     "{site}:acts": "acts.json",
+    "{a:<hex>}:sanctions": "sanctions.json",
+    "{reports}:all": "sanctions.json",
+    "{reports}:made:<hex>": "sanctions.json",
     "{a:<hex>}:clubs": "clubs.json",
     "{club:<id>}:members": "clubs.json",
     "{club:<id>}:requests": "clubs.json",
@@ -99,6 +102,8 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "{s07.a1y}:log": "it has the events of all matches; those of the own ones are in `matches/`",
     "{s07.a1y}:m:<board>:out": "the answers to commands; the events and `refused.json` have what they decided",
     "{s07.a1y}:m:<board>:refusals": "counts of refusals until the next move",
+    "{reports}:open": _SAME,
+    "{reports}:appeals": _SAME,
     "{challenges}:open": _SAME,
     "{challenges}:filling": _PASSING,
     "{challenges}:club:<club>": _SAME,
@@ -156,6 +161,7 @@ def own_files(app: App, account: AccountId) -> Iterator[OwnFile]:
     yield _file("sessions.json", _browsers(app, account))
     yield _file("challenges.json", _challenges(app, account))
     yield _file("clubs.json", _clubs(app, account))
+    yield _file("sanctions.json", _sanctions(app, account))
     yield _file("lists.json", _lists(app, account))
     yield _file("refused.json", _refused(app, account))
     yield _file("ratings.json", ratings_of(app, account))
@@ -297,6 +303,25 @@ def _clubs(app: App, account: AccountId) -> dict[str, Any]:
             for club, role in app.clubs.of(account)
         ],
         "asks to join": [club.name for club in app.clubs.asked_by(account)],
+    }
+
+
+def _sanctions(app: App, account: AccountId) -> dict[str, Any]:
+    """Return the sanctions against the account without their moderators, and its own reports."""
+    return {
+        "against you": [
+            {
+                **{
+                    name: getattr(one, name) for name in ("kind", "since", "until", "why", "appeal")
+                },
+                "lifted": one.lifted,
+            }
+            for one in app.moderation.of(account)
+        ],
+        "reported by you": [
+            {"at": one.at, "kind": one.kind, "text": one.text, "words": one.words}
+            for one in app.moderation.made_by(account)
+        ],
     }
 
 

@@ -87,6 +87,7 @@ _SAID: Final[Mapping[str, str]] = {
     "tokens.json": N_("Programs that can use your account"),
     "sessions.json": N_("Browsers that are logged in, and those that show notifications"),
     "challenges.json": N_("Challenges and matches that wait"),
+    "sanctions.json": N_("What moderators decided about you, and what you reported"),
     "clubs.json": N_("Your clubs, and what you announced there"),
     "lists.json": N_("Whom you block and follow, and what you watch, pin and mute"),
     "refused.json": N_("Commands of yours that were refused"),
