@@ -36,6 +36,8 @@ class BackupNotes(msgspec.Struct, frozen=True):
     """The finding of its verification, in a sentence."""
     fault: str = ""
     """Why the last backup was not made, or did not hold; empty if it holds."""
+    failed: tuple[str, ...] = ()
+    """The ids of the backups that did not hold, since the last that did."""
 
 
 class BackupPlace:
@@ -54,7 +56,7 @@ class BackupPlace:
         except (FileNotFoundError, msgspec.MsgspecError):
             return BackupNotes()
 
-    def note(self, **changes: int | str) -> BackupNotes:
+    def note(self, **changes: int | str | tuple[str, ...]) -> BackupNotes:
         """Change some of the notes, and return them."""
         notes = msgspec.structs.replace(self.read(), **changes)
         draft = self._notes.with_suffix(".new")

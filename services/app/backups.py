@@ -1,6 +1,7 @@
 """Backups: an operator makes one, or asks the running server for one, and sees how they stand."""
 
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
@@ -82,12 +83,17 @@ def make_backup(settings: Settings) -> tuple[str, Manifest]:
     return id_, ServerCopies(data, secrets).make(settings, id_, int(begun * 1000), __version__)
 
 
-def thin_out(settings: Settings, retention: Retention | None = None) -> None:
-    """Delete older backups, once the newest has been tried; errors as of `make_backup`."""
+def thin_out(
+    settings: Settings, retention: Retention | None = None, failed: Collection[str] = ()
+) -> None:
+    """Delete older backups, once the newest was tried and holds; errors as of `make_backup`.
+
+    Those that `failed` their trials are deleted, so that none of them stands for its day, week or month.
+    """
     for target in _repositories(settings):
         if target is not None:
             ids = target.ids()
-            target.remove(set(ids) - kept(ids, retention or Retention()))
+            target.remove(set(ids) - kept(set(ids) - set(failed), retention or Retention()))
 
 
 def read_backups(settings: Settings) -> Repository:

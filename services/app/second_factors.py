@@ -235,7 +235,7 @@ def add_passkey(
         raise step_over()
     try:
         made = _server(site).register_complete(found.state, _read(answered.answer))
-    except Exception as error:  # whatever the library says of an answer that strangers make up
+    except _bad_answers() as error:
         raise _refused() from error
     credential = made.credential_data
     assert credential is not None
@@ -298,7 +298,7 @@ def log_in_by_passkey(app: App, site: str, step: str, answer: str, browser: byte
         if reason.code == Code.SUSPENDED:
             raise
         raise _refused() from reason
-    except Exception as error:  # as above
+    except _bad_answers() as error:
         note_security(SecurityEvent.LOGIN_FAILED, None, why=Code.WRONG_CODE)
         raise _refused() from error
     if count:
@@ -370,3 +370,12 @@ def _check_room(known: tuple[Passkey, ...]) -> None:
 
 def _refused() -> Refusal:
     return Refusal(Code.WRONG_CODE, SAY("passkey-refused"))
+
+
+def _bad_answers() -> tuple[type[Exception], ...]:
+    """Return the errors about an answer that a stranger has made up; all others are faults of the server."""
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - as above
+    from fido2.attestation.base import InvalidAttestation  # noqa: PLC0415
+
+    of_form = (ValueError, LookupError, TypeError, AttributeError)
+    return (InvalidAttestation, InvalidSignature, *of_form)

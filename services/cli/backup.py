@@ -85,9 +85,11 @@ def _make(settings: Settings, place: BackupPlace, *, is_tried: bool) -> str:
     report = try_backup(settings, id_)
     if report.exit_code != EXIT_OK:
         report.print()
+        place.note(failed=(*place.read().failed, id_))
         return [*report.faults, *report.unchecked, "it does not hold"][0]
     place.note(tried=made.begun, found=report.summary)
-    thin_out(settings)
+    thin_out(settings, failed=place.read().failed)
+    place.note(failed=())
     print(f"tried: {report.summary}")
     return ""
 

@@ -11,6 +11,8 @@ from infra.backup.port import BackupError, ChangedMeanwhileError
 from infra.backup.repository import Manifest, Repository
 from infra.backup.retention import Retention, id_of, kept
 from infra.backup.sealing import Encrypted, Plain, own_sealer, sealer_of
+from infra.settings.settings import Settings
+from services.app.backups import read_backups, thin_out
 from tests.fakes.memory_store import MemoryObjects
 
 DAY = 86_400
@@ -159,3 +161,13 @@ def test_of_one_day_the_newest_stays_and_what_is_no_backup_is_left_alone():
     ids = ["20260101T000000Z", "20260101T120000Z", "notes"]
     assert kept(ids, Retention(1, 1, 1)) == {"20260101T120000Z", "notes"}
     assert kept(["20260101T000000Z"], Retention(0, 0, 0)) == {"20260101T000000Z"}
+
+
+def test_a_backup_that_failed_its_trial_stands_for_no_day(tmp_path):
+    settings = Settings(data=tmp_path / "data", backup=str(tmp_path / "backups"))
+    target = read_backups(settings)
+    ids = [id_of(NEW_YEAR + day * DAY + hour * 3600) for day in (0, 1) for hour in (9, 12, 15)]
+    for id_ in ids:
+        backup(target, id_)
+    thin_out(settings, failed=[ids[2]])
+    assert target.ids() == [ids[1], ids[5]]
