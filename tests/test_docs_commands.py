@@ -61,7 +61,10 @@ NOT_TYPED = {
         "docs/terminal.md",
         "matchpost play",
     ): "it draws a board until it is quit; tests/tui plays on one",
-    ("docs/clubs.md", ""): "it was typed once, as the page says: a class of its own, and a lost disk",
+    (
+        "docs/clubs.md",
+        "",
+    ): "it was typed once, as the page says: a class of its own, and a lost disk",
     ("docs/mail.md", "apt-get install"): SETUP,
     ("docs/mail.md", "install -d"): SETUP,
     ("docs/mail.md", "swaks"): "it needs Postfix, and was typed once, as the page says",

@@ -86,11 +86,11 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.MISSING_SCOPE: CodeInfo(EXIT_REFUSED, 403, "the token lacks the scope for this"),
     Code.NOT_A_PLAYER: CodeInfo(EXIT_REFUSED, 403, "the user isn't a player of this match"),
     Code.NOT_AN_ARBITER: CodeInfo(EXIT_REFUSED, 403, "the user isn't an arbiter"),
+    Code.NOT_A_MODERATOR: CodeInfo(EXIT_REFUSED, 403, "the user isn't a moderator"),
+    Code.NOT_AN_OPERATOR: CodeInfo(EXIT_REFUSED, 403, "the user isn't an operator"),
     Code.NOT_AN_ORGANISER: CodeInfo(
         EXIT_REFUSED, 403, "the user isn't an organiser or an owner of the club"
     ),
-    Code.NOT_A_MODERATOR: CodeInfo(EXIT_REFUSED, 403, "the user isn't a moderator"),
-    Code.NOT_AN_OPERATOR: CodeInfo(EXIT_REFUSED, 403, "the user isn't an operator"),
     Code.NOT_WANTED: CodeInfo(EXIT_REFUSED, 403, "another player doesn't want this from the user"),
     Code.UNKNOWN_BOARD: CodeInfo(EXIT_REFUSED, 404, "there is no match with this number"),
     Code.WRONG_GAME: CodeInfo(EXIT_REFUSED, 409, "the match is of another game"),
@@ -131,8 +131,8 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.UNKNOWN_CLUB: CodeInfo(
         EXIT_REFUSED, 404, "there is no club at this path that the user may see"
     ),
-    Code.CLUB_CLOSED: CodeInfo(EXIT_REFUSED, 409, "the club is closed"),
     Code.LAST_OWNER: CodeInfo(EXIT_REFUSED, 409, "the club has no other owner"),
+    Code.CLUB_CLOSED: CodeInfo(EXIT_REFUSED, 409, "the club is closed"),
     Code.OWN_CHALLENGE: CodeInfo(
         EXIT_REFUSED, 409, "the user made this challenge, and only others can take it"
     ),

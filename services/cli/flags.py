@@ -54,6 +54,13 @@ SETTINGS: Final[Mapping[str, str]] = {
     "push": "whether players may have notifications in their browsers: on or off",
     "push_services": "the push services that notifications are given to: hosts or origins",
     "transfer_to": "the servers at which matches may go on, separated by blanks",
+    "oidc_issuer": "the group's own sign-in service, an OpenID Connect provider: its URL",
+    "oidc_client": "the name of this server at that service",
+    "oidc_secret_file": "the file with this server's secret at that service",
+    "oidc_label": "the name of that service on the button of the log-in page",
+    "backup": "where a backup is made each day: a folder, s3://bucket/prefix, gs:// or az://",
+    "backup_keys": "where keys and seeds go with each backup: another place",
+    "backup_encrypt_to": "the key to which backups are encrypted",
 }
 """The flags for settings, by field of `infra.settings.settings.Settings`; a test keeps them complete."""
 

@@ -82,7 +82,7 @@ def test_a_lost_password_is_replaced_and_all_that_it_opened_is_closed(api, capsy
         assert come().get(f"/password/{link}").status_code == 404
         assert come().log_in("frida", PASSWORD).status_code == 401
         assert come().log_in("frida", password).status_code == 303
-    create_robot_accounts(api.parts.people, api.parts.accounts._macs)
+    create_robot_accounts(api.parts.people, api.parts.accounts.macs)
     for wrong, code in (("no-such-player", "unknown-user"), ("robot-easy", "not-wanted")):
         assert run(api, "reset", wrong) == 1
         assert code in capsys.readouterr().err

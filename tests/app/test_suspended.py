@@ -119,7 +119,7 @@ def test_an_operator_logs_an_account_out(everywhere, capsys):
     with door(everywhere.api) as come:
         assert come().log_in(one.name).status_code == 303
     parts = everywhere.api.parts
-    create_robot_accounts(parts.people, parts.accounts._macs)
+    create_robot_accounts(parts.people, parts.accounts.macs)
     for name, code in (("no-such-player", "unknown-user"), ("robot-easy", "not-wanted")):
         assert run(name, is_suspended=True, settings=everywhere.api.settings) == 1
         assert code in capsys.readouterr().err

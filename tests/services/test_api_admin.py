@@ -35,8 +35,12 @@ def operator(api: Api) -> Player:
 
 BODIES = {
     "suspend": {"why": "x"}, "reinstate": {"why": "x"}, "reset": {}, "role": {"role": "operator"},
-    "accounts": {"userid": "new-one"}, "signup-links": {}, "admission": {"signups": "closed"},
+    "decision": {}, "sanctions": {"sanction": "warning", "why": "x"}, "sanction": {"lifts": True},
+    "site": {"name": "x"}, "accounts": {"userid": "new-one"}, "signup-links": {}, "admission": {"signups": "closed"},
 }  # fmt: skip
+
+
+FOR_MODERATORS = ("/acts", "/reports", "/sanctions")
 
 
 def requests() -> list[tuple[str, str]]:
@@ -44,6 +48,7 @@ def requests() -> list[tuple[str, str]]:
     found = []
     for route in routes:
         path = next(iter(route.paths)).replace("{link:str}", "0" * 16)
+        path = path.replace("{report:str}", "report").replace("{sanction:str}", "sanction")
         found += [(str(method), path) for method in route.http_methods]
     return found
 
@@ -62,13 +67,14 @@ def test_each_route_needs_the_scope_and_the_role(api):
     plain, moderator = admin(api), admin(api, AccountRole.MODERATOR)
     before = acts_of(api.parts, TERMINAL)
     found = requests()
-    assert len(found) == 14
+    assert len(found) == 19
     for method, path in found:
         here = path.replace("{userid:str}", target.name)
         assert ask(api, scopeless, method, here) == (403, "missing-scope"), here
-        wrong = "not-a-moderator" if here.endswith("/acts") else "not-an-operator"
+        for_moderators = any(word in here for word in FOR_MODERATORS)
+        wrong = "not-a-moderator" if for_moderators else "not-an-operator"
         assert ask(api, plain, method, here) == (403, wrong), here
-        if not here.endswith("/acts"):
+        if not for_moderators:
             assert ask(api, moderator, method, here) == (403, wrong), here
     assert ask(api, moderator, "GET", "/api/admin/acts")[0] == 200
     assert acts_of(api.parts, TERMINAL) == before

@@ -250,7 +250,9 @@ TOKEN = {"label": "forever", "scope": ["read", "play", "account"], "days": ""}
 def test_an_old_session_makes_no_token_and_changes_no_address_without_the_password(api, come):
     name, guest = api.player().name, come()
     old_session(api, guest, name)
-    assert guest.page("/account").count('name="password"') == 3  # deletion has it
+    assert (
+        guest.page("/account").count('name="password"') == 5
+    )  # also in deletion, own data and codes
     for path, fields in (
         ("/account/tokens", TOKEN),
         ("/account/addresses", {"addresses": "evil@attacker.example"}),

@@ -166,7 +166,9 @@ def test_a_match_is_shown_to_a_spectator_once_the_session_or_the_account_is_gone
     assert shown_name(None) in page
 
 
-FOR_ANYBODY = {"/login", "/signup", "/password", "/password/abc", "/display"}
+FOR_ANYBODY = {"/login", "/signup", "/password", "/password/abc", "/display", "/banner"}
+FOR_ANYBODY |= {f"/login/{one}" for one in ("code", "passkey", "passkey/ask", "provider")}
+FOR_ANYBODY |= {"/signup/provider"}
 WITHOUT_ACCOUNT = FOR_ANYBODY | {"/logout", "/robots", "/m/1/check"}
 PROVEN_BY_LINK = {"/unsubscribe/abc"}
 """A link in a mail proves itself, and mail programs send it."""

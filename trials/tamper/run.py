@@ -31,7 +31,7 @@ from tests.helpers.scrubbing import (
 from tests.helpers.server_copy import ServerCopy, dump_of, restore
 from trials.tamper.changes import Change, Tampering, seeds
 from workers.scrub.job import sections
-from workers.scrub.scrubber import ScrubFault, Section
+from workers.scrub.scrubber import ScrubFault, ScrubSection
 
 ROOT = Path(__file__).parents[2]
 if __name__ == "__main__":
@@ -128,7 +128,7 @@ class TamperBench:
         return "", ""
 
 
-def found_by(section: Section) -> Iterator[ScrubFault]:
+def found_by(section: ScrubSection) -> Iterator[ScrubFault]:
     """Yield the faults that a section of the scrubber finds, each found twice."""
     cursor: str | None = ""
     while cursor is not None:

@@ -46,6 +46,7 @@ TAGS: Final = {
     "events": "The whole history of a match, and new events as they come",
     "receipts": "The server's promise that something is in its published log, and the proof of it",
     "moderation": "Reports, sanctions and appeals",
+    "site": "The site's own name, texts, banner and logo",
     "clubs": "Clubs and classes: their members, announcements and links",
     "challenges": "Matches with seats that any player may take",
     "replies": "Conditional moves, which the server plays as soon as it is your turn",
