@@ -15,12 +15,14 @@ from domain.match.decision import seat_of
 from domain.match.offers import DEAL, OFFER_KINDS
 from domain.match.state import MatchState
 from domain.rules import AnyRules, rules_by_id
+from services.app.challenges import is_invited
 from services.app.context import Actor, App
 from services.app.draws import DrawPart, accept_command, read_text
 from services.app.move_text import read_move
 from services.app.play import Course, Steps, decided
 from services.app.receipts import Answered
 from services.app.refusal_words import SAY
+from services.app.sanctions import check_may_start
 
 RevealedText = Annotated[
     str, msgspec.Meta(min_length=2, max_length=128, pattern="^([0-9A-Fa-f]{2})+$")
@@ -104,7 +106,8 @@ def act(app: App, actor: Actor, board: int, state: MatchState, action: Action) -
     def steps() -> Steps[Answered]:
         return (yield from decided(app, command_of(app, actor, board, state, action), state.ply))
 
-    return Course(steps(), blocks=isinstance(action, Accept))
+    asks_redis = isinstance(action, Accept) or is_invited(state, actor.account)
+    return Course(steps(), blocks=asks_redis)
 
 
 def command_of(
@@ -112,11 +115,13 @@ def command_of(
 ) -> CommandEnvelope:
     """Return the command for a player's action; refuses what can be refused without a decision.
 
-    Only an `Accept` asks Redis.
+    Only an `Accept` asks Redis, and an action of a player who has yet to accept the match: `sanctioned`.
     """
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, SAY("no-board", board=board))
     seat_of(actor.account, state)
+    if isinstance(action, Accept | Move) and is_invited(state, actor.account):
+        check_may_start(app, actor.account)
     command = _command(app, actor, board, state, action)
     return CommandEnvelope(board, actor.command_id(), actor.account, command)
 

@@ -265,6 +265,22 @@ def test_who_may_not_start_is_refused_at_every_way_in_and_plays_on(api, everywhe
     assert one.post("/api/matches", {"game": "one", "players": [one.name]}).is_success
 
 
+def test_who_may_not_start_accepts_no_invitation_and_may_decline_it(api, everywhere):
+    one, other = everywhere.player(), everywhere.player()
+    boards = [everywhere.match(other, one) for _ in range(2)]
+    verdict = ReportVerdict(SanctionKind.NO_MATCHES, 3, why="aborts")
+    sanction_player(api.parts, actor(moderator(api)), one.name, verdict)
+    for do in ("accept", "m13-j7"):
+        line = f"pow2 move {boards[0]} {one.name} {PASSWORD} {do}"
+        assert everywhere.say(line).code == everywhere.mail(one, line).code == "sanctioned"
+    assert code_of(one.give(boards[0], {"do": "accept"})) == "sanctioned"
+    assert code_of(one.move(boards[0], "m13-j7")) == "sanctioned"
+    assert one.give(boards[0], {"do": "decline"}).is_success
+    lifted = sanctions_of(api.parts, one.account)[0]
+    lift_sanction(api.parts, actor(moderator(api), "l"), one.name, lifted.id, lifts=True)
+    assert one.give(boards[1], {"do": "accept"}).is_success
+
+
 def test_a_sanction_ends_by_itself_and_the_longest_of_its_kind_counts(api, monkeypatch):
     app, one, other, by = api.parts, *api.players(), moderator(api)
     for key, days in (("a", 1), ("b", 9)):

@@ -34,6 +34,7 @@ COMMANDS_PATH: Final = "/api/matches/{board:int}/commands"
 @refuses(
     *MOVE_ERRORS,
     Code.UNREADABLE_MOVE,
+    Code.SANCTIONED,
     Code.UNKNOWN_OFFER,
     Code.BAD_OPTION,
     Code.WRONG_TEXT,
