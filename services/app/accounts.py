@@ -17,6 +17,7 @@ from infra.mail.account_changes import erase_mail
 from infra.people.accounts import Profile
 from infra.people.accounts.usernames import Lookalikes
 from infra.people.accounts.writing import refuse_suspended
+from infra.people.admission import SignupLink
 from infra.people.clubs import ClubRole
 from infra.people.rate_limits import SecurityEvent, note_security
 from infra.people.sessions import FreshSession, Session
@@ -54,13 +55,19 @@ def sign_up(
     admission = nullcontext() if by_operator else admitted(app, link)
     with admission as used, claimed_userid(app, userid):
         account = app.accounts.signup(userid, password, addresses, is_counted=not by_operator)
-    if used and (club := app.clubs.get(used.club) if used.club else None) and not club.closed:
+    begin_account(app, account, used)
+    return account
+
+
+def begin_account(app: App, account: AccountId, used: SignupLink | None) -> None:
+    """Do what every new account needs; the sign-up link that made it may make it a member of a club."""
+    club = app.clubs.get(used.club) if used and used.club else None
+    if used and club and not club.closed:
         # crash window: an account that is no member; the club's next link, or an organiser, makes it one
         with suppress(Refusal):  # the club is full: the account is made all the same
             app.clubs.put_member(club, account, ClubRole(used.role or ClubRole.MEMBER))
     # crash window: an account without the mark sees broadcasts from before it was made
     app.messages.mark_born(account)
-    return account
 
 
 def authenticate(

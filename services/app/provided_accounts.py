@@ -12,6 +12,7 @@ from domain.match.events import AccountId
 from infra.people.login_steps import LoginStep
 from infra.people.openid import Provider
 from infra.sentences import SAY as OF_ACCOUNTS
+from services.app.accounts import begin_account
 from services.app.admission import admitted, check_signups
 from services.app.context import App
 from services.app.passwords import is_fresh
@@ -89,7 +90,7 @@ def make_provided_account(
     if found is None:
         raise step_over()
     digest = bytes.fromhex(found.state["digest"])
-    with admitted(app, link), claimed_userid(app, userid):
+    with admitted(app, link) as used, claimed_userid(app, userid):
         if app.login_steps.take(step, _NEW, browser) is None:
             raise step_over()
         try:
@@ -98,7 +99,7 @@ def make_provided_account(
             # the same text can't be taken again, so the name is chosen for a step like it
             app.login_steps.put_back(step, found)
             raise
-    app.messages.mark_born(account)
+    begin_account(app, account, used)
     return account
 
 

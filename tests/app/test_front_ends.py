@@ -159,6 +159,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "provided_accounts.choose_password": BY_PROVIDER,
     "passwords.reset_password": BY_LINK,
     "accounts.erase_account": WITHIN,
+    "accounts.begin_account": WITHIN,
     "accounts.set_suspended": ADMIN,
     "accounts.all_profiles": OPERATOR,
     "accounts.account_page": ADMIN,
