@@ -4,6 +4,7 @@
     .venv/bin/python trials/mutants.py --under services/app --json > app.json
     .venv/bin/python trials/mutants.py --again trials/mutants-core.json
     .venv/bin/python trials/mutants.py --under services/app --again trials/mutants-app.json
+    .venv/bin/python trials/mutants.py --under infra/store workers/commands --again trials/mutants-store.json
 
 A mutant has one comparison, operator, number or branch changed, or one call deleted, in the body of a function of `--under`. It is
 put in place while its module is imported, so no file is changed, and the tests of what it is part of run until
