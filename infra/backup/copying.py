@@ -103,7 +103,7 @@ def _copy_data(target: Repository, data: Path) -> _Files:
             opened.append((file.relative_to(data).as_posix(), source, source.seek(0, 2)))
             source.seek(0)
         if append_only_files(folder) != listed:
-            raise ChangedMeanwhileError(f"the files in {folder} were written anew")
+            raise ChangedMeanwhileError(f"the files in {folder} were written again")
         return {path: target.add_file(path, source, size) for path, source, size in opened}
 
 
