@@ -321,7 +321,7 @@ def _administer(said: Exchange) -> None:
 
 
 def _finding(report: Any) -> Any:
-    """Give a finding that does not depend on the machine."""
+    """Return a finding that does not depend on the machine."""
     return next(one for one in report["findings"] if one["about"] == "lists")
 
 

@@ -33,7 +33,7 @@ def run(*command: object, **options: Any) -> str:
 
 @contextmanager
 def installed(folder: Path) -> Iterator[Path]:
-    """Give the program of the wheel in a fresh environment, which has what the lock names and nothing else."""
+    """Return the program of the wheel in a fresh environment, which has what the lock names and nothing else."""
     source = folder / "source"
     run("git", "clone", "-q", ROOT, source)
     run(sys.executable, "-m", "venv", folder / "fresh")

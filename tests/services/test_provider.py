@@ -160,7 +160,7 @@ def test_the_first_sign_in_makes_an_account_and_the_next_opens_it(api, provider,
     entered = sign_in(provider, again, "4711", "called otherwise by now")
     assert (entered.status_code, entered.headers["location"]) == (303, "/players")
     assert 'data-user="ada"' in again.page("/account")
-    # whoever has the name there, but is somebody else
+    # somebody else who has the same name there
     assert "Choose a name" in sign_in(provider, come(), "4712", "ada").text
     assert come().log_in("ada", "").status_code == 401
 

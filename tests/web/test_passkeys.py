@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 
 def authenticator(page: Page, **more: bool) -> str:
-    """Give the browser a device that keeps passkeys, and return its id."""
+    """Add a device that keeps passkeys to the browser, and return its id."""
     tools = page.context.new_cdp_session(page)
     tools.send("WebAuthn.enable")
     options = {
