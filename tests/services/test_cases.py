@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -189,7 +190,8 @@ def test_a_job_freezes_the_cases_that_wait_and_waits_for_the_log(api, players):
 
 def test_the_scheduler_requests_a_run_for_new_cases_and_again_later(api, players, monkeypatch):
     now = [1_000.0]
-    monkeypatch.setattr(evidence_job.time, "monotonic", lambda: now[0])
+    # in this module alone, because the other workers' threads sleep by the clock of the process
+    monkeypatch.setattr(evidence_job, "time", SimpleNamespace(monotonic=lambda: now[0]))
     wakeup = EvidenceWakeup(api.parts.cases, api.parts.queue)
     board = api.match(*players[:2])
     players[0].post(f"/api/matches/{board}/claim", {"ply": 0, "text": "look"})
