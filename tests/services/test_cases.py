@@ -35,6 +35,7 @@ from infra.mail.composer import MatchUpdate
 from infra.mail.progress import DigestItem
 from infra.objects.port import ObjectDiffersError
 from infra.people.accounts import AccountRole
+from infra.process import intervals
 from infra.projections.notices import NoticeKind
 from infra.redis import keys
 from infra.redis.rq_jobs import FREEZE, MAINTENANCE, queue_key
@@ -190,8 +191,9 @@ def test_a_job_freezes_the_cases_that_wait_and_waits_for_the_log(api, players):
 
 def test_the_scheduler_requests_a_run_for_new_cases_and_again_later(api, players, monkeypatch):
     now = [1_000.0]
-    # in this module alone, because the other workers' threads sleep by the clock of the process
-    monkeypatch.setattr(evidence_job, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    # in these modules alone, because the other workers' threads sleep by the clock of the process
+    for module in (evidence_job, intervals):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
     wakeup = EvidenceWakeup(api.parts.cases, api.parts.queue)
     board = api.match(*players[:2])
     players[0].post(f"/api/matches/{board}/claim", {"ply": 0, "text": "look"})
