@@ -81,6 +81,10 @@ class Code(StrEnum):
     LAST_OWNER = "last-owner"
     CLUB_CLOSED = "club-closed"
     OWN_CHALLENGE = "own-challenge"
+    UNKNOWN_TOURNAMENT = "unknown-tournament"
+    ALREADY_ENTERED = "already-entered"
+    NOT_ENTERED = "not-entered"
+    UNKNOWN_PAIRING = "unknown-pairing"
     # delivery
     ID_REUSED = "id-reused"
     TOO_MANY_REFUSALS = "too-many-refusals"

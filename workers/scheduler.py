@@ -11,12 +11,11 @@ from typing import Final, assert_never
 
 import msgspec
 
+from domain import aggregates
 from domain.errors import Code
-from domain.match.clocks import all_late_are_robots
-from domain.match.commands import CommandEnvelope, FlagPlayer, RemindPlayer, tag_of
+from domain.match.commands import Command, CommandEnvelope, tag_of
 from domain.match.events import SERVER_ACCOUNT, command_id
-from domain.match.history import PackedSnapshot, unpack_snapshot
-from domain.match.state import next_due, reminder_is_due
+from domain.match.history import PackedSnapshot
 from infra.process.failpoints import failpoint
 from infra.redis.keys import lane_of
 from infra.store.gateway import submission_of
@@ -63,7 +62,7 @@ class _DueCommand(msgspec.Struct, frozen=True):
 
     board: int
     seq: int
-    command: RemindPlayer | FlagPlayer
+    command: Command
     ply: int
 
 
@@ -219,8 +218,8 @@ class Scheduler:
 
     def _check_listed(self, board: int, data: PackedSnapshot, now: int) -> None:
         """Repair the due time of a match that is listed as due, and is not."""
-        snapshot = unpack_snapshot(data)
-        wanted = next_due(snapshot.state)
+        snapshot = aggregates.unpack(data)
+        wanted = aggregates.next_due(snapshot.state)
         if not 0 < wanted <= now and self._repair(board, snapshot.head, wanted):
             logger.warning("match %d was listed as due, and is due at %d: repaired", board, wanted)
 
@@ -298,14 +297,9 @@ def _due_match(
 def _due_command(
     board: int, data: PackedSnapshot | None, now: int, *, spare_robots: bool
 ) -> _DueCommand | None:
-    state = unpack_snapshot(data).state
-    if not 0 < next_due(state) <= now:
-        return None
-    reminder = reminder_is_due(state, now)
-    if not reminder and spare_robots and all_late_are_robots(state, now):
-        return None
-    command = RemindPlayer(ply=state.ply) if reminder else FlagPlayer(ply=state.ply)
-    return _DueCommand(board, state.seq, command, state.ply)
+    state = aggregates.unpack(data).state
+    command = aggregates.due_command(state, now, spare_robots=spare_robots)
+    return _DueCommand(board, state.seq, command, state.ply) if command else None
 
 
 def _submission(one: _DueMatch) -> Submission:

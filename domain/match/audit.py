@@ -4,8 +4,8 @@ A history is valid if its events are in place and chained, and if deciding each 
 order gives exactly the recorded events.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import assert_never
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Generic, Protocol, TypeVar, assert_never
 
 import msgspec
 from msgspec import UNSET
@@ -41,7 +41,7 @@ from domain.match.conditional_moves import (
     merge,
 )
 from domain.match.decide import decide
-from domain.match.decision import Decision, DecisionContext
+from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import (
     SERVER_ACCOUNT,
     Absent,
@@ -58,6 +58,7 @@ from domain.match.events import (
     Flagged,
     Gathered,
     Imported,
+    MatchPaired,
     MatchProposed,
     MatchStarted,
     Moved,
@@ -79,6 +80,7 @@ from domain.match.events import (
 )
 from domain.match.history import (
     EMPTY_SNAPSHOT,
+    NO_HASH,
     BrokenHistory,
     EventEnvelope,
     Snapshot,
@@ -90,17 +92,29 @@ from domain.match.history import (
 )
 from domain.match.state import MatchState, Reason
 from domain.rules import Seat, rules_by_id
+from domain.tournament.events import TournamentEventBody
+from domain.tournament.recorded import possible_commands as recorded_commands
 
 
-class AuditResult(msgspec.Struct, frozen=True):
+class _CountedState(Protocol):
+    """A state that knows how many events led to it."""
+
+    @property
+    def seq(self) -> int: ...
+
+
+State = TypeVar("State", bound=_CountedState)
+
+
+class AuditResult(msgspec.Struct, Generic[State], frozen=True):
     """A valid history."""
 
-    state: MatchState
+    state: State
     """The last one."""
     head: bytes
     """The leaf hash of the last event."""
     envelopes: list[EventEnvelope]
-    states: Mapping[int, MatchState]
+    states: Mapping[int, State]
     """The states that were asked for, by the number of the last event before."""
 
     @property
@@ -109,21 +123,42 @@ class AuditResult(msgspec.Struct, frozen=True):
         return len(self.envelopes)
 
 
-def verify(board: int, events: Sequence[bytes], wanted: Collection[int] = ()) -> AuditResult:
+def verify(
+    board: int, events: Sequence[bytes], wanted: Collection[int] = ()
+) -> AuditResult[MatchState]:
     """Check a match's whole history; raises `BrokenHistory` with the first invalid event.
 
     Returns the states after the events with the `wanted` numbers, if a command ends there.
     """
-    snapshot = EMPTY_SNAPSHOT
-    envelopes = check_chain(board, events)
-    states = {0: snapshot.state}
+
+    def again(group: Sequence[EventEnvelope], head: bytes, state: MatchState) -> MatchState:
+        return decide_again(board, group, Snapshot(head, state))[1].state
+
+    return verify_chain(board, events, wanted, EMPTY_SNAPSHOT.state, again)
+
+
+def verify_chain(
+    number: int,
+    events: Sequence[bytes],
+    wanted: Collection[int],
+    state: State,
+    again: Callable[[Sequence[EventEnvelope], bytes, State], State],
+) -> AuditResult[State]:
+    """Check the whole history of an aggregate, as `verify` does.
+
+    `state` is the one before the first event. `again` decides the command of some events again, on the head and the
+    state before them, and returns the state after them.
+    """
+    head = NO_HASH
+    envelopes = check_chain(number, events)
+    states = {0: state}
     for group in events_by_command(envelopes):
-        state = decide_again(board, group, snapshot)[1].state
+        state = again(group, head, state)
         if state.seq in wanted:
             states[state.seq] = state
         # hash the stored bytes, because an older version may have encoded them in another way
-        snapshot = Snapshot(leaf_hash(events[state.seq - 1]), state)
-    return AuditResult(snapshot.state, snapshot.head, envelopes, states)
+        head = leaf_hash(events[state.seq - 1])
+    return AuditResult(state, head, envelopes, states)
 
 
 def decide_again(
@@ -140,6 +175,18 @@ def decide_again(
         decision = decide(sent, snapshot.state, _recorded_context(group))
     except Exception as error:
         raise BrokenHistory(first.seq, f"the rules failed on it: {error!r}") from error
+    accepted = check_decision(decision, group)
+    sealed, after = chain_events(sent, accepted, snapshot, first.at)
+    for recorded, data in zip(group, sealed, strict=True):
+        # `prev` was checked by the stored bytes
+        if replace(decode_event(data), prev=recorded.prev) != recorded:
+            raise BrokenHistory(recorded.seq, "deciding it again gives another time or actor")
+    return accepted, after
+
+
+def check_decision(decision: Decision | Rejection, group: Sequence[EventEnvelope]) -> Decision:
+    """Return a decision that was made again if it has the recorded events; else raise `BrokenHistory`."""
+    first = group[0]
     if not isinstance(decision, Decision):
         raise BrokenHistory(first.seq, f"the rules refuse it: {decision.sentence}")
     for recorded, again in zip(group, decision.events, strict=False):
@@ -150,12 +197,7 @@ def decide_again(
         raise BrokenHistory(
             at, f"the rules give {len(decision.events)} events here, not {len(group)}"
         )
-    sealed, after = chain_events(sent, decision, snapshot, first.at)
-    for recorded, data in zip(group, sealed, strict=True):
-        # `prev` was checked by the stored bytes
-        if replace(decode_event(data), prev=recorded.prev) != recorded:
-            raise BrokenHistory(recorded.seq, "deciding it again gives another time or actor")
-    return decision, after
+    return decision
 
 
 def _recorded_context(group: Sequence[EventEnvelope]) -> DecisionContext:
@@ -267,6 +309,12 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
             raise BrokenHistory(
                 first.seq, "it follows from a command, and none is recorded before it"
             )
+        case TournamentEventBody() if found := recorded_commands(event, first.actor):
+            return list(found)
+        case TournamentEventBody():
+            raise BrokenHistory(
+                first.seq, "it follows from a command, and none is recorded before it"
+            )
         case _:  # pragma: no cover - the union is closed
             assert_never(event)
 
@@ -303,6 +351,8 @@ def _start_command(event: MatchStarted | Challenged) -> StartMatch:
     )
     if isinstance(event, MatchProposed | DealProposed):
         start = replace(start, lapse=event.lapse)
+    if isinstance(event, MatchPaired):
+        start = replace(start, pairing=(event.tournament, event.pairing))
     if isinstance(event, MatchStarted):
         # the entropy of a start that draws nothing is not recorded
         return replace(start, text=event.draw.texts[0] if event.draw else b"")

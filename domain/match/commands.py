@@ -13,15 +13,13 @@ from msgspec import UNSET, UnsetType
 from domain.clocks.match_clock import GivenTime
 from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment
-from domain.match.events import AccountId, CommandId, ImportedResult, MatchSource, RecordDecoder
+from domain.match.events import ImportedResult, MatchSource
+from domain.records import AccountId, CommandBase, CommandId, RecordDecoder
 from domain.rules import Seat
+from domain.tournament.commands import TournamentCommand
 
 TEXT_LIMIT: Final = 512
 """The most characters of a command's text."""
-
-
-class CommandBase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The base of all commands, which are named in the imperative."""
 
 
 class StartMatch(CommandBase, frozen=True, tag="start"):
@@ -43,6 +41,8 @@ class StartMatch(CommandBase, frozen=True, tag="start"):
     """How long the other players have to accept, ms; unset for players who have all agreed before."""
     server_deals: bool | UnsetType = UNSET
     """With `gather` and `lapse`: whether nobody is to reveal a text, because the server keeps all."""
+    pairing: tuple[int, int] | UnsetType = UNSET
+    """Tournament and pairing that the match is of. Only the server sends it."""
 
 
 class PlayMove(CommandBase, frozen=True, tag="move"):
@@ -187,7 +187,9 @@ Command = (
     | GiveRuling
     | MakeAppeal
     | ImportMatch
+    | TournamentCommand
 )
+"""All commands that an inbox takes: those of matches, and those of tournaments."""
 
 
 class CommandEnvelope(msgspec.Struct, frozen=True, array_like=True):

@@ -63,6 +63,7 @@ from domain.match.start import (
 )
 from domain.match.state import MatchState
 from domain.rules import Seat, rules_by_id
+from domain.tournament.commands import TournamentCommandBase
 
 __all__ = [
     "NO_CONTEXT",
@@ -120,6 +121,8 @@ def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) 
             return decide_timeout(command, sent.actor, state, now, context.unseen)
         case MakeClaim() | GiveRuling() | MakeAppeal() as command:
             return decide_dispute(command, sent.actor, state, now)
+        case TournamentCommandBase():
+            raise Refusal(Code.UNKNOWN_TOURNAMENT, SAY("no-tournament", number=sent.match))
         case command:
             return _decide_for_player(sent, command, state, context, now)
 

@@ -29,6 +29,7 @@ from domain.match.events import (
     Flagged,
     Gathered,
     Imported,
+    MatchPaired,
     MatchProposed,
     MatchStarted,
     Moved,
@@ -59,6 +60,7 @@ from domain.match.state import (
     initial,
 )
 from domain.rules import Seat
+from domain.tournament.events import TournamentEventBody
 
 
 def evolve(
@@ -136,6 +138,8 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return state  # `evolve` has the cases, and the clock has the time
         case Ended():
             return replace(state, result=event, next=None, offer=None)
+        case TournamentEventBody():
+            raise TypeError("an event of a tournament changes no match")
         case _:  # pragma: no cover - the union is closed
             assert_never(event)
 
@@ -149,7 +153,8 @@ def _after_start_or_proposal(
     match event:
         case MatchStarted(setup=setup, next=mover):
             begun = replace(state, setup=setup, next=mover, texts=(), position=position)
-            return replace(begun, gather=None, offer=None)
+            pairing = (event.tournament, event.pairing) if isinstance(event, MatchPaired) else None
+            return replace(begun, gather=None, offer=None, pairing=pairing)
         case Called():
             return replace(state, texts=missing, gather=CommitState(event.commitments))
         case Imported():

@@ -231,11 +231,24 @@ def pack_snapshot(snapshot: Snapshot, since: MatchState | None = None) -> Packed
     return PackedSnapshot(snapshot.head + _PACK.encode(bare), moves.encode(), turns)
 
 
+_HEAD: Final = 32
+_MAPS: Final = frozenset((*range(0x80, 0x90), 0xDE))
+"""First bytes of a map in MessagePack, as which a tournament's state is stored; a match's is an array."""
+
+
+def is_tournament(packed: PackedSnapshot) -> bool:
+    """Return whether a stored snapshot is a tournament's."""
+    return len(packed.state) > _HEAD and packed.state[_HEAD] in _MAPS
+
+
 def unpack_snapshot(packed: PackedSnapshot | None) -> Snapshot:
-    """Read a stored snapshot; `EMPTY_SNAPSHOT` for None, `msgspec.MsgspecError` for a damaged one."""
-    if packed is None:
+    """Read the stored snapshot of a match; `msgspec.MsgspecError` for a damaged one.
+
+    `EMPTY_SNAPSHOT` for None, and for the number of a tournament, which is no match.
+    """
+    if packed is None or is_tournament(packed):
         return EMPTY_SNAPSHOT
-    state = _UNPACK.decode(memoryview(packed.state)[32:])
+    state = _UNPACK.decode(memoryview(packed.state)[_HEAD:])
     if packed.moves.count(b" ") + bool(packed.moves) != state.ply:
         raise msgspec.ValidationError(f"the state has {state.ply} plies, and the moves others")
     clock = state.clock
@@ -244,7 +257,7 @@ def unpack_snapshot(packed: PackedSnapshot | None) -> Snapshot:
     if state.ply:
         clock = clock and replace(clock, turns=packed.turns)
         state = replace(state, moves=decode_text(packed.moves), clock=clock)
-    return Snapshot(packed.state[:32], state)
+    return Snapshot(packed.state[:_HEAD], state)
 
 
 def chain_events(
@@ -293,10 +306,10 @@ def _is_own_reveal(sent: CommandEnvelope, account: AccountId) -> bool:
 
 
 def encode_refusal(
-    sent: CommandEnvelope, rejected: Rejection, snapshot: Snapshot, received: int
+    sent: CommandEnvelope, rejected: Rejection, last_at: int, received: int
 ) -> bytes:
-    """Return the leaf of the log for a refusal."""
-    at = max(received, snapshot.state.at)
+    """Return the leaf of the log for a refusal; `last_at` is the time of the last event before it, ms."""
+    at = max(received, last_at)
     return encode_event(
         RefusedLeaf(SCHEMA, sent.match, at, sent.id, sent.actor, rejected.code, rejected.move, None)
     )

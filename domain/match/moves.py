@@ -122,11 +122,15 @@ def accept_invitation(seat: Seat, state: MatchState) -> Decision:
 
 def may_decline(seat: Seat, state: MatchState) -> bool:
     """Return whether a player may still decline: before the own first move, or until all have accepted."""
+    if state.pairing is not None:
+        return False
     return state.awaits_entropy or bool(state.invited) or not state.acted >> seat & 1
 
 
 def decline_match(seat: Seat, state: MatchState) -> Decision:
     """Refuse to play, before one's first move or before all have accepted the match."""
+    if state.pairing is not None:
+        raise Refusal(Code.NOT_ALLOWED, SAY("of-tournament"))
     if not may_decline(seat, state):
         raise Refusal(Code.TOO_LATE, SAY("moved"))
     return Decision((Declined(seat=seat), Ended(winners=(), reason=Reason.DECLINED)))

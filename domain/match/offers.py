@@ -17,6 +17,9 @@ from domain.rules import AnyRules, Seat, pack_position, rules_by_id
 OFFER_KINDS: Final = ("draw", "undo", "abort", "pause", "transfer")
 """The offers of every game."""
 
+_NOT_IN_TOURNAMENTS: Final = ("undo", "abort", "transfer")
+"""The offers that no match of a tournament has, because its result concerns others."""
+
 DEAL: Final = "deal"
 """The offer that the server deals without the texts that players have not revealed."""
 
@@ -64,6 +67,8 @@ def _check_offer(kind: str, rules: AnyRules, state: MatchState) -> None:
     if len(state.seats) == 1:
         raise Refusal(Code.UNKNOWN_OFFER, SAY("alone"))
     kinds = (*OFFER_KINDS, *rules.offers)
+    if state.pairing is not None and kind in _NOT_IN_TOURNAMENTS:
+        raise Refusal(Code.NOT_ALLOWED, SAY("of-tournament"))
     if kind not in kinds:
         raise Refusal(Code.UNKNOWN_OFFER, SAY("no-such-offer", kind=kind, kinds=" ".join(kinds)))
     if kind in rules.offers:

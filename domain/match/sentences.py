@@ -30,6 +30,8 @@ SAY = Sentences(
         "failed": "the server failed to decide this command; its operator has been notified",
         # who acts, and when
         "no-match": "there is no such match",
+        "no-tournament": "{number} is no tournament",
+        "of-tournament": "this is not possible in a match of a tournament",
         "no-player": "only its players can do this",
         "left": "you are out of the match, and the others are playing on",
         "over": "the match is over",
@@ -97,6 +99,7 @@ SAY = Sentences(
         "twice": "a player can't take two seats in one match",
         "no-draw": "nothing is dealt in this match, so leave out --gather",
         "misfit": "the commitments don't fit the match",
+        "misfit-pairing": "only the server pairs the players of a tournament",
         "misfit-invitation": "the invitation doesn't fit the match",
         "commitment": "a commitment is a SHA-256: 32 bytes, or 64 hex digits",
         "joined": "you have already accepted this match",

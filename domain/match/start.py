@@ -37,6 +37,7 @@ from domain.match.deals import (
 )
 from domain.match.decision import Decision, DecisionContext
 from domain.match.events import (
+    SERVER_ACCOUNT,
     AccountId,
     Called,
     Challenged,
@@ -44,6 +45,7 @@ from domain.match.events import (
     Committed,
     DealProposed,
     Gathered,
+    MatchPaired,
     MatchProposed,
     MatchStarted,
     OfferAnswered,
@@ -246,9 +248,13 @@ def start_match(
     )
     commitments = _commitments(command)
     _check_invitation(command, sent.actor)
+    if command.pairing is not UNSET and (sent.actor != SERVER_ACCOUNT or command.gather):
+        raise Refusal(Code.BAD_OPTION, SAY("misfit-pairing"))
     if not command.gather:
         texts = (command.text, *[b""] * (len(command.seats) - 1))
         decision = draw_and_start(challenged, texts, board, context)
+        if command.pairing is not UNSET:
+            return _pair(decision, *command.pairing)
         return decision if command.lapse is UNSET else _invite(decision, sent.actor, command.lapse)
     if not rules.needs_draw(options, len(command.seats)) or len(command.seats) == 1:
         raise Refusal(Code.BAD_OPTION, SAY("no-draw"))
@@ -270,6 +276,15 @@ def _invite(decision: Decision, challenger: AccountId, lapse: int) -> Decision:
     invited = _others(started.seats, challenger)
     proposed = MatchProposed(**msgspec.structs.asdict(started), invited=invited, lapse=lapse)
     return msgspec.structs.replace(decision, events=(proposed, *rest))
+
+
+def _pair(decision: Decision, tournament: int, pairing: int) -> Decision:
+    """Return the decision by which a match of a tournament starts."""
+    started, *rest = decision.events
+    assert isinstance(started, MatchStarted)
+    fields = msgspec.structs.asdict(started)
+    paired = MatchPaired(**fields, tournament=tournament, pairing=pairing)
+    return msgspec.structs.replace(decision, events=(paired, *rest))
 
 
 def _check_invitation(command: StartMatch, challenger: AccountId) -> None:

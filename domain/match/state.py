@@ -198,6 +198,8 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     """None for a match that began here."""
     invitation: Invitation | None = None
     """Of a match by name that some of its players have yet to accept, or had when it ended; None otherwise."""
+    pairing: tuple[int, int] | None = None
+    """The tournament that the match is of, and its pairing there; None for other matches."""
 
     @property
     def started(self) -> bool:

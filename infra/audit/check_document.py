@@ -151,6 +151,8 @@ def _check(
             {seq for seq, leaf in _numbered(leaves) if isinstance(leaf, RefusedLeaf)},
         )
     state = audit.state
+    if not isinstance(state, MatchState):
+        raise EvidenceFault("the events: they are those of a tournament")
     holds.append(
         f"{count(len(events), 'event')} in sequence, chained, and decided again by {state.rules} with the "
         "same result"

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from domain.match.audit import determines_command, possible_digests, verify
+from domain import aggregates
+from domain.match.audit import determines_command, possible_digests
 from domain.match.evolve import ply_after
 from domain.match.history import (
     BrokenHistory,
@@ -21,7 +22,8 @@ from domain.match.history import (
     is_event,
 )
 from domain.match.imports import describe_import
-from domain.match.refusal_audit import NotDecidedAgain, check_refusal, restored_text
+from domain.match.state import MatchState
+from domain.refusal_audit import NotDecidedAgain, check_refusal, restored_text
 from infra.audit.draws import AnchorOf, KnownSeeds, check_draw
 from infra.audit.faults import count
 from infra.store.outcomes import ANY_DIGEST, CommandOutcome
@@ -72,9 +74,10 @@ class MatchAudit:
         self, board: int, events: Sequence[bytes], refused_after: Collection[int] = ()
     ) -> None:
         self.board = board
-        self._again = verify(board, events, refused_after)
+        self._again = aggregates.verify(board, events, refused_after)
         self.events = self._again.envelopes
         self.state = self._again.state
+        self.rules = aggregates.rules_of(self.state)
         self.head = self._again.head
         """The leaf hash of the last event."""
         self.refusals: Counter[NotDecidedAgain | None] = Counter()
@@ -97,7 +100,7 @@ class MatchAudit:
     def check_digest(self, command: AcceptedCommand, outcome: CommandOutcome) -> None:
         """Check the digest in the outcome of a command that led to events."""
         first = command.events[0]
-        known = outcome.digest != ANY_DIGEST and determines_command(first, self.state.rules)
+        known = outcome.digest != ANY_DIGEST and determines_command(first, self.rules)
         if known and outcome.digest not in possible_digests(command.events, command.ply):
             raise BrokenHistory(first.seq, "the outcome of its command is of another command")
 
@@ -133,11 +136,11 @@ class MatchAudit:
 
     def found(self, leaves: Mapping[int, bytes], draw: str) -> CheckedMatch:
         """Return the match, once all that the caller has of it was checked."""
-        imported = self.state.imported
+        imported = self.state.imported if isinstance(self.state, MatchState) else None
         return CheckedMatch(
             board=self.board,
             events=len(self.events),
-            rules=self.state.rules,
+            rules=self.rules,
             leaves=leaves,
             refusals=self.refusals,
             draw=draw + (f"; {describe_import(imported)}" if imported else ""),

@@ -4,7 +4,7 @@ The history is intact if the events are in sequence, chained, and decided again 
 with the same result (`infra.audit.match`); if the stored snapshot equals the fold of the events; if
 each command has one stored outcome, with that command's digest, which names the command's first event,
 or for a refusal the last event before it; if each refusal is decided again with the same code and sentence
-(`domain.match.refusal_audit`); if the shard's log has the events and refusals at the indexes that the
+(`domain.refusal_audit`); if the shard's log has the events and refusals at the indexes that the
 outcomes name; and if the match's locator has just these indexes.
 
 Frozen evidence: the document of a match as it was at a claim, in the object store, and never changed.
@@ -22,6 +22,7 @@ from typing import Final
 import msgspec
 from redis.exceptions import ResponseError
 
+from domain import aggregates
 from domain.errors import Code, Refusal
 from domain.match.events import CommandId
 from domain.match.history import (
@@ -29,7 +30,6 @@ from domain.match.history import (
     PackedSnapshot,
     RefusedLeaf,
     decode_refusal,
-    unpack_snapshot,
 )
 from infra.audit.build_document import Additions, ReadMatch, ServerLogs, build_document
 from infra.audit.draws import AnchorOf, KnownSeeds
@@ -192,7 +192,7 @@ def _check_snapshot(data: PackedSnapshot | None, audit: MatchAudit) -> None:
     """Compare the stored snapshot with the fold of the events."""
     events = len(audit.events)
     try:
-        snapshot = unpack_snapshot(data)
+        snapshot = aggregates.unpack(data)
     except msgspec.MsgspecError as error:
         raise BrokenHistory(events, f"the snapshot after it can't be read: {error}") from error
     seq = snapshot.state.seq

@@ -35,6 +35,8 @@ FAILPOINTS: Final = (
     "keeper.ticked",
     "keeper.found",
     "keeper.sent",
+    "tournament.ready",
+    "tournament.sent",
     "analysis.position",
     "publish.started",
     "publish.taken",

@@ -16,7 +16,16 @@ from msgspec.structs import replace
 
 from domain.match.events import AccountId
 from infra.projections.archived_places import archived_key
-from infra.projections.buckets import HISTORY, LISTS, NOTICES, Bucket, Spec, decode, encode
+from infra.projections.buckets import (
+    HISTORY,
+    LISTS,
+    NOTICES,
+    TOURNAMENTS,
+    Bucket,
+    Spec,
+    decode,
+    encode,
+)
 from infra.projections.finished_matches import account_key
 from infra.projections.generations import Generations
 from infra.projections.match_lists import (
@@ -27,6 +36,7 @@ from infra.projections.match_lists import (
 )
 from infra.projections.notices import notices_key
 from infra.projections.projection import Fact
+from infra.projections.tournaments import tournaments_key
 from infra.redis import keys, scripts
 
 _KEYS: Final[Mapping[Spec, Sequence[Callable[[AccountId], str]]]] = MappingProxyType(
@@ -34,6 +44,7 @@ _KEYS: Final[Mapping[Spec, Sequence[Callable[[AccountId], str]]]] = MappingProxy
         LISTS: (next_key, asked_key, active_key, proposed_key),
         HISTORY: (account_key, lambda account: archived_key(account_key(account))),
         NOTICES: (notices_key,),
+        TOURNAMENTS: (tournaments_key,),
     }
 )
 """The keys of an account, by projection."""

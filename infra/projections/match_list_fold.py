@@ -12,6 +12,7 @@ from domain.match.evolve import without_invited
 from domain.match.history import EventEnvelope
 from domain.match.state import CurrentOffer
 from domain.rules import Seat
+from domain.tournament.events import TournamentEventBody
 from infra.projections.buckets import LISTS, Arg, Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.match_lists import (
     ROWS,
@@ -161,6 +162,8 @@ def _next_row(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return row
         case events.Paused() | events.Resumed() | events.Absent() | events.Returned():
             return row
+        case TournamentEventBody():
+            raise TypeError("an event of a tournament has no row among matches")
         case _:  # pragma: no cover - the union is closed
             assert_never(body)
 

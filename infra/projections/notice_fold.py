@@ -15,6 +15,7 @@ from domain.match.events import SERVER_ACCOUNT, AccountId, Challenged, Event, Ma
 from domain.match.history import EventEnvelope
 from domain.match.state import Reason, robot_level
 from domain.rules import Seat
+from domain.tournament.events import TournamentEventBody
 from infra.projections.buckets import NOTICES, Bucket, RedisRead, RedisWrite
 from infra.projections.notices import (
     MOST_NOTICES,
@@ -144,6 +145,8 @@ def notices_of(fact: Fact, table: SeatsLeft) -> Iterator[AddressedNotice]:
         case events.Ended():
             if body.reason != Reason.DECLINED:
                 yield from _all(fact.others, NoticeKind.OVER)
+        case TournamentEventBody():
+            raise TypeError("an event of a tournament has no notices among those of matches")
         case _:
             yield from _plain(fact, body, table)
 
@@ -289,7 +292,8 @@ def setup_of(first: EventEnvelope) -> MatchSetup:
     if not isinstance(body, MatchStarted | Challenged):
         raise TypeError(f"match {first.match} begins with {body!r}")
     game, robots = body.rules.partition("/")[0], any(map(robot_level, body.seats))
-    return MatchSetup(body.rules, game, body.options, body.seats, robots)
+    pairing = (body.tournament, body.pairing) if isinstance(body, events.MatchPaired) else None
+    return MatchSetup(body.rules, game, body.options, body.seats, robots, pairing)
 
 
 def notices_by_player(

@@ -42,6 +42,12 @@ class MatchSetup(msgspec.Struct, frozen=True, gc=False):
     options: tuple[str, ...]
     seats: tuple[AccountId, ...]
     has_robot: bool = False
+    pairing: tuple[int, int] | None = None
+    """Tournament and pairing of a match of one."""
+
+
+NO_MATCH: Final = MatchSetup("", "", (), ())
+"""The setup in the facts of a tournament's own events."""
 
 
 class MatchResult(msgspec.Struct, frozen=True):
@@ -98,6 +104,8 @@ class Projection(ABC):
     spec: Spec
     settled_only: bool = False
     """Whether no fact changes anything but one that `settles`, of which a match has few."""
+    of_tournaments: bool = False
+    """Whether it also folds the events of tournaments, whose facts have `NO_MATCH`."""
     shards_apart: bool = True
     """Whether a fold reads only what folds of the same shard's facts have written.
 
@@ -115,6 +123,8 @@ class Projection(ABC):
 
     def route(self, facts: Sequence[Fact], buckets: int) -> list[list[Fact]]:
         """Return for each bucket the facts that it folds, in their order."""
+        if not self.of_tournaments:
+            facts = [fact for fact in facts if fact.setup is not NO_MATCH]
         if buckets == 1:
             return [[fact for fact in facts if self.owners(fact)]]
         parts: list[list[Fact]] = [[] for _ in range(buckets)]

@@ -16,18 +16,16 @@ from typing import Any
 import msgspec
 import redis
 
-from domain.match.audit import verify
+from domain import aggregates
+from domain.aggregates import AnyState
 from domain.match.decision import Decision
 from domain.match.history import (
     AnchorLeaf,
     EventEnvelope,
     PackedSnapshot,
     RefusedLeaf,
-    Snapshot,
     decode_leaf,
-    pack_snapshot,
 )
-from domain.match.state import MatchState, next_due
 from infra.redis import keys, scripts
 from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
@@ -136,21 +134,21 @@ def _cut_match(pipe: Any, store: Store, shard: int, board: int, first: int) -> N
         pipe.setrange(keys.snapshot(shard, board), *REFUSALS_MARK)
 
 
-def _write_events(pipe: Any, shard: int, board: int, events: Sequence[bytes]) -> MatchState:
+def _write_events(pipe: Any, shard: int, board: int, events: Sequence[bytes]) -> AnyState:
     """Write a match's events, and what follows from them: snapshot, due time and end; return the state."""
-    audit = verify(board, events)
+    audit = aggregates.verify(board, events)
     state = audit.state
-    packed = pack_snapshot(Snapshot(audit.head, state))
+    packed = aggregates.pack(aggregates.snapshot_of(audit.head, state))
     pipe.set(keys.snapshot(shard, board), with_marks(packed.state, b""))
     if packed.moves:
         pipe.set(keys.moves(shard, board), packed.moves)
     if packed.turns:
         pipe.set(keys.turns(shard, board), packed.turns)
     pipe.rpush(keys.events(shard, board), *events)
-    if due := next_due(state):
+    if due := aggregates.next_due(state):
         pipe.zadd(keys.due(shard), {str(board): due})
-    if state.over:
-        pipe.zadd(keys.ended(shard), {str(board): state.at})
+    if ended := aggregates.ended_at(state):
+        pipe.zadd(keys.ended(shard), {str(board): ended})
     return state
 
 

@@ -149,7 +149,7 @@ def split_line(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 PROJECTIONS: Final = (
     "lists", "notifications", "scores", "history", "standings", "head-to-head", "ratings",
-    "cases", "robots",
+    "cases", "robots", "tournaments",
 )  # fmt: skip
 """Names for `rebuild`; a test keeps them equal to `infra.projections.buckets`, which is slow to import."""
 

@@ -32,6 +32,7 @@ from workers.projections import job as projections_job
 from workers.retire import RetireWakeup
 from workers.robot_jobs import RobotWakeup
 from workers.scheduler import Scheduler
+from workers.tournament_manager import TournamentManager
 from workers.scrub.job import scrub_wakeup
 
 TICK_SECONDS: Final = 1.0
@@ -79,6 +80,7 @@ def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Call
         *([publish] if parts.settings.durability.durable else []),
         LossCheck(data, parts.queue, store.layout().shards).tick,
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
+        TournamentManager(store, lanes, data).tick,
     ]
     if parts.settings.robots:
         wait = parts.settings.robot_seconds

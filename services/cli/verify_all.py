@@ -21,7 +21,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from domain.match.refusal_audit import NotDecidedAgain
+from domain.refusal_audit import NotDecidedAgain
 from infra.audit.leaf_totals import LeafTotals, TotalsSlice, new_secret
 from infra.audit.log import ShardScanner, counter_faults
 from infra.audit.match import CheckedMatches, describe_refusals

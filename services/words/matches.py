@@ -45,6 +45,7 @@ from domain.match.imports import describe_source
 from domain.match.state import robot_level
 from domain.rules import Seat
 from domain.sentences import Text
+from domain.tournament.events import TournamentEventBody
 from services.words.agreements import answered, offered
 from services.words.cases import claim_made, remedy
 from services.words.endings import over
@@ -192,6 +193,8 @@ def _describe_event(scene: NamedMatch, event: Event, *, by_server: bool) -> Text
             return remedy(scene, event)
         case Ended() | ResultChanged():
             return over(scene.state, scene.names, scene.words)
+        case TournamentEventBody():
+            raise TypeError("an event of a tournament is none of a match")
         case _:  # pragma: no cover - the union is closed
             assert_never(event)
 

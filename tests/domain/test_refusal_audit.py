@@ -28,7 +28,7 @@ from domain.match.history import (
     decode_refusal,
     encode_refusal,
 )
-from domain.match.refusal_audit import NotDecidedAgain, check_refusal, restored_text
+from domain.refusal_audit import NotDecidedAgain, check_refusal, restored_text
 from domain.match.sentences import SAY
 from domain.match.state import MatchState
 from domain.sentences import Sentence, Text

@@ -62,7 +62,7 @@ from trials.faults.published import (
     projected,
 )
 from workers.commands.drain import Drain
-from workers.commands.handle import Decider
+from domain.aggregates import Decider
 from workers.projections import PROJECTIONS
 
 

@@ -22,7 +22,7 @@ from infra.store.seed_chains import SeedChains
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
 from workers.commands.drain import Drain
-from workers.commands.handle import Decider
+from domain.aggregates import Decider
 
 
 class Bench:

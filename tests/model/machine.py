@@ -36,7 +36,7 @@ from tests.helpers.given import ALICE, BOB, CAROL
 from tests.model.compare import Comparison, Place
 from tests.model.plain import Outcome, Server, Waiting
 from workers.commands.drain import Drain
-from workers.commands.handle import Decider
+from domain.aggregates import Decider
 
 SHARDS, LANES, CAP = 4, 2, 30
 DOOR = "reply:model"

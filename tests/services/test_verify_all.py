@@ -8,7 +8,7 @@ import pytest
 from domain.clocks.time_control import DAY
 from domain.match.commands import StartMatch
 from domain.match.history import decode_event
-from domain.match.refusal_audit import NotDecidedAgain
+from domain.refusal_audit import NotDecidedAgain
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store import locators

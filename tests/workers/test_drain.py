@@ -10,6 +10,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from domain.aggregates import Decider
 from domain.errors import Code
 from domain.match.audit import verify
 from domain.match.commands import CommandEnvelope, MakeOffer, PlayMove, ResignMatch, StartMatch
@@ -32,7 +33,7 @@ from tests.helpers.lanes import LANE
 from tests.helpers.writes import attempts_counted
 from workers.commands import handle
 from workers.commands.drain import CHUNK, SMALL_BACKLOG, SMALL_BATCH, TRIES, Drain
-from workers.commands.handle import CommandHandler, Decider, StartContexts, Task
+from workers.commands.handle import CommandHandler, StartContexts, Task
 
 
 def test_matches_of_all_shards_are_worked_together(bench):

@@ -28,6 +28,7 @@ from typing import Final, NamedTuple
 
 import redis
 
+from domain.aggregates import Decider
 from domain.match.decide import decide
 from domain.match.decision import INTERNAL, Rejection
 from domain.match.events import AccountId, CommandId
@@ -47,7 +48,7 @@ from infra.store.port import (
 )
 from infra.store.seed_chains import SeedChains
 from workers.commands.core import CommandLoop, Decided
-from workers.commands.handle import CommandHandler, Decider, StartContexts, Task, Undecided
+from workers.commands.handle import CommandHandler, StartContexts, Task, Undecided
 from workers.commands.outcome_publisher import OutcomePublisher
 from workers.leased_run import LeasedRun
 

@@ -8,7 +8,7 @@ Also which texts could not be revealed, because no browser with them was seen.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from enum import Enum, auto
 from typing import Final
 
@@ -17,21 +17,16 @@ import redis
 from cachetools import LRUCache
 from rq.timeouts import BaseTimeoutException
 
+from domain import aggregates
+from domain.aggregates import AnySnapshot, AnyState, Decider
 from domain.fairness import ChainSeed
 from domain.match import commands, conditional_moves
 from domain.match.commands import CommandEnvelope, StartMatch
 from domain.match.decision import INTERNAL, Decision, DecisionContext, Rejection
 from domain.match.events import SetBack, Undone
-from domain.match.history import (
-    PackedSnapshot,
-    Snapshot,
-    chain_events,
-    encode_refusal,
-    pack_snapshot,
-    unpack_snapshot,
-)
+from domain.match.history import PackedSnapshot, Snapshot, encode_refusal
 from domain.match.start import accounts_needed, needs_seed, sealed_seed
-from domain.match.state import MatchState, initial, next_due
+from domain.match.state import MatchState, initial
 from domain.rules import Seat
 from infra.people.account_lists import SeenTexts
 from infra.people.accounts.record import on_vacation
@@ -73,14 +68,14 @@ class StartContexts:
         self._last_seed.clear()
 
     def context_of(
-        self, shard: int, sent: CommandEnvelope, state: MatchState, received: int
+        self, shard: int, sent: CommandEnvelope, state: AnyState, received: int
     ) -> DecisionContext | None:
         """Return the context of a command; None if no match can start by it.
 
         Vacations are looked up here, so that they count for each front end.
         """
-        accounts = accounts_needed(sent, state)
-        if not accounts:
+        accounts = accounts_needed(sent, state) if isinstance(state, MatchState) else ()
+        if not accounts or not isinstance(state, MatchState):
             return None
         kept = {}
         if state.started or (isinstance(sent.command, StartMatch) and sent.command.gather):
@@ -135,9 +130,6 @@ class Undecided(Enum):
     """A secret of the seeds or a server is missing: it waits until that is back, however long."""
 
 
-Decider = Callable[[CommandEnvelope, MatchState, DecisionContext], Decision | Rejection]
-
-
 class Task(msgspec.Struct, frozen=True):
     """A command and its inbox entry."""
 
@@ -162,7 +154,7 @@ def read_task(store: Store, entry: InboxEntry) -> Task | None:
 class _LoadedMatch(msgspec.Struct, frozen=True):
     """A match as its next command is decided on it."""
 
-    snapshot: Snapshot
+    snapshot: AnySnapshot
     conditional_moves: bytes
     """The conditional moves of its seats, packed."""
     damaged: bool = False
@@ -212,6 +204,9 @@ class CommandHandler:
     def _decide(self, task: Task, verdict: Rejection | None) -> Write | Undecided:
         sent, received, shard = task.sent, task.entry.received, task.entry.shard
         match = self._matches[sent.match]
+        begun = aggregates.as_begun_by(sent.command, match.snapshot)
+        if begun is not match.snapshot:
+            match = msgspec.structs.replace(match, snapshot=begun)
         if match.damaged:
             verdict = INTERNAL
         try:
@@ -225,7 +220,8 @@ class CommandHandler:
                         received,
                         conditional_moves=conditional_moves.unpack(match.conditional_moves),
                     )
-                    write, after = _chain(task, match, self._decider(sent, state, context))
+                    decision = aggregates.decide(sent, state, context, self._decider)
+                    write, after = _chain(task, match, decision)
                     if write.k:
                         self._contexts.use_seed(shard, context)
         except (LostSeedsError, ShardClosedError) as error:
@@ -263,7 +259,7 @@ class CommandHandler:
 
 def _load(board: int, data: PackedSnapshot | None, moves: bytes) -> _LoadedMatch:
     try:
-        return _LoadedMatch(unpack_snapshot(data), moves)
+        return _LoadedMatch(aggregates.unpack(data), moves)
     except msgspec.MsgspecError:
         logger.exception("ALARM: the snapshot of match %d can't be read", board)
         head = data.state[:32] if data else b""
@@ -278,16 +274,16 @@ def _chain(
     state, left = snapshot.state, match.conditional_moves
     seed, packed, rewritten, ended, refused, kept = None, None, False, 0, "", b""
     if isinstance(decision, Decision):
-        leaves, after = chain_events(sent, decision, snapshot, entry.received)
+        leaves, after = aggregates.chain(sent, decision, snapshot, entry.received)
         tail = outcomes.tail("", state.seq + 1)
         rewritten = any(isinstance(event, Undone | SetBack) for event in decision.events)
-        packed = pack_snapshot(after, None if rewritten else state)
-        ended = after.state.at if after.state.over else 0
+        packed = aggregates.pack(after, None if rewritten else state)
+        ended = aggregates.ended_at(after.state)
         seed = decision.seed
         if decision.conditional_moves is not None:
             left = conditional_moves.pack(decision.conditional_moves)
     else:
-        leaves, after = (encode_refusal(sent, decision, snapshot, entry.received),), snapshot
+        leaves, after = (encode_refusal(sent, decision, state.at, entry.received),), snapshot
         tail = outcomes.tail(decision.code, state.seq, decision.text)
         refused = refusal_field(sent.actor, state.ply)
         kept = command_to_keep(entry.payload)
@@ -303,7 +299,7 @@ def _chain(
         snapshot=packed,
         rewritten=rewritten,
         ended=ended,
-        due=next_due(after.state),
+        due=aggregates.next_due(after.state),
         conditional_before=match.conditional_moves,
         conditional_after=left,
         refusal_field=refused,

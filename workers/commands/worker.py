@@ -6,6 +6,7 @@ from typing import Final
 
 import redis
 
+from domain.aggregates import Decider
 from domain.match.decide import decide
 from infra.durability.durability_watch import DurabilityWatch
 from infra.redis.keys import Lane
@@ -17,7 +18,6 @@ from infra.store.port import Store
 from infra.store.seed_chains import SeedChains
 from workers.commands import limits
 from workers.commands.drain import Drain
-from workers.commands.handle import Decider
 from workers.job_report import report
 from workers.leased_run import LINGER_SECONDS
 from workers.rq_worker import IDLE_SECONDS, ListedWorker

@@ -18,26 +18,22 @@ from typing import Final
 import msgspec
 import redis
 
+from domain import aggregates
+from domain.aggregates import AnySnapshot, AnyState
 from domain.errors import Code
-from domain.match.audit import decide_again
 from domain.match.decision import Decision
 from domain.match.events import SetBack, Undone
-from domain.match.evolve import evolve
 from domain.match.history import (
     AnchorLeaf,
     BrokenHistory,
     EventEnvelope,
     RefusedLeaf,
-    Snapshot,
     command_of,
     decode_leaf,
     leaf_hash,
-    pack_snapshot,
-    unpack_snapshot,
     without_last_command,
 )
-from domain.match.refusal_audit import restored_text
-from domain.match.state import MatchState, next_due
+from domain.refusal_audit import restored_text
 from infra.audit.log import first_difference
 from infra.log.published_log import PublishedLog
 from infra.process.failpoints import failpoint
@@ -81,7 +77,7 @@ class ShardRestorer:
         self._log = log
         self._shard = log.shard
         self._compared = False
-        self._matches: dict[int, Snapshot] = {}
+        self._matches: dict[int, AnySnapshot] = {}
         """Those of this step, as its leaves so far leave them."""
 
     def step(self) -> bool:
@@ -171,7 +167,7 @@ class ShardRestorer:
         if before.head != first.prev:
             raise NotRestoredError(f"event {first.seq} of match {board} does not follow the data")
         state = _state_after(board, group, before)
-        after = Snapshot(leaf_hash(leaves[-1]), state)
+        after = aggregates.snapshot_of(leaf_hash(leaves[-1]), state)
         self._matches[board] = after
         rewritten = any(isinstance(one.body, Undone | SetBack) for one in group)
         chain, k = Decision(tuple(one.body for one in group)).seed or (0, 0)
@@ -184,37 +180,37 @@ class ShardRestorer:
             digest=outcomes.ANY_DIGEST,
             tail=outcomes.tail("", first.seq),
             leaves=leaves,
-            snapshot=pack_snapshot(after, None if rewritten else before.state),
+            snapshot=aggregates.pack(after, None if rewritten else before.state),
             rewritten=rewritten,
-            ended=state.at if state.over else 0,
-            due=next_due(state),
+            ended=aggregates.ended_at(state),
+            due=aggregates.next_due(state),
             # those that are stored were prepared for another position
             conditional_before=conditional_moves,
             chain=chain,
             k=k,
         )
 
-    def _load(self, board: int) -> tuple[Snapshot, bytes]:
+    def _load(self, board: int) -> tuple[AnySnapshot, bytes]:
         """Return a match before its next restored leaf, and its conditional moves."""
         if board in self._matches:
             return self._matches[board], b""
         packed, conditional_moves = self._written.read_match(self._shard, board)
-        found = self._matches[board] = unpack_snapshot(packed)
+        found = self._matches[board] = aggregates.unpack(packed)
         return found, conditional_moves
 
 
-def _state_after(board: int, group: list[EventEnvelope], before: Snapshot) -> MatchState:
+def _state_after(board: int, group: list[EventEnvelope], before: AnySnapshot) -> AnyState:
     """Return the state after a command's events.
 
     Events that the rules would not give, such as those whose rules are missing here, are folded as they are.
     """
     try:
-        return decide_again(board, group, before)[1].state
+        return aggregates.decide_again(board, group, before)[1].state
     except BrokenHistory as broken:
         logger.warning("match %d is restored without deciding again: %s", board, broken)
     state = before.state
     for envelope in group:
-        state = evolve(state, envelope.body, envelope.at, actor=envelope.actor)
+        state = aggregates.evolve(state, envelope)
     return state
 
 

@@ -12,6 +12,7 @@ from infra.projections.projection import Projection
 from infra.projections.ratings import RatingsProjection
 from infra.projections.robots import RobotTurnsProjection
 from infra.projections.standings import StandingsProjection
+from infra.projections.tournaments import TournamentsProjection
 
 PROJECTIONS: Final[tuple[Projection, ...]] = (
     MatchListsProjection(),
@@ -23,5 +24,6 @@ PROJECTIONS: Final[tuple[Projection, ...]] = (
     RatingsProjection(),
     CasesProjection(),
     RobotTurnsProjection(),
+    TournamentsProjection(),
 )
 """Every one of `infra.projections.buckets`; a test keeps them complete."""

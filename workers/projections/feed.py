@@ -283,7 +283,7 @@ class Feed:
             or max(one.read_at for one in tracks) >= self._asked_at
         ):
             self._present, self._asked_at = set(), time.monotonic()
-        routes = _Routes(mark_erased(self._client, chunk.facts, self._present))
+        routes = _Routes(mark_erased(self._client, chunk.all_facts, self._present))
         changing = []
         for track in tracks:
             facts = routes.facts_of(track)

@@ -27,10 +27,11 @@ from domain.match.history import (
 )
 from domain.match.state import MatchState, Reason
 from domain.ratings import ranking
+from domain.tournament.events import TournamentEventBody
 from infra.archive.directory_pages import DirectoryEntry
 from infra.archive.store import StoreWithArchive
 from infra.projections.notice_fold import setup_of
-from infra.projections.projection import Fact, MatchResult, MatchSetup
+from infra.projections.projection import NO_MATCH, Fact, MatchResult, MatchSetup
 from infra.store.channels import LogListener
 from infra.store.log_streams import MOST_NEXT, NextLeaves
 from infra.store.port import Store
@@ -86,9 +87,14 @@ class LogChunk(msgspec.Struct, frozen=True):
         return cls(start, tuple(counts), tuple(leaves), tuple(unreadable))
 
     @property
-    def facts(self) -> list[Fact]:
+    def all_facts(self) -> list[Fact]:
         """The events among the leaves."""
         return [leaf.fact for leaf in self.leaves if leaf.fact is not None]
+
+    @property
+    def facts(self) -> list[Fact]:
+        """The events of matches among the leaves."""
+        return [fact for fact in self.all_facts if fact.setup is not NO_MATCH]
 
 
 _ERRORS: Final = (LookupError, TypeError, ValueError, ResponseError, Refusal)
@@ -225,6 +231,8 @@ class LogReader:
         missing: dict[int, None] = {}
         begun = set()
         for event in events:
+            if isinstance(event.body, TournamentEventBody):
+                continue
             if event.seq == 1:
                 begun.add(event.match)
             elif event.match not in self._setups and event.match not in begun:
@@ -256,6 +264,8 @@ class LogReader:
         event = leaf.event
         if event is None:
             return None
+        if isinstance(event.body, TournamentEventBody):
+            return Fact(event, NO_MATCH, None, leaf.shard)
         setup = self._setup(event, firsts)
         if isinstance(event.body, SetBack | ResultChanged):
             return self._changed(event, setup, leaf.shard)

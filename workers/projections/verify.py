@@ -115,7 +115,7 @@ class ProjectionVerifier:
                 raise StuckError(
                     f"{self._live.name} can't be rebuilt from the logs up to their checkpoint"
                 )
-            facts = mark_erased(self._client, chunk.facts, set())
+            facts = mark_erased(self._client, chunk.all_facts, set())
             routed = self._projection.route(facts, self._live.buckets)
             for number in numbers:
                 self._fold(self._live.bucket(number), routed[number])

@@ -7,9 +7,12 @@ from typing import Any, Final
 import msgspec
 from redis.exceptions import RedisError, ResponseError
 
+from domain import aggregates
+from domain.aggregates import AnyState
 from domain.errors import Code, Refusal
-from domain.match.history import BrokenHistory, PackedSnapshot, decode_event, unpack_snapshot
-from domain.match.state import MatchState, next_due
+from domain.match.events import AccountId
+from domain.match.history import BrokenHistory, PackedSnapshot, decode_event
+from domain.match.state import MatchState
 from infra.audit.stored_match import check_match
 from infra.redis import keys
 from infra.store import snapshots
@@ -93,12 +96,12 @@ class MatchCheck:
         if indexes.data is None:
             return self._without_state(board, indexes)
         check_match(self._parts.store, board)
-        state = unpack_snapshot(indexes.data).state
+        state = aggregates.unpack(indexes.data).state
         return [
             *self._time_faults(board, indexes, state),
             *_mark_faults(board, indexes),
-            *self._seat_faults(board, state),
-            *text_faults(self._parts, board, state),
+            *self._seat_faults(board, aggregates.accounts_of(state)),
+            *(text_faults(self._parts, board, state) if isinstance(state, MatchState) else ()),
         ]
 
     def _indexes(self, board: int) -> MatchIndexes:
@@ -128,12 +131,10 @@ class MatchCheck:
             any(parts),
         )
 
-    def _time_faults(
-        self, board: int, indexes: MatchIndexes, state: MatchState
-    ) -> list[ScrubFault]:
+    def _time_faults(self, board: int, indexes: MatchIndexes, state: AnyState) -> list[ScrubFault]:
         """Compare the due time and the time of the end with the state; the due time is repaired."""
         faults = []
-        due = next_due(state)
+        due = aggregates.next_due(state)
         if due != indexes.due:
             data = indexes.data
             assert data is not None
@@ -168,22 +169,23 @@ class MatchCheck:
             )
         return faults
 
-    def _end_fits(self, board: int, ended: int, state: MatchState) -> bool:
+    def _end_fits(self, board: int, ended: int, state: AnyState) -> bool:
         """Return whether the time of the end is that of an event; there may be events after the end."""
-        if not state.over or not ended:
-            return state.over == bool(ended)
-        if ended == state.at:
+        over_at = aggregates.ended_at(state)
+        if not over_at or not ended:
+            return over_at == ended
+        if ended == over_at:
             return True
         return ended in {decode_event(event).at for event in self._parts.store.events(board)}
 
-    def _seat_faults(self, board: int, state: MatchState) -> list[ScrubFault]:
-        """Return the seats whose account is neither there nor deleted."""
+    def _seat_faults(self, board: int, accounts: Sequence[AccountId]) -> list[ScrubFault]:
+        """Return the accounts that are neither there nor deleted."""
         with self._parts.data.pipeline(transaction=False) as pipe:
-            for account in state.seats:
+            for account in accounts:
                 pipe.exists(keys.account(account))
             there = pipe.execute()
         missing = [
-            account for account, one in zip(state.seats, there, strict=True) if account and not one
+            account for account, one in zip(accounts, there, strict=True) if account and not one
         ]
         if not missing:
             return []

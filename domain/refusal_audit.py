@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from domain.aggregates import AnyState, decide
 from domain.errors import Code
 from domain.fairness import ChainSeed
 from domain.match.commands import (
@@ -30,7 +31,6 @@ from domain.match.commands import (
     encode_command,
     with_envelope,
 )
-from domain.match.decide import decide
 from domain.match.decision import INTERNAL, Decision, DecisionContext, Rejection
 from domain.match.events import SERVER_ACCOUNT
 from domain.match.history import BrokenHistory, RefusedLeaf
@@ -39,6 +39,7 @@ from domain.match.sentences import SAY
 from domain.match.state import MatchState, position_of
 from domain.rules import MissingRules, rules_by_id
 from domain.sentences import Sentence, Text
+from domain.tournament.state import TournamentState
 
 _ANY_SEED: Final = bytes(32)
 
@@ -70,7 +71,7 @@ def restored_text(code: str) -> str:
 
 def check_refusal(
     leaf: RefusedLeaf,
-    state: MatchState,
+    state: AnyState,
     digest: bytes | None = None,
     text: Text | None = None,
     kept: bytes | None = None,
@@ -104,7 +105,7 @@ def check_refusal(
 
 
 def _command_of(
-    leaf: RefusedLeaf, state: MatchState, digest: bytes, text: Text | None, kept: bytes | None
+    leaf: RefusedLeaf, state: AnyState, digest: bytes, text: Text | None, kept: bytes | None
 ) -> Command | None:
     """Return the command with that digest: the one that is kept, or a likely one; None if it is none of these."""
     if kept is not None:
@@ -119,7 +120,7 @@ def _command_of(
     )
 
 
-def _kept_command(leaf: RefusedLeaf, state: MatchState, digest: bytes, kept: bytes) -> Command:
+def _kept_command(leaf: RefusedLeaf, state: AnyState, digest: bytes, kept: bytes) -> Command:
     """Return the command that is kept of a refusal; raises `BrokenHistory` if it has another digest."""
     packed = with_envelope(leaf.match, leaf.command, leaf.actor, kept)
     if command_digest(packed) != digest:
@@ -133,7 +134,7 @@ def _kept_command(leaf: RefusedLeaf, state: MatchState, digest: bytes, kept: byt
 
 
 def _check_decision(
-    leaf: RefusedLeaf, state: MatchState, command: Command, text: Text | None
+    leaf: RefusedLeaf, state: AnyState, command: Command, text: Text | None
 ) -> NotDecidedAgain | None:
     """Compare a refusal with the decision of its command."""
     again = _decide(leaf, state, command)
@@ -150,11 +151,13 @@ def _check_decision(
     return None
 
 
-def _likely_commands(leaf: RefusedLeaf, state: MatchState, text: Text | None) -> Iterator[Command]:
+def _likely_commands(leaf: RefusedLeaf, state: AnyState, text: Text | None) -> Iterator[Command]:
     """Yield commands of which no part is unknown, or only what the sentence quotes, for a refusal without its command.
 
     None of the legal moves can be refused, so that a leaf without a move can't hide one.
     """
+    if isinstance(state, TournamentState):
+        return  # each of its commands has what only the command itself says
     words = text.args if isinstance(text, Sentence) else ()
     quoted = [word for word in words if isinstance(word, str)]
     plies = (None, state.ply, *(word for word in words if isinstance(word, int)))
@@ -177,7 +180,7 @@ def _likely_commands(leaf: RefusedLeaf, state: MatchState, text: Text | None) ->
             yield from (PlayMove(text=move, ply=ply) for ply in (None, state.ply))
 
 
-def _check_move(leaf: RefusedLeaf, move: str, state: MatchState, text: Text | None) -> None:
+def _check_move(leaf: RefusedLeaf, move: str, state: AnyState, text: Text | None) -> None:
     """Decide the leaf's move again, though the ply that the sender named is unknown."""
     stale = _decide(leaf, state, PlayMove(text=move, ply=_NO_PLY))
     if leaf.code == stale.code == Code.STALE_PLY:
@@ -187,9 +190,10 @@ def _check_move(leaf: RefusedLeaf, move: str, state: MatchState, text: Text | No
         _check_decision(leaf, state, PlayMove(text=move), text)
 
 
-def _decide(leaf: RefusedLeaf, state: MatchState, command: Command) -> Rejection:
+def _decide(leaf: RefusedLeaf, state: AnyState, command: Command) -> Rejection:
     """Return the decision of a command at the time of a leaf; an acceptance has no code."""
-    seed_chain, k = (state.gather and state.gather.seal) or (1, 1)
+    sealed = isinstance(state, MatchState) and state.gather is not None and state.gather.seal
+    seed_chain, k = sealed or (1, 1)
     context = DecisionContext(received=leaf.at, seed=ChainSeed(seed_chain, k, _ANY_SEED))
     try:
         decision = decide(_sent(leaf, command), state, context)
@@ -209,7 +213,7 @@ def _is_same(text: Text | None, other: Text) -> bool:
     return text is None or text == other
 
 
-def _fault(leaf: RefusedLeaf, state: MatchState, sentence: str) -> BrokenHistory:
+def _fault(leaf: RefusedLeaf, state: AnyState, sentence: str) -> BrokenHistory:
     return BrokenHistory(
         state.seq, f"the refusal of command {leaf.command.hex()} after it does not hold: {sentence}"
     )

@@ -1,0 +1,86 @@
+"""The events of a tournament, which are named in the past tense; see `docs/formats.md`.
+
+Every form here is final, as those of a match are: new fields come at the end with a default.
+"""
+
+from domain.records import AccountId, EventBody
+from domain.tournament.state import Entrant, MatchReport, Pairing, Place
+from domain.tournament.terms import TournamentTerms
+
+
+class TournamentEventBody(EventBody, frozen=True):
+    """The base of the events of tournaments."""
+
+
+class TournamentDrafted(TournamentEventBody, frozen=True, tag="tournament-drafted"):
+    """A tournament was made; the actor is its organiser."""
+
+    terms: TournamentTerms
+
+
+class EntryOpened(TournamentEventBody, frozen=True, tag="entry-opened"):
+    """The tournament was opened for entry."""
+
+
+class Entered(TournamentEventBody, frozen=True, tag="entered"):
+    """A player entered; beyond the capacity they wait until there is room."""
+
+    account: AccountId
+    rating: int
+    """At that time."""
+
+
+class EntryTakenBack(TournamentEventBody, frozen=True, tag="entry-taken-back"):
+    """A player is no longer entered."""
+
+    account: AccountId
+
+
+class TournamentStarted(TournamentEventBody, frozen=True, tag="tournament-started"):
+    """The entry was closed. From now on players are numbers in this order, from 0."""
+
+    players: tuple[Entrant, ...]
+    """By their ratings, the highest first, and by their entry."""
+
+
+class SectionPaired(TournamentEventBody, frozen=True, tag="section-paired"):
+    """A section was made, with all pairings of its players."""
+
+    players: tuple[int, ...]
+    pairings: tuple[Pairing, ...]
+    """Numbered through the tournament in the order of these events, from 0."""
+
+
+class ResultsCounted(TournamentEventBody, frozen=True, tag="results-counted"):
+    """The results of matches were counted, also in place of earlier ones that a ruling has changed."""
+
+    reports: tuple[MatchReport, ...]
+
+
+class TournamentFinished(TournamentEventBody, frozen=True, tag="tournament-finished"):
+    """All matches are over."""
+
+
+class PlacesConfirmed(TournamentEventBody, frozen=True, tag="places-confirmed"):
+    """The organiser confirmed the places, which are final."""
+
+    sections: tuple[tuple[Place, ...], ...]
+    """Of each section, the best first."""
+
+
+class TournamentCancelled(TournamentEventBody, frozen=True, tag="tournament-cancelled"):
+    """The tournament will not take place."""
+
+
+TournamentEvent = (
+    TournamentDrafted
+    | EntryOpened
+    | Entered
+    | EntryTakenBack
+    | TournamentStarted
+    | SectionPaired
+    | ResultsCounted
+    | TournamentFinished
+    | PlacesConfirmed
+    | TournamentCancelled
+)

@@ -1,0 +1,59 @@
+"""The state of a tournament after an event. It is total and validates nothing, because the events were decided."""
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from domain.records import AccountId
+from domain.tournament.events import (
+    Entered,
+    EntryOpened,
+    EntryTakenBack,
+    PlacesConfirmed,
+    ResultsCounted,
+    SectionPaired,
+    TournamentCancelled,
+    TournamentDrafted,
+    TournamentEvent,
+    TournamentFinished,
+    TournamentStarted,
+)
+from domain.tournament.state import Entrant, Phase, Section, TournamentState
+
+
+def evolve(
+    state: TournamentState, event: TournamentEvent, at: int, actor: AccountId
+) -> TournamentState:
+    """Return the state after `event`, received at `at` ms; `actor` is who caused it."""
+    return replace(_evolve(state, event, actor), seq=state.seq + 1, at=at)
+
+
+def _evolve(state: TournamentState, event: TournamentEvent, actor: AccountId) -> TournamentState:
+    match event:
+        case TournamentDrafted():
+            return replace(state, terms=event.terms, organiser=actor)
+        case EntryOpened():
+            return replace(state, phase=Phase.ENTRY)
+        case Entered():
+            return replace(state, entrants=(*state.entrants, Entrant(event.account, event.rating)))
+        case EntryTakenBack():
+            rest = tuple(one for one in state.entrants if one.account != event.account)
+            return replace(state, entrants=rest)
+        case TournamentStarted():
+            return replace(state, phase=Phase.RUNNING, entrants=event.players)
+        case SectionPaired():
+            section = Section(event.players, state.count, event.pairings)
+            return replace(state, sections=(*state.sections, section))
+        case ResultsCounted():
+            new = {one.pairing: one for one in event.reports}
+            # a ruling may set a match back after all were over
+            phase = Phase.RUNNING if not all(one.result for one in event.reports) else state.phase
+            return replace(state, reports=state.reports | new, phase=phase)
+        case TournamentFinished():
+            return replace(state, phase=Phase.FINISHED)
+        case PlacesConfirmed():
+            return replace(state, phase=Phase.CONFIRMED, places=event.sections)
+        case TournamentCancelled():
+            return replace(state, phase=Phase.CANCELLED)
+        case _:  # pragma: no cover - the union is closed
+            assert_never(event)

@@ -1,0 +1,61 @@
+"""The commands of recorded events, so that they are decided again."""
+
+from collections.abc import Sequence
+
+from domain.records import AccountId
+from domain.tournament.commands import (
+    CancelTournament,
+    ConfirmPlaces,
+    DraftTournament,
+    EnterTournament,
+    LeaveTournament,
+    OpenEntry,
+    ReportResults,
+    StartTournament,
+    TournamentCommand,
+)
+from domain.tournament.events import (
+    Entered,
+    EntryOpened,
+    EntryTakenBack,
+    PlacesConfirmed,
+    ResultsCounted,
+    SectionPaired,
+    TournamentCancelled,
+    TournamentDrafted,
+    TournamentEvent,
+    TournamentStarted,
+)
+
+
+def possible_commands(first: TournamentEvent, actor: AccountId) -> list[TournamentCommand]:
+    """Return the commands that this may be the first event of; all lead to the same decision.
+
+    None for an event that only follows others.
+    """
+    match first:
+        case TournamentDrafted():
+            return [DraftTournament(terms=first.terms)]
+        case EntryOpened():
+            return [OpenEntry()]
+        case Entered():
+            of_robot = EnterTournament(rating=first.rating, account=first.account)
+            return [EnterTournament(rating=first.rating)] if first.account == actor else [of_robot]
+        case EntryTakenBack():
+            named = LeaveTournament(account=first.account)
+            return [LeaveTournament(), named] if first.account == actor else [named]
+        case TournamentStarted():
+            return [StartTournament()]
+        case ResultsCounted():
+            return [ReportResults(reports=first.reports)]
+        case PlacesConfirmed():
+            return [ConfirmPlaces()]
+        case TournamentCancelled():
+            return [CancelTournament()]
+        case _:
+            return []
+
+
+def recorded_sections(events: Sequence[TournamentEvent]) -> tuple[SectionPaired, ...]:
+    """Return the pairings that a command's events recorded."""
+    return tuple(event for event in events if isinstance(event, SectionPaired))

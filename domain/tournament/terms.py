@@ -1,0 +1,121 @@
+"""The terms of a tournament, which its first event fixes for good."""
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from domain.clocks.time_control import TimeControl
+from domain.errors import Code, Refusal
+from domain.rules import rules_by_id
+from domain.tournament.sentences import SAY
+
+SECTION_SIZES: Final = range(3, 16)
+"""Players of a section."""
+
+MOST_CYCLES: Final = 2
+
+MOST_ENTRANTS: Final = 1_500
+"""Players of a tournament: its start is one event of less than 64 KiB."""
+
+MOST_POINTS: Final = 10_000
+
+ONE_POINT: Final = 100
+"""Points are counted in hundredths, so that halves and thirds of places add up exactly."""
+
+
+class Form(StrEnum):
+    """The forms of tournaments."""
+
+    ROUND_ROBIN = "round-robin"
+    """In sections: everybody against everybody, all matches at once."""
+
+
+class TieBreak(StrEnum):
+    """The tie-breaks of a table, in the words of `matchpost referee`."""
+
+    DIRECT = "direct"
+    SONNEBORN_BERGER = "sonneborn-berger"
+    WINS = "wins"
+
+
+class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
+    """The terms of a tournament.
+
+    Its first event records them, so the order of the fields is final and a new one comes at the end with a default.
+    """
+
+    form: str
+    """A `Form`."""
+    rules: str
+    """The rules and their version, such as `pow2/1`."""
+    options: tuple[str, ...]
+    """The game's options, as a match records them."""
+    clock: TimeControl
+    section: int
+    """The number of players of a whole section."""
+    cycles: int = 1
+    """How many matches each pair plays; in the second the sides are exchanged."""
+    points: tuple[int, int, int] = (ONE_POINT, ONE_POINT // 2, 0)
+    """For a win, a draw and a loss, in hundredths."""
+    tiebreaks: tuple[str, ...] = (TieBreak.DIRECT, TieBreak.SONNEBORN_BERGER, TieBreak.WINS)
+    """In their order."""
+    capacity: int = 0
+    """The most players, those who come later wait; 0 for `MOST_ENTRANTS`."""
+    when_full: bool = False
+    """Whether it starts when its capacity is reached."""
+    starts: int = 0
+    """When it starts, ms since 1970; 0 for no date."""
+    least_rating: int = 0
+    """The least rating of an entrant; 0 for any."""
+    most_rating: int = 0
+    """The highest rating of an entrant; 0 for any."""
+    club: str = ""
+    """The id of the club whose members alone may enter; empty for all."""
+    robots: bool = False
+    """Whether the organiser may enter robots."""
+
+    @property
+    def room(self) -> int:
+        """The most players."""
+        return self.capacity or MOST_ENTRANTS
+
+    @property
+    def least(self) -> int:
+        """The least players with which it starts."""
+        return min(SECTION_SIZES)
+
+
+def check_terms(terms: TournamentTerms) -> None:
+    """Refuse terms that no tournament can have: `bad-option`, or as the game refuses its options."""
+    rules = rules_by_id(terms.rules)
+    if rules.write_options(rules.read_options(terms.options)) != terms.options:
+        raise Refusal(Code.BAD_OPTION, SAY("options"))
+    if terms.form not in set(Form):
+        raise Refusal(Code.BAD_OPTION, SAY("form", form=terms.form[:24]))
+    if 2 not in rules.players:  # noqa: PLR2004 - a pair
+        raise Refusal(Code.BAD_OPTION, SAY("not-for-two", game=rules.title))
+    if terms.section not in SECTION_SIZES:
+        least, most = min(SECTION_SIZES), max(SECTION_SIZES)
+        raise Refusal(Code.BAD_OPTION, SAY("section", least=least, most=most))
+    if terms.cycles not in range(1, MOST_CYCLES + 1):
+        raise Refusal(Code.BAD_OPTION, SAY("cycles", most=MOST_CYCLES))
+    if not all(0 <= one <= MOST_POINTS for one in terms.points) or list(terms.points) != sorted(
+        terms.points, reverse=True
+    ):
+        raise Refusal(Code.BAD_OPTION, SAY("points", most=MOST_POINTS // ONE_POINT))
+    if len(set(terms.tiebreaks)) < len(terms.tiebreaks) or not set(terms.tiebreaks) <= set(
+        TieBreak
+    ):
+        raise Refusal(Code.BAD_OPTION, SAY("tiebreaks", names=" ".join(TieBreak)))
+    if terms.capacity and terms.capacity not in range(min(SECTION_SIZES), MOST_ENTRANTS + 1):
+        least = min(SECTION_SIZES)
+        raise Refusal(Code.BAD_OPTION, SAY("capacity", least=least, most=MOST_ENTRANTS))
+    if terms.when_full and not terms.capacity:
+        raise Refusal(Code.BAD_OPTION, SAY("when-full"))
+    if (
+        terms.least_rating < 0
+        or terms.most_rating < 0
+        or 0 < terms.most_rating < terms.least_rating
+    ):
+        raise Refusal(Code.BAD_OPTION, SAY("ratings"))

@@ -1,0 +1,235 @@
+"""Tournaments from draft to confirmed places, by the drain, the projections and the manager on a real server."""
+
+from itertools import product
+
+import pytest
+
+from domain.aggregates import TournamentSnapshot, unpack, verify
+from domain.clocks.time_control import TimeControl
+from domain.errors import Code
+from domain.match.commands import Command, CommandEnvelope, DeclineMatch, MakeOffer, ResignMatch
+from domain.records import AccountId
+from domain.tournament.commands import (
+    CancelTournament,
+    ConfirmPlaces,
+    DraftTournament,
+    EnterTournament,
+    LeaveTournament,
+    OpenEntry,
+    StartTournament,
+)
+from domain.tournament.state import Phase, TournamentState
+from domain.tournament.terms import TournamentTerms
+from infra.audit.stored_match import check_match
+from infra.projections.tournaments import PairedMatch, Tournaments
+from infra.store.outcomes import CommandOutcome
+from tests.helpers.bench import Bench
+from tests.helpers.side import catch_up, contents, settle
+from workers.tournament_manager import TournamentManager
+
+ORGANISER = b"organise"
+PLAYERS = tuple(f"player{number:02}".encode() for number in range(20))
+
+
+def terms(**changes: object) -> TournamentTerms:
+    """A round robin of one section of three that starts when full."""
+    given = {
+        "form": "round-robin",
+        "rules": "goliath/1",
+        "options": (),
+        "clock": TimeControl(),
+        "section": 3,
+        "capacity": 3,
+        "when_full": True,
+    }
+    return TournamentTerms(**{**given, **changes})  # type: ignore[arg-type]
+
+
+class Hall:
+    """A tournament that is run by hand."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.number = bench.store.allocate(b"tournament".ljust(16))
+        self.side = catch_up(bench.store, bench.client)
+        self.lists = Tournaments(bench.client)
+        self.manager = TournamentManager(bench.store, bench.lanes, bench.client)
+
+    def ask(self, actor: AccountId, command: Command, number: int | None = None) -> CommandOutcome:
+        order: CommandEnvelope = self.bench.send(actor, command, number or self.number)
+        self.bench.drain()
+        outcome = self.bench.outcome(order)
+        assert outcome is not None
+        return outcome
+
+    def must(self, actor: AccountId, *commands: Command) -> None:
+        for command in commands:
+            outcome = self.ask(actor, command)
+            assert outcome.accepted, outcome.text
+
+    def draft(self, **changes: object) -> None:
+        self.must(ORGANISER, DraftTournament(terms=terms(**changes)), OpenEntry())
+
+    def enter(self, count: int) -> None:
+        for place, player in enumerate(PLAYERS[:count]):
+            self.must(player, EnterTournament(rating=1500 + place))
+
+    def turn(self) -> None:
+        """Have the manager act on all that is known, and the drain decide it."""
+        settle(self.side)
+        self.manager.tick()
+        self.bench.drain()
+        settle(self.side)
+
+    @property
+    def state(self) -> TournamentState:
+        found = unpack(self.bench.store.snapshots([self.number])[0])
+        assert isinstance(found, TournamentSnapshot)
+        return found.state
+
+    @property
+    def matches(self) -> dict[int, PairedMatch]:
+        return self.lists.matches(self.number)
+
+    def lose(self, player: AccountId) -> None:
+        """Have a player resign all matches."""
+        for one in self.matches.values():
+            if player in self.bench.state(one.board).seats:
+                self.ask(player, ResignMatch(), one.board)
+
+
+@pytest.fixture
+def hall(bench: Bench) -> Hall:
+    return Hall(bench)
+
+
+def test_a_section_starts_when_it_is_full_and_is_played_to_confirmed_places(hall: Hall) -> None:
+    hall.draft()
+    hall.enter(3)
+    assert hall.state.phase is Phase.RUNNING
+    hall.turn()
+    assert sorted(hall.matches) == [0, 1, 2]
+    boards = {one.board for one in hall.matches.values()}
+    assert all(hall.bench.state(board).pairing is not None for board in boards)
+    hall.lose(PLAYERS[0])
+    hall.turn()
+    assert hall.ask(ORGANISER, ConfirmPlaces()).code == Code.TOO_EARLY
+    hall.lose(PLAYERS[1])
+    hall.turn()
+    assert hall.state.phase is Phase.FINISHED
+    assert hall.ask(PLAYERS[0], ConfirmPlaces()).code == Code.NOT_AN_ORGANISER
+    hall.must(ORGANISER, ConfirmPlaces())
+    ((best, second, last),) = hall.state.places
+    players = [hall.state.entrants[one.player].account for one in (best, second, last)]
+    assert players == [PLAYERS[2], PLAYERS[1], PLAYERS[0]]
+    assert [best.points, second.points, last.points] == [200, 100, 0]
+    settle(hall.side)
+    assert [row.number for row in hall.lists.listed("ended", 0, 9)] == [hall.number]
+    assert hall.lists.waiting(9) == []
+
+
+def test_a_tournament_and_its_matches_are_verified(hall: Hall) -> None:
+    test_a_section_starts_when_it_is_full_and_is_played_to_confirmed_places(hall)
+    for number in (hall.number, *(one.board for one in hall.matches.values())):
+        assert check_match(hall.bench.store, number).events
+
+
+def test_a_repeated_manager_starts_no_match_twice(hall: Hall) -> None:
+    hall.draft()
+    hall.enter(3)
+    settle(hall.side)
+    for manager in (
+        hall.manager,
+        TournamentManager(hall.bench.store, hall.bench.lanes, hall.bench.client),
+    ):
+        manager.tick()
+    hall.turn()
+    hall.turn()
+    found = [leaf for one in range(4) for leaf in hall.bench.store.leaves(one, 0, 99)]
+    assert sum(b"match-paired" in leaf for _, leaf in found) == 3
+
+
+def test_a_rebuilt_projection_is_the_same(hall: Hall) -> None:
+    test_a_section_starts_when_it_is_full_and_is_played_to_confirmed_places(hall)
+    before = contents(hall.bench.client)
+    for key in hall.bench.client.keys("*tournaments*"):
+        hall.bench.client.delete(key)
+    catch_up(hall.bench.store, hall.bench.client)
+    after = contents(hall.bench.client)
+    assert {key: after.get(key) for key in before if key.startswith("tournaments")} == {
+        key: one for key, one in before.items() if key.startswith("tournaments")
+    }
+
+
+def test_two_sections_are_equally_strong_and_double_rounds_exchange_the_sides(hall: Hall) -> None:
+    hall.draft(section=4, capacity=8, cycles=2)
+    hall.enter(8)
+    first, second = hall.state.sections
+    assert {len(first.players), len(second.players)} == {4}
+    assert abs(sum(first.players) - sum(second.players)) <= 2
+    pairs = [(one.first, one.second) for one in first.pairings]
+    assert sorted(pairs) == sorted(
+        (one, other) for one, other in product(first.players, repeat=2) if one != other
+    )
+
+
+def test_entries_can_be_taken_back_until_the_start(hall: Hall) -> None:
+    hall.draft(when_full=False, capacity=0)
+    hall.enter(4)
+    assert hall.ask(PLAYERS[0], EnterTournament(rating=1500)).code == Code.ALREADY_ENTERED
+    hall.must(PLAYERS[0], LeaveTournament())
+    assert hall.ask(PLAYERS[0], LeaveTournament()).code == Code.NOT_ENTERED
+    assert hall.ask(PLAYERS[1], LeaveTournament(account=PLAYERS[2])).code == Code.NOT_AN_ORGANISER
+    hall.must(ORGANISER, StartTournament())
+    assert [one.account for one in hall.state.entrants] == [*PLAYERS[3:0:-1]]
+    assert hall.ask(PLAYERS[1], LeaveTournament()).code == Code.TOO_LATE
+
+
+def test_those_beyond_the_room_wait_and_move_up(hall: Hall) -> None:
+    hall.draft(when_full=False)
+    hall.enter(5)
+    hall.must(PLAYERS[0], LeaveTournament())
+    hall.must(ORGANISER, StartTournament())
+    assert {one.account for one in hall.state.entrants} == set(PLAYERS[1:4])
+
+
+def test_too_few_players_cannot_start(hall: Hall) -> None:
+    hall.draft(when_full=False)
+    hall.enter(2)
+    refused = hall.ask(ORGANISER, StartTournament())
+    assert refused.code == Code.TOO_EARLY
+    assert "3 players are needed" in str(refused.text)
+    hall.must(ORGANISER, CancelTournament())
+    assert hall.state.over
+
+
+def test_a_match_of_a_tournament_is_played_to_its_end(hall: Hall) -> None:
+    hall.draft()
+    hall.enter(3)
+    hall.turn()
+    board = hall.matches[0].board
+    player = hall.bench.state(board).seats[0]
+    refusals = [
+        hall.ask(player, command, board).code
+        for command in (DeclineMatch(), MakeOffer(kind="abort"), MakeOffer(kind="undo"))
+    ]
+    assert refusals == [Code.NOT_ALLOWED] * 3
+    assert hall.ask(player, MakeOffer(kind="draw"), board).accepted
+
+
+def test_a_match_command_changes_no_tournament_and_the_other_way(hall: Hall) -> None:
+    hall.draft()
+    assert hall.ask(PLAYERS[0], ResignMatch()).code == Code.UNKNOWN_BOARD
+    hall.bench.start(77)
+    assert hall.ask(PLAYERS[0], OpenEntry(), 77).code == Code.UNKNOWN_TOURNAMENT
+    assert hall.ask(PLAYERS[0], OpenEntry(), 78).code == Code.UNKNOWN_TOURNAMENT
+
+
+def test_a_tampered_tournament_does_not_verify(hall: Hall) -> None:
+    hall.draft()
+    hall.enter(3)
+    events = hall.bench.store.events(hall.number)
+    assert verify(hall.number, events).state == hall.state
+    changed = [one.replace(b"player01", b"player19") for one in events]
+    with pytest.raises(Exception, match="does not follow"):
+        verify(hall.number, changed)

@@ -1,0 +1,144 @@
+"""The manager of tournaments: starts the matches of pairings, and reports the results of matches.
+
+It acts by ordinary commands alone. The id of a start follows from tournament and pairing, and that of a report from the
+tournament's last event and the results. So it may be killed at any point, and several may run: each match is started
+once, and each result counted once.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from itertools import islice
+from typing import Final
+
+import msgspec
+import redis
+from redis.exceptions import RedisError
+
+from domain.aggregates import TournamentSnapshot, unpack
+from domain.match.commands import CommandEnvelope, StartMatch
+from domain.records import SERVER_ACCOUNT, CommandId, command_id
+from domain.tournament.commands import ReportResults
+from domain.tournament.state import TournamentState
+from domain.tournament.terms import TournamentTerms
+from infra.process.failpoints import failpoint
+from infra.projections.tournaments import PairedMatch, Tournaments, reports_of
+from infra.store.gateway import submission_of
+from infra.store.leases import LaneLeases
+from infra.store.port import AlreadyDecided, NotAccepted, Store
+from workers.scheduler import RETRY_SECONDS
+
+logger = logging.getLogger(__name__)
+
+SENDER: Final = "tournament"
+"""The manager's name in the ids of its commands, and its reply channel, to which nobody listens."""
+
+MOST_TOURNAMENTS: Final = 50
+"""Tournaments that are looked at in a tick."""
+
+MOST_STARTS: Final = 500
+"""Matches of a tournament that are started in a tick, which bounds the manager's part of the inboxes."""
+
+MOST_REPORTS: Final = 500
+"""Results of one report."""
+
+
+class TournamentManager:
+    """Call `tick` once a second; several of them do no harm.
+
+    `timer` returns seconds that only run forwards.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        lanes: LaneLeases,
+        client: redis.Redis,
+        timer: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._lanes = lanes
+        self._tournaments = Tournaments(client)
+        self._timer = timer
+        self._sent: dict[CommandId, float] = {}
+        """When a command that waits may be sent again."""
+        self._failed: set[int] = set()
+        """Tournaments whose failure is in the log."""
+
+    def tick(self) -> None:
+        """Send what the tournaments need that wait for the server."""
+        now = self._timer()
+        self._sent = {id_: at for id_, at in self._sent.items() if at > now}
+        try:
+            numbers = self._tournaments.waiting(MOST_TOURNAMENTS)
+        except LookupError:
+            return  # their list is being rebuilt
+        for number in numbers:
+            try:
+                self._advance(number)
+            except RedisError:
+                raise
+            except Exception:
+                # whatever is wrong with it, the others go on
+                if number not in self._failed:
+                    logger.exception("ALARM: tournament %d can't go on", number)
+                self._failed.add(number)
+
+    def _advance(self, number: int) -> None:
+        (data,) = self._store.snapshots([number])
+        found = unpack(data)
+        if not isinstance(found, TournamentSnapshot) or found.state.terms is None:
+            return
+        matches = self._tournaments.matches(number)
+        new = [*self._starts(number, found.state, found.state.terms, matches)]
+        if reports := reports_of(matches, MOST_REPORTS):
+            key = sha256(msgspec.msgpack.encode(reports)).hexdigest()
+            id_ = command_id(SENDER, SERVER_ACCOUNT, f"{number} {found.state.seq} {key}")
+            new.append(CommandEnvelope(number, id_, SERVER_ACCOUNT, ReportResults(reports=reports)))
+        self._send([one for one in new if one.id not in self._sent])
+
+    def _starts(
+        self,
+        number: int,
+        state: TournamentState,
+        terms: TournamentTerms,
+        matches: dict[int, PairedMatch],
+    ) -> Iterator[CommandEnvelope]:
+        """Yield the starts of matches that have not begun."""
+        missing = ((n, one) for n, one in state.pairings if n not in matches)
+        for pairing, one in islice(missing, MOST_STARTS):
+            id_ = start_id(number, pairing)
+            if id_ in self._sent:
+                continue
+            seats = (state.entrants[one.first].account, state.entrants[one.second].account)
+            start = StartMatch(
+                rules=terms.rules,
+                options=terms.options,
+                seats=seats,
+                terms=terms.clock,
+                pairing=(number, pairing),
+            )
+            yield CommandEnvelope(self._store.allocate(id_), id_, SERVER_ACCOUNT, start)
+
+    def _send(self, new: Sequence[CommandEnvelope]) -> None:
+        if not new:
+            return
+        failpoint("tournament.ready")
+        answers = self._store.submit([submission_of(one, 0, SENDER) for one in new])
+        failpoint("tournament.sent")
+        until = self._timer() + RETRY_SECONDS
+        shape, lanes = self._store.layout(), set()
+        for one, answer in zip(new, answers, strict=True):
+            if not isinstance(answer, NotAccepted):
+                self._sent[one.id] = until
+            if isinstance(answer, NotAccepted | AlreadyDecided):
+                logger.debug("tournament: command %s is answered %r", one.id.hex(), answer)
+            lanes.add(shape.lane_of(one.match))
+        for lane in lanes:
+            self._lanes.request(lane)
+
+
+def start_id(number: int, pairing: int) -> CommandId:
+    """Return the id of the command that starts the match of a pairing."""
+    return command_id(SENDER, SERVER_ACCOUNT, f"{number} start {pairing}")
