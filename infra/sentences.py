@@ -8,7 +8,7 @@ SAY: Final = Sentences(
     "server",
     {
         "robot-role": "{name} is a robot, and robots have no roles",
-        "club-name": "a club's name has 1 to {most} characters",
+        "club-name": "a name has 1 to {most} characters",
         "club-taken": "there is a club called {name!r} already, or one whose name looks like it",
         "clubs": "there are {most} clubs already",
         "club-full": "{club} has {most} members, and can't have more",

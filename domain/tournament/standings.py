@@ -2,35 +2,81 @@
 
 from fractions import Fraction
 
+import msgspec
+
 from domain.tournament.results import PairResult, PointScheme, ScheduledMatch, Tally
 from domain.tournament.state import Place, Section, TournamentState
-from domain.tournament.table import TableRow, table_of
+from domain.tournament.table import PossiblePlaces, possible_places, table_of
 from domain.tournament.terms import ONE_POINT, TournamentTerms
 
 
-def point_scheme(terms: TournamentTerms) -> PointScheme:
-    """Return the points of a tournament as tables count them, with 1 for one point."""
-    win, draw, loss = (hundredths / ONE_POINT for hundredths in terms.points)
-    return PointScheme(win=win, draw=draw, loss=loss)
+class TableCell(msgspec.Struct, frozen=True):
+    """One player's match against another, as the player's row shows it."""
+
+    pairing: int
+    other: int
+    """The opponent's number in the tournament."""
+    first: bool
+    """Whether the player has the first move."""
+    half: str
+    """The player's part of the result: `1`, `½`, `0`, `+` or `-` by forfeit; empty while there is none."""
 
 
-def tally_of(section: Section, state: TournamentState, terms: TournamentTerms) -> Tally:
-    """Return the matches of a section that count; its players are numbered from 0 in their order."""
-    place = {player: number for number, player in enumerate(section.players)}
-    matches = []
-    for number, pairing in enumerate(section.pairings, section.first):
-        result = state.result_of(number)
-        known = PairResult(result) if result else None
-        matches.append(ScheduledMatch(place[pairing.first], place[pairing.second], known))
-    return Tally(len(section.players), point_scheme(terms), matches)
+class TableLine(msgspec.Struct, frozen=True):
+    """A player's row of a table."""
+
+    player: int
+    """The number in the tournament."""
+    place: int
+    points: Fraction
+    tiebreaks: tuple[Fraction, ...]
+    cells: tuple[TableCell, ...]
+    """In the order of the opponents in the section, and of their rounds."""
+    possible: PossiblePlaces
+
+    @property
+    def left(self) -> int:
+        """How many matches have no result."""
+        return sum(not cell.half for cell in self.cells)
 
 
-def table_of_section(
-    section: Section, state: TournamentState, terms: TournamentTerms
-) -> list[TableRow]:
-    """Return the rows of a section by place; their players are those of the tournament."""
-    rows = table_of(tally_of(section, state, terms), terms.tiebreaks)
-    return [row._replace(player=section.players[row.player]) for row in rows]
+class SectionTable(msgspec.Struct, frozen=True):
+    """The cross table of a section, by place."""
+
+    players: tuple[int, ...]
+    """In the order of the columns."""
+    lines: tuple[TableLine, ...]
+
+
+_HALVES = {
+    PairResult.FIRST_WON: ("1", "0"),
+    PairResult.SECOND_WON: ("0", "1"),
+    PairResult.DRAWN: ("½", "½"),
+    PairResult.FIRST_BY_FORFEIT: ("+", "-"),
+    PairResult.SECOND_BY_FORFEIT: ("-", "+"),
+    PairResult.BOTH_FORFEITED: ("-", "-"),
+}
+
+
+def section_table(section: Section, state: TournamentState, terms: TournamentTerms) -> SectionTable:
+    """Return the table of a section."""
+    tally = _tally(section, state, terms)
+    possible = possible_places(tally, terms.tiebreaks)
+    cells = _cells(section, state)
+    lines = []
+    for row in table_of(tally, terms.tiebreaks):
+        player = section.players[row.player]
+        lines.append(
+            TableLine(
+                player,
+                row.place,
+                row.points,
+                row.tiebreaks,
+                tuple(cells[player]),
+                possible[row.player],
+            )
+        )
+    return SectionTable(section.players, tuple(lines))
 
 
 def places_of(
@@ -38,10 +84,32 @@ def places_of(
 ) -> tuple[Place, ...]:
     """Return the places of a section, the best first."""
     return tuple(
-        Place(row.player, row.place, _hundredths(row.points))
-        for row in table_of_section(section, state, terms)
+        Place(section.players[row.player], row.place, int(row.points * ONE_POINT))
+        for row in table_of(_tally(section, state, terms), terms.tiebreaks)
     )
 
 
-def _hundredths(points: Fraction) -> int:
-    return int(points * ONE_POINT)
+def _tally(section: Section, state: TournamentState, terms: TournamentTerms) -> Tally:
+    """Return the matches of a section; its players are numbered from 0 in their order."""
+    place = {player: number for number, player in enumerate(section.players)}
+    matches = []
+    for number, pairing in enumerate(section.pairings, section.first):
+        result = state.result_of(number)
+        known = PairResult(result) if result else None
+        matches.append(ScheduledMatch(place[pairing.first], place[pairing.second], known))
+    win, draw, loss = (hundredths / ONE_POINT for hundredths in terms.points)
+    return Tally(len(section.players), PointScheme(win=win, draw=draw, loss=loss), matches)
+
+
+def _cells(section: Section, state: TournamentState) -> dict[int, list[TableCell]]:
+    """Return the cells of each player."""
+    cells: dict[int, list[TableCell]] = {player: [] for player in section.players}
+    for number, one in enumerate(section.pairings, section.first):
+        result = state.result_of(number)
+        mine, theirs = _HALVES[PairResult(result)] if result else ("", "")
+        cells[one.first].append(TableCell(number, one.second, first=True, half=mine))
+        cells[one.second].append(TableCell(number, one.first, first=False, half=theirs))
+    column = {player: number for number, player in enumerate(section.players)}
+    for some in cells.values():
+        some.sort(key=lambda cell: (column[cell.other], cell.pairing))
+    return cells

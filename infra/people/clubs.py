@@ -318,7 +318,7 @@ class Clubs:
 
 
 def read_club_name(name: str) -> str:
-    """Return the name of a club as it is stored; `bad-name`."""
+    """Return the name of a club or a tournament as it is stored; `bad-name`."""
     name = " ".join(without_invisible(name).split())
     if len(name) not in NAME_LENGTHS or _NOT_IN_NAME.search(name):
         raise Refusal(Code.BAD_NAME, SAY("club-name", most=NAME_LENGTHS[-1]))

@@ -102,14 +102,19 @@ def _is_visible(club: Club, viewer: AccountId | None) -> bool:
     return viewer is not None or club.visible_to is ClubAudience.EVERYBODY
 
 
+def may_see(app: App, viewer: AccountId | None, club: Club) -> bool:
+    """Return whether an account may see a club, and what is its alone."""
+    return (
+        _is_visible(club, viewer)
+        or app.clubs.role_of(club.id, viewer) is not None
+        or has_role(app, viewer, AccountRole.OPERATOR)
+    )
+
+
 def club_at(app: App, viewer: AccountId | None, path: str) -> Club:
     """Return the club at a path; `unknown-club` if there is none that the account may see."""
     club = app.clubs.at(path)
-    if club is not None and (
-        _is_visible(club, viewer)
-        or app.clubs.role_of(club.id, viewer)
-        or has_role(app, viewer, AccountRole.OPERATOR)
-    ):
+    if club is not None and may_see(app, viewer, club):
         return club
     raise Refusal(Code.UNKNOWN_CLUB, SAY("no-club", path=path[:60]))
 
@@ -197,7 +202,7 @@ def leave(app: App, account: AccountId, path: str) -> None:
 
 def answer_request(app: App, account: AccountId, path: str, userid: str, *, admit: bool) -> None:
     """Admit an account that asks to join, or turn it down; `not-an-organiser`, `not-found` without a request."""
-    club = _organised(app, account, path)
+    club = organised(app, account, path)
     other = app.accounts.id_of(userid)
     if other not in app.clubs.requests(club.id):
         raise Refusal(Code.NOT_FOUND, SAY("no-club-request", name=userid.lower()))
@@ -210,7 +215,7 @@ def answer_request(app: App, account: AccountId, path: str, userid: str, *, admi
 
 def remove_from_club(app: App, account: AccountId, path: str, userid: str) -> None:
     """End the membership of another; an owner alone may remove an owner or an organiser. `last-owner`."""
-    club = _organised(app, account, path)
+    club = organised(app, account, path)
     other = app.accounts.id_of(userid)
     if app.clubs.role_of(club.id, other) in _ORGANISERS:
         _owned(app, account, path)
@@ -222,7 +227,7 @@ def announce(app: App, actor: Actor, path: str, text: str) -> None:
 
     `not-an-organiser`, `club-closed`, `too-long`, `bad-request`. A member who blocks the author gets no message.
     """
-    club = _organised(app, actor.account, path)
+    club = organised(app, actor.account, path)
     _check_open(club)
     check_may_write(app, actor.account)
     command = actor.command_id(club.id)
@@ -239,7 +244,7 @@ def announce(app: App, actor: Actor, path: str, text: str) -> None:
 
 def club_links(app: App, account: AccountId, path: str) -> list[tuple[SignupLink, int]]:
     """Return the links of a club with how often each was used, the oldest first; `not-an-organiser`."""
-    club = _organised(app, account, path)
+    club = organised(app, account, path)
     return [(link, used) for link, used in app.admissions.links() if link.club == club.id]
 
 
@@ -251,7 +256,7 @@ def make_club_link(
     Of an operator it makes an account, too, where a sign-up link is needed. `not-an-organiser`, `bad-option`,
     `too-many`; an owner alone makes links for another role than member.
     """
-    club = _organised(app, account, path)
+    club = organised(app, account, path)
     _check_open(club)
     if role is not ClubRole.MEMBER:
         _owned(app, account, path)
@@ -372,7 +377,8 @@ def _check_open(club: Club) -> None:
         raise Refusal(Code.CLUB_CLOSED, SAY("club-closed", club=club.name))
 
 
-def _organised(app: App, account: AccountId, path: str) -> Club:
+def organised(app: App, account: AccountId, path: str) -> Club:
+    """Return a club that the account organises; `not-an-organiser`, `unknown-club`."""
     return _with_role(app, account, path, _ORGANISERS)
 
 

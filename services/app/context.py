@@ -50,6 +50,7 @@ from infra.people.rate_limits import CommandRateLimit
 from infra.people.sessions import Sessions
 from infra.people.statements import Statements
 from infra.people.tokens import Tokens
+from infra.people.tournament_texts import TournamentTexts
 from infra.projections.cases import OpenCases
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
@@ -58,6 +59,7 @@ from infra.projections.match_lists import HomeLists
 from infra.projections.notices import MatchNotices
 from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery
+from infra.projections.tournaments import Tournaments
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline, CommandPipeline, open_pipeline, raise_errors
 from infra.redis.clients import make_async_client, make_client
@@ -317,6 +319,16 @@ class App:
     def clubs(self) -> Clubs:
         """Clubs."""
         return Clubs(self.people)
+
+    @cached_property
+    def tournament_texts(self) -> TournamentTexts:
+        """The names and texts of tournaments."""
+        return TournamentTexts(self.people)
+
+    @cached_property
+    def tournaments(self) -> Tournaments:
+        """The lists of tournaments, and their matches."""
+        return Tournaments(self.data)
 
     @cached_property
     def moderation(self) -> Moderation:

@@ -136,6 +136,12 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.OWN_CHALLENGE: CodeInfo(
         EXIT_REFUSED, 409, "the user made this challenge, and only others can take it"
     ),
+    Code.UNKNOWN_TOURNAMENT: CodeInfo(
+        EXIT_REFUSED, 404, "there is no tournament with this number that the user may see"
+    ),
+    Code.ALREADY_ENTERED: CodeInfo(EXIT_REFUSED, 409, "the player has already entered"),
+    Code.NOT_ENTERED: CodeInfo(EXIT_REFUSED, 409, "the player hasn't entered"),
+    Code.UNKNOWN_PAIRING: CodeInfo(EXIT_REFUSED, 404, "the tournament has no such pairing"),
     Code.ID_REUSED: CodeInfo(
         EXIT_REFUSED, 409, "the key has already been used for another command"
     ),

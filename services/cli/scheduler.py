@@ -32,8 +32,8 @@ from workers.projections import job as projections_job
 from workers.retire import RetireWakeup
 from workers.robot_jobs import RobotWakeup
 from workers.scheduler import Scheduler
-from workers.tournament_manager import TournamentManager
 from workers.scrub.job import scrub_wakeup
+from workers.tournament_manager import TournamentManager
 
 TICK_SECONDS: Final = 1.0
 

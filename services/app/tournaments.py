@@ -1,0 +1,287 @@
+"""Tournaments: making one, entering, leaving, starting and confirming it, and its tables.
+
+Whatever changes a tournament is a command in its inbox, as a move is in that of a match. Who may enter is checked by the
+decider, but for what it can't know: membership of a club, ratings and sanctions are looked up here.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from domain.aggregates import TournamentSnapshot, unpack
+from domain.clocks.time_control import read_time_control
+from domain.errors import Code, Refusal
+from domain.match.commands import CommandEnvelope
+from domain.match.state import robot_level
+from domain.records import AccountId
+from domain.rules import rules_id
+from domain.tournament.commands import (
+    CancelTournament,
+    ConfirmPlaces,
+    DraftTournament,
+    EnterTournament,
+    LeaveTournament,
+    OpenEntry,
+    StartTournament,
+    TournamentCommand,
+)
+from domain.tournament.standings import SectionTable, section_table
+from domain.tournament.state import Phase, TournamentState
+from domain.tournament.terms import Form, TournamentTerms, check_terms
+from infra.people.tournament_texts import TournamentText, checked_text
+from infra.projections.tournaments import PairedMatch, TournamentRow
+from services.app import clubs
+from services.app.context import Actor, App
+from services.app.games import read_multiplayer_game
+from services.app.play import Steps, course, decided
+from services.app.receipts import Answered
+from services.app.refusal_words import SAY
+from services.app.sanctions import check_may_start
+
+MOST_ORGANISED: Final = 10
+"""Tournaments of an organiser that are not over."""
+
+PAGE: Final = 50
+"""Tournaments of a list."""
+
+
+class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """A tournament as an organiser asks for it, in any front end."""
+
+    name: str
+    text: str = ""
+    """About it, in Markdown."""
+    game: str
+    options: Sequence[str] = ()
+    """The game's options, such as `--size=7`."""
+    terms: Sequence[str] = ()
+    """The time control, such as `--days=3`."""
+    section: int = 7
+    """Players of a section."""
+    players: int = 0
+    """The most players; 0 for as many as enter."""
+    double: bool = False
+    """Whether each pair plays two matches, with sides exchanged."""
+    when_full: bool = False
+    """Whether it starts when so many have entered."""
+    starts: int = 0
+    """When it starts, ms since 1970; 0 for when it is full, or when its organiser starts it."""
+    least_rating: int = 0
+    most_rating: int = 0
+    club: str = ""
+    """The path of the club whose members alone may enter; empty for all."""
+    robots: bool = False
+
+
+class TournamentView(msgspec.Struct, frozen=True):
+    """A tournament as an account sees it."""
+
+    number: int
+    said: TournamentText
+    terms: TournamentTerms
+    state: TournamentState
+    tables: tuple[SectionTable, ...]
+    """Of each section; none before the start."""
+    matches: dict[int, PairedMatch]
+    """By pairing; those that have not begun are missing."""
+    club: str
+    """The path of its club; empty without one."""
+    organises: bool
+    """Whether the account may what its organiser may."""
+    entered: bool
+    """Whether the account has entered."""
+    waits: bool
+    """Whether it waits for room."""
+
+    @property
+    def players(self) -> tuple[AccountId, ...]:
+        """The accounts of all entrants, by their numbers once it has started."""
+        return tuple(one.account for one in self.state.entrants)
+
+    @property
+    def left(self) -> int:
+        """How many matches have no result that is counted."""
+        return self.state.count - sum(bool(one.result) for one in self.state.reports.values())
+
+
+class ListedTournament(msgspec.Struct, frozen=True):
+    """A tournament in a list."""
+
+    row: TournamentRow
+    name: str
+
+
+def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentTerms:
+    """Return the terms of a plan; refused as `check_terms` does, and `not-an-organiser` for a club of others."""
+    rules = read_multiplayer_game(plan.game)
+    club = clubs.organised(app, account, plan.club).id if plan.club else ""
+    found = TournamentTerms(
+        form=Form.ROUND_ROBIN,
+        rules=rules_id(rules),
+        options=rules.write_options(rules.read_options(plan.options)),
+        clock=read_time_control(plan.terms),
+        section=plan.section,
+        cycles=2 if plan.double else 1,
+        capacity=plan.players,
+        when_full=plan.when_full,
+        starts=plan.starts,
+        least_rating=plan.least_rating,
+        most_rating=plan.most_rating,
+        club=club,
+        robots=plan.robots,
+    )
+    check_terms(found)
+    return found
+
+
+@course
+def draft_tournament(app: App, actor: Actor, plan: TournamentPlan) -> Steps[Answered]:
+    """Make a tournament, whose organiser is the actor; its number is the board of the answer.
+
+    `bad-name`, `too-long`, `bad-option` and those of the game's options; `too-many`, `sanctioned`.
+    """
+    check_may_start(app, actor.account)
+    said = checked_text(plan.name, plan.text)
+    terms = _terms_of(app, actor.account, plan)
+    id_ = actor.command_id()
+    app.ready()  # first, so that no number is allocated for a command that can't be submitted
+    if (
+        app.store.board_numbers([id_]) == [None]
+        and len(_organised(app, actor.account)) >= MOST_ORGANISED
+    ):
+        raise Refusal(Code.TOO_MANY, SAY("tournaments", most=MOST_ORGANISED))
+    number = app.store.allocate(id_)
+    # crash window: a text of a tournament that there is not; the same request again finds its number
+    app.tournament_texts.put(number, said)
+    return (
+        yield from decided(
+            app, CommandEnvelope(number, id_, actor.account, DraftTournament(terms=terms))
+        )
+    )
+
+
+def _organised(app: App, account: AccountId) -> list[TournamentRow]:
+    rows = app.tournaments.of_account(account, PAGE)
+    over = (Phase.CONFIRMED, Phase.CANCELLED)
+    return [row for row in rows if row.organiser == account and row.phase not in over]
+
+
+@course
+def open_entry(app: App, actor: Actor, number: int) -> Steps[Answered]:
+    """Open a tournament for entry, as its organiser; `already-started` if it is."""
+    return (yield from _ask(app, actor, number, OpenEntry()))
+
+
+@course
+def enter(app: App, actor: Actor, number: int, robot: str = "") -> Steps[Answered]:
+    """Enter a tournament, which is the consent to be paired; an organiser may enter a `robot` by its userid.
+
+    `already-entered`, `not-allowed` outside the ratings and for a club's other members, `sanctioned`.
+    """
+    view = view_of(app, actor.account, number)
+    account = app.accounts.id_of(robot) if robot else actor.account
+    if robot and robot_level(account) is None:
+        raise Refusal(Code.NOT_ALLOWED, SAY("enter-yourself"))
+    check_may_start(app, actor.account)
+    if view.terms.club and not robot and not clubs.is_member(app, view.terms.club, account):
+        raise Refusal(Code.NOT_ALLOWED, SAY("tournament-of-club"))
+    rating = app.ratings.player(view.terms.rules.partition("/")[0], account).display_value
+    command = EnterTournament(rating=rating, account=account if robot else b"")
+    return (yield from _ask(app, actor, number, command))
+
+
+@course
+def leave(app: App, actor: Actor, number: int, userid: str = "") -> Steps[Answered]:
+    """Take an entry back before the start; the organiser may take back that of `userid`. `not-entered`, `too-late`."""
+    account = app.accounts.id_of(userid) if userid else b""
+    return (yield from _ask(app, actor, number, LeaveTournament(account=account)))
+
+
+@course
+def start(app: App, actor: Actor, number: int) -> Steps[Answered]:
+    """Close the entry, and pair the players, as the organiser; `too-early` with too few players."""
+    return (yield from _ask(app, actor, number, StartTournament()))
+
+
+@course
+def confirm(app: App, actor: Actor, number: int) -> Steps[Answered]:
+    """Confirm the places once all matches are over, as the organiser; `too-early` before."""
+    return (yield from _ask(app, actor, number, ConfirmPlaces()))
+
+
+@course
+def cancel(app: App, actor: Actor, number: int) -> Steps[Answered]:
+    """Cancel a tournament that has not started, as its organiser; `too-late`."""
+    return (yield from _ask(app, actor, number, CancelTournament()))
+
+
+def _ask(app: App, actor: Actor, number: int, command: TournamentCommand) -> Steps[Answered]:
+    """Submit a command to a tournament that the actor may see."""
+    _visible_state(app, actor.account, number)
+    sent = CommandEnvelope(number, actor.command_id(str(number)), actor.account, command)
+    return (yield from decided(app, sent))
+
+
+def change_text(app: App, account: AccountId, number: int, name: str, text: str) -> None:
+    """Change the name and the text of a tournament, as its organiser; `bad-name`, `too-long`, `not-an-organiser`."""
+    if _visible_state(app, account, number).organiser != account:
+        raise Refusal(Code.NOT_AN_ORGANISER, SAY("tournament-organiser"))
+    app.tournament_texts.put(number, checked_text(name, text))
+
+
+# lists and tables
+
+
+def tournaments_for(
+    app: App, viewer: AccountId | None, name: str, start: int = 0
+) -> list[ListedTournament]:
+    """Return a page of the `open`, `running` or `ended` tournaments that an account may see, the newest first.
+
+    With `own` those that it organises or has entered. `bad-request` for another list.
+    """
+    if name == "own":
+        rows = app.tournaments.of_account(viewer, PAGE) if viewer else []
+    elif name in ("open", "running", "ended"):
+        rows = app.tournaments.listed(name, start, PAGE)
+    else:
+        raise Refusal(Code.BAD_REQUEST, SAY("tournament-list"))
+    shown = [row for row in rows if not row.club or _sees_club(app, viewer, row.club)]
+    said = app.tournament_texts.of([row.number for row in shown])
+    return [ListedTournament(row, said[row.number].name) for row in shown]
+
+
+def view_of(app: App, viewer: AccountId | None, number: int) -> TournamentView:
+    """Return a tournament as an account sees it; `unknown-tournament`."""
+    state = _visible_state(app, viewer, number)
+    assert state.terms is not None
+    place = state.number_of(viewer) if viewer else None
+    club = app.clubs.get(state.terms.club) if state.terms.club else None
+    return TournamentView(
+        number=number,
+        said=app.tournament_texts.of([number])[number],
+        terms=state.terms,
+        state=state,
+        tables=tuple(section_table(one, state, state.terms) for one in state.sections),
+        matches=app.tournaments.matches(number),
+        club=club.path if club else "",
+        organises=viewer is not None and viewer == state.organiser,
+        entered=place is not None,
+        waits=state.phase is Phase.ENTRY and place is not None and place >= state.terms.room,
+    )
+
+
+def _visible_state(app: App, viewer: AccountId | None, number: int) -> TournamentState:
+    (data,) = app.store.snapshots([number])
+    found = unpack(data)
+    if isinstance(found, TournamentSnapshot) and found.state.terms is not None:
+        state, terms = found.state, found.state.terms
+        is_draft = state.phase is Phase.DRAFT and viewer != state.organiser
+        if not is_draft and (not terms.club or _sees_club(app, viewer, terms.club)):
+            return state
+    raise Refusal(Code.UNKNOWN_TOURNAMENT, SAY("no-tournament", number=number))
+
+
+def _sees_club(app: App, viewer: AccountId | None, club: str) -> bool:
+    found = app.clubs.get(club)
+    return found is None or clubs.may_see(app, viewer, found)
