@@ -42,7 +42,7 @@ from domain.match.sentences import SAY
 from domain.match.state import MatchState, reminder_is_due
 from domain.records import SCHEMA, AccountId, RecordDecoder
 from domain.tournament import decide as of_tournaments
-from domain.tournament.commands import DraftTournament, TournamentCommandBase
+from domain.tournament.commands import TournamentCommandBase
 from domain.tournament.events import SectionPaired, TournamentEventBody
 from domain.tournament.evolve import evolve as evolve_tournament
 from domain.tournament.state import TournamentState
@@ -83,11 +83,9 @@ def pack(snapshot: AnySnapshot, since: AnyState | None = None) -> PackedSnapshot
     return pack_snapshot(snapshot, cast("MatchState | None", since))
 
 
-def as_begun_by(command: Command, snapshot: AnySnapshot) -> AnySnapshot:
-    """Return the snapshot on which a command is decided: nothing becomes a tournament by the draft of one."""
-    if isinstance(command, DraftTournament) and snapshot is EMPTY_SNAPSHOT:
-        return _NO_TOURNAMENT
-    return snapshot
+def before_first(command: Command) -> AnySnapshot:
+    """Return the empty snapshot on which a command is decided where there are no events yet."""
+    return _NO_TOURNAMENT if isinstance(command, TournamentCommandBase) else EMPTY_SNAPSHOT
 
 
 def decide(
@@ -101,9 +99,11 @@ def decide(
 
     `recorded` are the pairings of a start that is decided again.
     """
+    command = sent.command
+    if not state.seq:
+        state = before_first(command).state
     if isinstance(state, MatchState):
         return decide_match(sent, state, context)
-    command = sent.command
     try:
         if not isinstance(command, TournamentCommandBase):
             raise Refusal(Code.UNKNOWN_BOARD, SAY("no-match"))

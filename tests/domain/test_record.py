@@ -177,7 +177,7 @@ def test_an_old_move_that_is_forged_is_found_by_the_rules() -> None:
 
 def test_the_bytes_of_a_refusal_are_the_golden_ones() -> None:
     rejected = Rejection("illegal-move", "no", "m13-l5")
-    data = encode_refusal(sent(ALICE, PlayMove(text="m13-l5"), 7), rejected, EMPTY_SNAPSHOT, 1234)
+    data = encode_refusal(sent(ALICE, PlayMove(text="m13-l5"), 7), rejected, 0, 1234)
     assert data.hex() == GOLDEN["refusal"]
     assert decode_refusal(data) == RefusedLeaf(
         SCHEMA, 1, 1234, (7).to_bytes(16, "big"), ALICE, "illegal-move", "m13-l5", None
@@ -226,7 +226,7 @@ def test_a_matchs_time_never_runs_backwards() -> None:
     _, snapshot = history(TURNS)
     late = snapshot.state.at
     refusal = encode_refusal(
-        sent(ALICE, ResignMatch()), Rejection("match-over", ""), snapshot, late - 500
+        sent(ALICE, ResignMatch()), Rejection("match-over", ""), late, late - 500
     )
     assert decode_refusal(refusal).at == late
 
@@ -276,7 +276,7 @@ def test_a_snapshot_whose_parts_do_not_fit_can_not_be_read(changes: dict[str, by
 def test_the_place_of_an_event_is_read_from_its_beginning() -> None:
     events, snapshot = history(TURNS)
     assert [event_place(leaf) for leaf in events[:2]] == [(1, 1), (1, 2)]
-    refusal = encode_refusal(sent(ALICE, ResignMatch()), Rejection("match-over", ""), snapshot, 0)
+    refusal = encode_refusal(sent(ALICE, ResignMatch()), Rejection("match-over", ""), snapshot.state.at, 0)
     anchor = encode_event(AnchorLeaf(SCHEMA, 1, 1, bytes(32)))
     assert [event_place(leaf) for leaf in (refusal, anchor, b"", b"\xc1")] == [None] * 4
 

@@ -64,7 +64,7 @@ class Refused(NamedTuple):
 
 
 def refused(order: CommandEnvelope, rejected: Rejection, snapshot: Snapshot, at: int) -> Refused:
-    leaf = decode_refusal(encode_refusal(order, rejected, snapshot, at))
+    leaf = decode_refusal(encode_refusal(order, rejected, snapshot.state.at, at))
     sent = encode_command(order)
     kept = without_envelope(sent)
     return Refused(leaf, snapshot.state, command_digest(sent), rejected.text, kept)

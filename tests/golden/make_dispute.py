@@ -117,7 +117,7 @@ class Server(HistoryStore):
         sent = CommandEnvelope(BOARD, id_, actor, command)
         rejected = decide(sent, self.match.state, self.match.given(at))
         assert isinstance(rejected, Rejection)
-        leaf = encode_refusal(sent, rejected, self.match.snapshot, at)
+        leaf = encode_refusal(sent, rejected, self.match.snapshot.state.at, at)
         last = len(self.match.events)
         self.stored[id_] = encode_stored(
             command_digest(encode_command(sent)),

@@ -10,7 +10,7 @@ from typing import Any, Final, get_args
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from domain.clocks.time_control import DAY
+from domain.clocks.time_control import DAY, TimeControl
 from domain.fairness import Commitment
 from domain.match.commands import (
     AnswerOffer,
@@ -36,6 +36,18 @@ from domain.match.imports import import_command
 from domain.match.offers import OFFER_KINDS
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
+from domain.tournament.commands import (
+    CancelTournament,
+    ConfirmPlaces,
+    DraftTournament,
+    EnterTournament,
+    LeaveTournament,
+    OpenEntry,
+    ReportResults,
+    StartTournament,
+)
+from domain.tournament.state import MatchReport
+from domain.tournament.terms import TournamentTerms
 from tests.helpers.given import ALICE, BOB, CAROL, Match, Turn, alternating, challenge
 
 ARBITER, OTHER_ARBITER, STRANGER = b"arbiter1", b"arbiter2", b"mallory."
@@ -155,6 +167,25 @@ def _imports(_: MatchState, _now: int) -> Iterator[Command]:
     yield from (command, replace(command, rules="nonsense/1"), replace(command, next=None))
 
 
+OF_TOURNAMENTS: Final[dict[type, Command]] = {
+    DraftTournament: DraftTournament(
+        terms=TournamentTerms("round-robin", "goliath/1", (), TimeControl(), 7)
+    ),
+    OpenEntry: OpenEntry(),
+    EnterTournament: EnterTournament(rating=1500),
+    LeaveTournament: LeaveTournament(),
+    StartTournament: StartTournament(),
+    ReportResults: ReportResults(reports=(MatchReport(0, 1, 9, "1-0"),)),
+    ConfirmPlaces: ConfirmPlaces(),
+    CancelTournament: CancelTournament(),
+}
+
+
+def _of_tournaments(command: Command) -> Callable[[MatchState, int], Iterator[Command]]:
+    """A command of tournaments, which no match obeys; where there is no match it is a tournament's."""
+    return lambda state, _: iter([command] if state.started else [])
+
+
 EXAMPLES: Final[dict[type, Callable[[MatchState, int], Iterator[Command]]]] = {
     StartMatch: _starts,
     PlayMove: _moves,
@@ -174,6 +205,7 @@ EXAMPLES: Final[dict[type, Callable[[MatchState, int], Iterator[Command]]]] = {
     GiveRuling: _rulings,
     MakeAppeal: lambda *_: (MakeAppeal(claim=claim, text=TEXT) for claim in (_CLAIM, 1, 99)),
     ImportMatch: _imports,
+    **{kind: _of_tournaments(command) for kind, command in OF_TOURNAMENTS.items()},
 }
 """Some commands of each kind, for a state and a time in ms."""
 

@@ -356,7 +356,7 @@ def test_a_match_of_which_only_a_refused_start_is_known_is_checked(store):
     rejected = decide(sent, EMPTY_SNAPSHOT.state)
     assert isinstance(rejected, Rejection)
     log, match = store._logs[5 % 4], store._matches[5]
-    log.append(encode_refusal(sent, rejected, EMPTY_SNAPSHOT, 7))
+    log.append(encode_refusal(sent, rejected, 0, 7))
     match.indexes = [len(log) - 1]
     digest = command_digest(encode_command(sent))
     match.outcomes[sent.id] = outcomes.encode_stored(

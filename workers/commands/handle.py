@@ -204,11 +204,11 @@ class CommandHandler:
     def _decide(self, task: Task, verdict: Rejection | None) -> Write | Undecided:
         sent, received, shard = task.sent, task.entry.received, task.entry.shard
         match = self._matches[sent.match]
-        begun = aggregates.as_begun_by(sent.command, match.snapshot)
-        if begun is not match.snapshot:
-            match = msgspec.structs.replace(match, snapshot=begun)
         if match.damaged:
             verdict = INTERNAL
+        elif not match.snapshot.state.seq:
+            first = aggregates.before_first(sent.command)
+            match = msgspec.structs.replace(match, snapshot=first)
         try:
             with LIMITED:
                 if verdict is not None:
