@@ -89,6 +89,14 @@ BENCHMARKS: Final = {
             "workers": (1, "command workers"),
         },
     ),
+    "tournament": _Benchmark(
+        "a tournament in sections: entries, pairing, starts, results and tables",
+        {
+            "entrants": (300, "players"),
+            "section": (7, "players of a section"),
+            "workers": (1, "command workers"),
+        },
+    ),
     "publish": _Benchmark(
         "leaves published, and what publishing costs the path of a move",
         {"matches": (1_000, _GAMES)},

@@ -7,7 +7,7 @@ once, and each result counted once.
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from itertools import islice
 from typing import Final
@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 
 from domain.aggregates import TournamentSnapshot, unpack
 from domain.match.commands import CommandEnvelope, StartMatch
-from domain.records import SERVER_ACCOUNT, CommandId, command_id
+from domain.records import SERVER_ACCOUNT, AccountId, CommandId, command_id
 from domain.tournament.commands import ReportResults
 from domain.tournament.state import TournamentState
 from domain.tournament.terms import TournamentTerms
@@ -91,7 +91,7 @@ class TournamentManager:
         if not isinstance(found, TournamentSnapshot) or found.state.terms is None:
             return
         matches = self._tournaments.matches(number)
-        new = [*self._starts(number, found.state, found.state.terms, matches)]
+        new = self._starts(number, found.state, found.state.terms, matches)
         if reports := reports_of(matches, MOST_REPORTS):
             key = sha256(msgspec.msgpack.encode(reports)).hexdigest()
             id_ = command_id(SENDER, SERVER_ACCOUNT, f"{number} {found.state.seq} {key}")
@@ -104,22 +104,18 @@ class TournamentManager:
         state: TournamentState,
         terms: TournamentTerms,
         matches: dict[int, PairedMatch],
-    ) -> Iterator[CommandEnvelope]:
-        """Yield the starts of matches that have not begun."""
-        missing = ((n, one) for n, one in state.pairings if n not in matches)
-        for pairing, one in islice(missing, MOST_STARTS):
-            id_ = start_id(number, pairing)
-            if id_ in self._sent:
-                continue
-            seats = (state.entrants[one.first].account, state.entrants[one.second].account)
-            start = StartMatch(
-                rules=terms.rules,
-                options=terms.options,
-                seats=seats,
-                terms=terms.clock,
-                pairing=(number, pairing),
-            )
-            yield CommandEnvelope(self._store.allocate(id_), id_, SERVER_ACCOUNT, start)
+    ) -> list[CommandEnvelope]:
+        """Return the starts of matches that have not begun."""
+        missing = islice(((n, one) for n, one in state.pairings if n not in matches), MOST_STARTS)
+        wanted = {start_id(number, n): (n, one) for n, one in missing}
+        ids = [id_ for id_ in wanted if id_ not in self._sent]
+        found = []
+        for id_, board in zip(ids, self._store.allocate_all(ids) if ids else (), strict=True):
+            pairing, one = wanted[id_]
+            seats = state.entrants[one.first].account, state.entrants[one.second].account
+            start = start_match(number, pairing, terms, seats)
+            found.append(CommandEnvelope(board, id_, SERVER_ACCOUNT, start))
+        return found
 
     def _send(self, new: Sequence[CommandEnvelope]) -> None:
         if not new:
@@ -137,6 +133,19 @@ class TournamentManager:
             lanes.add(shape.lane_of(one.match))
         for lane in lanes:
             self._lanes.request(lane)
+
+
+def start_match(
+    number: int, pairing: int, terms: TournamentTerms, seats: tuple[AccountId, AccountId]
+) -> StartMatch:
+    """Return the command that starts the match of a pairing, the same each time."""
+    return StartMatch(
+        rules=terms.rules,
+        options=terms.options,
+        seats=seats,
+        terms=terms.clock,
+        pairing=(number, pairing),
+    )
 
 
 def start_id(number: int, pairing: int) -> CommandId:

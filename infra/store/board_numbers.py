@@ -24,9 +24,12 @@ class BoardNumbers:
         self._client = client
         self._layout = layout
 
-    def allocate(self, command: CommandId) -> int:
-        """Return the board number for the start with that id."""
-        return int(scripts.call(self._client, *self._call(command)))
+    def allocate(self, commands: Sequence[CommandId]) -> list[int]:
+        """Return the board numbers for the starts with these ids, in one round trip."""
+        return [
+            int(one)
+            for one in scripts.call_all(self._client, [self._call(one) for one in commands])
+        ]
 
     def find(self, commands: Sequence[CommandId]) -> list[int | None]:
         """Return the board numbers that `allocate` has returned for these ids, None for others."""

@@ -236,6 +236,10 @@ class Store(Protocol):
         """Return the board number for the start with that id."""
         ...
 
+    def allocate_all(self, commands: Sequence[CommandId]) -> list[int]:
+        """Return the board numbers for the starts with these ids, in one round trip."""
+        ...
+
     def board_numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
         """Return the board numbers that `allocate` has returned for these ids, None for others."""
         ...

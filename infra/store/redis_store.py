@@ -112,7 +112,11 @@ class RedisStore:
 
     def allocate(self, command: CommandId) -> int:
         """Return the board number for the start with that id."""
-        return BoardNumbers(self._client, self.layout.fixed).allocate(command)
+        return self.allocate_all([command])[0]
+
+    def allocate_all(self, commands: Sequence[CommandId]) -> list[int]:
+        """Return the board numbers for the starts with these ids."""
+        return BoardNumbers(self._client, self.layout.fixed).allocate(commands)
 
     def board_numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
         """Return the board numbers of these ids."""

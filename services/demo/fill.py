@@ -45,6 +45,7 @@ from services.demo.recorded_matches import (
     recorded_games,
     recorded_matches,
 )
+from services.demo.tournaments import add_tournaments
 
 SEED: Final = 20_261_122
 """Seed of the hours at which people joined, so that demo servers look alike."""
@@ -105,6 +106,7 @@ class _Filling:
         for name, match in named.items():
             self._plan(name, match)
         write_community(self._app, self._timeline, self._now, self._ids)
+        add_tournaments(self._app, self._timeline, self._now, self._ids)
         visited = [name for name, match in named.items() if VISITOR in match.players]
         self._timeline.at(self._now - DAY, partial(self._let_visitor_read, visited))
         self._timeline.run(self._app)

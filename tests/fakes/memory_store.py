@@ -140,6 +140,10 @@ class MemoryStore:
             self._allocated[command] = self._next_number(command)
         return self._allocated[command]
 
+    def allocate_all(self, commands: Sequence[CommandId]) -> list[int]:
+        """Return the board numbers for the challenges of these ids."""
+        return [self.allocate(command) for command in commands]
+
     def _next_number(self, command: CommandId) -> int:
         layout = self.layout()
         if layout.numbering is Numbering.SERVER:

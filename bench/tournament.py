@@ -1,0 +1,141 @@
+"""A tournament of many sections: entries, the start of all matches, their results, and its tables.
+
+The manager and the projections run in this process, one after the other; real command workers decide on a real server
+that syncs every commit. Each match is over by a resignation of its first player.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from statistics import median
+from typing import Final
+
+from bench.harness import BenchEnvironment, LoadGenerator, new_store, running_workers
+from bench.report import Report
+from domain.aggregates import TournamentSnapshot, unpack, verify
+from domain.clocks.time_control import TimeControl
+from domain.match.commands import Command, CommandEnvelope, ResignMatch
+from domain.records import AccountId, command_id
+from domain.tournament.commands import DraftTournament, EnterTournament, OpenEntry, StartTournament
+from domain.tournament.standings import section_table
+from domain.tournament.state import Phase, TournamentState
+from domain.tournament.terms import TournamentTerms
+from infra.projections.tournaments import Tournaments
+from infra.store.leases import LaneLeases
+from infra.store.port import Store
+from infra.store.rq_wakeup import enqueue_drain
+from workers.projections import PROJECTIONS
+from workers.projections.worker import ProjectionWorker
+from workers.tournament_manager import TournamentManager
+
+_ORGANISER: Final = b"organise"
+_MOST_SECONDS: Final = 900.0
+_READS: Final = 50
+
+
+def run(bench: BenchEnvironment, entrants: int, section: int, workers: int) -> Report:
+    """Measure one tournament; the rate is of matches from the end of the entry to the last start."""
+    with bench.server("matchpost") as server, server.client(blocking_timeout=5) as client:
+        store = new_store(client, workers)
+        lanes = LaneLeases(client, lambda lane: enqueue_drain(client, lane))
+        manager = TournamentManager(store, lanes, client)
+        projections = ProjectionWorker(store, client, PROJECTIONS)
+        lists = Tournaments(client)
+        with (
+            running_workers(workers, server.url, bench.folder),
+            LoadGenerator(client, store, bench.progress) as load,
+        ):
+            number = store.allocate(command_id("bench", _ORGANISER, "tournament"))
+            load.submit_all(_opening(number, section), "draft", 2)
+            entered = load.submit_all(_entries(number, entrants), "entries", entrants)
+            began = time.perf_counter()
+            load.submit_all([_sent(number, _ORGANISER, StartTournament())], "start", 1)
+            paired = time.perf_counter() - began
+            count = _state(store, number).count
+            _run_until(lambda: len(lists.matches(number)) == count, manager, projections)
+            started = time.perf_counter() - began
+            load.submit_all(_resignations(store, lists, number), "results", count)
+            ended = time.perf_counter()
+            _run_until(lambda: _state(store, number).phase is Phase.FINISHED, manager, projections)
+            counted = time.perf_counter() - ended
+        state = _state(store, number)
+        loaded = _median_ms(lambda: _state(store, number))
+        events = store.events(number)
+        began = time.perf_counter()
+        verify(number, events)
+        verified = time.perf_counter() - began
+    return Report(
+        rate=count / started,
+        unit="matches started",
+        peers={},
+        details={
+            "entrants": entrants,
+            "sections": len(state.sections),
+            "matches": count,
+            "entries a second": round(entrants / entered, 1),
+            "seconds to pair": round(paired, 3),
+            "seconds to pair and to start all matches": round(started, 2),
+            "seconds to count all results": round(counted, 2),
+            "ms of the table of a section": _median_ms(lambda: _table(state)),
+            "ms to load the tournament": loaded,
+            "events of the tournament": len(events),
+            "seconds to verify it": round(verified, 2),
+            **bench.disk(),
+        },
+    )
+
+
+def _sent(number: int, actor: AccountId, command: Command) -> CommandEnvelope:
+    kind = type(command).__name__
+    return CommandEnvelope(number, command_id("bench", actor, f"{number} {kind}"), actor, command)
+
+
+def _opening(number: int, section: int) -> Iterator[CommandEnvelope]:
+    terms = TournamentTerms("round-robin", "goliath/1", (), TimeControl(), section)
+    yield _sent(number, _ORGANISER, DraftTournament(terms=terms))
+    yield _sent(number, _ORGANISER, OpenEntry())
+
+
+def _entries(number: int, entrants: int) -> Iterator[CommandEnvelope]:
+    for place in range(entrants):
+        account = b"P%07d" % place
+        yield _sent(number, account, EnterTournament(rating=1_000 + place))
+
+
+def _resignations(store: Store, lists: Tournaments, number: int) -> Iterator[CommandEnvelope]:
+    state = _state(store, number)
+    matches = lists.matches(number)
+    for pairing, one in state.pairings:
+        account = state.entrants[one.first].account
+        yield _sent(matches[pairing].board, account, ResignMatch())
+
+
+def _state(store: Store, number: int) -> TournamentState:
+    found = unpack(store.snapshots([number])[0])
+    if not isinstance(found, TournamentSnapshot):
+        raise RuntimeError(f"{number} is no tournament")
+    return found.state
+
+
+def _run_until(
+    done: Callable[[], bool], manager: TournamentManager, projections: ProjectionWorker
+) -> None:
+    end = time.monotonic() + _MOST_SECONDS
+    while not done():
+        if time.monotonic() > end:
+            raise RuntimeError(f"the tournament does not go on within {_MOST_SECONDS} s")
+        projections.round()
+        manager.tick()
+
+
+def _table(state: TournamentState) -> None:
+    assert state.terms is not None
+    section_table(state.sections[0], state, state.terms)
+
+
+def _median_ms(work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(_READS):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return round(1_000 * median(times), 3)

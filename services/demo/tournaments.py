@@ -1,0 +1,104 @@
+"""The tournaments of the demo: one in full swing, and one that is open for entry."""
+
+from functools import partial
+from typing import Final
+
+from domain.aggregates import TournamentSnapshot, unpack
+from domain.clocks.time_control import DAY
+from domain.engine.robot_move import choose_move
+from domain.game.engine import RobotLevel
+from domain.match.commands import CommandEnvelope, PlayMove
+from domain.match.history import unpack_snapshot
+from domain.match.state import position_of
+from domain.records import SERVER_ACCOUNT
+from domain.rules import rules_by_id
+from services.app import tournaments
+from services.app.play import OutcomeNotDurable, submit
+from services.app.tournaments import TournamentPlan
+from services.demo.community import ARBITER, AccountIds
+from services.demo.past_server import PastApp, Timeline, demo_command_id
+from workers.tournament_manager import start_id, start_match
+
+_RUNNING: Final = TournamentPlan(
+    name="Slingshot Cup",
+    text="All against all, one match each. The best two of autumn play the club's champion.",
+    game="goliath",
+    terms=("--days=5",),
+    section=5,
+    players=5,
+    when_full=True,
+)
+_PLAYERS: Final = ("anneke", "bruno", "chidi", "emre", "goran")
+_BEGAN: Final = 24
+"""Days ago."""
+_PACE: Final = 0.61
+"""Days between two moves of a match of the first."""
+
+_OPEN: Final = TournamentPlan(
+    name="Winter sections",
+    text="Starts as soon as seven have entered. Newcomers are as welcome as old hands.",
+    game="pow2",
+    terms=("--bank=20+1",),
+    section=7,
+    players=7,
+    when_full=True,
+    robots=True,
+)
+_ENTERED: Final = ("lucia", "tomoko", "ulla", "viktor")
+
+
+def add_tournaments(app: PastApp, timeline: Timeline, now: int, ids: AccountIds) -> None:
+    """Add both tournaments to the timeline."""
+    began = now - _BEGAN * DAY
+    timeline.at(began - 3 * DAY, partial(_make, app, ids, _RUNNING, _PLAYERS))
+    timeline.at(began, partial(_start_matches, app, timeline, now, ids))
+    timeline.at(now - 4 * DAY, partial(_make, app, ids, _OPEN, _ENTERED))
+
+
+def _make(app: PastApp, ids: AccountIds, plan: TournamentPlan, players: tuple[str, ...]) -> None:
+    organiser = ids[ARBITER]
+    number = _number(app, ids, plan)
+    for asked in (
+        tournaments.draft_tournament(app, app.actor(organiser, plan.name), plan),
+        tournaments.open_entry(app, app.actor(organiser, "open"), number),
+        *(tournaments.enter(app, app.actor(ids[one], "enter"), number) for one in players),
+    ):
+        try:
+            submit(app, asked)
+        except OutcomeNotDurable:
+            continue  # the demo may run without a disk
+
+
+def _number(app: PastApp, ids: AccountIds, plan: TournamentPlan) -> int:
+    return app.store.allocate(demo_command_id(ids[ARBITER], plan.name))
+
+
+def _start_matches(app: PastApp, timeline: Timeline, now: int, ids: AccountIds) -> None:
+    """Start the matches, as the manager does, and plan the moves of each up to now."""
+    number = _number(app, ids, _RUNNING)
+    found = unpack(app.store.snapshots([number])[0])
+    assert isinstance(found, TournamentSnapshot)
+    state, terms = found.state, found.state.terms
+    assert terms is not None
+    for pairing, one in state.pairings:
+        seats = state.entrants[one.first].account, state.entrants[one.second].account
+        id_ = start_id(number, pairing)
+        board = app.store.allocate(id_)
+        start = start_match(number, pairing, terms, seats)
+        app.add(CommandEnvelope(board, id_, SERVER_ACCOUNT, start))
+        # each match has its own pace, so that some are over and others are not
+        pace = round(_PACE * (1 + pairing % 4) * DAY)
+        for ply, at in enumerate(range(app.now + pace, now, pace)):
+            timeline.at(at, partial(_move, app, board, ply))
+
+
+def _move(app: PastApp, board: int, ply: int) -> None:
+    app.drain()
+    state = unpack_snapshot(app.store.snapshots([board])[0]).state
+    if state.next is None or state.ply != ply:
+        return
+    rules = rules_by_id(state.rules)
+    text = choose_move(rules, position_of(state), RobotLevel.EASY, b"%d %d" % (board, ply))
+    account = state.seats[state.next]
+    id_ = demo_command_id(account, f"tournament {board} {ply}")
+    app.add(CommandEnvelope(board, id_, account, PlayMove(text=text, ply=ply)))
