@@ -28,6 +28,7 @@ from services.app.admission import admitted
 from services.app.context import App
 from services.app.refusal_words import SAY
 from services.app.roles import require_operator
+from services.app.tournaments import leave_all
 from services.app.userids import claimed_userid
 
 _AT_ONCE = 200
@@ -153,6 +154,7 @@ def delete_account(app: App, userid: str, password: str, *, proven: bool = False
 
 def erase_account(app: App, account: AccountId) -> None:
     """Erase everything stored about an account except its record; safe to repeat."""
+    leave_all(app, account)
     for part in (
         app.messages,
         app.tokens,

@@ -14,7 +14,7 @@ from domain.clocks.time_control import read_time_control
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope
 from domain.match.state import robot_level
-from domain.records import AccountId
+from domain.records import AccountId, command_id
 from domain.rules import rules_id
 from domain.tournament.commands import (
     CancelTournament,
@@ -221,6 +221,22 @@ def _ask(app: App, actor: Actor, number: int, command: TournamentCommand) -> Ste
     _visible_state(app, actor.account, number)
     sent = CommandEnvelope(number, actor.command_id(str(number)), actor.account, command)
     return (yield from decided(app, sent))
+
+
+def leave_all(app: App, account: AccountId) -> None:
+    """Take back all entries of an account that is being deleted; its running matches go on. Safe to repeat."""
+    entered = [row for row in app.tournaments.of_account(account, PAGE) if row.phase is Phase.ENTRY]
+    app.gateway.submit_all(
+        [
+            CommandEnvelope(
+                row.number,
+                command_id("deletion", account, f"{row.number} {row.seq}"),
+                account,
+                LeaveTournament(),
+            )
+            for row in entered
+        ]
+    )
 
 
 def change_text(app: App, account: AccountId, number: int, name: str, text: str) -> None:

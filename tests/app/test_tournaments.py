@@ -1,0 +1,204 @@
+"""Tournaments as players and organisers use them: who may make, see and enter one, and what becomes of entries."""
+
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+from msgspec.structs import replace
+
+from domain.errors import Code, Refusal
+from domain.tournament.state import Phase
+from infra.people.accounts import create_robot_accounts
+from infra.people.clubs import ClubAudience, ClubRole, Joining
+from infra.people.moderation import Sanction, SanctionKind
+from services.app import tournaments
+from services.app.accounts import erase_account
+from services.app.clubs import ClubChanges, change_club, found_club, join
+from services.app.context import Actor
+from services.app.play import submit
+from services.app.tournaments import TournamentPlan, tournaments_for, view_of
+from tests.helpers.api import Api, Player, until
+from tests.helpers.examples import refused
+from workers.tournament_manager import TournamentManager
+
+PLAN = TournamentPlan(name="Slingshot Cup", game="goliath", section=3, players=3, when_full=True)
+_KEYS = count()
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("tournaments")) as api:
+        api.parts.admissions.change({"clubs": "members"})
+        create_robot_accounts(api.parts.people, api.parts.macs)
+        yield api
+
+
+def actor(player: Player) -> Actor:
+    return Actor(player.account, "test", str(next(_KEYS)))
+
+
+def made(api: Api, organiser: Player, plan: TournamentPlan = PLAN, *, opened: bool = True) -> int:
+    answered = submit(api.parts, tournaments.draft_tournament(api.parts, actor(organiser), plan))
+    if opened:
+        submit(api.parts, tournaments.open_entry(api.parts, actor(organiser), answered.board))
+    return answered.board
+
+
+def enter(api: Api, player: Player, number: int, robot: str = "") -> None:
+    submit(api.parts, tournaments.enter(api.parts, actor(player), number, robot))
+
+
+def refused_code(api: Api, asked: object) -> Code:
+    with pytest.raises(Refusal) as refusal:
+        submit(api.parts, asked)  # type: ignore[arg-type]
+    return refusal.value.code
+
+
+def impose(api: Api, player: Player) -> None:
+    """Keep a player from new matches."""
+    held = Sanction(
+        id="", kind=SanctionKind.NO_MATCHES, since=api.parts.store.now(), by=b"", why="rude"
+    )
+    api.parts.moderation.impose(player.account, held)
+
+
+def names(api: Api, viewer: bytes | None, name: str) -> list[int]:
+    api.caught_up()
+    return [one.row.number for one in tournaments_for(api.parts, viewer, name)]
+
+
+def test_a_draft_is_its_organisers_alone(api: Api) -> None:
+    organiser, other = api.players()
+    number = made(api, organiser, opened=False)
+    assert view_of(api.parts, organiser.account, number).said.name == "Slingshot Cup"
+    refused(Code.UNKNOWN_TOURNAMENT, view_of, api.parts, other.account, number)
+    assert number in names(api, organiser.account, "own")
+    assert number not in names(api, other.account, "open")
+
+
+def test_players_enter_an_open_one_and_it_starts_when_it_is_full(api: Api) -> None:
+    organiser, *players = api.players(4)
+    number = made(api, organiser)
+    assert number in names(api, None, "open")
+    for one in players:
+        enter(api, one, number)
+    api.caught_up()
+    TournamentManager(api.parts.store, api.parts.lanes, api.parts.data).tick()
+    until(lambda: len(api.parts.tournaments.matches(number)) == 3)
+    view = view_of(api.parts, players[0].account, number)
+    assert view.state.phase is Phase.RUNNING
+    assert (view.entered, view.organises, view.left) == (True, False, 3)
+    ((line, *_),) = (table.lines for table in view.tables)
+    assert (line.points, line.left, tuple(line.possible)) == (0, 2, (1, 3))
+    assert number in names(api, players[0].account, "running")
+
+
+def test_terms_that_cannot_be_are_refused(api: Api) -> None:
+    organiser = api.player()
+    plan = replace(PLAN, game="pow2", section=2)
+    asked = tournaments.draft_tournament(api.parts, actor(organiser), plan)
+    assert refused_code(api, asked) == Code.BAD_OPTION
+    asked = tournaments.draft_tournament(api.parts, actor(organiser), replace(PLAN, game="no"))
+    assert refused_code(api, asked) == Code.UNKNOWN_GAME
+
+
+def test_an_organiser_has_a_few_at_a_time(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tournaments, "MOST_ORGANISED", 1)
+    organiser = api.player()
+    number = made(api, organiser)
+    api.caught_up()
+    asked = tournaments.draft_tournament(api.parts, actor(organiser), PLAN)
+    assert refused_code(api, asked) == Code.TOO_MANY
+    submit(api.parts, tournaments.cancel(api.parts, actor(organiser), number))
+    api.caught_up()
+    assert made(api, organiser) > number
+
+
+def test_a_repeated_draft_is_the_same_tournament(api: Api) -> None:
+    organiser = api.player()
+    twice = Actor(organiser.account, "test", "the same key")
+    first, second = (
+        submit(api.parts, tournaments.draft_tournament(api.parts, twice, PLAN)).board
+        for _ in range(2)
+    )
+    assert first == second
+
+
+def test_a_tournament_of_a_club_is_for_its_members(api: Api) -> None:
+    organiser, member, stranger = api.players(3)
+    path = found_club(api.parts, organiser.account, f"Club {organiser.name}").path
+    change_club(
+        api.parts,
+        organiser.account,
+        path,
+        ClubChanges(joining=Joining.OPEN, visible_to=ClubAudience.EVERYBODY),
+    )
+    join(api.parts, member.account, path)
+    number = made(api, organiser, replace(PLAN, club=path))
+    asked = tournaments.enter(api.parts, actor(stranger), number)
+    assert refused_code(api, asked) == Code.NOT_ALLOWED
+    enter(api, member, number)
+    change_club(api.parts, organiser.account, path, ClubChanges(visible_to=ClubAudience.CLUB))
+    refused(Code.UNKNOWN_TOURNAMENT, view_of, api.parts, stranger.account, number)
+    assert number not in names(api, None, "open")
+    assert number in names(api, member.account, "open")
+    mine = replace(PLAN, club=path)
+    asked = tournaments.draft_tournament(api.parts, actor(stranger), mine)
+    assert refused_code(api, asked) in (Code.UNKNOWN_CLUB, Code.NOT_AN_ORGANISER)
+    api.parts.clubs.put_member(api.parts.clubs.at(path), member.account, ClubRole.ORGANISER)
+    assert made(api, member, mine)
+
+
+def test_ratings_open_and_close_the_entry(api: Api) -> None:
+    organiser, newcomer = api.players()
+    high = made(api, organiser, replace(PLAN, least_rating=1900))
+    low = made(api, organiser, replace(PLAN, most_rating=900))
+    for number in (high, low):
+        asked = tournaments.enter(api.parts, actor(newcomer), number)
+        assert refused_code(api, asked) == Code.NOT_ALLOWED
+
+
+def test_an_organiser_enters_robots_where_the_tournament_says_so(api: Api) -> None:
+    organiser, other = api.players()
+    without, with_robots = made(api, organiser), made(api, organiser, replace(PLAN, robots=True))
+    asked = tournaments.enter(api.parts, actor(organiser), without, "robot-easy")
+    assert refused_code(api, asked) == Code.NOT_ALLOWED
+    asked = tournaments.enter(api.parts, actor(other), with_robots, "robot-easy")
+    assert refused_code(api, asked) == Code.NOT_AN_ORGANISER
+    asked = tournaments.enter(api.parts, actor(organiser), with_robots, other.name)
+    assert refused_code(api, asked) == Code.NOT_ALLOWED
+    enter(api, organiser, with_robots, "robot-easy")
+    assert len(view_of(api.parts, None, with_robots).players) == 1
+
+
+def test_a_sanctioned_player_does_not_enter(api: Api) -> None:
+    organiser, player = api.players()
+    number = made(api, organiser)
+    impose(api, player)
+    asked = tournaments.enter(api.parts, actor(player), number)
+    assert refused_code(api, asked) == Code.SANCTIONED
+
+
+def test_a_deleted_account_is_no_longer_entered(api: Api) -> None:
+    organiser, player, other = api.players(3)
+    number = made(api, organiser)
+    enter(api, player, number)
+    enter(api, other, number)
+    api.caught_up()
+    erase_account(api.parts, player.account)
+    until(lambda: len(view_of(api.parts, None, number).players) == 1)
+
+
+def test_the_organiser_changes_name_and_text(api: Api) -> None:
+    organiser, other = api.players()
+    number = made(api, organiser)
+    tournaments.change_text(api.parts, organiser.account, number, "Sling Cup", "Bring *stones*.")
+    assert view_of(api.parts, None, number).said.text == "Bring *stones*."
+    refused(
+        Code.NOT_AN_ORGANISER, tournaments.change_text, api.parts, other.account, number, "x", ""
+    )
+    refused(Code.BAD_NAME, tournaments.change_text, api.parts, organiser.account, number, " ", "")
+
+
+def test_a_list_that_there_is_not_is_refused(api: Api) -> None:
+    refused(Code.BAD_REQUEST, tournaments_for, api.parts, None, "best")
