@@ -29,7 +29,7 @@ _KEYS = count()
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with Api(tmp_path_factory.mktemp("tournaments")) as api:
         api.parts.admissions.change({"clubs": "members"})
-        create_robot_accounts(api.parts.people, api.parts.macs)
+        create_robot_accounts(api.parts.people)
         yield api
 
 
