@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.tournament.state import Phase
+from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
 from infra.people.clubs import ClubAudience, ClubRole, Joining
 from infra.people.moderation import Sanction, SanctionKind
@@ -29,7 +30,7 @@ _KEYS = count()
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with Api(tmp_path_factory.mktemp("tournaments")) as api:
         api.parts.admissions.change({"clubs": "members"})
-        create_robot_accounts(api.parts.people)
+        create_robot_accounts(api.parts.people, AccountMacs())
         yield api
 
 
