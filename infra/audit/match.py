@@ -52,6 +52,8 @@ class CheckedMatch(msgspec.Struct, frozen=True):
     refusals: Refusals
     draw: str
     """Clauses about the draw, for the sentence."""
+    kind: str = "match"
+    """What it is: a match or a tournament."""
 
     def __str__(self) -> str:
         history = (
@@ -59,7 +61,7 @@ class CheckedMatch(msgspec.Struct, frozen=True):
             f"{self.rules} with the same result"
         )
         return (
-            f"match {self.board} {history if self.events else 'never began'}; snapshot, outcomes and log "
+            f"{self.kind} {self.board} {history if self.events else 'never began'}; snapshot, outcomes and log "
             f"agree{describe_refusals(self.refusals)}{self.draw}"
         )
 
@@ -144,6 +146,7 @@ class MatchAudit:
             leaves=leaves,
             refusals=self.refusals,
             draw=draw + (f"; {describe_import(imported)}" if imported else ""),
+            kind="match" if isinstance(self.state, MatchState) else "tournament",
         )
 
 

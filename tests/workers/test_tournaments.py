@@ -130,8 +130,8 @@ def test_a_section_starts_when_it_is_full_and_is_played_to_confirmed_places(hall
 
 def test_a_tournament_and_its_matches_are_verified(hall: Hall) -> None:
     test_a_section_starts_when_it_is_full_and_is_played_to_confirmed_places(hall)
-    for number in (hall.number, *(one.board for one in hall.matches.values())):
-        assert check_match(hall.bench.store, number).events
+    assert str(check_match(hall.bench.store, hall.number)).startswith("tournament 1 holds: 11 ev")
+    assert all(check_match(hall.bench.store, one.board).events for one in hall.matches.values())
 
 
 def test_a_repeated_manager_starts_no_match_twice(hall: Hall) -> None:
