@@ -1,4 +1,4 @@
-"""The manager of tournaments: starts the matches of pairings, and reports the results of matches.
+"""The manager of tournaments: starts the matches of pairings, reports their results, and ends those of players who left.
 
 It acts by ordinary commands alone. The id of a start follows from tournament and pairing, and that of a report from the
 tournament's last event and the results. So it may be killed at any point, and several may run: each match is started
@@ -17,11 +17,13 @@ import redis
 from redis.exceptions import RedisError
 
 from domain.aggregates import TournamentSnapshot, unpack
-from domain.match.commands import CommandEnvelope, StartMatch
+from domain.match.commands import CommandEnvelope, GiveRuling, StartMatch
 from domain.records import SERVER_ACCOUNT, AccountId, CommandId, command_id
 from domain.tournament.commands import ReportResults
-from domain.tournament.state import TournamentState
+from domain.tournament.state import TournamentState, WithdrawnPlayer
 from domain.tournament.terms import TournamentTerms
+from domain.tournament.withdrawals import WithdrawalKind
+from infra.people.statements import Statements
 from infra.process.failpoints import failpoint
 from infra.projections.tournaments import PairedMatch, Tournaments, reports_of
 from infra.store.gateway import submission_of
@@ -43,6 +45,11 @@ MOST_STARTS: Final = 500
 MOST_REPORTS: Final = 500
 """Results of one report."""
 
+MOST_ENDS: Final = 100
+"""Matches of a tournament that are ended in a tick."""
+
+_ERASED: Final = "the reasons were erased"
+
 
 class TournamentManager:
     """Call `tick` once a second; several of them do no harm.
@@ -55,11 +62,13 @@ class TournamentManager:
         store: Store,
         lanes: LaneLeases,
         client: redis.Redis,
+        statements: Statements,
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._lanes = lanes
         self._tournaments = Tournaments(client)
+        self._statements = statements
         self._timer = timer
         self._sent: dict[CommandId, float] = {}
         """When a command that waits may be sent again."""
@@ -96,6 +105,7 @@ class TournamentManager:
             key = sha256(msgspec.msgpack.encode(reports)).hexdigest()
             id_ = command_id(SENDER, SERVER_ACCOUNT, f"{number} {found.state.seq} {key}")
             new.append(CommandEnvelope(number, id_, SERVER_ACCOUNT, ReportResults(reports=reports)))
+        new += self._ends(number, found.state, matches)
         self._send([one for one in new if one.id not in self._sent])
 
     def _starts(
@@ -116,6 +126,42 @@ class TournamentManager:
             start = start_match(number, pairing, terms, seats)
             found.append(CommandEnvelope(board, id_, SERVER_ACCOUNT, start))
         return found
+
+    def _ends(
+        self, number: int, state: TournamentState, matches: dict[int, PairedMatch]
+    ) -> list[CommandEnvelope]:
+        """Return the rulings that end the matches of players who have left, in the names of those who took them out."""
+        found: list[CommandEnvelope] = []
+        pairings = dict(state.pairings) if state.unfinished else {}
+        for pairing, match in sorted(matches.items()):
+            if not match.is_to_end or not match.board or len(found) >= MOST_ENDS:
+                continue
+            pair = pairings[pairing].first, pairings[pairing].second
+            left = [one for one in state.withdrawn if one.player in pair]
+            id_ = command_id(SENDER, left[0].by, f"{number} end {pairing}")
+            if id_ not in self._sent:
+                ruling = self._ruling(number, match.board, id_, pair, left)
+                found.append(CommandEnvelope(match.board, id_, left[0].by, ruling))
+        return found
+
+    def _ruling(
+        self,
+        number: int,
+        board: int,
+        id_: CommandId,
+        pair: tuple[int, int],
+        left: Sequence[WithdrawnPlayer],
+    ) -> GiveRuling:
+        """Return the ruling on a match, whose reasons are those of the withdrawal."""
+        first = left[0]
+        reasons = self._statements.of_match(number)
+        said = next((one.text for one in reasons if one.digest == first.text), _ERASED)
+        text = self._statements.put(board, first.by, said, id_).digest
+        is_lost = len(left) == 1 and first.kind == WithdrawalKind.SILENT
+        winners = (1 - pair.index(first.player),) if is_lost else None
+        return GiveRuling(
+            claim=None, upheld=True, text=text, winners=winners, annul=winners is None
+        )
 
     def _send(self, new: Sequence[CommandEnvelope]) -> None:
         if not new:

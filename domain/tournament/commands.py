@@ -44,6 +44,19 @@ class ReportResults(TournamentCommandBase, frozen=True, tag="tournament-report")
     reports: tuple[MatchReport, ...]
 
 
+class WithdrawPlayer(TournamentCommandBase, frozen=True, tag="tournament-withdraw"):
+    """Take a player out of a tournament that runs.
+
+    Whether the sender directs the tournament is checked before it is submitted.
+    """
+
+    account: AccountId
+    kind: str
+    """A `WithdrawalKind`."""
+    text: bytes
+    """SHA-256 of a salt and the reasons."""
+
+
 class ConfirmPlaces(TournamentCommandBase, frozen=True, tag="tournament-confirm"):
     """Confirm the places of a tournament whose matches are all over."""
 
@@ -59,6 +72,7 @@ TournamentCommand = (
     | LeaveTournament
     | StartTournament
     | ReportResults
+    | WithdrawPlayer
     | ConfirmPlaces
     | CancelTournament
 )

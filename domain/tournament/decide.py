@@ -5,7 +5,7 @@ ends have looked up.
 """
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Final, assert_never
 
 from domain.errors import Code, Refusal
 from domain.records import SERVER_ACCOUNT, AccountId
@@ -19,12 +19,14 @@ from domain.tournament.commands import (
     ReportResults,
     StartTournament,
     TournamentCommand,
+    WithdrawPlayer,
 )
 from domain.tournament.events import (
     Entered,
     EntryOpened,
     EntryTakenBack,
     PlacesConfirmed,
+    PlayerWithdrawn,
     ResultsCounted,
     SectionPaired,
     TournamentCancelled,
@@ -39,8 +41,11 @@ from domain.tournament.sentences import SAY
 from domain.tournament.standings import places_of
 from domain.tournament.state import Entrant, MatchReport, Phase, TournamentState
 from domain.tournament.terms import TournamentTerms, check_terms
+from domain.tournament.withdrawals import WithdrawalKind
 
 Events = tuple[TournamentEvent, ...]
+
+_DIGEST_BYTES: Final = 32
 
 
 def decide(
@@ -75,6 +80,8 @@ def decide(
         case ReportResults():
             _check_server(actor)
             return _report(command.reports, state)
+        case WithdrawPlayer():
+            return _withdraw(command, actor, state)
         case ConfirmPlaces():
             _check_organiser(actor, state)
             return _confirm(state, state.terms)
@@ -178,18 +185,47 @@ def _report(reports: Sequence[MatchReport], state: TournamentState) -> Events:
             raise Refusal(Code.TOO_LATE, SAY("old-report", pairing=one.pairing))
     counted = ResultsCounted(reports=tuple(reports))
     after = evolve(state, counted, state.at, SERVER_ACCOUNT)
-    done = after.phase is Phase.RUNNING and not left_to_play(after)
-    return (counted, TournamentFinished()) if done else (counted,)
+    return _with_finish(counted, state, after)
 
 
-def left_to_play(state: TournamentState) -> int:
-    """Return how many pairings have no result."""
-    return state.count - sum(bool(one.result) for one in state.reports.values())
+def _with_finish(event: TournamentEvent, before: TournamentState, after: TournamentState) -> Events:
+    """Return an event, and that all matches are over if they are now."""
+    done = before.phase is Phase.RUNNING and not after.left
+    return (event, TournamentFinished()) if done else (event,)
+
+
+def _withdraw(command: WithdrawPlayer, actor: AccountId, state: TournamentState) -> Events:
+    """Take out a player; nobody does it in a section in which they play."""
+    _check_phase(state, Phase.RUNNING)
+    if command.kind not in set(WithdrawalKind) or len(command.text) != _DIGEST_BYTES:
+        raise Refusal(Code.BAD_REQUEST, SAY("withdrawal"))
+    player, director = state.number_of(command.account), state.number_of(actor)
+    if player is None:
+        raise Refusal(Code.NOT_ENTERED, SAY("not-entered"))
+    if any(one.player == player for one in state.withdrawn):
+        raise Refusal(Code.TOO_LATE, SAY("withdrawn"))
+    if any({player, director} <= set(section.players) for section in state.sections):
+        raise Refusal(Code.NOT_ALLOWED, SAY("own-section"))
+    unfinished = tuple(
+        number
+        for number, one in state.pairings
+        if player in (one.first, one.second)
+        and number not in state.unfinished
+        and not state.result_of(number)
+    )
+    event = PlayerWithdrawn(
+        account=command.account,
+        player=player,
+        kind=command.kind,
+        unfinished=unfinished,
+        text=command.text,
+    )
+    return _with_finish(event, state, evolve(state, event, state.at, actor))
 
 
 def _confirm(state: TournamentState, terms: TournamentTerms) -> Events:
     if state.phase is Phase.RUNNING:
-        raise Refusal(Code.TOO_EARLY, SAY("running", left=left_to_play(state)))
+        raise Refusal(Code.TOO_EARLY, SAY("running", left=state.left))
     _check_phase(state, Phase.FINISHED)
     places = tuple(places_of(section, state, terms) for section in state.sections)
     return (PlacesConfirmed(sections=places),)

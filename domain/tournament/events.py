@@ -57,6 +57,19 @@ class ResultsCounted(TournamentEventBody, frozen=True, tag="results-counted"):
     reports: tuple[MatchReport, ...]
 
 
+class PlayerWithdrawn(TournamentEventBody, frozen=True, tag="player-withdrawn"):
+    """A player was taken out; the actor is the director who did it."""
+
+    account: AccountId
+    player: int
+    kind: str
+    """A `WithdrawalKind`, which says what becomes of the player's matches."""
+    unfinished: tuple[int, ...]
+    """The pairings of the player that had no result: their matches end, and their results count no more."""
+    text: bytes
+    """SHA-256 of a salt and the reasons, which are stored apart."""
+
+
 class TournamentFinished(TournamentEventBody, frozen=True, tag="tournament-finished"):
     """All matches are over."""
 
@@ -80,6 +93,7 @@ TournamentEvent = (
     | TournamentStarted
     | SectionPaired
     | ResultsCounted
+    | PlayerWithdrawn
     | TournamentFinished
     | PlacesConfirmed
     | TournamentCancelled

@@ -10,6 +10,7 @@ from domain.tournament.events import (
     EntryOpened,
     EntryTakenBack,
     PlacesConfirmed,
+    PlayerWithdrawn,
     ResultsCounted,
     SectionPaired,
     TournamentCancelled,
@@ -18,7 +19,7 @@ from domain.tournament.events import (
     TournamentFinished,
     TournamentStarted,
 )
-from domain.tournament.state import Entrant, Phase, Section, TournamentState
+from domain.tournament.state import Entrant, Phase, Section, TournamentState, WithdrawnPlayer
 
 
 def evolve(
@@ -46,9 +47,13 @@ def _evolve(state: TournamentState, event: TournamentEvent, actor: AccountId) ->
             return replace(state, sections=(*state.sections, section))
         case ResultsCounted():
             new = {one.pairing: one for one in event.reports}
+            after = replace(state, reports=state.reports | new)
             # a ruling may set a match back after all were over
-            phase = Phase.RUNNING if not all(one.result for one in event.reports) else state.phase
-            return replace(state, reports=state.reports | new, phase=phase)
+            return replace(after, phase=Phase.RUNNING) if after.left else after
+        case PlayerWithdrawn():
+            left = WithdrawnPlayer(event.player, event.kind, actor, event.text)
+            unfinished = (*state.unfinished, *event.unfinished)
+            return replace(state, withdrawn=(*state.withdrawn, left), unfinished=unfinished)
         case TournamentFinished():
             return replace(state, phase=Phase.FINISHED)
         case PlacesConfirmed():

@@ -13,12 +13,14 @@ from domain.tournament.commands import (
     ReportResults,
     StartTournament,
     TournamentCommand,
+    WithdrawPlayer,
 )
 from domain.tournament.events import (
     Entered,
     EntryOpened,
     EntryTakenBack,
     PlacesConfirmed,
+    PlayerWithdrawn,
     ResultsCounted,
     SectionPaired,
     TournamentCancelled,
@@ -48,6 +50,8 @@ def possible_commands(first: TournamentEvent, actor: AccountId) -> list[Tourname
             return [StartTournament()]
         case ResultsCounted():
             return [ReportResults(reports=first.reports)]
+        case PlayerWithdrawn():
+            return [WithdrawPlayer(account=first.account, kind=first.kind, text=first.text)]
         case PlacesConfirmed():
             return [ConfirmPlaces()]
         case TournamentCancelled():

@@ -59,6 +59,8 @@ class ScheduledMatch(NamedTuple):
     """The player with the first move."""
     second: int
     result: PairResult | None
+    number: int = 0
+    """The number of its pairing in a tournament; 0 where nobody asks."""
 
 
 class PointScheme(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -95,7 +97,7 @@ class Encounter(NamedTuple):
 
 
 class TieBreakFacts(msgspec.Struct, frozen=True):
-    """What tie-breaks need that results do not say."""
+    """Facts that some tie-breaks need beside results."""
 
     worse_side: int | None = None
     """The side with the smaller chances: 0 for the first player's, 1 for the second's."""

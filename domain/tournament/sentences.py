@@ -41,6 +41,10 @@ SAY: Final = Sentences(
         # results
         "no-pairing": "there is no pairing {pairing}",
         "old-report": "the result of pairing {pairing} is known already",
+        # players who leave
+        "withdrawal": "a withdrawal is accepted or silent, and has the digest of its reasons",
+        "withdrawn": "the player has left the tournament already",
+        "own-section": "nobody rules over a section in which they play; ask an arbiter",
         # pairings that were recorded
         "pairing": "the recorded pairings of a section aren't a round robin of its players",
     },

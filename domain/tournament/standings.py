@@ -1,6 +1,8 @@
 """The standings of a section, by the results that were counted."""
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Final
 
 import msgspec
 
@@ -8,6 +10,7 @@ from domain.tournament.results import PairResult, PointScheme, ScheduledMatch, T
 from domain.tournament.state import Place, Section, TournamentState
 from domain.tournament.table import PossiblePlaces, possible_places, table_of
 from domain.tournament.terms import ONE_POINT, TournamentTerms
+from domain.tournament.withdrawals import Withdrawal, WithdrawalKind, after_withdrawals
 
 
 class TableCell(msgspec.Struct, frozen=True):
@@ -19,7 +22,10 @@ class TableCell(msgspec.Struct, frozen=True):
     first: bool
     """Whether the player has the first move."""
     half: str
-    """The player's part of the result: `1`, `½`, `0`, `+` or `-` by forfeit; empty while there is none."""
+    """The player's part of the result: `1`, `½`, `0`, `+` or `-` by forfeit, `x` if the match counts for nobody.
+
+    Empty while there is none.
+    """
 
 
 class TableLine(msgspec.Struct, frozen=True):
@@ -48,7 +54,10 @@ class SectionTable(msgspec.Struct, frozen=True):
     lines: tuple[TableLine, ...]
 
 
-_HALVES = {
+_CANCELLED: Final = "x"
+
+_HALVES: Final[Mapping[PairResult | None, tuple[str, str]]] = {
+    None: ("", ""),
     PairResult.FIRST_WON: ("1", "0"),
     PairResult.SECOND_WON: ("0", "1"),
     PairResult.DRAWN: ("½", "½"),
@@ -91,22 +100,36 @@ def places_of(
 
 def _tally(section: Section, state: TournamentState, terms: TournamentTerms) -> Tally:
     """Return the matches of a section; its players are numbered from 0 in their order."""
+    win, draw, loss = (hundredths / ONE_POINT for hundredths in terms.points)
+    points = PointScheme(win=win, draw=draw, loss=loss)
+    return Tally(len(section.players), points, _counted(section, state))
+
+
+def _counted(section: Section, state: TournamentState) -> list[ScheduledMatch]:
+    """Return the matches that count, with the forfeits of those who have left."""
     place = {player: number for number, player in enumerate(section.players)}
     matches = []
     for number, pairing in enumerate(section.pairings, section.first):
         result = state.result_of(number)
         known = PairResult(result) if result else None
-        matches.append(ScheduledMatch(place[pairing.first], place[pairing.second], known))
-    win, draw, loss = (hundredths / ONE_POINT for hundredths in terms.points)
-    return Tally(len(section.players), PointScheme(win=win, draw=draw, loss=loss), matches)
+        one = ScheduledMatch(place[pairing.first], place[pairing.second], known, number)
+        matches.append(one)
+    left = [
+        Withdrawal(place[one.player], WithdrawalKind(one.kind))
+        for one in state.withdrawn
+        if one.player in place
+    ]
+    return after_withdrawals(matches, left)
 
 
 def _cells(section: Section, state: TournamentState) -> dict[int, list[TableCell]]:
     """Return the cells of each player."""
     cells: dict[int, list[TableCell]] = {player: [] for player in section.players}
+    counted = {match.number: match.result for match in _counted(section, state)}
     for number, one in enumerate(section.pairings, section.first):
-        result = state.result_of(number)
-        mine, theirs = _HALVES[PairResult(result)] if result else ("", "")
+        mine = theirs = _CANCELLED
+        if number in counted:
+            mine, theirs = _HALVES[counted[number]]
         cells[one.first].append(TableCell(number, one.second, first=True, half=mine))
         cells[one.second].append(TableCell(number, one.first, first=False, half=theirs))
     column = {player: number for number, player in enumerate(section.players)}

@@ -60,6 +60,18 @@ class Place(msgspec.Struct, frozen=True, array_like=True):
     """In hundredths."""
 
 
+class WithdrawnPlayer(msgspec.Struct, frozen=True, array_like=True):
+    """A player who was taken out of a tournament that runs."""
+
+    player: int
+    kind: str
+    """A `WithdrawalKind`."""
+    by: AccountId
+    """The director who did it."""
+    text: bytes
+    """The digest of the reasons."""
+
+
 class Section(msgspec.Struct, frozen=True, array_like=True):
     """A section, with the numbers of its pairings."""
 
@@ -87,6 +99,9 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     sections: tuple[Section, ...] = ()
     reports: dict[int, MatchReport] = {}
     """The last report of each pairing that has one."""
+    withdrawn: tuple[WithdrawnPlayer, ...] = ()
+    unfinished: tuple[int, ...] = ()
+    """The pairings that had no result when a player of theirs was taken out."""
     places: tuple[tuple[Place, ...], ...] = ()
     """Of each section, once they are confirmed."""
 
@@ -117,9 +132,15 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.sections[-1].first + len(self.sections[-1].pairings) if self.sections else 0
 
     def result_of(self, pairing: int) -> str:
-        """Return the result of a pairing; empty while there is none."""
+        """Return the result of a pairing as it was played; empty while there is none, and for good without one."""
         report = self.reports.get(pairing)
-        return report.result if report else ""
+        return report.result if report and pairing not in self.unfinished else ""
+
+    @property
+    def left(self) -> int:
+        """How many pairings are still to be played."""
+        played = sum(bool(self.result_of(number)) for number in self.reports)
+        return self.count - len(self.unfinished) - played
 
     def number_of(self, account: AccountId) -> int | None:
         """Return the place of an account among the entrants, from 0; None if it has not entered."""

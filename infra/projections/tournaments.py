@@ -6,7 +6,7 @@
 | `open`, `running`, `ended` | sorted sets: numbers; score: the same |
 | `of:<account>` | sorted set: the tournaments that an account organises or has entered; score: number |
 | `pairs:<number>` | hash: pairing -> packed `PairedMatch` |
-| `waiting` | sorted set: tournaments with matches to start, or results to count; score: time of the last news, ms |
+| `waiting` | sorted set: tournaments with matches to start or to end, or results to count; score: time of the last news, ms |
 
 A tournament is in the bucket of its number. Its events and those of its matches are in several logs and come in any
 order, so what they say of a pairing is merged.
@@ -69,12 +69,14 @@ class TournamentRow(msgspec.Struct, frozen=True, array_like=True):
     """How many have a result that is counted."""
     news: int = 0
     """Of how many the match has a newer result than the one that is counted."""
+    to_end: int = 0
+    """How many matches of players who have left are to be ended."""
 
     @property
     def waits(self) -> bool:
-        """Whether the server has matches to start, or results to count."""
+        """Whether the server has matches to start or to end, or results to count."""
         runs = self.phase in (Phase.RUNNING, Phase.FINISHED)
-        return runs and (self.started < self.pairings or self.news > 0)
+        return runs and (self.started < self.pairings or self.news > 0 or self.to_end > 0)
 
 
 class PairedMatch(msgspec.Struct, frozen=True, array_like=True):
@@ -89,11 +91,18 @@ class PairedMatch(msgspec.Struct, frozen=True, array_like=True):
     counted_seq: int = 0
     counted: str = ""
     """Event and result, as the tournament has counted them."""
+    unfinished: bool = False
+    """Whether it had no result when a player of it left the tournament."""
 
     @property
     def is_news(self) -> bool:
         """Whether the tournament has not counted the last result."""
         return self.seq > self.counted_seq
+
+    @property
+    def is_to_end(self) -> bool:
+        """Whether it has to be ended, because a player has left the tournament."""
+        return self.unfinished and not self.result
 
 
 _ENCODE: Final = msgspec.msgpack.Encoder().encode
@@ -135,7 +144,7 @@ class Tournaments(Query):
         return [row for row in self.rows([int(one) for one in members]) if row is not None]
 
     def waiting(self, count: int) -> list[int]:
-        """Return tournaments with matches to start or results to count, the longest waiting first."""
+        """Return tournaments with matches to start or to end, or results to count, the longest waiting first."""
         names = [bucket.key(WAITING) for bucket in self._generation().all]
         pages = self._of_each(names, lambda pipe, name: pipe.zrange(name, 0, count - 1))
         return [int(one) for page in pages for one in page][:count]
@@ -242,6 +251,9 @@ def _changes(fact: Fact) -> Iterator[_PairChange]:
         for one in event.body.reports:
             counted = PairedMatch(counted_seq=one.seq, counted=one.result)
             yield _PairChange(event.match, one.pairing, counted)
+    elif isinstance(event.body, events.PlayerWithdrawn):
+        for pairing in event.body.unfinished:
+            yield _PairChange(event.match, pairing, PairedMatch(unfinished=True))
     elif fact.setup.pairing is not None and (change := _change_of(fact)) is not None:
         yield _PairChange(*fact.setup.pairing, change)
 
@@ -277,7 +289,12 @@ def _merged(one: PairedMatch, other: PairedMatch) -> PairedMatch:
     """Return what both say of a match: of each part the later."""
     seen, counted = max(one, other, key=_seen), max(one, other, key=_counted_seq)
     return PairedMatch(
-        one.board or other.board, seen.seq, seen.result, counted.counted_seq, counted.counted
+        one.board or other.board,
+        seen.seq,
+        seen.result,
+        counted.counted_seq,
+        counted.counted,
+        one.unfinished or other.unfinished,
     )
 
 
@@ -296,6 +313,7 @@ def _counted(row: TournamentRow, before: PairedMatch, after: PairedMatch) -> Tou
         started=row.started + bool(after.board) - bool(before.board),
         counted=row.counted + bool(after.counted) - bool(before.counted),
         news=row.news + after.is_news - before.is_news,
+        to_end=row.to_end + after.is_to_end - before.is_to_end,
     )
 
 
@@ -328,6 +346,7 @@ def _evolve(row: TournamentRow, event: EventEnvelope) -> TournamentRow:  # noqa:
         case events.SectionPaired():
             return replace(row, pairings=row.pairings + len(body.pairings))
         case events.ResultsCounted() if not all(one.result for one in body.reports):
+            # a ruling has set a match back after all were over
             return replace(row, phase=Phase.RUNNING)
         case events.TournamentFinished():
             return replace(row, phase=Phase.FINISHED)

@@ -25,6 +25,7 @@ from domain.tournament.commands import (
     OpenEntry,
     StartTournament,
     TournamentCommand,
+    WithdrawPlayer,
 )
 from domain.tournament.standings import SectionTable, section_table
 from domain.tournament.state import Phase, TournamentState
@@ -34,7 +35,7 @@ from infra.projections.tournaments import PairedMatch, TournamentRow
 from services.app import clubs
 from services.app.context import Actor, App
 from services.app.games import read_multiplayer_game
-from services.app.play import Steps, course, decided
+from services.app.play import Steps, course, decided, finish
 from services.app.receipts import Answered
 from services.app.refusal_words import SAY
 from services.app.sanctions import check_may_start
@@ -101,8 +102,13 @@ class TournamentView(msgspec.Struct, frozen=True):
 
     @property
     def left(self) -> int:
-        """How many matches have no result that is counted."""
-        return self.state.count - sum(bool(one.result) for one in self.state.reports.values())
+        """How many matches are still to be played."""
+        return self.state.left
+
+    @property
+    def withdrawn(self) -> frozenset[int]:
+        """The numbers of the players who have left."""
+        return frozenset(one.player for one in self.state.withdrawn)
 
 
 class ListedTournament(msgspec.Struct, frozen=True):
@@ -202,6 +208,30 @@ def leave(app: App, actor: Actor, number: int, userid: str = "") -> Steps[Answer
 def start(app: App, actor: Actor, number: int) -> Steps[Answered]:
     """Close the entry, and pair the players, as the organiser; `too-early` with too few players."""
     return (yield from _ask(app, actor, number, StartTournament()))
+
+
+@course
+def withdraw(
+    app: App, actor: Actor, number: int, userid: str, kind: str, why: str
+) -> Steps[Answered]:
+    """Take a player out of a tournament that runs, as its organiser or as an arbiter who plays in another section.
+
+    `kind` is `accepted` for one who has announced it, whose remaining matches are annulled, and `silent` for one whose
+    remaining matches are lost. The reasons are those of the rulings that end the matches, and their players read them.
+    `not-an-organiser`, `not-entered`, `not-allowed` in the own section, `too-late`, and as a text is refused.
+    """
+    state = _visible_state(app, actor.account, number)
+    if actor.account != state.organiser and not app.is_arbiter(actor.account):
+        raise Refusal(Code.NOT_AN_ORGANISER, SAY("tournament-organiser"))
+    account = app.accounts.id_of(userid)
+    id_ = actor.command_id(str(number))
+    said = app.statements.put(number, actor.account, why, id_)
+    command = WithdrawPlayer(account=account, kind=kind, text=said.digest)
+    sent = CommandEnvelope(number, id_, actor.account, command)
+    outcome = yield sent, 0
+    if not outcome.accepted:
+        app.statements.remove(number, id_)
+    return finish(app, sent, outcome)
 
 
 @course

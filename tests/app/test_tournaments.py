@@ -7,16 +7,21 @@ import pytest
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
+from domain.match.state import Reason
 from domain.tournament.state import Phase
+from infra.audit.stored_match import check_match
 from infra.people.account_macs import AccountMacs
-from infra.people.accounts import create_robot_accounts
+from infra.people.accounts import AccountRole, create_robot_accounts
+from infra.people.acts import TERMINAL
 from infra.people.clubs import ClubAudience, ClubRole, Joining
 from infra.people.moderation import Sanction, SanctionKind
 from services.app import tournaments
 from services.app.accounts import erase_account
 from services.app.clubs import ClubChanges, change_club, found_club, join
 from services.app.context import Actor
+from services.app.matches import load_state
 from services.app.play import submit
+from services.app.roles import set_role
 from services.app.tournaments import TournamentPlan, tournaments_for, view_of
 from tests.helpers.api import Api, Player, until
 from tests.helpers.examples import refused
@@ -43,6 +48,13 @@ def made(api: Api, organiser: Player, plan: TournamentPlan = PLAN, *, opened: bo
     if opened:
         submit(api.parts, tournaments.open_entry(api.parts, actor(organiser), answered.board))
     return answered.board
+
+
+def tick(api: Api) -> None:
+    """Have the manager act on all that is known."""
+    api.caught_up()
+    app = api.parts
+    TournamentManager(app.store, app.lanes, app.data, app.statements).tick()
 
 
 def enter(api: Api, player: Player, number: int, robot: str = "") -> None:
@@ -84,7 +96,7 @@ def test_players_enter_an_open_one_and_it_starts_when_it_is_full(api: Api) -> No
     for one in players:
         enter(api, one, number)
     api.caught_up()
-    TournamentManager(api.parts.store, api.parts.lanes, api.parts.data).tick()
+    tick(api)
     until(lambda: len(api.parts.tournaments.matches(number)) == 3)
     view = view_of(api.parts, players[0].account, number)
     assert view.state.phase is Phase.RUNNING
@@ -203,3 +215,131 @@ def test_the_organiser_changes_name_and_text(api: Api) -> None:
 
 def test_a_list_that_there_is_not_is_refused(api: Api) -> None:
     refused(Code.BAD_REQUEST, tournaments_for, api.parts, None, "best")
+
+
+# players who leave
+
+
+def running(api: Api, count: int = 4) -> tuple[Player, list[Player], int]:
+    """Return the organiser, the players and the number of a section in which all matches have begun."""
+    organiser, *players = api.players(count + 1)
+    number = made(api, organiser, replace(PLAN, section=count, players=count))
+    for one in players:
+        enter(api, one, number)
+    tick(api)
+    until(lambda: len(api.parts.tournaments.matches(number)) == count * (count - 1) // 2)
+    by_number = [one.account for one in view_of(api.parts, None, number).state.entrants]
+    return organiser, sorted(players, key=lambda one: by_number.index(one.account)), number
+
+
+def take_out(api: Api, director: Player, player: Player, number: int, kind: str) -> None:
+    asked = tournaments.withdraw(
+        api.parts, actor(director), number, player.name, kind, "No word for six weeks."
+    )
+    submit(api.parts, asked)
+
+
+def own_boards(api: Api, player: Player, number: int) -> list[int]:
+    view = view_of(api.parts, None, number)
+    place = view.players.index(player.account)
+    pairings = dict(view.state.pairings)
+    return [
+        match.board
+        for pairing, match in sorted(view.matches.items())
+        if place in (pairings[pairing].first, pairings[pairing].second)
+    ]
+
+
+def cells(api: Api, number: int) -> list[str]:
+    """Each player's cells, in the order of their numbers."""
+    (table,) = view_of(api.parts, None, number).tables
+    ordered = sorted(table.lines, key=lambda line: line.player)
+    return [" ".join(cell.half or "." for cell in line.cells) for line in ordered]
+
+
+def ended(api: Api, boards: list[int]) -> bool:
+    return all(load_state(api.parts, board).over for board in boards)
+
+
+def test_a_silent_player_loses_what_is_left_and_the_matches_end(api: Api) -> None:
+    organiser, players, number = running(api)
+    boards = own_boards(api, players[0], number)
+    assert len(boards) == 3
+    other = load_state(api.parts, boards[0]).seats
+    (first,) = (one for one in players[1:] if one.account in other)
+    assert first.give(boards[0], {"do": "resign"}).is_success
+    tick(api)
+    until(lambda: view_of(api.parts, None, number).left == 5)
+    take_out(api, organiser, players[0], number, "silent")
+    assert cells(api, number) == ["- - +", "+ . .", "+ . .", "- . ."]
+    tick(api)
+    until(lambda: ended(api, boards))
+    later = load_state(api.parts, boards[1])
+    assert later.result is not None
+    assert later.seats[later.result.winners[0]] != players[0].account
+    assert later.cases[0].arbiter == organiser.account
+    said = api.parts.statements.of_match(boards[1])
+    assert [one.text for one in said] == ["No word for six weeks."]
+    # what the matches say of their ends changes no table
+    tick(api)
+    until(lambda: not api.parts.tournaments.waiting(9))
+    assert cells(api, number) == ["- - +", "+ . .", "+ . .", "- . ."]
+    assert check_match(api.parts.store, number).events
+
+
+def test_an_accepted_player_who_played_little_counts_for_nobody(api: Api) -> None:
+    organiser, players, number = running(api)
+    boards = own_boards(api, players[2], number)
+    take_out(api, organiser, players[2], number, "accepted")
+    assert cells(api, number) == [". x .", ". x .", "x x x", ". . x"]
+    tick(api)
+    until(lambda: ended(api, boards))
+    result = load_state(api.parts, boards[0]).result
+    assert result is not None
+    assert (result.winners, result.reason) == ((), Reason.ANNULLED)
+
+
+def test_a_repeated_manager_ends_a_match_once(api: Api) -> None:
+    organiser, players, number = running(api)
+    boards = own_boards(api, players[0], number)
+    take_out(api, organiser, players[0], number, "silent")
+    for _ in range(3):
+        tick(api)
+    until(lambda: ended(api, boards))
+    tick(api)
+    assert [len(load_state(api.parts, board).cases) for board in boards] == [1, 1, 1]
+
+
+def test_the_last_withdrawal_finishes_the_tournament(api: Api) -> None:
+    organiser, players, number = running(api, 3)
+    for one in players[:2]:
+        take_out(api, organiser, one, number, "silent")
+    view = view_of(api.parts, None, number)
+    assert (view.state.phase, view.left) == (Phase.FINISHED, 0)
+    submit(api.parts, tournaments.confirm(api.parts, actor(organiser), number))
+    assert [one.points for one in view_of(api.parts, None, number).state.places[0]]
+
+
+def test_nobody_rules_in_the_own_section_and_only_directors_do(api: Api) -> None:
+    organiser, players, number = running(api)
+    other = api.player()
+    for director, wanted in ((other, Code.NOT_AN_ORGANISER), (players[1], Code.NOT_AN_ORGANISER)):
+        asked = tournaments.withdraw(
+            api.parts, actor(director), number, players[0].name, "silent", "No word."
+        )
+        assert refused_code(api, asked) == wanted
+    for one in (players[1], other):
+        set_role(api.parts, TERMINAL, one.name, AccountRole.ARBITER, held=True)
+    asked = tournaments.withdraw(
+        api.parts, actor(players[1]), number, players[0].name, "silent", "No word."
+    )
+    assert refused_code(api, asked) == Code.NOT_ALLOWED
+    take_out(api, other, players[0], number, "silent")
+    asked = tournaments.withdraw(
+        api.parts, actor(organiser), number, players[0].name, "accepted", "Again."
+    )
+    assert refused_code(api, asked) == Code.TOO_LATE
+    asked = tournaments.withdraw(
+        api.parts, actor(organiser), number, players[1].name, "angry", "No word."
+    )
+    assert refused_code(api, asked) == Code.BAD_REQUEST

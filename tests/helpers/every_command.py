@@ -45,6 +45,7 @@ from domain.tournament.commands import (
     OpenEntry,
     ReportResults,
     StartTournament,
+    WithdrawPlayer,
 )
 from domain.tournament.state import MatchReport
 from domain.tournament.terms import TournamentTerms
@@ -176,6 +177,7 @@ OF_TOURNAMENTS: Final[dict[type, Command]] = {
     LeaveTournament: LeaveTournament(),
     StartTournament: StartTournament(),
     ReportResults: ReportResults(reports=(MatchReport(0, 1, 9, "1-0"),)),
+    WithdrawPlayer: WithdrawPlayer(account=ALICE, kind="silent", text=TEXT),
     ConfirmPlaces: ConfirmPlaces(),
     CancelTournament: CancelTournament(),
 }

@@ -21,6 +21,7 @@ from domain.tournament.commands import (
 from domain.tournament.state import Phase, TournamentState
 from domain.tournament.terms import TournamentTerms
 from infra.audit.stored_match import check_match
+from infra.people.statements import Statements
 from infra.projections.tournaments import PairedMatch, Tournaments
 from infra.store.outcomes import CommandOutcome
 from tests.helpers.bench import Bench
@@ -53,7 +54,12 @@ class Hall:
         self.number = bench.store.allocate(b"tournament".ljust(16))
         self.side = catch_up(bench.store, bench.client)
         self.lists = Tournaments(bench.client)
-        self.manager = TournamentManager(bench.store, bench.lanes, bench.client)
+        self.manager = self.new_manager()
+
+    def new_manager(self) -> TournamentManager:
+        bench = self.bench
+        statements = Statements(bench.client, lambda: bench.store.layout().shards)
+        return TournamentManager(bench.store, bench.lanes, bench.client, statements)
 
     def ask(self, actor: AccountId, command: Command, number: int | None = None) -> CommandOutcome:
         order: CommandEnvelope = self.bench.send(actor, command, number or self.number)
@@ -138,10 +144,7 @@ def test_a_repeated_manager_starts_no_match_twice(hall: Hall) -> None:
     hall.draft()
     hall.enter(3)
     settle(hall.side)
-    for manager in (
-        hall.manager,
-        TournamentManager(hall.bench.store, hall.bench.lanes, hall.bench.client),
-    ):
+    for manager in (hall.manager, hall.new_manager()):
         manager.tick()
     hall.turn()
     hall.turn()
