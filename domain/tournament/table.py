@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -45,9 +46,14 @@ def table_of(tally: Tally, tiebreaks: Sequence[str]) -> list[TableRow]:
                 values[player].append(value)
             split += _split(group, lambda player: values[player][-1])
         groups = split
+    # cached, because few numbers differ
+    in_points = cache(lambda units: Fraction(units, tally.unit))
     rows, place = [], 1
     for group in groups:
-        rows += [_row(tally, player, place, values[player]) for player in group]
+        for player in group:
+            points, *tie_breaks = map(in_points, (tally.points[player], *values[player]))
+            counted = len(tally.encounters[player])
+            rows.append(TableRow(player, place, points, tuple(tie_breaks), counted))
         place += len(group)
     return rows
 
@@ -56,16 +62,6 @@ def _split(group: Iterable[int], value: Callable[[int], int]) -> list[list[int]]
     """Return the players of a group by value, the highest first; each part has them in their order."""
     ordered = sorted(group, key=value, reverse=True)
     return [list(part) for _, part in groupby(ordered, key=value)]
-
-
-def _row(tally: Tally, player: int, place: int, values: Iterable[int]) -> TableRow:
-    return TableRow(
-        player,
-        place,
-        Fraction(tally.points[player], tally.unit),
-        tuple(Fraction(value, tally.unit) for value in values),
-        len(tally.encounters[player]),
-    )
 
 
 def possible_places(tally: Tally, tiebreaks: Sequence[str]) -> list[PossiblePlaces]:
