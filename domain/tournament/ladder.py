@@ -110,14 +110,17 @@ def after_win(
 def after_silence(
     order: Sequence[int], last_seen: Mapping[int, int], rules: LadderRules, now: int
 ) -> list[int]:
-    """Return the order after all who have been silent too long have dropped, which keep their order among themselves.
+    """Return the order after those who have been silent too long have dropped. They keep their order among themselves.
 
     `last_seen` is when each player moved, challenged or entered last, ms.
     """
     new = list(order)
+    lowest = len(order) - 1
     for place in reversed(range(len(order))):
         player = order[place]
         if now - last_seen[player] >= rules.silence:
             new.remove(player)
-            new.insert(place + rules.drop if rules.drop else len(order), player)
+            there = min(place + (rules.drop or len(order)), lowest)
+            new.insert(there, player)
+            lowest = there - 1
     return new

@@ -59,14 +59,14 @@ def check_round(
     before it. Each player of the field is paired or has a bye; there is a bye only if their number is odd, and nobody has two
     in a tournament.
     """
-    for problem in (
-        _of_field(paired, frozenset(field)),
-        _of_byes(paired, earlier, len(field)),
-        _of_pairs(paired, earlier, points, rules),
-        _of_sides((*earlier, paired), sorted(field), rules),
-    ):
-        if problem is not None:
-            raise Refusal(Code.BAD_TOURNAMENT, problem)
+    problem = (
+        _of_field(paired, frozenset(field))
+        or _of_byes(paired, earlier, len(field))
+        or _of_pairs(paired, earlier, points, rules)
+        or _of_sides((*earlier, paired), sorted(field), rules)
+    )
+    if problem is not None:
+        raise Refusal(Code.BAD_TOURNAMENT, problem)
 
 
 def _of_field(paired: SwissRound, field: frozenset[int]) -> Sentence | None:
