@@ -62,7 +62,7 @@ class TieScore(NamedTuple):
     """How a tie stands."""
 
     winner: int | None
-    """Who goes on; None if that is open, or the tie is drawn."""
+    """The player who goes on; None if that is open, or the tie is drawn."""
     drawn: bool
     """Whether all matches are over and both have equal points: then the rule that was named before decides."""
 

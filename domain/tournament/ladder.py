@@ -1,4 +1,4 @@
-"""A ladder: who may challenge whom, or why not, and how places change.
+"""A ladder: whom a player may challenge, or why not, and how places change.
 
 An order is the players from the top. Times are ms since 1970.
 """

@@ -95,7 +95,7 @@ class Encounter(NamedTuple):
 
 
 class TieBreakFacts(msgspec.Struct, frozen=True):
-    """What tie-breaks need that results do not say."""
+    """Facts that some tie-breaks need beside results."""
 
     worse_side: int | None = None
     """The side with the smaller chances: 0 for the first player's, 1 for the second's."""

@@ -1,4 +1,4 @@
-"""Sections of a stage, and who goes on to the next stage."""
+"""Sections of a stage, and the players who go on to the next stage."""
 
 from collections.abc import Sequence
 from typing import Final
