@@ -83,12 +83,31 @@ def test_nine_meet_everybody_once_in_four_rounds_and_repeat_all_in_the_fifth():
     assert repeated[4] == 9
 
 
-def test_the_fewest_repeated_pairs_are_found_where_some_must_be():
-    # six in two groups: each new group has two of one old group
-    assert played_threes(6, 2)[1] == [0, 2]
-    assert played_threes(3, 3)[1] == [0, 3, 3]
-    # four: one sits out, and the two of three who stay have met
-    assert played_threes(4, 2)[1] == [0, 1]
+def fewest(players, met):
+    """The fewest repeated pairs of all groups of these players, by trying all."""
+    if not players:
+        return 0
+    first, *others = players
+    return min(
+        sum(frozenset(pair) in met for pair in combinations((first, *two), 2))
+        + fewest([one for one in others if one not in two], met)
+        for two in combinations(others, 2)
+    )
+
+
+@pytest.mark.parametrize("players", range(3, 11))
+def test_a_round_of_few_players_has_the_fewest_repeated_pairs_that_it_can(players):
+    earlier, some = [], 0
+    for _ in range(6):
+        met = {frozenset(pair) for group in earlier for pair in combinations(group, 2)}
+        groups, resting = next_threes(range(players), earlier)
+        repeated = sum(
+            frozenset(pair) in met for group in groups for pair in combinations(group, 2)
+        )
+        assert repeated == fewest([one for one in range(players) if one not in resting], met)
+        some += repeated > 0
+        earlier += groups
+    assert some > 0
 
 
 def test_nobody_sits_out_again_before_all_have():
