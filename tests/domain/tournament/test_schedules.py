@@ -5,8 +5,9 @@ from itertools import combinations
 
 import pytest
 
-from domain.tournament.schedule import next_threes, round_robin
+from domain.tournament.schedule import round_robin
 from domain.tournament.sections import split_sections
+from domain.tournament.threes import next_threes
 
 SIZES = [*range(2, 16), 16, 31, 50, 101]
 
