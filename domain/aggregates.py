@@ -104,9 +104,9 @@ def decide(
         state = before_first(command).state
     if isinstance(state, MatchState):
         return decide_match(sent, state, context)
+    if not isinstance(command, TournamentCommandBase):
+        return Rejection(Code.UNKNOWN_BOARD, SAY("no-match"))
     try:
-        if not isinstance(command, TournamentCommandBase):
-            raise Refusal(Code.UNKNOWN_BOARD, SAY("no-match"))
         now = max(context.received, state.at)
         return Decision(of_tournaments.decide(command, sent.actor, state, now, recorded))
     except Refusal as refusal:
@@ -201,6 +201,7 @@ def verify(
 
 
 def snapshot_of(head: bytes, state: AnyState) -> AnySnapshot:
+    """Return a state with the leaf hash of its last event."""
     if isinstance(state, TournamentState):
         return TournamentSnapshot(head, state)
     return Snapshot(head, state)

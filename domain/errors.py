@@ -24,6 +24,7 @@ class Code(StrEnum):
     BAD_SETUP = "bad-setup"
     UNKNOWN_RULES = "unknown-rules"
     BAD_REQUEST = "bad-request"
+    BAD_TOURNAMENT = "bad-tournament"
     UNREADABLE_MOVE = "unreadable-move"
     UNKNOWN_OFFER = "unknown-offer"
     # the sender

@@ -50,6 +50,7 @@ OPERATORS: Final[dict[type[ast.operator], type[ast.operator]]] = {
 
 
 STAGES: Final = {
+    "domain/tournament": ("tests/domain/tournament",),
     "services/app": ("tests/app", "tests/words", "tests/services"),
     "infra/store": ("tests/contract", "tests/infra", "tests/workers"),
     "workers/commands": ("tests/workers", "tests/contract"),

@@ -48,7 +48,7 @@ Events = tuple[TournamentEvent, ...]
 _DIGEST_BYTES: Final = 32
 
 
-def decide(
+def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
     command: TournamentCommand,
     actor: AccountId,
     state: TournamentState,

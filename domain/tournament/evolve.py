@@ -29,7 +29,9 @@ def evolve(
     return replace(_evolve(state, event, actor), seq=state.seq + 1, at=at)
 
 
-def _evolve(state: TournamentState, event: TournamentEvent, actor: AccountId) -> TournamentState:
+def _evolve(  # noqa: C901, PLR0911 - one case an event
+    state: TournamentState, event: TournamentEvent, actor: AccountId
+) -> TournamentState:
     match event:
         case TournamentDrafted():
             return replace(state, terms=event.terms, organiser=actor)

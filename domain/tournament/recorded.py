@@ -30,7 +30,9 @@ from domain.tournament.events import (
 )
 
 
-def possible_commands(first: TournamentEvent, actor: AccountId) -> list[TournamentCommand]:
+def possible_commands(  # noqa: PLR0911 - one case an event
+    first: TournamentEvent, actor: AccountId
+) -> list[TournamentCommand]:
     """Return the commands that this may be the first event of; all lead to the same decision.
 
     None for an event that only follows others.

@@ -8,9 +8,11 @@ import msgspec
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code, Refusal
 from domain.rules import rules_by_id
+from domain.tournament.sections import FEWEST_IN_SECTION, MOST_IN_SECTION
 from domain.tournament.sentences import SAY
+from domain.tournament.tie_breaks import FROM_RESULTS
 
-SECTION_SIZES: Final = range(3, 16)
+SECTION_SIZES: Final = range(FEWEST_IN_SECTION, MOST_IN_SECTION + 1)
 """Players of a section."""
 
 MOST_CYCLES: Final = 2
@@ -29,14 +31,6 @@ class Form(StrEnum):
 
     ROUND_ROBIN = "round-robin"
     """In sections: everybody against everybody, all matches at once."""
-
-
-class TieBreak(StrEnum):
-    """The tie-breaks of a table, in the words of `matchpost referee`."""
-
-    DIRECT = "direct"
-    SONNEBORN_BERGER = "sonneborn-berger"
-    WINS = "wins"
 
 
 class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
@@ -58,8 +52,8 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     """How many matches each pair plays; in the second the sides are exchanged."""
     points: tuple[int, int, int] = (ONE_POINT, ONE_POINT // 2, 0)
     """For a win, a draw and a loss, in hundredths."""
-    tiebreaks: tuple[str, ...] = (TieBreak.DIRECT, TieBreak.SONNEBORN_BERGER, TieBreak.WINS)
-    """In their order."""
+    tiebreaks: tuple[str, ...] = ("direct", "sonneborn-berger", "wins")
+    """Names of `FROM_RESULTS`, in their order."""
     capacity: int = 0
     """The most players, those who come later wait; 0 for `MOST_ENTRANTS`."""
     when_full: bool = False
@@ -95,27 +89,32 @@ def check_terms(terms: TournamentTerms) -> None:
         raise Refusal(Code.BAD_OPTION, SAY("form", form=terms.form[:24]))
     if 2 not in rules.players:  # noqa: PLR2004 - a pair
         raise Refusal(Code.BAD_OPTION, SAY("not-for-two", game=rules.title))
+    _check_sections(terms)
+    _check_entry(terms)
+
+
+def _check_sections(terms: TournamentTerms) -> None:
+    """Refuse sections and tables that can't be."""
     if terms.section not in SECTION_SIZES:
         least, most = min(SECTION_SIZES), max(SECTION_SIZES)
         raise Refusal(Code.BAD_OPTION, SAY("section", least=least, most=most))
     if terms.cycles not in range(1, MOST_CYCLES + 1):
         raise Refusal(Code.BAD_OPTION, SAY("cycles", most=MOST_CYCLES))
-    if not all(0 <= one <= MOST_POINTS for one in terms.points) or list(terms.points) != sorted(
-        terms.points, reverse=True
-    ):
+    win, draw, loss = terms.points
+    if not MOST_POINTS >= win >= draw >= loss >= 0:
         raise Refusal(Code.BAD_OPTION, SAY("points", most=MOST_POINTS // ONE_POINT))
-    if len(set(terms.tiebreaks)) < len(terms.tiebreaks) or not set(terms.tiebreaks) <= set(
-        TieBreak
-    ):
-        raise Refusal(Code.BAD_OPTION, SAY("tiebreaks", names=" ".join(TieBreak)))
-    if terms.capacity and terms.capacity not in range(min(SECTION_SIZES), MOST_ENTRANTS + 1):
-        least = min(SECTION_SIZES)
+    named = set(terms.tiebreaks)
+    if len(named) < len(terms.tiebreaks) or not named <= FROM_RESULTS.keys():
+        raise Refusal(Code.BAD_OPTION, SAY("tiebreaks", names=" ".join(FROM_RESULTS)))
+
+
+def _check_entry(terms: TournamentTerms) -> None:
+    """Refuse a room, a start and ratings that can't be."""
+    least = min(SECTION_SIZES)
+    if terms.capacity and terms.capacity not in range(least, MOST_ENTRANTS + 1):
         raise Refusal(Code.BAD_OPTION, SAY("capacity", least=least, most=MOST_ENTRANTS))
     if terms.when_full and not terms.capacity:
         raise Refusal(Code.BAD_OPTION, SAY("when-full"))
-    if (
-        terms.least_rating < 0
-        or terms.most_rating < 0
-        or 0 < terms.most_rating < terms.least_rating
-    ):
+    low, high = terms.least_rating, terms.most_rating
+    if low < 0 or high < 0 or 0 < high < low:
         raise Refusal(Code.BAD_OPTION, SAY("ratings"))

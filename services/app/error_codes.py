@@ -45,6 +45,9 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.BAD_SETUP: CodeInfo(EXIT_REFUSED, 422, "the setup isn't valid in this game"),
     Code.UNKNOWN_RULES: CodeInfo(EXIT_REFUSED, 422, "there is no such version of the rules"),
     Code.BAD_REQUEST: CodeInfo(EXIT_REFUSED, 400, "the request doesn't have the required form"),
+    Code.BAD_TOURNAMENT: CodeInfo(
+        EXIT_REFUSED, 422, "the tournament doesn't have the required form, or breaks its rules"
+    ),
     Code.UNREADABLE_MOVE: CodeInfo(
         EXIT_REFUSED, 422, "the move isn't written in the game's notation"
     ),

@@ -1,7 +1,8 @@
 """`matchpost referee`: the rules as a filter, one JSON object a line in and one a line out.
 
 A line may be a match document, which is judged like the request in it. Its proofs are not looked at. Seats that
-left the match, and its result if that is not one of the rules, come from its events.
+left the match, and its result if that is not one of the rules, come from its events. A line may also ask for the table,
+the schedule or the bracket of a tournament.
 
 The protocol is stable, because other programs rely on it (`docs/formats.md`). Every line, valid or not,
 is answered with one line.
@@ -11,7 +12,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Annotated, Any, BinaryIO, Final
+from typing import Annotated, Any, BinaryIO, Final, TypeVar
 
 import msgspec
 
@@ -23,12 +24,15 @@ from domain.match.state import MatchState, without_leavers
 from domain.rules import AnyRules, latest_rules, rules_by_id, rules_id
 from infra.audit.match_document import DOCUMENT_LIMIT, HEADER, DocumentError, read_document
 from services.app.error_codes import EXIT_OK
+from services.cli.referee_tournaments import TournamentRequest, judge_tournament
 
 LINE_LIMIT: Final = 1 << 20
 """Most bytes of a line, without its end; a match document may be longer."""
 
 _DEFAULT_PLAYERS: Final = 2
 """Players of a match unless the request says otherwise."""
+
+_Request = TypeVar("_Request")
 
 _SEED: Final = re.compile(r"[0-9A-Fa-f]{64}")
 _VERSION: Final = re.compile(r"[1-9][0-9]{0,5}")
@@ -64,14 +68,16 @@ class MoveRefused(Exception):  # noqa: N818 - an answer, no failure
         self.reason = reason
 
 
-class _RequestFormat(msgspec.Struct, frozen=True):
-    """The field by which a match document is recognised."""
+class _RequestKind(msgspec.Struct, frozen=True):
+    """The fields by which match documents and tournaments are recognised."""
 
     format: Any = msgspec.UNSET
+    tournament: Any = msgspec.UNSET
 
 
-_FORMATS: Final = msgspec.json.Decoder(_RequestFormat)
+_KINDS: Final = msgspec.json.Decoder(_RequestKind)
 _REQUESTS: Final = msgspec.json.Decoder(RefereeRequest)
+_TOURNAMENTS: Final = msgspec.json.Decoder(TournamentRequest)
 _ANSWERS: Final = msgspec.json.Encoder()
 
 
@@ -109,7 +115,12 @@ def _too_long() -> Refusal:
 def judge(line: bytes) -> dict[str, Any]:
     """Return the answer to one line."""
     try:
-        return _judge_match(line) if _is_match(line) else _answer(_read(line))
+        kind = _kind_of(line)
+        if kind.format is not msgspec.UNSET:
+            return _judge_match(line)
+        if kind.tournament is not msgspec.UNSET:
+            return judge_tournament(_read(_TOURNAMENTS, line, Code.BAD_TOURNAMENT))
+        return _answer(_read(_REQUESTS, line, Code.BAD_REQUEST))
     except MoveRefused as refused:
         reason = refused.reason
         return {
@@ -126,19 +137,20 @@ def _error(reason: Refusal) -> dict[str, Any]:
     return {"ok": False, "error": reason.code, "message": reason.sentence}
 
 
-def _is_match(line: bytes) -> bool:
-    """Return whether a line has the field of a match document; False if it is no JSON."""
+def _kind_of(line: bytes) -> _RequestKind:
+    """Return the fields that say what a line is; none if it is no JSON."""
     with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _FORMATS.decode(line).format is not msgspec.UNSET
-    return False
+        return _KINDS.decode(line)
+    return _RequestKind()
 
 
-def _read(line: bytes) -> RefereeRequest:
+def _read(decoder: msgspec.json.Decoder[_Request], line: bytes, misfit: Code) -> _Request:
+    """Return the request in a line; refused with `misfit` if it is JSON of another form."""
     try:
-        return _REQUESTS.decode(line)
+        return decoder.decode(line)
     except msgspec.ValidationError as error:
         sentence = str(error)
-        raise Refusal(Code.BAD_REQUEST, sentence[:1].lower() + sentence[1:]) from None
+        raise Refusal(misfit, sentence[:1].lower() + sentence[1:]) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Refusal(Code.BAD_REQUEST, f"the line isn't JSON: {error}") from None
     except RecursionError:

@@ -423,8 +423,8 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "referee",
-        "judge moves: one JSON object per line in, one per line out; needs no server",
-        "Judge moves as a filter: one JSON object per line in, one per line out.",
+        "judge moves and tables: one JSON object per line in, one per line out; needs no server",
+        "Judge moves, and tables of tournaments, as a filter: one JSON object per line in, one per line out.",
         has_settings=False,
     ),
     Subcommand(

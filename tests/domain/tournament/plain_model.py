@@ -1,0 +1,162 @@
+"""Tournaments once more, with lists and dicts: written from docs/formats.md, without the product's code.
+
+Requests and answers are those of `matchpost referee`.
+"""
+
+from fractions import Fraction
+
+PLAYED = ("1-0", "0-1", "1/2")
+
+
+def as_written(number):
+    return Fraction(str(number))
+
+
+def in_json(number):
+    return int(number) if number == int(number) else float(number)
+
+
+LETTERS = {"1-0": "wl", "+-": "wl", "0-1": "lw", "-+": "lw", "1/2": "dd", "--": "ll"}
+
+
+def struck_players(request):
+    """Those who left with leave, and of whose matches less than half were played."""
+    struck = set()
+    for one in request.get("withdrawn", []):
+        own = [match for match in request["matches"] if one["player"] in match[:2]]
+        share = len([1 for match in own if match[2] in PLAYED])
+        if one["kind"] == "accepted" and share < len(own) / 2:
+            struck.add(one["player"])
+    return struck
+
+
+def sheets_of(request):
+    """A score sheet for each player: a list of `(other, letter)`, where the letter is w, d or l."""
+    gone = {one["player"] for one in request.get("withdrawn", [])}
+    struck = struck_players(request)
+    sheets = {player: [] for player in range(request["players"])}
+    for a, b, result in request["matches"]:
+        letters = LETTERS.get(result, "")
+        if not letters and (a in gone) != (b in gone):
+            letters = "lw" if a in gone else "wl"
+        if letters and not {a, b} & struck:
+            sheets[a].append((b, letters[0]))
+            sheets[b].append((a, letters[1]))
+    return sheets
+
+
+def tie_break(name, player, equals, sheets, total, worth):
+    """The number of a tie-break for a player among equals, the player included."""
+    sheet = sheets[player]
+    if name == "wins":
+        return Fraction([letter for _, letter in sheet].count("w"))
+    if name == "buchholz":
+        return sum((total[other] for other, _ in sheet), Fraction(0))
+    if name == "sonneborn-berger":
+        shares = {"w": Fraction(1), "d": Fraction(1, 2), "l": Fraction(0)}
+        return sum((shares[letter] * total[other] for other, letter in sheet), Fraction(0))
+    for one in equals:
+        for two in equals:
+            if one != two and two not in [other for other, _ in sheets[one]]:
+                return Fraction(0)
+    return sum((worth[letter] for other, letter in sheet if other in equals), Fraction(0))
+
+
+def plain_table(request):
+    """The table of a request, as the referee answers it."""
+    scheme = request.get("points", {"win": 1, "draw": 0.5, "loss": 0})
+    worth = {name[0]: as_written(scheme[name]) for name in ("win", "draw", "loss")}
+    sheets = sheets_of(request)
+    everybody = list(sheets)
+    total = {one: sum((worth[letter] for _, letter in sheets[one]), Fraction(0)) for one in sheets}
+    keys = {player: [total[player]] for player in everybody}
+    for name in request.get("tiebreaks", []):
+        before = {player: list(key) for player, key in keys.items()}
+        for player in everybody:
+            equals = [one for one in everybody if before[one] == before[player]]
+            keys[player].append(tie_break(name, player, equals, sheets, total, worth))
+    rows = [
+        {
+            "player": player,
+            "points": in_json(total[player]),
+            "place": 1 + len([one for one in everybody if keys[one] > keys[player]]),
+            "tiebreaks": [in_json(value) for value in keys[player][1:]],
+        }
+        for player in everybody
+    ]
+    return sorted(rows, key=lambda row: (row["place"], row["player"]))
+
+
+def plain_season(divisions, size, up, down, leavers, newcomers):
+    """The divisions of the next season: places are filled one by one, from the top."""
+    moves = {}
+    for number, division in enumerate(divisions):
+        for place, player in enumerate(division):
+            if number < len(divisions) - 1 and place >= len(division) - down:
+                moves[player] = number + 1
+        if number > 0:
+            staying = [player for player in division if player not in leavers]
+            for player in staying[:up]:
+                moves[player] = number - 1
+    pools = []
+    for number, division in enumerate(divisions):
+        here = [player for player in division if player not in moves]
+        falling = [
+            player
+            for above in divisions[:number]
+            for player in above
+            if moves.get(player) == number
+        ]
+        rising = [
+            player
+            for below in divisions[number + 1 :]
+            for player in below
+            if moves.get(player) == number
+        ]
+        pools.append([one for one in here + falling + rising if one not in leavers])
+    waiting = [player for pool in pools for player in pool] + list(newcomers)
+    new = []
+    while waiting:
+        if new and len(waiting) < 3:
+            new[-1] += waiting
+            break
+        new.append(waiting[:size])
+        waiting = waiting[size:]
+    return new
+
+
+def better(one, two):
+    """Whether a row is better than one of another section."""
+    if one["place"] != two["place"]:
+        return one["place"] < two["place"]
+    shares = [as_written(row["points"]) / (row["counted"] or 1) for row in (one, two)]
+    if shares[0] != shares[1]:
+        return shares[0] > shares[1]
+    if one["tiebreaks"] != two["tiebreaks"]:
+        return one["tiebreaks"] > two["tiebreaks"]
+    return one["player"] < two["player"]
+
+
+def picked(rows):
+    """The players of rows, the best first, picked one by one."""
+    left, players = list(rows), []
+    while left:
+        best = left[0]
+        for each in left[1:]:
+            if better(each, best):
+                best = each
+        left.remove(best)
+        players.append(best["player"])
+    return players
+
+
+def plain_qualifiers(tables, first, total):
+    """Who goes on by right, and the best next ones.
+
+    A row is a dict with place, points, counted, tiebreaks and player.
+    """
+    right, rest = [], []
+    for table in tables:
+        right += table[:first]
+        rest += table[first:]
+    return picked(right), picked(rest)[: max(0, total - len(right))]

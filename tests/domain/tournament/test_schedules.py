@@ -1,0 +1,157 @@
+"""Schedules: Berger's tables, groups of three, and the split into sections."""
+
+from collections import Counter
+from itertools import combinations
+
+import pytest
+
+from domain.tournament.schedule import round_robin
+from domain.tournament.sections import split_sections
+from domain.tournament.threes import next_threes
+
+SIZES = [*range(2, 16), 16, 31, 50, 101]
+
+
+def test_the_first_round_of_seven_is_that_of_the_page():
+    assert round_robin(7)[0] == [(0, 6), (1, 5), (2, 4)]
+
+
+def test_eight_are_paired_as_in_the_published_table():
+    """The table for seven or eight players in the FIDE Handbook, C.05, Annex 1."""
+    table = [
+        "1-8 2-7 3-6 4-5", "8-5 6-4 7-3 1-2", "2-8 3-1 4-7 5-6", "8-6 7-5 1-4 2-3",
+        "3-8 4-2 5-1 6-7", "8-7 1-6 2-5 3-4", "4-8 5-3 6-2 7-1",
+    ]  # fmt: skip
+    found = [{f"{first + 1}-{second + 1}" for first, second in pairs} for pairs in round_robin(8)]
+    assert found == [set(line.split()) for line in table]
+
+
+@pytest.mark.parametrize("players", SIZES)
+def test_each_pair_meets_once_and_nobody_is_twice_in_a_round(players):
+    rounds = round_robin(players)
+    assert len(rounds) == players - 1 + players % 2
+    for matches in rounds:
+        here = [player for pair in matches for player in pair]
+        assert len(here) == len(set(here)) == players - players % 2
+        assert [min(pair) for pair in matches] == sorted(min(pair) for pair in matches)
+    met = [frozenset(pair) for matches in rounds for pair in matches]
+    assert sorted(map(sorted, met)) == [list(pair) for pair in combinations(range(players), 2)]
+
+
+@pytest.mark.parametrize("players", SIZES)
+def test_sides_differ_by_one_at_most_and_in_a_double_robin_not_at_all(players):
+    single, double = round_robin(players), round_robin(players, double=True)
+    firsts = Counter(first for matches in single for first, _ in matches)
+    seconds = Counter(second for matches in single for _, second in matches)
+    assert {abs(firsts[one] - seconds[one]) for one in range(players)} == {1 - players % 2}
+    assert double[: len(single)] == single
+    all_pairs = Counter(pair for matches in double for pair in matches)
+    assert all_pairs == Counter((a, b) for a in range(players) for b in range(players) if a != b)
+    assert all(
+        len({player for pair in matches for player in pair}) == 2 * len(matches)
+        for matches in double
+    )
+
+
+def played_threes(players, rounds):
+    """The groups of each round, with the number of pairs in it that had met before."""
+    earlier, repeated = [], []
+    for _ in range(rounds):
+        groups, resting = next_threes(range(players), earlier)
+        here = sorted([player for group in groups for player in group] + resting)
+        assert here == list(range(players))
+        assert len(resting) == players % 3
+        met = {frozenset(pair) for group in earlier for pair in combinations(group, 2)}
+        repeated.append(
+            sum(frozenset(pair) in met for group in groups for pair in combinations(group, 2))
+        )
+        earlier += groups
+    return earlier, repeated
+
+
+@pytest.mark.parametrize(
+    ("players", "rounds"),
+    [(3, 1), (5, 2), (7, 1), (8, 2), (9, 4), (12, 4), (15, 5), (24, 8), (60, 8)],
+)
+def test_threes_have_no_company_twice_for_as_many_rounds_as_are_usual(players, rounds):
+    assert played_threes(players, rounds)[1] == [0] * rounds
+
+
+def test_nine_meet_everybody_once_in_four_rounds_and_repeat_all_in_the_fifth():
+    earlier, repeated = played_threes(9, 5)
+    pairs = Counter(frozenset(pair) for group in earlier[:12] for pair in combinations(group, 2))
+    assert len(pairs) == 36
+    assert repeated[4] == 9
+
+
+def fewest(players, met):
+    """The fewest repeated pairs of all groups of these players, by trying all."""
+    if not players:
+        return 0
+    first, *others = players
+    return min(
+        sum(frozenset(pair) in met for pair in combinations((first, *two), 2))
+        + fewest([one for one in others if one not in two], met)
+        for two in combinations(others, 2)
+    )
+
+
+@pytest.mark.parametrize("players", range(3, 11))
+def test_a_round_of_few_players_has_the_fewest_repeated_pairs_that_it_can(players):
+    earlier, some = [], 0
+    for _ in range(6):
+        met = {frozenset(pair) for group in earlier for pair in combinations(group, 2)}
+        groups, resting = next_threes(range(players), earlier)
+        repeated = sum(
+            frozenset(pair) in met for group in groups for pair in combinations(group, 2)
+        )
+        assert repeated == fewest([one for one in range(players) if one not in resting], met)
+        some += repeated > 0
+        earlier += groups
+    assert some > 0
+
+
+def test_nobody_sits_out_again_before_all_have():
+    for players in (4, 5, 7, 10):
+        earlier, rested = [], Counter()
+        for _ in range(players + 3):
+            groups, resting = next_threes(range(players), earlier)
+            rested.update(resting)
+            earlier += groups
+            assert max(rested.values()) - min(rested[one] for one in range(players)) <= 1
+    assert next_threes([], []) == ([], [])
+    assert next_threes([4, 2], []) == ([], [2, 4])
+
+
+def test_the_first_threes_have_one_of_each_third_and_leavers_are_left_out():
+    assert next_threes(range(9), [])[0] == [(0, 3, 6), (1, 4, 7), (2, 5, 8)]
+    groups, resting = next_threes([0, 1, 3, 4, 6, 7, 8], [(0, 3, 6), (1, 4, 7), (2, 5, 8)])
+    assert resting == [8]
+    assert sorted(player for group in groups for player in group) == [0, 1, 3, 4, 6, 7]
+
+
+@pytest.mark.parametrize("size", range(3, 16))
+def test_sections_are_even_in_size_and_within_bounds(size):
+    for entrants in range(3, 200):
+        sections = split_sections(entrants, size)
+        sizes = [len(section) for section in sections]
+        assert sorted(player for section in sections for player in section) == list(range(entrants))
+        assert max(sizes) - min(sizes) <= 1
+        assert min(sizes) >= 3
+        assert max(sizes) <= max(size, 5)
+        assert max(sizes) <= size or entrants // 3 == len(sections)
+        # the best of each section are the first players, and strengths differ by less than a row
+        assert [section[0] for section in sections] == list(range(len(sections)))
+        assert all(section == sorted(section) for section in sections)
+
+
+def test_players_are_dealt_in_a_snake():
+    assert split_sections(10, 4) == [[0, 5, 6], [1, 4, 7], [2, 3, 8, 9]]
+    assert split_sections(5, 3) == [[0, 1, 2, 3, 4]]
+    assert split_sections(15, 15) == [list(range(15))]
+
+
+@pytest.mark.parametrize(("entrants", "size"), [(2, 3), (0, 3), (9, 2), (20, 16)])
+def test_no_section_has_fewer_than_three_or_more_than_fifteen(entrants, size):
+    with pytest.raises(ValueError, match="no sections of"):
+        split_sections(entrants, size)
