@@ -145,8 +145,6 @@ def notices_of(fact: Fact, table: SeatsLeft) -> Iterator[AddressedNotice]:
         case events.Ended():
             if body.reason != Reason.DECLINED:
                 yield from _all(fact.others, NoticeKind.OVER)
-        case TournamentEventBody():
-            raise TypeError("an event of a tournament has no notices among those of matches")
         case _:
             yield from _plain(fact, body, table)
 
@@ -185,6 +183,7 @@ PlainEvent = (
     | events.Withheld
     | events.ResultChanged
     | events.TimeGiven
+    | TournamentEventBody
 )
 
 
@@ -214,6 +213,7 @@ def _plain(  # noqa: PLR0911 - one return an event
             | events.Absent()
             | events.Returned()
             | events.ResultChanged()
+            | TournamentEventBody()
             | events.TimeGiven()
         ):
             # the start, an answer or a ruling has a notice; the match's page shows who is away

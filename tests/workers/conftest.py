@@ -14,7 +14,7 @@ from workers.commands import limits
 
 ON_A_CLUSTER = frozenset({
     "test_commit_stored", "test_drain", "test_lanes",
-    "test_restore", "test_retired_matches",
+    "test_restore", "test_retired_matches", "test_tournaments",
 })  # fmt: skip
 """Modules whose tests with a `bench` run on one server and on a cluster."""
 

@@ -136,7 +136,8 @@ def test_a_section_starts_when_it_is_full_and_is_played_to_confirmed_places(hall
 
 def test_a_tournament_and_its_matches_are_verified(hall: Hall) -> None:
     test_a_section_starts_when_it_is_full_and_is_played_to_confirmed_places(hall)
-    assert str(check_match(hall.bench.store, hall.number)).startswith("tournament 1 holds: 11 ev")
+    said = str(check_match(hall.bench.store, hall.number))
+    assert said.startswith(f"tournament {hall.number} holds: 11 events")
     assert all(check_match(hall.bench.store, one.board).events for one in hall.matches.values())
 
 
