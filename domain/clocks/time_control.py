@@ -44,7 +44,7 @@ SAY: Final = Sentences(
 
 
 class ClockOptions(msgspec.Struct, frozen=True, array_like=True):
-    """What stops the clock, and the options that few matches have."""
+    """The options of a clock beside its limits, of which most matches have at most the first."""
 
     weekends: bool = True
     """Whether Saturdays and Sundays, UTC, count."""
@@ -91,7 +91,7 @@ class TimeControl(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def options(self) -> ClockOptions:
-        """What stops the clock, and the options that few matches have."""
+        """The options beside the limits."""
         return _BY_WEEKENDS[self.weekends] if isinstance(self.weekends, bool) else self.weekends
 
     @property

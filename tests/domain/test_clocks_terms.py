@@ -268,7 +268,7 @@ def test_the_recorded_form_of_terms_is_final():
 
 def test_options_of_few_matches_are_recorded_where_weekends_are():
     agreed = read_time_control(
-        "--bank=10+1:20 --nagtime=14,28,35 --silence=40 --vacation=9 --pause=off".split()
+        ["--bank=10+1:20", "--nagtime=14,28,35", "--silence=40", "--vacation=9", "--pause=off"]
     )
     encoded = msgspec.msgpack.encode(agreed)
     assert encoded.hex(" ") == "98 0e 28 00 00 0a 01 95 c3 14 09 c2 92 1c 23 c3"
@@ -303,8 +303,10 @@ def test_what_could_be_said_before_is_recorded_as_before(flag):
         ),
         (
             ["--nagtime=9,5"],
-            "'--nagtime=9,5' ist unklar; richtig ist --nagtime=N,N,..., mit höchstens 5 Tagen von 1 bis "
-            "365, jeder größer als der davor",
+            (
+                "'--nagtime=9,5' ist unklar; richtig ist --nagtime=N,N,..., mit höchstens 5 Tagen von 1 bis "
+                "365, jeder größer als der davor"
+            ),
         ),
         (
             ["--pause=never"],
