@@ -9,7 +9,7 @@ to move and, if the time control says so, without Saturdays and Sundays UTC. Ove
 subtracted once. A time control may also say how many days of vacation a seat has; those after them count.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from struct import Struct, iter_unpack
 from typing import Final, NamedTuple
 
@@ -265,11 +265,19 @@ def reminder_time(clock: MatchClock, mover: Seat) -> int | None:
 
     There is one for each day that the terms name, and none after the flag.
     """
-    days = clock.terms.nag_days
-    if clock.paused or clock.nagged >= len(days):
+    day = _reminder_day(clock)
+    if clock.paused or not day:
         return None
-    instant, flag = _instant_at(clock, mover, days[clock.nagged] * DAY), flag_time(clock, mover)
+    instant, flag = _instant_at(clock, mover, day * DAY), flag_time(clock, mover)
     return instant if flag is None or instant < flag else None
+
+
+def _reminder_day(clock: MatchClock) -> int:
+    """Return the day of the running turn's next reminder; 0 if there is none."""
+    if not clock.nagged:
+        return clock.terms.nag
+    days = clock.terms.nag_days
+    return days[clock.nagged] if clock.nagged < len(days) else 0
 
 
 def next_due(clock: MatchClock, mover: Seat) -> int | None:
@@ -307,9 +315,11 @@ def _turn_allowances(clock: MatchClock, seat: Seat) -> Iterator[int]:
         yield terms.total * DAY + given.total - sum(finished)
 
 
-def _bank_after(terms: TimeControl, finished: Iterable[int]) -> int:
+def _bank_after(terms: TimeControl, finished: Sequence[int]) -> int:
     """Return the bank after turns of these ms, without the time that rulings gave."""
-    bank, more, cap = terms.bank * DAY, terms.increment * DAY, terms.options.cap * DAY or _NEVER
+    bank, more, cap = terms.bank * DAY, terms.increment * DAY, terms.options.cap * DAY
+    if not cap:
+        return bank + more * len(finished) - sum(finished)
     for took in finished:
         bank = min(cap, bank - took + more)
     return bank
@@ -323,15 +333,15 @@ def _finished_turns(clock: MatchClock, seat: Seat) -> Iterator[int]:
 
 def _instant_at(clock: MatchClock, seat: Seat, counted: int) -> int:
     """Return the first instant with this counted time of the running turn, if it is that of `seat`."""
-    weekends = clock.terms.options.weekends
-    if weekends and not clock.stops and not clock.paused:
+    # most matches have neither these nor options
+    if clock.terms.weekends is True and not clock.stops and not clock.paused:
         return clock.since + max(0, counted)  # all time counts
     goal = _counted_until(clock, clock.since) + counted
     for since, until in _stops_of(clock, seat):
         begin = _counted_until(clock, since)
         if begin < goal:
             goal += _counted_until(clock, until) - begin
-    return max(clock.since, instant_of_count(goal, weekends=weekends))
+    return max(clock.since, instant_of_count(goal, weekends=clock.terms.options.weekends))
 
 
 def _stops_of(clock: MatchClock, seat: Seat) -> Iterable[tuple[int, int]]:

@@ -63,7 +63,7 @@ class ClockOptions(msgspec.Struct, frozen=True, array_like=True):
         return self.weekends if self == _BY_WEEKENDS[self.weekends] else self
 
 
-_BY_WEEKENDS: Final = {on: ClockOptions(weekends=on) for on in (True, False)}
+_BY_WEEKENDS: Final = (ClockOptions(weekends=False), ClockOptions())
 
 
 class TimeControl(msgspec.Struct, frozen=True, array_like=True):
