@@ -342,6 +342,7 @@ def test_options_of_the_clock_in_the_form_are_those_of_the_match_and_there_is_no
         ({"reminders": "9, 5"}, "Enter up to 5 numbers of days in order, such as 14, 28."),
         ({"reminders": "soon"}, "Enter up to 5 numbers of days in order, such as 14, 28."),
         ({"vacation": "366"}, "Enter a number from 0 to 365."),
+        ({"time": "own", "own-days": "3", "own-cap": "9"}, "Enter a number from 1 to 3650."),
         ({"vacation": "-1"}, "Enter a number from 0 to 365."),
         (
             {"time": "own", "own-bank": "14", "own-more": "1", "own-cap": "9"},

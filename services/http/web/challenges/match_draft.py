@@ -304,7 +304,9 @@ def _mistakes_of_time(visitor: Visitor, form: Form) -> Iterator[tuple[str, str]]
 
     bank, cap = form.get("own-bank"), form.get("own-cap")
     most = TIME_BOUNDS["own-bank"]
-    if cap and _is_within(bank, 1, most) and not _is_within(cap, int(bank), most):
+    if cap and not bank:
+        yield "own-bank", _number_between(visitor, 1, most)
+    elif cap and _is_within(bank, 1, most) and not _is_within(cap, int(bank), most):
         yield "own-cap", _number_between(visitor, int(bank), most)
 
 
