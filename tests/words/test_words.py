@@ -244,7 +244,7 @@ def test_pages_leave_the_reminder_out() -> None:
 def test_every_description_is_one_plain_line(agreed: TimeControl, language: str) -> None:
     line = described(agreed, wording(language))
     assert line.isprintable()
-    assert 0 < len(line) < 200
+    assert 0 < len(line) < 280
 
 
 def test_the_page_for_players_describes_terms_as_they_are() -> None:
