@@ -53,7 +53,7 @@ def test_equal_seeds_draw_equal_mutants_and_others_draw_others() -> None:
 
 
 def test_a_mutant_is_put_in_place_while_its_module_is_imported() -> None:
-    (mutant,) = drawn(7, 1, ["domain/clocks"])
+    (mutant,) = drawn(8, 1, ["domain/clocks"])
     name = mutant.file.removesuffix(".py").replace("/", ".")
     finder = MutantFinder(mutant.file, mutant.number)
     assert finder.find_spec("domain.clocks.elsewhere", None) is None

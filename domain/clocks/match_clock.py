@@ -6,10 +6,10 @@ total and validates nothing, like `evolve`, which calls it.
 
 The *counted* time of a turn is its wall time without pauses, without the vacation of the seat
 to move and, if the time control says so, without Saturdays and Sundays UTC. Overlapping times are
-subtracted once.
+subtracted once. A time control may also say how many days of vacation a seat has; those after them count.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from struct import Struct, iter_unpack
 from typing import Final, NamedTuple
 
@@ -59,11 +59,14 @@ class MatchClock(msgspec.Struct, frozen=True, array_like=True):
     """A record (`_TURN_FORMAT`) for each ply. Packed, because every command decodes the clock of its match
     and few need this field."""
     stops: tuple[ClockStop, ...] = ()
-    """The times that do not count and end after `since`: sorted, and disjoint for each seat."""
+    """The times that do not count and end after `since`: sorted, and disjoint for each seat.
+
+    Where vacations are limited, earlier ones stay, because what is left follows from them.
+    """
     paused: int = 0
     """The instant at which a pause began; 0 if the match is not paused."""
-    nagged: bool = False
-    """Whether the running turn's player has been reminded."""
+    nagged: bool | int = False
+    """How many of the running turn's reminders are over; the first is `True`, which the bytes show."""
     given: tuple[GivenTime, ...] = ()
     """The time that rulings gave, an entry for each seat that got some, by seat."""
 
@@ -124,7 +127,14 @@ def after_resume(clock: MatchClock, at: int) -> MatchClock:
 
 
 def after_vacation_start(clock: MatchClock, seat: Seat, since: int, until: int) -> MatchClock:
-    """Return the clock with a vacation of `seat`, which may touch or overlap others."""
+    """Return the clock with a vacation of `seat`, which may touch or overlap others.
+
+    Where vacations are limited, it begins after all others of the seat, and ends with the last day allowed.
+    """
+    left = vacation_left(clock, seat)
+    if left is not None:
+        new = max((since, *(one.until for one in clock.stops if one.seat == seat)))
+        until = min(until, new + left)
     return _add_stop(clock, ClockStop(since, until, seat))
 
 
@@ -133,13 +143,17 @@ def after_vacation_end(clock: MatchClock, seat: Seat, at: int) -> MatchClock:
     cut = (
         one._replace(until=min(one.until, at)) if one.seat == seat else one for one in clock.stops
     )
-    off = tuple(one for one in cut if one.until > max(one.since, clock.since))
-    return msgspec.structs.replace(clock, stops=off)
+    return msgspec.structs.replace(clock, stops=_lasting_stops(clock.terms, cut, clock.since))
 
 
-def after_reminder(clock: MatchClock) -> MatchClock:
-    """Return the clock after the player to move has been reminded."""
-    return msgspec.structs.replace(clock, nagged=True)
+def after_reminder(clock: MatchClock, seat: Seat, at: int) -> MatchClock:
+    """Return the clock after the player to move, of `seat`, has been reminded.
+
+    A reminder that is late stands for those that were due meanwhile.
+    """
+    took = time_of_turn(clock, seat, at)
+    over = sum(day * DAY <= took for day in clock.terms.nag_days)
+    return msgspec.structs.replace(clock, nagged=over if over > 1 else True)
 
 
 def after_time_given(clock: MatchClock, seat: Seat, ms: int) -> MatchClock:
@@ -155,8 +169,20 @@ def _given_to(clock: MatchClock, seat: Seat) -> GivenTime:
 
 
 def _begin_turn(clock: MatchClock, at: int, turns: bytes) -> MatchClock:
-    off = tuple(one for one in clock.stops if one.until > at)
+    off = clock.stops and _lasting_stops(clock.terms, clock.stops, at)
     return MatchClock(clock.terms, at, turns, off, clock.paused, given=clock.given)
+
+
+def _lasting_stops(
+    terms: TimeControl, stops: Iterable[ClockStop], at: int
+) -> tuple[ClockStop, ...]:
+    """Return those that end after `at`, and all vacations where they are limited."""
+    limited = terms.options.vacation is not None
+    return tuple(
+        one
+        for one in stops
+        if one.until > one.since and (one.until > at or (limited and one.seat != ALL_SEATS))
+    )
 
 
 def _add_stop(clock: MatchClock, off: ClockStop) -> MatchClock:
@@ -214,6 +240,17 @@ def turn_allowance_after(clock: MatchClock, seat: Seat, plies: int) -> int | Non
     return None if allowance is None else max(0, allowance)
 
 
+def vacation_left(clock: MatchClock, seat: Seat) -> int | None:
+    """Return how much more vacation may stop the clock of `seat`, ms; None without a limit.
+
+    Vacations count from their beginning to their end, whether or not it is the seat's turn.
+    """
+    allowed = clock.terms.options.vacation
+    if allowed is None:
+        return None
+    return allowed * DAY - sum(one.until - one.since for one in clock.stops if one.seat == seat)
+
+
 def flag_time(clock: MatchClock, mover: Seat) -> int | None:
     """Return the instant at which the mover's flag falls; None during a pause or without a limit.
 
@@ -226,12 +263,21 @@ def flag_time(clock: MatchClock, mover: Seat) -> int | None:
 def reminder_time(clock: MatchClock, mover: Seat) -> int | None:
     """Return the instant of the mover's reminder; None if there is none.
 
-    There is one reminder a turn, and none after the flag.
+    There is one for each day that the terms name, and none after the flag.
     """
-    if clock.paused or clock.nagged or not clock.terms.nag:
+    day = _reminder_day(clock)
+    if clock.paused or not day:
         return None
-    instant, flag = _instant_at(clock, mover, clock.terms.nag * DAY), flag_time(clock, mover)
+    instant, flag = _instant_at(clock, mover, day * DAY), flag_time(clock, mover)
     return instant if flag is None or instant < flag else None
+
+
+def _reminder_day(clock: MatchClock) -> int:
+    """Return the day of the running turn's next reminder; 0 if there is none."""
+    if not clock.nagged:
+        return clock.terms.nag
+    days = clock.terms.nag_days
+    return days[clock.nagged] if clock.nagged < len(days) else 0
 
 
 def next_due(clock: MatchClock, mover: Seat) -> int | None:
@@ -264,10 +310,19 @@ def _turn_allowances(clock: MatchClock, seat: Seat) -> Iterator[int]:
         yield terms.turn * DAY + given.turn
     finished = list(_finished_turns(clock, seat))
     if terms.bank:
-        bank = (terms.bank + terms.increment * len(finished)) * DAY
-        yield bank + given.total - sum(finished)
+        yield _bank_after(terms, finished) + given.total
     if terms.total:
         yield terms.total * DAY + given.total - sum(finished)
+
+
+def _bank_after(terms: TimeControl, finished: Sequence[int]) -> int:
+    """Return the bank after turns of these ms, without the time that rulings gave."""
+    bank, more, cap = terms.bank * DAY, terms.increment * DAY, terms.options.cap * DAY
+    if not cap:
+        return bank + more * len(finished) - sum(finished)
+    for took in finished:
+        bank = min(cap, bank - took + more)
+    return bank
 
 
 def _finished_turns(clock: MatchClock, seat: Seat) -> Iterator[int]:
@@ -278,14 +333,15 @@ def _finished_turns(clock: MatchClock, seat: Seat) -> Iterator[int]:
 
 def _instant_at(clock: MatchClock, seat: Seat, counted: int) -> int:
     """Return the first instant with this counted time of the running turn, if it is that of `seat`."""
-    if clock.terms.weekends and not clock.stops and not clock.paused:
+    # most matches have neither these nor options
+    if clock.terms.weekends is True and not clock.stops and not clock.paused:
         return clock.since + max(0, counted)  # all time counts
     goal = _counted_until(clock, clock.since) + counted
     for since, until in _stops_of(clock, seat):
         begin = _counted_until(clock, since)
         if begin < goal:
             goal += _counted_until(clock, until) - begin
-    return max(clock.since, instant_of_count(goal, weekends=clock.terms.weekends))
+    return max(clock.since, instant_of_count(goal, weekends=clock.terms.options.weekends))
 
 
 def _stops_of(clock: MatchClock, seat: Seat) -> Iterable[tuple[int, int]]:
@@ -306,4 +362,4 @@ def _disjoint_stops(clock: MatchClock, seat: Seat) -> Iterator[tuple[int, int]]:
 
 
 def _counted_until(clock: MatchClock, instant: int) -> int:
-    return counted_ms(instant, weekends=clock.terms.weekends)
+    return counted_ms(instant, weekends=clock.terms.options.weekends)

@@ -1,6 +1,7 @@
 """The time control of a match, read from flags and written as flags.
 
     --nagtime=7 --forfeittime=21 --totaltime=90 --days=3 --bank=10+1 --weekends=off --unrated
+    --nagtime=14,28 --bank=10+1:20 --silence=40 --vacation=10 --pause=off
 
 `docs/clocks.md` explains each flag to players.
 
@@ -12,7 +13,8 @@ Instants are milliseconds since 1970, which began on a Thursday.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Final
+from itertools import pairwise
+from typing import Any, Final
 
 import msgspec
 
@@ -29,21 +31,50 @@ SAY: Final = Sentences(
         "misread": "{written!r} isn't understood; write {form}",
         "range": "{written!r} is out of range; write {form}",
         "on-off": "--weekends=off or --weekends=on",
+        "pause-on-off": "--pause=off or --pause=on",
+        "capped": "--bank=A+B:C, with C from A to {most}",
+        "several": (
+            "--nagtime=N,N,..., with up to {count} days from 1 to {most}, each more than the one before"
+        ),
+        "same": "--silence and --forfeittime mean the same; give one of them",
         "number": "{text}, with N from {low} to {high}",
         "numbers": "{text}, with A from {low} to {high} and B from {least} to {most}",
     },
 )
 
 
+class ClockOptions(msgspec.Struct, frozen=True, array_like=True):
+    """The options of a clock beside its limits, of which most matches have at most the first."""
+
+    weekends: bool = True
+    """Whether Saturdays and Sundays, UTC, count."""
+    cap: int = 0
+    """The days above which the bank of a seat never grows; 0 is no cap."""
+    vacation: int | None = None
+    """How many days of its player's vacations may stop the clock of a seat; None for all of them."""
+    pause: bool = True
+    """Whether the players can agree to a pause."""
+    nags: tuple[int, ...] = ()
+    """The days of a turn after which its player is reminded again, in order."""
+
+    @property
+    def recorded(self) -> "bool | ClockOptions":
+        """How terms record it: as `weekends` alone, unless another option was chosen."""
+        return self.weekends if self == _BY_WEEKENDS[self.weekends] else self
+
+
+_BY_WEEKENDS: Final = (ClockOptions(weekends=False), ClockOptions())
+
+
 class TimeControl(msgspec.Struct, frozen=True, array_like=True):
     """A time control. Times are counted days; 0 is no limit, and for `nag` no reminder.
 
-    The start event of a match records it, so the order of the fields is final and a new one comes
-    at the end with a default.
+    The start event of a match records it, and commands have digests, so the fields are final: one more
+    would change the bytes of all. What is new goes where `weekends` is.
     """
 
     nag: int = 7
-    """The time of a turn after which its player is reminded, once."""
+    """The time of a turn after which its player is reminded, for the first time."""
     forfeit: int = 21
     """The time that a turn may take."""
     total: int = 0
@@ -54,9 +85,14 @@ class TimeControl(msgspec.Struct, frozen=True, array_like=True):
     """The time that each seat begins with and its turns use up."""
     increment: int = 0
     """The time that each move adds to the bank of its seat."""
-    weekends: bool = True
-    """Whether Saturdays and Sundays, UTC, count."""
+    weekends: bool | ClockOptions = True
+    """`options` as they are recorded."""
     rated: bool = True
+
+    @property
+    def options(self) -> ClockOptions:
+        """The options beside the limits."""
+        return _BY_WEEKENDS[self.weekends] if isinstance(self.weekends, bool) else self.weekends
 
     @property
     def turn(self) -> int:
@@ -64,12 +100,17 @@ class TimeControl(msgspec.Struct, frozen=True, array_like=True):
         return min(self.forfeit or self.days, self.days or self.forfeit)
 
     @property
-    def can_remind(self) -> bool:
-        """Whether a reminder can come before a flag."""
+    def nag_days(self) -> tuple[int, ...]:
+        """The days of a turn after which its player is reminded, in order."""
+        return (self.nag, *self.options.nags) if self.nag else ()
+
+    @property
+    def reminders(self) -> tuple[int, ...]:
+        """Those of `nag_days` that can come before a flag."""
         # a bank that grows may outlast the reminder in a later turn, if not in the first
-        bank = 0 if self.increment else self.bank
-        limits = (limit for limit in (self.turn, self.total, bank) if limit)
-        return self.nag > 0 and all(self.nag < limit for limit in limits)
+        bank = self.options.cap if self.increment else self.bank
+        limits = [limit for limit in (self.turn, self.total, bank) if limit]
+        return tuple(day for day in self.nag_days if all(day < limit for limit in limits))
 
 
 class _FlagSyntax(msgspec.Struct, frozen=True):
@@ -89,6 +130,13 @@ class _FlagSyntax(msgspec.Struct, frozen=True):
         return SAY("numbers", text=self.text, low=low, high=high, least=least, most=most)
 
 
+MOST_REMINDERS: Final = 5
+"""The most reminders in a turn."""
+
+_LONGEST_NAG: Final = 365
+_LONGEST: Final = 3650
+"""Days of the longest limit, about ten years."""
+
 _NUMBER: Final = "(0|[1-9][0-9]{0,8})"  # no sign, no leading zero
 
 
@@ -97,21 +145,23 @@ def _days_syntax(name: str, field: str, low: int, high: int) -> _FlagSyntax:
 
 
 _SYNTAX: Final[Mapping[str, _FlagSyntax]] = {
-    "nagtime": _days_syntax("nagtime", "nag", 0, 365),
-    "forfeittime": _days_syntax("forfeittime", "forfeit", 0, 3650),
-    "totaltime": _days_syntax("totaltime", "total", 1, 3650),
+    "nagtime": _days_syntax("nagtime", "nag", 0, _LONGEST_NAG),
+    "forfeittime": _days_syntax("forfeittime", "forfeit", 0, _LONGEST),
+    "silence": _days_syntax("silence", "forfeit", 1, _LONGEST),
+    "totaltime": _days_syntax("totaltime", "total", 1, _LONGEST),
     "days": _days_syntax("days", "days", 1, 365),
     "bank": _FlagSyntax(
         "--bank=A+B",
         re.compile(rf"{_NUMBER}(?:\+{_NUMBER})?"),
-        (("bank", 1, 3650), ("increment", 0, 365)),
+        (("bank", 1, _LONGEST), ("increment", 0, 365)),
     ),
+    "vacation": _days_syntax("vacation", "vacation", 0, 365),
 }
-_WEEKENDS: Final = {"on": True, "off": False}
+_SWITCHES: Final = {"on": True, "off": False}
 UNRATED: Final = "--unrated"
 """The flag of a match that changes no rating."""
 
-_NAMES: Final = (*_SYNTAX, "weekends", "unrated")
+_NAMES: Final = (*_SYNTAX, "weekends", "pause", "unrated")
 _QUOTED: Final = 24
 """The most characters of a wrong flag that are compared or quoted."""
 
@@ -119,11 +169,11 @@ _QUOTED: Final = 24
 def read_time_control(flags: Sequence[str]) -> TimeControl:
     """Read flags such as `--days=3`; the defaults are those of `TimeControl()`.
 
-    With `--days` or `--bank` there is no default of `--forfeittime`. Names are read in any letter
+    With `--days` or `--bank` there is no default of `--forfeittime`, of which `--silence` is another name. Names are read in any letter
     case. Raises `Refusal` with `unknown-option` for an unknown name, and with `bad-option` for a
     repeated name and for a value that can't be read or is out of range.
     """
-    fields: dict[str, int] = {}
+    fields: dict[str, Any] = {}
     seen: set[str] = set()
     for text in flags:
         written, equals, value = text.partition("=")
@@ -132,10 +182,14 @@ def read_time_control(flags: Sequence[str]) -> TimeControl:
             raise Refusal(Code.BAD_OPTION, SAY("twice", name=name))
         seen.add(name)
         fields.update(_fields_of(name, value if equals else None))
-    return msgspec.structs.replace(_defaults(fields), **fields)
+    if seen >= {"silence", "forfeittime"}:
+        raise Refusal(Code.BAD_OPTION, SAY("same"))
+    chosen = {name: fields.pop(name) for name in ClockOptions.__struct_fields__ if name in fields}
+    options = ClockOptions(**chosen)
+    return msgspec.structs.replace(_defaults(fields), **fields, weekends=options.recorded)
 
 
-def _defaults(fields: Mapping[str, int]) -> TimeControl:
+def _defaults(fields: Mapping[str, Any]) -> TimeControl:
     """Return the defaults, which depend on the limits that are set."""
     return TimeControl(forfeit=0) if fields.get("days") or fields.get("bank") else TimeControl()
 
@@ -159,19 +213,43 @@ def _known_flags() -> str:
     return ", ".join(f"--{name}" for name in sorted(_NAMES))
 
 
-def _fields_of(name: str, value: str | None) -> Mapping[str, int]:
+def _fields_of(name: str, value: str | None) -> Mapping[str, Any]:
     """Return the fields that a flag sets; its value is None without an equals sign."""
     match name:
         case "unrated" if value is None:
             return {"rated": False}
         case "unrated":
             raise Refusal(Code.BAD_OPTION, SAY("alone"))
-        case "weekends" if value in _WEEKENDS:
-            return {"weekends": _WEEKENDS[value]}
+        case "weekends" | "pause" if value in _SWITCHES:
+            return {name: _SWITCHES[value]}
         case "weekends":
             raise _misread(name, value, SAY("on-off"))
+        case "pause":
+            raise _misread(name, value, SAY("pause-on-off"))
+        case "bank" if value and ":" in value:
+            return _capped_bank(value)
+        case "nagtime" if value and "," in value:
+            return _several_reminders(value)
         case _:
             return _number_fields(name, value)
+
+
+def _capped_bank(value: str) -> Mapping[str, int]:
+    """Return the fields of a bank with a cap, which says nothing for a bank that never grows."""
+    pair, _, text = value.partition(":")
+    fields = _number_fields("bank", pair)
+    if not re.fullmatch(_NUMBER, text) or not fields["bank"] <= int(text) <= _LONGEST:
+        raise _misread("bank", value, SAY("capped", most=_LONGEST))
+    return {**fields, "cap": int(text)} if fields["increment"] else fields
+
+
+def _several_reminders(value: str) -> Mapping[str, Any]:
+    texts = value.split(",")
+    days = [int(text) if re.fullmatch(_NUMBER, text) else 0 for text in texts]
+    ordered = all(one < later for one, later in pairwise((0, *days)))
+    if not ordered or days[-1] > _LONGEST_NAG or len(days) > MOST_REMINDERS:
+        raise _misread("nagtime", value, SAY("several", count=MOST_REMINDERS, most=_LONGEST_NAG))
+    return {"nag": days[0], "nags": tuple(days[1:])}
 
 
 def _number_fields(name: str, value: str | None) -> Mapping[str, int]:
@@ -204,15 +282,22 @@ def write_time_control(terms: TimeControl) -> tuple[str, ...]:
 
 
 def _flags(terms: TimeControl, usual: TimeControl) -> Iterator[str]:
-    for name in ("nagtime", "forfeittime", "totaltime", "days"):
+    options = terms.options
+    if options.nags or terms.nag != usual.nag:
+        yield f"--nagtime={','.join(map(str, (terms.nag, *options.nags)))}"
+    for name in ("forfeittime", "totaltime", "days"):
         ((field, _, _),) = _SYNTAX[name].numbers
         if getattr(terms, field) != getattr(usual, field):
             yield f"--{name}={getattr(terms, field)}"
     if terms.bank:
         more = f"+{terms.increment}" if terms.increment else ""
-        yield f"--bank={terms.bank}{more}"
-    if not terms.weekends:
-        yield "--weekends=off"
+        cap = f":{options.cap}" if options.cap else ""
+        yield f"--bank={terms.bank}{more}{cap}"
+    if options.vacation is not None:
+        yield f"--vacation={options.vacation}"
+    for name in ("weekends", "pause"):
+        if not getattr(options, name):
+            yield f"--{name}=off"
     if not terms.rated:
         yield UNRATED
 

@@ -138,6 +138,8 @@ def decide_vacation(
         return Returned(seat=seat, until=max(command.until, now))
     if command.until <= now:
         raise Refusal(Code.TOO_LATE, SAY("vacation-over"))
+    if clocks.vacation_left(state.clock, seat) == 0:
+        raise Refusal(Code.BAD_OPTION, SAY("no-vacation"))
     return Absent(seat=seat, until=command.until)
 
 
@@ -158,6 +160,7 @@ def add_vacations(
         if seat in state.active_seats
         and (until := context.away.get(account, 0)) > now
         and not _is_on_vacation(clock, seat, until)
+        and clocks.vacation_left(clock, seat) != 0
     )
     return msgspec.structs.replace(decision, events=(*decision.events, *absent))
 

@@ -234,7 +234,7 @@ def evolve_clock(  # noqa: C901, PLR0911 - one case an event
         case Resigned() | Flagged() if event.next != mover:
             return clocks.after_seat_left(clock, at)
         case Nagged():
-            return clocks.after_reminder(clock)
+            return clocks.after_reminder(clock, event.seat, at)
         case Paused():
             return clocks.after_pause(clock, at)
         case Resumed():

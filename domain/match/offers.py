@@ -39,12 +39,27 @@ def make_offer(command: MakeOffer, seat: Seat, state: MatchState) -> Decision:
         return answer_offer(AnswerOffer(accept=True), seat, state)
     if command.kind == "undo":
         _ply_before_last_move_of(seat, state)
-    if command.kind == "pause" and (state.clock is None or state.clock.paused):
-        raise Refusal(Code.UNKNOWN_OFFER, SAY("paused") if state.clock else SAY("clockless"))
+    if command.kind == "pause":
+        _check_pause(state)
     offered = OfferMade(seat=seat, kind=command.kind)
     if command.kind == "draw" and _repetitions(state) >= _REPETITIONS:
         return Decision((offered, Ended(winners=state.active_seats, reason=Reason.REPETITION)))
     return Decision((offered,))
+
+
+def can_pause(state: MatchState) -> bool:
+    """Return whether the players of a match could agree to a pause now."""
+    clock = state.clock
+    return clock is not None and not clock.paused and clock.terms.options.pause
+
+
+def _check_pause(state: MatchState) -> None:
+    if state.clock is None:
+        raise Refusal(Code.UNKNOWN_OFFER, SAY("clockless"))
+    if not can_pause(state):
+        raise Refusal(
+            Code.UNKNOWN_OFFER, SAY("paused") if state.clock.paused else SAY("unpausable")
+        )
 
 
 def offer_deal(command: MakeOffer | AnswerOffer, seat: Seat, state: MatchState) -> Decision:

@@ -52,6 +52,7 @@ SAY = Sentences(
         "proposed": "a {kind} has been proposed; answer that first",
         "offered": "you have already offered a {kind}",
         "paused": "a pause can't be proposed: the match is paused already",
+        "unpausable": "a pause can't be proposed: this match is played without pauses",
         "clockless": "a pause can't be proposed: the match has no clocks",
         "alone": "there is nobody to propose anything to",
         "no-such-offer": "{kind!r} can't be proposed; {kinds:and} can",
@@ -68,6 +69,7 @@ SAY = Sentences(
         "not-due": "no reminder and no flag is due yet",
         "not-paused": "the match is not paused",
         "no-clocks": "this match has no clocks to stop",
+        "no-vacation": "no more vacation can stop your clock in this match",
         "vacation-over": "the vacation is already over",
         # claims, rulings and appeals
         "claim-stands": "claim {claim} is still waiting for a ruling; make another after that",

@@ -84,7 +84,7 @@ _CHALLENGES: Final = (
     _PlannedChallenge(6, "lucia", "powerdrain", (), (), 2, ""),
     _PlannedChallenge(19, "chidi", "halves", (), ("--unrated",), 3, "Three at the table, beginners welcome."),
     _PlannedChallenge(31, "goran", "torere", (), (), 2, "Never the same circle twice."),
-    _PlannedChallenge(52, "ulla", "line", (), ("--bank=30+1",), 2, ""),
+    _PlannedChallenge(52, "ulla", "line", (), ("--bank=30+1:60", "--nagtime=14,28"), 2, ""),
     _PlannedChallenge(77, "anneke", "goliath", ("-count",), (), 2, "I can play either figure."),
 )  # fmt: skip
 

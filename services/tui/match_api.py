@@ -77,7 +77,9 @@ class MatchApi:
         game = self.client.get(f"/api/games/{view.match['game']}")
         if len(view.match["players"]) == 1:
             return ("undo", *game["offers"])
-        return (*COMMON_OFFERS, *game["offers"])
+        clock = view.match["clock"]
+        common = [one for one in COMMON_OFFERS if not (clock and f"--{one}=off" in clock["terms"])]
+        return (*common, *game["offers"])
 
     def rematch(self, board: int) -> int:
         """Start the rematch of a match that is over, and return its board; it has only one."""

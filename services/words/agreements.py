@@ -8,7 +8,7 @@ Offers in words: what a player proposes, how another answered, and the button th
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 
-from domain.clocks.time_control import TimeControl
+from domain.clocks.time_control import ClockOptions, TimeControl
 from domain.game.options import OptionField, OptionKind
 from domain.game.protocol import GamePart, game_text
 from domain.match.state import MatchState
@@ -30,7 +30,16 @@ def described(terms: TimeControl, words: Wording) -> str:
 def _limits(terms: TimeControl, words: Wording) -> Iterator[str]:
     if terms.turn:
         yield words.ngettext("%(count)s day a move", "%(count)s days a move", terms.turn)
-    if terms.bank and terms.increment:
+    options = terms.options
+    if terms.bank and options.cap:
+        yield words.ngettext(
+            "%(count)s day in total, plus %(more)s per move up to %(cap)s",
+            "%(count)s days in total, plus %(more)s per move up to %(cap)s",
+            terms.bank,
+            more=terms.increment,
+            cap=options.cap,
+        )
+    elif terms.bank and terms.increment:
         yield words.ngettext(
             "%(count)s day in total, plus %(more)s per move",
             "%(count)s days in total, plus %(more)s per move",
@@ -43,15 +52,35 @@ def _limits(terms: TimeControl, words: Wording) -> Iterator[str]:
         yield words.ngettext("%(count)s day in all", "%(count)s days in all", terms.total)
     if not (terms.turn or terms.bank or terms.total):
         yield words.gettext("no time limit")
-    if not terms.weekends:
+    yield from _stops(options, words)
+
+
+def _stops(options: ClockOptions, words: Wording) -> Iterator[str]:
+    """Yield what stops the clock, where it is not as usual."""
+    if not options.weekends:
         yield words.gettext("clock stops at weekends")
+    if options.vacation:
+        yield words.ngettext(
+            "at most %(count)s day of vacation",
+            "at most %(count)s days of vacation",
+            options.vacation,
+        )
+    elif options.vacation is not None:
+        yield words.gettext("no vacation")
+    if not options.pause:
+        yield words.gettext("no pauses")
 
 
 def _others(terms: TimeControl, words: Wording) -> Iterator[str]:
-    if terms.can_remind and terms.turn and not (terms.bank or terms.total):
+    reminders = terms.reminders
+    if len(reminders) > 1:
+        yield words.gettext(
+            "reminders after %(days)s days", days=words.names([str(day) for day in reminders])
+        )
+    elif reminders and terms.turn and not (terms.bank or terms.total):
         # after a single limit, as in "21 days a move", the unit is plain
         yield words.ngettext("a reminder after %(count)s", "a reminder after %(count)s", terms.nag)
-    elif terms.can_remind:
+    elif reminders:
         yield words.ngettext(
             "a reminder after %(count)s day", "a reminder after %(count)s days", terms.nag
         )

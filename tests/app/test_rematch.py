@@ -51,7 +51,10 @@ def of(app: FakeApp, *names: str) -> tuple[bytes, ...]:
 
 
 def test_the_sides_are_exchanged_and_all_else_is_the_same(terminal):
-    board = ended(terminal, "pow2 challenge alice bob -fast --days=3 --weekends=off --unrated")
+    board = ended(
+        terminal,
+        "pow2 challenge alice bob -fast --bank=9+1:20 --nagtime=2,4 --vacation=3 --pause=off --unrated",
+    )
     again = load_state(terminal.app, board_of(ask(terminal, board)))
     before = load_state(terminal.app, board)
     assert again.seats == of(terminal.app, "bob", "alice")

@@ -10,6 +10,7 @@ The turns of a match, computed from its events, agree with the clock that the ev
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -33,8 +34,9 @@ from domain.clocks.match_clock import (
     time_left,
     time_of_turn,
     time_used,
+    vacation_left,
 )
-from domain.clocks.time_control import DAY, TimeControl, read_time_control
+from domain.clocks.time_control import DAY, ClockOptions, TimeControl, read_time_control
 from domain.match.clocks import ClockTurn, clock_turns
 from domain.match.commands import AnswerOffer, FlagPlayer, MakeOffer, PlayMove, ResignMatch
 from domain.match.events import SERVER_ACCOUNT
@@ -58,7 +60,7 @@ class Plain:
     pauses: list[tuple[int, int]] = field(default_factory=list)
     vacations: list[tuple[int, int, int]] = field(default_factory=list)
     paused: int | None = None
-    nagged: bool = False
+    reminded: int = 0
 
     def stretches(self, seat: int, until: int) -> Iterator[tuple[int, int]]:
         """Each stretch of the running turn that counts, in order."""
@@ -74,7 +76,7 @@ class Plain:
 
     def _weekend(self, instant: int) -> bool:
         day = datetime.fromtimestamp(instant // 1000, UTC).isoweekday()
-        return day > 5 and not self.terms.weekends
+        return day > 5 and not self.terms.options.weekends
 
     def running(self, seat: int, now: int) -> int:
         return sum(end - begin for begin, end in self.stretches(seat, now))
@@ -91,6 +93,7 @@ class Plain:
             bank = terms.bank * DAY
             for of, took in self.turns:
                 bank += terms.increment * DAY - took if of == seat else 0
+                bank = min(bank, (terms.options.cap or 10**6) * DAY)
             limits.append(bank)
         return min(limits, default=None)
 
@@ -111,13 +114,43 @@ class Plain:
         return self.reached(seat, allowance)
 
     def reminder(self, seat: int) -> int | None:
-        if self.paused is not None or self.nagged or not self.terms.nag:
+        days = self.reminder_days()[self.reminded :]
+        if self.paused is not None or not days:
             return None
-        instant, flag = self.reached(seat, self.terms.nag * DAY), self.deadline(seat)
+        instant, flag = self.reached(seat, days[0] * DAY), self.deadline(seat)
         return None if flag is not None and flag <= instant else instant
 
+    def reminder_days(self) -> list[int]:
+        return [day for day in (self.terms.nag, *self.terms.options.nags) if self.terms.nag]
+
+    def remind(self, seat: int, now: int) -> None:
+        took = self.running(seat, now)
+        self.reminded = max(1, len([day for day in self.reminder_days() if day * DAY <= took]))
+
+    def go_away(self, seat: int, since: int, until: int) -> None:
+        """Take the longest part of a vacation, from its beginning, that is allowed."""
+        allowed = self.terms.options.vacation
+        if allowed is not None:
+            lengths = range(until - since + 1)
+            taken = bisect_right(
+                lengths, allowed * DAY, key=lambda ms: self.away((since, since + ms), seat)
+            )
+            until = since + taken - 1
+        if until > since:
+            self.vacations.append((since, until, seat))
+
+    def away(self, new: tuple[int, int], seat: int) -> int:
+        """How long a seat is away in all, if it is so then, too."""
+        offs = [new, *(one[:2] for one in self.vacations if one[2] == seat)]
+        cuts = sorted({cut for one in offs for cut in one})
+        return sum(
+            end - begin
+            for begin, end in pairwise(cuts)
+            if any(a <= begin and end <= b for a, b in offs)
+        )
+
     def begin(self, at: int) -> None:
-        self.since, self.nagged = at, False
+        self.since, self.reminded = at, 0
 
 
 spans = st.integers(0, 9 * DAY) | st.integers(0, 9 * 24).map(lambda hours: hours * HOUR)
@@ -129,15 +162,21 @@ agreed = st.builds(
     days=st.sampled_from([0, 0, 3]),
     bank=st.sampled_from([0, 0, 2, 12]),
     increment=st.integers(0, 2),
-    weekends=st.booleans(),
-)
+    weekends=st.booleans() | st.builds(
+        ClockOptions,
+        weekends=st.booleans(),
+        cap=st.sampled_from([0, 12, 14]),
+        vacation=st.sampled_from([None, 0, 3, 7]),
+        nags=st.sampled_from([(), (5,), (6, 8)]),
+    ),
+)  # fmt: skip
 happenings = st.one_of(
     st.tuples(st.just("moved"), st.sampled_from(SEATS)),
     st.tuples(st.just("turned")),
     st.tuples(st.just("rewound"), st.integers(0, 4)),
     st.tuples(st.just("paused")),
     st.tuples(st.just("resumed")),
-    st.tuples(st.just("nagged")),
+    st.tuples(st.just("nagged"), st.sampled_from(SEATS)),
     st.tuples(st.just("away"), st.sampled_from(SEATS), spans, spans),
     st.tuples(st.just("back"), st.sampled_from(SEATS), spans),
 )
@@ -166,12 +205,14 @@ def happen(clock: MatchClock, plain: Plain, now: int, what: tuple) -> MatchClock
                 plain.pauses.append((plain.paused, now))
             plain.paused = None
             return match_clock.after_resume(clock, now)
-        case ("nagged",):
-            plain.nagged = True
-            return match_clock.after_reminder(clock)
+        case ("nagged", seat):
+            plain.remind(seat, now)
+            return match_clock.after_reminder(clock, seat, now)
         case ("away", seat, wait, lasts):
-            plain.vacations.append((now + wait, now + wait + lasts, seat))
-            return match_clock.after_vacation_start(clock, seat, now + wait, now + wait + lasts)
+            # a vacation begins as its event comes; the clock relies on it where vacations are limited
+            since = now if plain.terms.options.vacation is not None else now + wait
+            plain.go_away(seat, since, since + lasts)
+            return match_clock.after_vacation_start(clock, seat, since, since + lasts)
         case ("back", seat, wait):
             end = now + wait
             plain.vacations = [
@@ -216,6 +257,9 @@ def test_it_agrees_with_the_plain_clock_whatever_happened(life, seat, later):
     allowance = plain.allowance(seat)
     expected = allowance and max(0, allowance - plain.running(seat, now + later))
     assert time_left(clock, seat, seat, now + later) == expected
+    allowed = plain.terms.options.vacation
+    left = None if allowed is None else allowed * DAY - plain.away((0, 0), seat)
+    assert vacation_left(clock, seat) == left
 
 
 @given(lives(), st.sampled_from(SEATS))
@@ -268,7 +312,7 @@ def test_taking_back_any_plies_restores_what_was_used(clock, plies, pause):
 def test_a_pause_puts_a_deadline_off_by_exactly_its_length(data, wait, lasts):
     clock = start_clock(data.draw(agreed), FIRST_TURN)
     flag = flag_time(clock, 0)
-    assume(clock.terms.weekends and flag is not None and FIRST_TURN + wait < flag)
+    assume(clock.terms.options.weekends and flag is not None and FIRST_TURN + wait < flag)
     held = match_clock.after_pause(clock, FIRST_TURN + wait)
     assert flag_time(held, 0) is None
     again = match_clock.after_resume(held, FIRST_TURN + wait + lasts)
@@ -281,6 +325,7 @@ def test_a_pause_puts_a_deadline_off_by_exactly_its_length(data, wait, lasts):
     st.randoms(use_true_random=False),
 )
 def test_times_off_may_be_told_in_any_order_and_overlap(clock, offs, random):
+    assume(clock.terms.options.vacation is None)  # or the first ones told use up what is allowed
     one = another = clock
     mixed = random.sample(offs, len(offs))
     for seat, wait, lasts in offs:

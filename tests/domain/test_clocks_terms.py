@@ -13,9 +13,11 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from domain.clocks.time_control import (
     DAY,
+    ClockOptions,
     TimeControl,
     counted_ms,
     instant_of_count,
@@ -36,7 +38,10 @@ from infra.languages.wording import wording
 PAGE = Path(__file__).parents[2] / "docs" / "clocks.md"
 BANK = "--bank=A+B, with A from 1 to 3650 and B from 0 to 365"
 DAYS = "--days=N, with N from 1 to 365"
-KNOWN = "--bank, --days, --forfeittime, --nagtime, --totaltime, --unrated, --weekends"
+KNOWN = (
+    "--bank, --days, --forfeittime, --nagtime, --pause, --silence, --totaltime, --unrated, "
+    "--vacation, --weekends"
+)
 
 
 def refused(*flags):
@@ -47,15 +52,28 @@ def refused(*flags):
 
 def terms():
     """Any terms that words can express."""
-    banks = st.tuples(st.integers(1, 3650), st.integers(0, 365)) | st.just((0, 0))
+    banks = st.tuples(st.integers(1, 3650), st.integers(0, 365), st.just(0)) | st.just((0, 0, 0))
+    capped = st.tuples(st.integers(1, 60), st.integers(1, 365), st.integers(60, 3650))
+    days = st.sets(st.integers(1, 365), min_size=1, max_size=5).map(sorted).map(tuple)
     return st.builds(
-        lambda bank, **rest: TimeControl(bank=bank[0], increment=bank[1], **rest),
-        bank=banks,
-        nag=st.integers(0, 365),
+        lambda bank, nags, options, **rest: TimeControl(
+            bank=bank[0],
+            increment=bank[1],
+            nag=nags[0],
+            weekends=replace(options, cap=bank[2], nags=nags[1:]).recorded,
+            **rest,
+        ),
+        bank=banks | capped,
+        nags=days | st.just((0,)),
+        options=st.builds(
+            ClockOptions,
+            weekends=st.booleans(),
+            vacation=st.none() | st.integers(0, 365),
+            pause=st.booleans(),
+        ),
         forfeit=st.integers(0, 3650),
         total=st.integers(0, 3650),
         days=st.integers(0, 365),
-        weekends=st.booleans(),
         rated=st.booleans(),
     )
 
@@ -212,7 +230,7 @@ def test_reading_gives_back_what_was_written(agreed):
     assert read_time_control(write_time_control(agreed)) == agreed
 
 
-@given(st.lists(st.text("-=+daysbnkwefortu0123456789", max_size=14), max_size=3))
+@given(st.lists(st.text("-=+:,daysbnkwefortu0123456789", max_size=14), max_size=3))
 def test_whatever_is_given_is_read_or_refused(flags):
     try:
         agreed = read_time_control(flags)
@@ -227,7 +245,7 @@ def test_the_page_for_players_names_every_option_with_its_range():
     named = set(re.findall(r"^\| `(--[a-z]+)", table, re.MULTILINE))
     assert named == set(KNOWN.split(", "))
     ranges = re.findall(r"`(--[a-z]+)=N` .* (\d+) to (\d+) \|", table)
-    assert len(ranges) == 4
+    assert len(ranges) == 6
     for option, low, high in ranges:
         edges = int(low) - 1, int(low), int(high), int(high) + 1
         fits = [_is_read(f"{option}={edge}") for edge in edges]
@@ -248,6 +266,25 @@ def test_the_recorded_form_of_terms_is_final():
     assert msgspec.msgpack.decode(b"\x90", type=TimeControl) == TimeControl()
 
 
+def test_options_of_few_matches_are_recorded_where_weekends_are():
+    agreed = read_time_control(
+        ["--bank=10+1:20", "--nagtime=14,28,35", "--silence=40", "--vacation=9", "--pause=off"]
+    )
+    encoded = msgspec.msgpack.encode(agreed)
+    assert encoded.hex(" ") == "98 0e 28 00 00 0a 01 95 c3 14 09 c2 92 1c 23 c3"
+    assert msgspec.msgpack.decode(encoded, type=TimeControl) == agreed
+    shorter = msgspec.msgpack.decode(b"\x97\x07\x15\x00\x00\x00\x00\x91\xc2", type=TimeControl)
+    assert shorter.options == ClockOptions(weekends=False)
+
+
+@pytest.mark.parametrize("flag", ["--weekends=on", "--pause=on", "--weekends=off"])
+def test_what_could_be_said_before_is_recorded_as_before(flag):
+    agreed = read_time_control([flag, "--nagtime=7"])
+    assert msgspec.msgpack.encode(agreed) == msgspec.msgpack.encode(
+        TimeControl(weekends=flag != "--weekends=off")
+    )
+
+
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
@@ -259,6 +296,25 @@ def test_the_recorded_form_of_terms_is_final():
         (
             ["--bank=x"],
             "'--bank=x' ist unklar; richtig ist --bank=A+B, mit A von 1 bis 3650 und B von 0 bis 365",
+        ),
+        (
+            ["--bank=10+1:9"],
+            "'--bank=10+1:9' ist unklar; richtig ist --bank=A+B:C, mit C von A bis 3650",
+        ),
+        (
+            ["--nagtime=9,5"],
+            (
+                "'--nagtime=9,5' ist unklar; richtig ist --nagtime=N,N,..., mit höchstens 5 Tagen von 1 bis "
+                "365, jeder größer als der davor"
+            ),
+        ),
+        (
+            ["--pause=never"],
+            "'--pause=never' ist unklar; richtig ist --pause=off oder --pause=on",
+        ),
+        (
+            ["--silence=9", "--forfeittime=9"],
+            "--silence und --forfeittime bedeuten dasselbe; eines davon genügt",
         ),
         (
             ["--weekends=x"],

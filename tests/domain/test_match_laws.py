@@ -81,6 +81,7 @@ TERMS = [
     ("--bank=4+1", "--nagtime=2"),
     ("--totaltime=9", "--days=4", "--weekends=off"),
     ("--forfeittime=0",),
+    ("--bank=4+1:5", "--nagtime=1,2,3", "--vacation=3", "--pause=off"),
 ]
 ELSEWHERE = MatchSource("document", "elsewhere/log/s00", 1, bytes(32), 1, bytes(32))
 KEPT = b"a text of 32 bytes that is kept."
@@ -330,7 +331,7 @@ def test_whatever_is_asked_and_whenever_a_match_keeps_its_laws(kind: str, seed: 
 @pytest.mark.slow
 def test_in_these_matches_everything_happens() -> None:
     """So that the laws are no laws of empty matches."""
-    matches = [played(kind, seed).bodies for seed in range(60) for kind in EVERY]
+    matches = [played(kind, seed).bodies for seed in range(70) for kind in EVERY]
     assert {deal_kind(match) for match in matches} == {*DealKind, None} - {DealKind.ALONE}
     bodies = [body for match in matches for body in match]
     assert {type(body) for body in bodies} == set(get_args(Event))

@@ -336,6 +336,18 @@ def test_a_display_once_set_is_that_of_the_players_own_answers_in_one_game(termi
     assert time in head.splitlines()
     assert time.startswith("time: ")
     assert "10 days" in time
+    terms = "--bank=10+1:20 --nagtime=3,5 --vacation=2 --pause=off"
+    said = terminal.do(f"pow2 challenge alice bob {terms}").page
+    assert said.startswith(
+        "time: 10 days in total, plus 1 per move up to 20, at most 2 days of vacation, no pauses, "
+        "reminders after 3 and 5 days\n"
+    )
+    refused = terminal.do("pow2 move 3 bob yes-we-can propose pause")
+    assert refused.code == "not-started", "bob has not accepted"
+    accepted(terminal, "pow2 move 3 bob yes-we-can accept")
+    refused = terminal.do("pow2 move 3 bob yes-we-can propose pause")
+    assert refused.code == "unknown-offer"
+    assert "this match is played without pauses" in refused.sentence
     accepted(terminal, "pow2 set alice mad-hatter display large")
     alice = terminal.app.accounts.record_of(terminal.app.accounts.id_of("alice"))
     assert alice is not None

@@ -6,6 +6,7 @@ import pytest
 from markupsafe import Markup
 from msgspec.structs import force_setattr
 
+from domain.clocks.time_control import read_time_control
 from domain.rules import game_by_key
 from infra.people.account_lists import Notes
 from infra.people.accounts import AccountRole
@@ -315,6 +316,45 @@ def test_options_and_times_of_the_form_are_those_of_the_match_and_its_page_has_t
         "Tiles each: 5",
         "What survives when the tiles fall apart: A group that the mover chooses",
     ]
+
+
+def test_options_of_the_clock_in_the_form_are_those_of_the_match_and_there_is_no_pause(
+    api, one, two
+):
+    times = {"time": "own", "own-bank": "14", "own-more": "1", "own-cap": "60"}
+    board = start(one, two, **times, reminders="5, 9", vacation="0", pause="off")
+    state = load_state(api.parts, board)
+    assert state.clock.terms == read_time_control(
+        ["--bank=14+1:60", "--nagtime=5,9", "--vacation=0", "--pause=off"]
+    )
+    page = one.page(f"/m/{board}")
+    assert "<li>14 days in total, plus 1 per move up to 60, no vacation, no pauses</li>" in page
+    assert "Offer a draw" in page
+    assert "Suggest a pause" not in page
+    assert "Suggest a pause" in one.page(f"/m/{start(one, two)}")
+    plain = start(one, two, time="none", reminders="30")
+    assert load_state(api.parts, plain).clock.terms.nag_days == (30,)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"reminders": "9, 5"}, "Enter up to 5 numbers of days in order, such as 14, 28."),
+        ({"reminders": "soon"}, "Enter up to 5 numbers of days in order, such as 14, 28."),
+        ({"vacation": "366"}, "Enter a number from 0 to 365."),
+        ({"time": "own", "own-days": "3", "own-cap": "9"}, "Enter a number from 1 to 3650."),
+        ({"vacation": "-1"}, "Enter a number from 0 to 365."),
+        (
+            {"time": "own", "own-bank": "14", "own-more": "1", "own-cap": "9"},
+            "Enter a number from 14 to 3650.",
+        ),
+    ],
+)
+def test_a_mistake_in_an_option_of_the_clock_stands_at_its_field(one, two, fields, said):
+    sent = {"game": "pow2", "against": "name", "opponent": two.name, **fields}
+    answer = one.send("/new", sent, on="/new")
+    assert answer.status_code == 422
+    assert f">{said}</p>" in answer.text
 
 
 def test_a_puzzle_is_played_with_its_score_and_bound(api, come):

@@ -48,7 +48,7 @@ def test_a_new_match_is_put_together_in_sight_and_nothing_typed_is_lost(api, per
     expect(offer).to_contain_text("You’re offering Halves to anyone.")
     expect(offer).to_contain_text("Time: 3 days a move. This game won’t affect your rating.")
     expect(offer).to_contain_text("Variants: Tiles each: 7; A placed tile must touch: Any tile.")
-    expect(page.locator("summary:visible")).to_contain_text("(2 chosen)")
+    expect(page.locator(".of-game summary:visible")).to_contain_text("(2 chosen)")
     one.names("nobody-of-this-name")
     one.starts()
     wrong = page.locator(".mistake")
@@ -126,6 +126,36 @@ def test_each_mistake_stands_at_its_field_on_a_small_screen(person):
         expect(page.locator(f"#{described}")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert faults_of(page) == []
+
+
+def test_options_of_the_clock_are_folded_away_until_a_mistake_is_in_them(person):
+    page = person("faltig", **PHONE).goes_to("/new")
+    expect(page.locator('[name="vacation"]')).to_be_hidden()
+    page.get_by_label("Custom", exact=True).check()
+    page.get_by_label("or total days").fill("10")
+    page.get_by_label("up to days (optional)").fill("9")
+    page.locator("summary", has_text="Reminders, vacations and pauses").click()
+    page.get_by_label("Remind players after days").fill("9, 5")
+    page.get_by_label("Days of vacation that stop the clock, at most").fill("x")
+    page.get_by_role("button", name="Start").click()
+    alert = page.get_by_role("alert").filter(has_text="Please fix")
+    expect(alert).to_have_text("Please fix the 3 fields marked in red.")
+    for name, said in (
+        ("own-cap", "Enter a number from 10 to 3650."),
+        ("reminders", "Enter up to 5 numbers of days in order, such as 14, 28."),
+        ("vacation", "Enter a number from 0 to 365."),
+    ):
+        expect(page.locator(f"#wrong-{name}")).to_have_text(said)
+        expect(page.locator(f"#wrong-{name}")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert faults_of(page) == []
+    page.get_by_label("up to days (optional)").fill("30")
+    page.get_by_label("Remind players after days").fill("5, 9")
+    page.get_by_label("Days of vacation that stop the clock, at most").fill("0")
+    page.get_by_label("No pauses").check()
+    expect(page.locator("#offer")).to_contain_text(
+        "Time: 10 days in total, no vacation, no pauses."
+    )
 
 
 def test_a_mistake_is_never_behind_the_bar_that_starts_the_match(person):

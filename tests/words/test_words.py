@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.clocks.time_control import TimeControl, read_time_control
+from domain.clocks.time_control import ClockOptions, TimeControl, read_time_control
 from domain.match.events import Claimed, Ended, Event, ResultChanged, SetBack, TimeGiven
 from domain.match.offers import OFFER_KINDS
 from domain.match.state import MatchState, Reason
@@ -206,14 +206,27 @@ TERMS = {
     "--bank=10": "10 days in total, a reminder after 7 days;ein Zeitkonto von 10 Tagen, Erinnerung nach 7 Tagen",
     "--bank=7": "7 days in total;ein Zeitkonto von 7 Tagen",
     "--bank=30 --totaltime=90 --nagtime=1 --forfeittime=21": "21 days a move, 30 days in total, 90 days in all, a reminder after 1 day;21 Tage je Zug, ein Zeitkonto von 30 Tagen, 90 Tage im Ganzen, Erinnerung nach 1 Tag",
+    "--bank=10+1:20 --silence=40 --nagtime=14,28,50": "40 days a move, 10 days in total, plus 1 per move up to 20, a reminder after 14 days;40 Tage je Zug, ein Zeitkonto von 10 Tagen, und mit jedem Zug 1 dazu, bis höchstens 20, Erinnerung nach 14 Tagen",
+    "--bank=1+1:90 --nagtime=14,28,50 --vacation=0": "1 day in total, plus 1 per move up to 90, no vacation, reminders after 14, 28 and 50 days;ein Zeitkonto von 1 Tag, und mit jedem Zug 1 dazu, bis höchstens 90, kein Urlaub, Erinnerungen nach 14, 28 und 50 Tagen",
+    "--days=3 --vacation=1 --pause=off": "3 days a move, at most 1 day of vacation, no pauses;3 Tage je Zug, höchstens 1 Tag Urlaub, keine Pausen",
+    "--days=3 --vacation=12": "3 days a move, at most 12 days of vacation;3 Tage je Zug, höchstens 12 Tage Urlaub",
     "--forfeittime=0": "no time limit, a reminder after 7 days;ohne Zeitgrenze, Erinnerung nach 7 Tagen",
 }
 
 
 def any_terms() -> st.SearchStrategy[TimeControl]:
     """Any terms that flags can express."""
+    options = st.builds(
+        ClockOptions,
+        weekends=st.booleans(),
+        cap=st.integers(0, 3650),
+        vacation=st.none() | st.integers(0, 365),
+        pause=st.booleans(),
+        nags=st.sets(st.integers(1, 365), max_size=4).map(sorted).map(tuple),
+    )
     most = {"bank": 3650, "increment": 365, "nag": 365, "forfeit": 3650, "total": 3650, "days": 365}
-    return st.builds(TimeControl, **{name: st.integers(0, n) for name, n in most.items()})
+    numbers = {name: st.integers(0, n) for name, n in most.items()}
+    return st.builds(TimeControl, **numbers, weekends=options.map(lambda one: one.recorded))
 
 
 @pytest.mark.parametrize("flags", TERMS)
@@ -231,13 +244,13 @@ def test_pages_leave_the_reminder_out() -> None:
 def test_every_description_is_one_plain_line(agreed: TimeControl, language: str) -> None:
     line = described(agreed, wording(language))
     assert line.isprintable()
-    assert 0 < len(line) < 200
+    assert 0 < len(line) < 280
 
 
 def test_the_page_for_players_describes_terms_as_they_are() -> None:
     table = PAGE.read_text().partition("described as |")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| (?:`(.*)` )?\| (.*) \|$", table, re.MULTILINE)
-    assert len(rows) == 9
+    assert len(rows) == 11
     for flags, line in rows:
         assert described(read_time_control(flags.split()), wording("en")) == line
 

@@ -68,6 +68,8 @@ TERMS: tuple[TimeControl | None, ...] = (
             "--forfeittime=0 --nagtime=3",
             "--forfeittime=0 --nagtime=0",
             "--forfeittime=10 --totaltime=20 --bank=8+2 --nagtime=1 --weekends=off",
+            "--bank=6+2:7 --nagtime=2,4,5 --vacation=4",
+            "--nagtime=5,8,12 --silence=15 --vacation=0 --pause=off --weekends=off",
         )
     ),
 )

@@ -54,7 +54,7 @@ class PlainClock:
     pauses: list[tuple[int, int]] = field(default_factory=list)
     vacations: list[tuple[int, int, int]] = field(default_factory=list)
     paused: int | None = None
-    nagged: bool = False
+    reminded: int = 0
     over: bool = False
     kept: list[Kept] = field(default_factory=list)
 
@@ -82,9 +82,10 @@ class PlainClock:
         """When the mover is to be reminded; it never is once the time is over."""
         if self.terms is None or self.mover is None:
             return None
-        if self.paused is not None or self.nagged or not self.terms.nag:
+        days = self._reminder_days()[self.reminded :]
+        if self.paused is not None or not days:
             return None
-        instant, flag = self._reached(self.mover, self.terms.nag * DAY), self.flag()
+        instant, flag = self._reached(self.mover, days[0] * DAY), self.flag()
         return None if flag is not None and flag <= instant else instant
 
     def due(self) -> int:
@@ -133,7 +134,8 @@ class PlainClock:
             case Resigned() | Flagged() if body.next != self.mover:
                 self._begin(at, body.next)
             case Nagged():
-                self.nagged = True
+                took = self._running(body.seat, at)
+                self.reminded = len([day for day in self._reminder_days() if day * DAY <= took])
             case Paused():
                 self.paused = at
             case Resumed():
@@ -141,7 +143,7 @@ class PlainClock:
                 self.pauses.append((self.paused, at))
                 self.paused = None
             case Absent():
-                self.vacations.append((at, body.until, body.seat))
+                self.vacations.append((at, self._allowed(body, at), body.seat))
             case Returned():
                 cut = body.until
                 self.vacations = [
@@ -154,7 +156,23 @@ class PlainClock:
                 pass
 
     def _begin(self, at: int, mover: int | None) -> None:
-        self.since, self.mover, self.nagged = at, mover, False
+        self.since, self.mover, self.reminded = at, mover, 0
+
+    def _reminder_days(self) -> list[int]:
+        terms = self.terms
+        return [terms.nag, *terms.options.nags] if terms and terms.nag else []
+
+    def _allowed(self, body: Absent, at: int) -> int:
+        """Until when a vacation stops the clock, of which only so many days may."""
+        allowed = self.terms.options.vacation if self.terms else None
+        if allowed is None:
+            return body.until
+        own = sorted(one[:2] for one in self.vacations if one[2] == body.seat)
+        taken, end = 0, 0
+        for begin, until in own:
+            taken += max(0, until - max(begin, end))
+            end = max(end, until)
+        return min(body.until, max(at, end) + allowed * DAY - taken)
 
     # how time is counted
 
@@ -166,7 +184,7 @@ class PlainClock:
         assert self.terms is not None
         midnights = range(self.since - self.since % DAY, until + DAY, DAY)
         cuts = {self.since, until, *(cut for one in off for cut in one)}
-        if not self.terms.weekends:
+        if not self.terms.options.weekends:
             cuts.update(midnights)
         inside = sorted(cut for cut in cuts if self.since <= cut <= until)
         for begin, end in pairwise(inside):
@@ -174,7 +192,7 @@ class PlainClock:
                 yield begin, end
 
     def _weekend(self, instant: int) -> bool:
-        if self.terms is None or self.terms.weekends:
+        if self.terms is None or self.terms.options.weekends:
             return False
         return datetime.fromtimestamp(instant // 1000, UTC).isoweekday() > 5
 
@@ -200,5 +218,8 @@ class PlainClock:
         if terms.total:
             limits.append(terms.total * DAY - sum(took))
         if terms.bank:
-            limits.append((terms.bank + terms.increment * len(took)) * DAY - sum(took))
+            bank = terms.bank * DAY
+            for one in took:
+                bank = min(bank - one + terms.increment * DAY, (terms.options.cap or 999) * DAY)
+            limits.append(bank)
         return min(limits, default=None)

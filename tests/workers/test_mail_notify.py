@@ -190,6 +190,17 @@ def test_a_reminder_comes_before_the_deadline(mailing):
     assert "deadline: 2026-11-22 15:00 UTC, in 4 hours" in text_of(mail)
 
 
+def test_each_of_several_reminders_is_a_mail_of_its_own(mailing):
+    mailing.challenge(terms=read_time_control(["--days=9", "--nagtime=1,3,5"]))
+    mailing.mail()
+    subjects = []
+    for days in (1, 1, 2, 1):
+        mailing.bench.now += days * DAY
+        mailing.keep()
+        subjects += [mail["Message-ID"] for mail in mailing.mail_to(ALICE)]
+    assert len(subjects) == len(set(subjects)) == 3
+
+
 def test_the_board_is_drawn_as_the_player_prefers_it(mailing):
     mailing.challenge(board=1)
     (mail,) = mailing.mail_to(BOB)

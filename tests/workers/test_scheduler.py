@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from redis import Redis
 
-from domain.clocks.time_control import DAY, TimeControl
+from domain.clocks.time_control import DAY, TimeControl, read_time_control
 from domain.errors import Code
 from domain.match.audit import verify
 from domain.match.commands import CommandEnvelope, FlagPlayer, PlayMove, RemindPlayer, ResignMatch
@@ -387,6 +387,17 @@ def test_while_the_clocks_are_apart_nothing_is_sent_and_afterwards_all_once(
     bench.ahead = ahead
     keeper.tick()
     assert len(alarms(caplog)) == 2
+
+
+def test_each_of_several_reminders_is_sent_once_by_two_keepers_of_which_one_is_new(bench, keeper):
+    bench.challenge(read_time_control(["--nagtime=1,2,4", "--silence=5"]), 1)
+    for after in range(HOUR, 6 * DAY, 6 * HOUR):
+        bench.tick(keeper, after)
+        bench.tick(bench.keeper(), after)
+    kinds = [kind for kind, _ in bench.kept(1)]
+    assert kinds == [Nagged, Nagged, Nagged, Flagged]
+    days = [after // DAY for _, after in bench.kept(1)]
+    assert days == [1, 2, 4, 5]
 
 
 @pytest.mark.parametrize("disorder", [False, True])

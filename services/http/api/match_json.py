@@ -79,7 +79,7 @@ class Clock(msgspec.Struct, frozen=True):
     """Time at which the flag of the player to move falls, in ms since 1970; null during a pause or
     without a limit."""
     reminder: int | None
-    """Time at which the player to move gets a reminder, in ms since 1970; null if there is none to
+    """Time at which the player to move gets the next reminder, in ms since 1970; null if there is none to
     come."""
     paused_since: int | None
     """Time at which the pause began, in ms since 1970; null if the match is not paused."""

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import msgspec
 
+from domain.clocks.time_control import MOST_REMINDERS, read_time_control
 from domain.errors import Refusal
 from domain.game.engine import LEVELS
 from domain.game.options import OptionField, OptionKind
@@ -45,6 +46,8 @@ OWN_TIME: Final = "own"
 
 TIME_BOUNDS: Final[Mapping[str, int]] = {"own-days": 365, "own-bank": 3650, "own-more": 365}
 """The fields of such a time, each with the most days."""
+
+_MOST_VACATION: Final = 365
 
 
 def field_of(form: Form, game: str, name: str) -> str:
@@ -105,10 +108,11 @@ def _latest_rules_of(games: Iterable[GamePackage]) -> tuple[AnyRules, ...]:
 
 def chosen_terms(form: Form, game: str = "") -> tuple[str, ...]:
     """Return the chosen time control and rating options, as flags of a challenge."""
-    switches = {"unrated": "--unrated", "weekends": "--weekends=off"}
+    switches = {"unrated": "--unrated", "weekends": "--weekends=off", "pause": "--pause=off"}
     gather = ("--gather",) if field_of(form, game, "gather") else ()
     return (
         *_chosen_time(form),
+        *_chosen_clock(form),
         *(flag for name, flag in switches.items() if form.get(name)),
         *gather,
     )
@@ -116,10 +120,26 @@ def chosen_terms(form: Form, game: str = "") -> tuple[str, ...]:
 
 def _chosen_time(form: Form) -> tuple[str, ...]:
     if form.get("time") != OWN_TIME:
-        return TIME_CHOICES.get(form.get("time"), TIME_CHOICES[DEFAULT_TIME])[1]
+        flags = TIME_CHOICES.get(form.get("time"), TIME_CHOICES[DEFAULT_TIME])[1]
+        chosen = bool(_reminders(form))
+        return tuple(flag for flag in flags if not (chosen and flag.startswith("--nagtime")))
     days, bank, more = (form.get(name) for name in TIME_BOUNDS)
+    cap = f":{form.get('own-cap')}" if form.get("own-cap") else ""
     turns = (f"--days={days}",) if days else ()
-    return (*turns, f"--bank={bank}+{more or '0'}") if bank else turns
+    return (*turns, f"--bank={bank}+{more or '0'}{cap}") if bank else turns
+
+
+def _reminders(form: Form) -> str:
+    """Return the chosen days of reminders as a flag has them, without spaces."""
+    return "".join(form.get("reminders").split())
+
+
+def _chosen_clock(form: Form) -> Iterator[str]:
+    """Yield the flags that are chosen beside any time."""
+    if reminders := _reminders(form):
+        yield f"--nagtime={reminders}"
+    if vacation := form.get("vacation"):
+        yield f"--vacation={vacation}"
 
 
 def needs_draw_by_default(rules: AnyRules) -> bool:
@@ -216,6 +236,7 @@ def _mistakes(
     yield from _mistakes_of_options(visitor, draft, form)
     if form.get("time") == OWN_TIME:
         yield from _mistakes_of_time(visitor, form)
+    yield from _mistakes_of_clock(visitor, form)
     if not draft.others and len(draft.note) > NOTE_LIMIT:
         yield (
             "note",
@@ -280,6 +301,28 @@ def _mistakes_of_time(visitor: Visitor, form: Form) -> Iterator[tuple[str, str]]
         value, least = form.get(name), 0 if name == "own-more" else 1
         if value and not _is_within(value, least, most):
             yield name, _number_between(visitor, least, most)
+
+    bank, cap = form.get("own-bank"), form.get("own-cap")
+    most = TIME_BOUNDS["own-bank"]
+    if cap and not bank:
+        yield "own-bank", _number_between(visitor, 1, most)
+    elif cap and _is_within(bank, 1, most) and not _is_within(cap, int(bank), most):
+        yield "own-cap", _number_between(visitor, int(bank), most)
+
+
+def _mistakes_of_clock(visitor: Visitor, form: Form) -> Iterator[tuple[str, str]]:
+    vacation = form.get("vacation")
+    if vacation and not _is_within(vacation, 0, _MOST_VACATION):
+        yield "vacation", _number_between(visitor, 0, _MOST_VACATION)
+    try:
+        read_time_control([f"--nagtime={_reminders(form)}"] if _reminders(form) else [])
+    except Refusal:
+        said = visitor.wording.ngettext(
+            "Enter up to %(count)s number of days in order, such as 14, 28.",
+            "Enter up to %(count)s numbers of days in order, such as 14, 28.",
+            MOST_REMINDERS,
+        )
+        yield "reminders", said
 
 
 def _is_within(text: str, low: int, high: int) -> bool:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from domain.game.protocol import PuzzleScore
 from domain.match.events import AccountId
-from domain.match.offers import DEAL
+from domain.match.offers import DEAL, can_pause
 from domain.match.state import MatchState, position_of
 from infra.languages.wording import Wording
 from infra.projections.ratings import RatingChange
@@ -275,12 +275,11 @@ def _offers(table: MatchView) -> list[str]:
     state = table.state
     if not table.in_play or table.puzzle or state.offer is not None or state.has_no_position:
         return []
-    clock = state.clock
     kinds = ["draw"]
     if table.moves and table.moved:
         kinds.append("undo")
     kinds.append("abort")
-    if clock is not None and not clock.paused:
+    if can_pause(state):
         kinds.append("pause")
     return [*kinds, *table.rules.offers]
 
