@@ -357,6 +357,23 @@ SUBCOMMANDS: Final = (
         ),
     ),
     Subcommand(
+        "move-to",
+        "move the data to another server, a pair or a cluster, while nobody plays",
+        "Copy all data to another Redis or Valkey, which is empty, compare them, verify everything there, and mark the "
+        "data here as moved, so that no server starts with them. The server must be stopped. If it is cut off, run "
+        "it again. Exit code 1: refused, or something does not hold; 2: a server does not answer, or is not durable.",
+        (
+            ("target", {
+                "metavar": "URL", "help": "the new server, as MATCHPOST_REDIS_URL will have it",
+            }),
+            ("--back", {
+                "dest": "is_back", "action": "store_true",
+                "help": "take the move back, as long as nobody has used the data there",
+            }),
+        ),
+        "services.cli.move_to",
+    ),
+    Subcommand(
         "rebuild",
         "rebuild lists and ratings from the logs, or check them",
         "Rebuild lists, histories, ratings and notices from the logs, while the server "
