@@ -198,7 +198,6 @@ class KeyCopier:
                 elif one.expires >= 0:
                     commands.append(("PEXPIREAT", one.key, one.expires))
             self._write(commands)
-            self._tick(0)
             readings = rest
         return number
 

@@ -22,6 +22,7 @@ from redis import Redis
 from redis.exceptions import RedisError, ResponseError
 
 from infra.durability.durability import Mode, append_barrier, check_barrier
+from infra.process.failpoints import failpoint
 from infra.redis import keys
 from infra.redis.cluster import in_cluster, servers_of, slot_of_key, slots_of
 from infra.redis.key_copy import Key, KeyCopier, all_keys, count_keys, differing_keys, missing_keys
@@ -130,6 +131,7 @@ class Target:
                 pipe.execute_command(*words)
             append_barrier(pipe, self._mode, replicas=self._replicas)
             replies = pipe.execute()
+        failpoint("move.written")
         if self._mode.verified and not check_barrier(replies[-1], self._mode, self._replicas):
             raise MoveError(
                 "the server did not confirm in time that what was copied is on its disks; look at them, and run "

@@ -12,6 +12,7 @@ from redis import Redis
 from infra.durability.durability import verify
 from infra.health.heartbeats import read_heartbeats
 from infra.languages.wording import IN_ENGLISH
+from infra.process.failpoints import failpoint
 from infra.process.machine import memory_limit
 from infra.redis.addresses import Topology, check_url, redact_url, topology_of
 from infra.redis.clients import make_client, time_ms
@@ -58,7 +59,7 @@ class MoveSteps:
 
     def tick(self, number: int) -> None:
         """Say how many keys are done, from time to time."""
-        if number and time.monotonic() - self._said >= _LINE_SECONDS:
+        if time.monotonic() - self._said >= _LINE_SECONDS:
             self._said = time.monotonic()
             self._say(f"{number} keys so far")
 
@@ -94,6 +95,7 @@ def move_data(
             )
         if stage is not Stage.COPIED:
             target.give_layout(source.fields())
+            failpoint("move.copied")
         steps.done("compared all keys, byte by byte")
         verified = verify_all(there)
         if verified.faults:
@@ -103,6 +105,7 @@ def move_data(
             )
         steps.done(f"verified there: {verified.summary}")
         source.mark_moved(redact_url(url), time_ms(target.client))
+        failpoint("move.marked")
         _finish(target, there, steps)
 
 

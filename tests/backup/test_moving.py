@@ -1,21 +1,276 @@
-"""The move of a server to another one, a pair or a cluster: nothing is lost, play goes on, and one server at most has the data."""
+"""A server is moved to another one, a pair or a cluster: nothing is lost, play goes on, and one of them at most is used."""
 
-import os
-import signal
 import subprocess
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from itertools import cycle
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
-from redis import Redis
 
+from infra.people.accounts import Accounts
+from infra.people.sessions import Sessions
+from infra.process.failpoints import VARIABLE
 from infra.redis import keys
 from infra.redis.clients import make_client
-from tests.helpers.clusters import DURABLE, Cluster, Node, SentinelPair, running
-from tests.helpers.forked import SCRIPT
-from tests.helpers.served import Served, all_play, matches, until
+from infra.store.layout import Numbering, read_layout
+from tests.helpers.clusters import DURABLE, Cluster, Node, SentinelPair, free_ports, running
+from tests.helpers.forked import SCRIPT, run_command
+from tests.helpers.games import whole_game
+from tests.helpers.machines import WebPlayer
+from tests.helpers.replicas import COUNTED
+from tests.helpers.served import Served, until
 
-ENV = {"MATCHPOST_SHARDS": "2", "MATCHPOST_HTTP": "127.0.0.1:0"}
+SHARDS = 2
+ENV = {
+    "MATCHPOST_SHARDS": str(SHARDS), "MATCHPOST_HTTP": "127.0.0.1:0", "MATCHPOST_COMMAND_RATE": "100000",
+}  # fmt: skip
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
+
+
+class Played:
+    """Two players of a whole game, with the session of one's browser."""
+
+    def __init__(self, served: Served) -> None:
+        self.players = [WebPlayer([served.url], name) for name in ("ann", "bob")]
+        for player in self.players:
+            player.sign_up()
+        self.board = self.players[0].start("torere", "ann", "bob")
+        self.players[1].accept(self.board)
+        message = {"to": ["bob"], "text": "see you there"}
+        headers = self.players[0]._headers
+        httpx.post(
+            f"{served.url}/api/messages", json=message, headers=headers, trust_env=False
+        ).raise_for_status()
+        with served.client() as client:
+            account = Accounts(client).id_of("ann")
+            self._session = Sessions(client).open(account).text
+        self._moves = [*enumerate(whole_game("torere"))]
+
+    def play(self, count: int | None = None) -> None:
+        """Play so many moves, or to the end."""
+        now, self._moves = self._moves[:count], self._moves[len(self._moves[:count]) :]
+        for ply, move in now:
+            self.players[ply % 2].move(self.board, move, ply)
+
+    def go_to(self, served: Served) -> None:
+        """Go on where the server answers now, with the same tokens."""
+        for player in self.players:
+            player.close()
+            player._clients = [httpx.Client(base_url=served.url, trust_env=False, timeout=10)]
+            player._at = cycle(player._clients)
+
+    def page(self, served: Served) -> str:
+        """The page of an account, as the browser with the session sees it."""
+        cookies = {"session": self._session}
+        answer = httpx.get(f"{served.url}/account", cookies=cookies, trust_env=False)
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+
+@pytest.fixture(params=["server", "pair", "cluster"])
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The variables of a server of one's own, which runs."""
+    with ExitStack() as stack:
+        folder = tmp_path / "target"
+        if request.param == "pair":
+            pair = stack.enter_context(running(SentinelPair(folder, **COUNTED)))
+            yield {"MATCHPOST_REDIS_URL": pair.url, "MATCHPOST_DURABILITY": "replicated"}
+            return
+        queue = Node(tmp_path / "queue", free_ports(1)[0], {"save": ""})
+        stack.callback(queue.kill)
+        queue.start()
+        if request.param == "cluster":
+            cluster = stack.enter_context(running(Cluster(folder, primaries=3, replicas=0)))
+            yield {"MATCHPOST_REDIS_URL": cluster.url, "MATCHPOST_QUEUE_URL": queue.url}
+            return
+        yield {"MATCHPOST_REDIS_URL": stack.enter_context(one_server(folder)).url}
+
+
+class one_server:  # noqa: N801 - a context, as `running` is
+    """One durable server of one's own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._node = Node(folder, free_ports(1)[0], DURABLE)
+
+    def __enter__(self) -> Node:
+        self._node.start()
+        return self._node
+
+    def __exit__(self, *_: object) -> None:
+        self._node.kill()
+
+
+def move(served: Served, target: Mapping[str, str], *more: str, fault: str = "") -> Any:
+    """Run `matchpost move-to` with the settings of the server as it will be, but for its URL."""
+    others = {name: value for name, value in target.items() if name != "MATCHPOST_REDIS_URL"}
+    words = ("move-to", target["MATCHPOST_REDIS_URL"], *more)
+    env = served.env | others
+    if not fault:
+        return run_command(words, env)
+    # points are read when a process imports them
+    env |= {VARIABLE: fault}
+    return subprocess.run([SCRIPT, *words], env=env, check=False, timeout=60)
+
+
+def refused_start(served: Served) -> str:
+    with pytest.raises(AssertionError):
+        served.start()
+    assert served.process is not None
+    assert served.process.wait(30) == 2
+    served.process.stdout.close()  # type: ignore[union-attr]
+    served.log.close()
+    served.process = None
+    return (served.data.parent / "serve.log").read_text()
+
+
+def is_published(client: Any) -> bool:
+    return all(
+        int(client.hget(keys.published(shard), "size") or 0) == client.xlen(keys.log(shard))
+        for shard in range(SHARDS)
+    )
+
+
+def test_a_server_goes_on_where_it_was_moved_to(tmp_path, target):
+    with Served(tmp_path / "data", ENV) as served:
+        played = Played(served)
+        played.play(5)
+        busy = move(served, target)
+        assert busy.returncode == 2
+        assert "is in use by process" in busy.stderr
+    done = move(served, target)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "compared all keys, byte by byte" in done.stdout
+    assert "verified there: all 1 matches hold: 7 events" in done.stdout
+    assert "next: set MATCHPOST_REDIS_URL to that URL" in done.stdout
+    noted = (tmp_path / "data" / "moves").read_text().splitlines()
+    assert [line.partition(" UTC: ")[2] for line in noted] == done.stdout.splitlines()
+    assert "the data were moved to redis" in refused_start(served)
+    assert "were moved to redis" in move(served, target).stderr
+
+    there = Served(tmp_path / "data", ENV | target)
+    with there, make_client(target["MATCHPOST_REDIS_URL"]) as client:
+        is_cluster = "cluster" in target["MATCHPOST_REDIS_URL"]
+        assert read_layout(client).numbering is Numbering("shard" if is_cluster else "server")
+        played.go_to(there)
+        assert "ann" in played.page(there)
+        assert "see you there" in str(played.players[1].send("GET", "/api/messages"))
+        played.play()
+        assert played.players[0].match(played.board)["state"] == "over"
+        second = played.players[0].start("torere", "ann", "bob")
+        assert second > played.board
+        until(lambda: is_published(client))
+        verified = there.run("verify", "--all")
+        assert "all 2 matches hold" in verified.stdout, verified.stdout + verified.stderr
+        assert there.run("doctor").returncode in {0, 1}
+    assert "ALARM" not in (tmp_path / "serve.log").read_text()
+    for player in played.players:
+        player.close()
+
+
+@pytest.mark.parametrize("fault", ["move.written:5", "move.copied:1", "move.marked:1"])
+def test_a_move_that_was_killed_is_run_again(tmp_path, fault):
+    with Served(tmp_path / "data", ENV) as served:
+        played = Played(served)
+        played.play(3)
+    with one_server(tmp_path / "target") as node:
+        target = {"MATCHPOST_REDIS_URL": node.url}
+        assert move(served, target, fault=fault).returncode == -9
+        there = Served(tmp_path / "data", ENV | target)
+        assert "run `matchpost move-to` again" in refused_start(there)
+        if fault.startswith("move.marked"):
+            assert "the data were moved to redis" in refused_start(served)
+        done = move(served, target)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "moved; the data here are marked" in done.stdout
+        with there:
+            played.go_to(there)
+            played.play()
+            assert played.players[0].match(played.board)["state"] == "over"
+    for player in played.players:
+        player.close()
+
+
+def test_a_move_is_taken_back_until_somebody_has_used_the_data_there(tmp_path):
+    with Served(tmp_path / "data", ENV) as served:
+        played = Played(served)
+    with one_server(tmp_path / "target") as node:
+        target = {"MATCHPOST_REDIS_URL": node.url}
+        assert "the data here were not moved" in move(served, target, "--back").stderr
+        assert move(served, target).returncode == 0
+        back = move(served, target, "--back")
+        assert "is taken back: the data here are used again" in back.stdout, back.stderr
+        with served:
+            played.go_to(served)
+            played.play(2)
+        there = Served(tmp_path / "data", ENV | target)
+        assert "the data are being copied here from" in refused_start(there)
+        assert move(served, target).returncode == 0
+        with there:
+            played.go_to(there)
+            played.play(2)
+        refused = move(served, target, "--back")
+        assert refused.returncode == 1
+        assert "the server there has been used since" in refused.stderr
+    for player in played.players:
+        player.close()
+
+
+def test_targets_that_can_not_be_used_are_refused(tmp_path):
+    served = Served(tmp_path / "data", ENV)
+    with one_server(tmp_path / "target") as node, node.client() as client:
+        target = {"MATCHPOST_REDIS_URL": node.url}
+        assert "there are no data of an embedded server in" in move(served, target).stderr
+        with served:
+            pass
+        cluster = {"MATCHPOST_REDIS_URL": f"redis+cluster://127.0.0.1:{node.port}"}
+        assert "set MATCHPOST_QUEUE_URL for this command" in move(served, cluster).stderr
+        assert "a server's URL starts with" in move(served, {"MATCHPOST_REDIS_URL": "x"}).stderr
+        client.set("theirs", 1)
+        refused = move(served, target)
+        assert refused.returncode == 1
+        assert "is not empty, it has 1 key, such as theirs" in refused.stderr
+        client.flushall()
+        client.config_set("appendfsync", "everysec")
+        weak = move(served, target)
+        assert weak.returncode == 2
+        assert "'appendfsync' is 'everysec', durability fsync needs 'always'" in weak.stderr
+        client.config_set("appendfsync", "always")
+        assert client.dbsize() == 0
+        # a server of one's own is a source, too, and nothing may work on it
+        there = Served(tmp_path / "data", ENV | target)
+        assert move(served, target).returncode == 0
+        assert "that is the server which has the data" in move(there, target).stderr
+        with one_server(tmp_path / "third") as third:
+            further = {"MATCHPOST_REDIS_URL": third.url}
+            with there:
+                busy = move(there, further)
+                assert "stop all processes of the server first: " in busy.stderr, busy.stdout
+            done = move(there, further)
+            assert done.returncode == 0, done.stderr
+            assert "the data were moved to" in refused_start(there)
+            with Served(tmp_path / "data", ENV | further) as last:
+                assert last.run("verify", "--all").returncode == 0
+
+
+def test_data_that_do_not_hold_are_not_switched(tmp_path):
+    with Served(tmp_path / "data", ENV) as served:
+        played = Played(served)
+        played.play(3)
+        with served.client() as client:
+            shard = played.board % SHARDS
+            until(lambda: is_published(client))
+            client.lset(keys.events(shard, played.board), 1, b"forged")
+    with one_server(tmp_path / "target") as node:
+        target = {"MATCHPOST_REDIS_URL": node.url}
+        refused = move(served, target)
+        assert refused.returncode == 1
+        assert "the data do not hold, at both servers: " in refused.stderr
+        assert "not verified: run" in refused_start(Served(tmp_path / "data", ENV | target))
+        with served, served.client() as client:
+            assert read_layout(client).shards == SHARDS
+    for player in played.players:
+        player.close()
