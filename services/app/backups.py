@@ -1,15 +1,18 @@
 """Backups: an operator makes one, or asks the running server for one, and sees how they stand."""
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import msgspec
+from redis import Redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.backup.copying import ServerCopies
+from infra.backup.fetching import fetched_data
 from infra.backup.notes import BackupNotes, BackupPlace
 from infra.backup.port import BackupError
 from infra.backup.repository import Manifest, Repository
@@ -18,13 +21,21 @@ from infra.backup.sealing import own_sealer
 from infra.log.key_files import keys_folder, named_host
 from infra.objects.location import local_folder, open_objects, store_url
 from infra.people.acts import Act
+from infra.redis.clients import make_client
+from infra.redis.cluster import in_cluster
 from infra.settings.settings import Settings
+from infra.store.layout import read_layout
+from infra.store.log_gate import read_ends
+from infra.store.watermarks import read_published_sizes
 from infra.valkey.server import is_embedded
 from services import __version__
 from services.app.acts import record_act
 from services.app.context import App
 from services.app.refusal_words import SAY
 from services.app.roles import require_operator
+
+PUBLISHED_SECONDS: Final = 120.0
+"""How long a backup of a cluster waits for the publisher."""
 
 LATE_MS: Final = 2 * 86_400_000
 """A backup that was tried longer ago is too old, because one is made each day."""
@@ -47,8 +58,7 @@ class BackupState(msgspec.Struct, frozen=True):
 def read_state(settings: Settings) -> BackupState:
     """Return how the backups stand, as the data folder of this machine says."""
     place = BackupPlace(settings.data)
-    scheduled = settings.backup is not None and is_embedded(settings)
-    return BackupState(scheduled, place.is_asked or place.is_busy(), place.read())
+    return BackupState(settings.backup is not None, place.is_asked or place.is_busy(), place.read())
 
 
 def backup_state(app: App, reader: AccountId) -> BackupState:
@@ -80,7 +90,38 @@ def make_backup(settings: Settings) -> tuple[str, Manifest]:
             target.begin(server)
     begun = time.time()
     id_ = id_of(begun)
-    return id_, ServerCopies(data, secrets).make(settings, id_, int(begun * 1000), __version__)
+    with _data_folder(settings) as folder:
+        copies = ServerCopies(data, secrets)
+        return id_, copies.make(settings, folder, id_, int(begun * 1000), __version__)
+
+
+@contextmanager
+def _data_folder(settings: Settings) -> Iterator[Path]:
+    """Yield the folder with the data: that of the server, or one into which they are fetched from another server."""
+    if settings.redis_url is None or is_embedded(settings):
+        yield settings.data
+        return
+    with make_client(settings.redis_url) as client:
+        layout = read_layout(client)
+        with fetched_data(client, BackupPlace(settings.data).fetched) as folder:
+            if in_cluster(client) and settings.durability.durable:
+                _wait_until_published(client, range(layout.shards))
+            yield folder
+
+
+def _wait_until_published(client: Redis, shards: range) -> None:
+    """Wait until the published log has all that a node of a cluster may know of the others, which are a moment older."""
+    ends = read_ends(client, shards)
+    late = time.monotonic() + PUBLISHED_SECONDS
+    while any(
+        size.size < end
+        for size, end in zip(read_published_sizes(client, len(shards)), ends, strict=True)
+    ):
+        if time.monotonic() > late:
+            raise BackupError(
+                "the log is not published as far as the data go; look at the publisher with `matchpost doctor`"
+            )
+        time.sleep(0.2)
 
 
 def thin_out(
@@ -116,11 +157,6 @@ def _repositories(settings: Settings) -> tuple[Repository, Repository | None]:
 
 def check_places(settings: Settings) -> None:
     """Raise `BackupError` if a server of these settings can't be copied to where they say."""
-    if not is_embedded(settings):
-        raise BackupError(
-            "the data are on a server of your own, and are copied by its own means; docs/backup.md says what "
-            "belongs to them"
-        )
     if settings.backup is None:
         raise BackupError("name a place for the backup, or set MATCHPOST_BACKUP")
     folders = [local_folder(store_url(settings.backup), settings.data)]

@@ -122,13 +122,11 @@ def test_the_doctor_says_when_the_last_tried_one_was(tmp_path, notes, found):
 
 
 def test_the_doctor_says_that_none_are_made(tmp_path):
-    for settings, words in (
-        (Settings(data=tmp_path), "no backups are made; MATCHPOST_BACKUP"),
-        (Settings(data=tmp_path, redis_url="redis://localhost"), "backed up there"),
-    ):
+    for url in (None, "redis://localhost"):
+        settings = Settings(data=tmp_path, redis_url=url)
         (found,) = check_backups(_Facts(settings, read_state(settings)))
         assert found.level is Level.NOTE
-        assert words in found.what
+        assert "no backups are made; MATCHPOST_BACKUP" in found.what
 
 
 def test_serve_begins_one_a_day_and_after_a_failure_within_the_hour(tmp_path, monkeypatch):

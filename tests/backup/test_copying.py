@@ -51,7 +51,7 @@ def data(tmp_path) -> Path:
 def copy(data: Path, *, secrets: bool = True) -> tuple[Manifest, Repository, Repository]:
     main, rest = (Repository(MemoryObjects(), Plain()) for _ in range(2))
     made = ServerCopies(main, rest if secrets else None).make(
-        Settings(data=data), "20260101T000000Z", 1, "1.0.0"
+        Settings(data=data), data, "20260101T000000Z", 1, "1.0.0"
     )
     return made, main, rest
 

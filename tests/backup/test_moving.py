@@ -2,25 +2,17 @@
 
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
-from infra.people.accounts import Accounts
-from infra.people.sessions import Sessions
 from infra.process.failpoints import VARIABLE
 from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.store.layout import Numbering, read_layout
-from tests.helpers.clusters import DURABLE, Cluster, Node, SentinelPair, free_ports, running
 from tests.helpers.forked import SCRIPT, run_command
-from tests.helpers.games import whole_game
-from tests.helpers.machines import WebPlayer
-from tests.helpers.replicas import COUNTED
+from tests.helpers.own_servers import KINDS, Played, one_server, own_servers
 from tests.helpers.served import Served, until
 
 SHARDS = 2
@@ -31,77 +23,10 @@ ENV = {
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 
 
-class Played:
-    """Two players of a whole game, with the session of one's browser."""
-
-    def __init__(self, served: Served) -> None:
-        self.players = [WebPlayer([served.url], name) for name in ("ann", "bob")]
-        for player in self.players:
-            player.sign_up()
-        self.board = self.players[0].start("torere", "ann", "bob")
-        self.players[1].accept(self.board)
-        message = {"to": ["bob"], "text": "see you there"}
-        headers = self.players[0]._headers
-        httpx.post(
-            f"{served.url}/api/messages", json=message, headers=headers, trust_env=False
-        ).raise_for_status()
-        with served.client() as client:
-            account = Accounts(client).id_of("ann")
-            self._session = Sessions(client).open(account).text
-        self._moves = [*enumerate(whole_game("torere"))]
-
-    def play(self, count: int | None = None) -> None:
-        """Play so many moves, or to the end."""
-        now, self._moves = self._moves[:count], self._moves[len(self._moves[:count]) :]
-        for ply, move in now:
-            self.players[ply % 2].move(self.board, move, ply)
-
-    def go_to(self, served: Served) -> None:
-        """Go on where the server answers now, with the same tokens."""
-        for player in self.players:
-            player.close()
-            player._clients = [httpx.Client(base_url=served.url, trust_env=False, timeout=10)]
-            player._at = cycle(player._clients)
-
-    def page(self, served: Served) -> str:
-        """The page of an account, as the browser with the session sees it."""
-        cookies = {"session": self._session}
-        answer = httpx.get(f"{served.url}/account", cookies=cookies, trust_env=False)
-        assert answer.status_code == 200, answer.text
-        return answer.text
-
-
-@pytest.fixture(params=["server", "pair", "cluster"])
+@pytest.fixture(params=KINDS)
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, str]]:
-    """The variables of a server of one's own, which runs."""
-    with ExitStack() as stack:
-        folder = tmp_path / "target"
-        if request.param == "pair":
-            pair = stack.enter_context(running(SentinelPair(folder, **COUNTED)))
-            yield {"MATCHPOST_REDIS_URL": pair.url, "MATCHPOST_DURABILITY": "replicated"}
-            return
-        queue = Node(tmp_path / "queue", free_ports(1)[0], {"save": ""})
-        stack.callback(queue.kill)
-        queue.start()
-        if request.param == "cluster":
-            cluster = stack.enter_context(running(Cluster(folder, primaries=3, replicas=0)))
-            yield {"MATCHPOST_REDIS_URL": cluster.url, "MATCHPOST_QUEUE_URL": queue.url}
-            return
-        yield {"MATCHPOST_REDIS_URL": stack.enter_context(one_server(folder)).url}
-
-
-class one_server:  # noqa: N801 - a context, as `running` is
-    """One durable server of one's own."""
-
-    def __init__(self, folder: Path) -> None:
-        self._node = Node(folder, free_ports(1)[0], DURABLE)
-
-    def __enter__(self) -> Node:
-        self._node.start()
-        return self._node
-
-    def __exit__(self, *_: object) -> None:
-        self._node.kill()
+    with own_servers(request.param, tmp_path / "target") as found:
+        yield found
 
 
 def move(served: Served, target: Mapping[str, str], *more: str, fault: str = "") -> Any:
@@ -136,7 +61,7 @@ def is_published(client: Any) -> bool:
 
 def test_a_server_goes_on_where_it_was_moved_to(tmp_path, target):
     with Served(tmp_path / "data", ENV) as served:
-        played = Played(served)
+        played = Played(served, served.client())
         played.play(5)
         busy = move(served, target)
         assert busy.returncode == 2
@@ -167,14 +92,13 @@ def test_a_server_goes_on_where_it_was_moved_to(tmp_path, target):
         assert "all 2 matches hold" in verified.stdout, verified.stdout + verified.stderr
         assert there.run("doctor").returncode in {0, 1}
     assert "ALARM" not in (tmp_path / "serve.log").read_text()
-    for player in played.players:
-        player.close()
+    played.close()
 
 
-@pytest.mark.parametrize("fault", ["move.written:5", "move.copied:1", "move.marked:1"])
+@pytest.mark.parametrize("fault", ["move.written:2", "move.copied:1", "move.marked:1"])
 def test_a_move_that_was_killed_is_run_again(tmp_path, fault):
     with Served(tmp_path / "data", ENV) as served:
-        played = Played(served)
+        played = Played(served, served.client())
         played.play(3)
     with one_server(tmp_path / "target") as node:
         target = {"MATCHPOST_REDIS_URL": node.url}
@@ -190,13 +114,12 @@ def test_a_move_that_was_killed_is_run_again(tmp_path, fault):
             played.go_to(there)
             played.play()
             assert played.players[0].match(played.board)["state"] == "over"
-    for player in played.players:
-        player.close()
+    played.close()
 
 
 def test_a_move_is_taken_back_until_somebody_has_used_the_data_there(tmp_path):
     with Served(tmp_path / "data", ENV) as served:
-        played = Played(served)
+        played = Played(served, served.client())
     with one_server(tmp_path / "target") as node:
         target = {"MATCHPOST_REDIS_URL": node.url}
         assert "the data here were not moved" in move(served, target, "--back").stderr
@@ -215,8 +138,7 @@ def test_a_move_is_taken_back_until_somebody_has_used_the_data_there(tmp_path):
         refused = move(served, target, "--back")
         assert refused.returncode == 1
         assert "the server there has been used since" in refused.stderr
-    for player in played.players:
-        player.close()
+    played.close()
 
 
 def test_targets_that_can_not_be_used_are_refused(tmp_path):
@@ -258,7 +180,7 @@ def test_targets_that_can_not_be_used_are_refused(tmp_path):
 
 def test_data_that_do_not_hold_are_not_switched(tmp_path):
     with Served(tmp_path / "data", ENV) as served:
-        played = Played(served)
+        played = Played(served, served.client())
         played.play(3)
         with served.client() as client:
             shard = played.board % SHARDS
@@ -272,5 +194,4 @@ def test_data_that_do_not_hold_are_not_switched(tmp_path):
         assert "not verified: run" in refused_start(Served(tmp_path / "data", ENV | target))
         with served, served.client() as client:
             assert read_layout(client).shards == SHARDS
-    for player in played.players:
-        player.close()
+    played.close()
