@@ -16,10 +16,11 @@ from infra.backup.fetching import fetched_data
 from infra.backup.notes import BackupNotes, BackupPlace
 from infra.backup.port import BackupError
 from infra.backup.repository import Manifest, Repository
-from infra.backup.retention import Retention, id_of, kept
-from infra.backup.sealing import own_sealer
+from infra.backup.retention import Retention, id_of, kept, time_of
+from infra.backup.sealing import Plain, own_sealer
 from infra.log.key_files import keys_folder, named_host
 from infra.objects.location import local_folder, open_objects, store_url
+from infra.objects.port import ObjectStoreError
 from infra.people.acts import Act
 from infra.redis.clients import make_client
 from infra.redis.cluster import in_cluster
@@ -65,6 +66,32 @@ def backup_state(app: App, reader: AccountId) -> BackupState:
     """Return how the backups stand; `not-an-operator` for anybody else."""
     require_operator(app, reader)
     return read_state(app.settings)
+
+
+class KeptBackup(msgspec.Struct, frozen=True):
+    """A backup at its place."""
+
+    id: str
+    begun: int
+    """In ms since 1970."""
+
+
+def kept_backups(app: App, reader: AccountId) -> list[KeptBackup]:
+    """Return the backups at the place of the settings, the newest first; none where they name no place.
+
+    `not-an-operator` for anybody else, and `unavailable` if the place can't be read.
+    """
+    require_operator(app, reader)
+    settings = app.settings
+    if settings.backup is None:
+        return []
+    try:
+        objects = open_objects(store_url(settings.backup), settings.data)
+        ids = Repository(objects, Plain()).ids()  # whose names are not encrypted
+    except ObjectStoreError as error:
+        raise Refusal(Code.UNAVAILABLE, SAY("backups-away")) from error
+    times = {id_: at for id_ in ids if (at := time_of(id_))}
+    return [KeptBackup(id_, int(at.timestamp() * 1000)) for id_, at in reversed(times.items())]
 
 
 def ask_for_backup(app: App, by: AccountId) -> None:

@@ -201,7 +201,6 @@ def test_no_seed_of_a_retired_chain_is_drawn_again(tmp_path):
         ({"backup": "/data/x"}, "is within /data"),
         ({"backup": "/b", "backup_keys": "file:///b/"}, "need another place"),
         ({"backup": "/b", "backup_keys": "/data/keys"}, "is within /data"),
-        ({"backup": "/b", "redis_url": "redis://localhost"}, "on a server of your own"),
     ],
 )
 def test_places_that_are_no_places_for_backups_are_refused(given, said):
