@@ -91,7 +91,7 @@ def read_layout(client: redis.Redis) -> Layout:
     if layout.numbering is Numbering.SERVER and in_cluster(client):
         raise LookupError(
             "the data was made on one server, where one counter numbers all matches, and can't be used on "
-            "a cluster; use one server, or sentinels with replicas of it"
+            "a cluster as they are; `matchpost move-to` takes them there"
         )
     return layout
 

@@ -11,6 +11,8 @@
 A move that was cut off in 1 or 2 begins again, in 3 is compared again, and in 4 goes on.
 """
 
+import fnmatch
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
@@ -26,6 +28,7 @@ from infra.process.failpoints import failpoint
 from infra.redis import keys
 from infra.redis.cluster import in_cluster, servers_of, slot_of_key, slots_of
 from infra.redis.key_copy import Key, KeyCopier, all_keys, count_keys, differing_keys, missing_keys
+from infra.redis.key_table import KEYS
 from infra.store.board_numbers import is_of_numbers, numbered_by_shard
 from infra.store.layout import COPYING, FORMAT, MOVED, Layout, Numbering, decode_layout
 
@@ -35,6 +38,17 @@ _PAUSE_SECONDS: Final = 60
 _RENEWED_SECONDS: Final = 10.0
 
 _LAYOUT: Final = keys.LAYOUT.encode()
+
+_OF_QUEUE: Final = re.compile(
+    "|".join(
+        fnmatch.translate(pattern)
+        for pattern in (
+            "rq:*",
+            *(key.pattern for key in KEYS if key.on_queue and not key.roles.writers),
+        )
+    ).encode()
+)
+"""The keys of the queue, where it is on the server of the data: signals, which may be lost."""
 
 
 _EMPTY_ONE: Final = "name an empty one"
@@ -239,6 +253,8 @@ def _renumbers(client: Redis, layout: Layout) -> bool:
 
 
 def _left_out(client: Redis, layout: Layout) -> Callable[[Key], bool]:
-    """Return whether a key is not the same at that server: the layout, and the numbers of boards at a cluster."""
+    """Return whether a key is not the same at that server: the layout, the queue, and the numbers of boards at a cluster."""
     renumbers = _renumbers(client, layout)
-    return lambda key: key == _LAYOUT or (renumbers and is_of_numbers(key))
+    return lambda key: (
+        key == _LAYOUT or _OF_QUEUE.match(key) is not None or (renumbers and is_of_numbers(key))
+    )

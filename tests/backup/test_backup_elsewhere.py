@@ -1,13 +1,17 @@
 """Backups of a server of one's own, a pair and a cluster: made during play, tried, restored, and moved on again."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from redis.exceptions import ResponseError
 
 from infra.backup.fetching import fetched_data
 from infra.backup.notes import BackupPlace
 from infra.backup.port import BackupError
+from infra.durability.durability import Mode, replica_fault
+from infra.durability.replicas import read_replicas
 from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.valkey.server import EmbeddedServer
@@ -106,3 +110,27 @@ def test_a_server_that_hands_out_nothing_is_named(tmp_path: Path):
         ):
             pytest.fail("nothing was fetched")
         assert not (tmp_path / "fetched").exists()
+
+
+def test_who_copies_a_server_counts_as_no_replica_meanwhile(tmp_path: Path):
+    node = Node(tmp_path / "node", free_ports(1)[0], DURABLE | {"repl-diskless-sync-delay": "2"})
+    node.start()
+    with node.client() as client, make_client(node.url) as ours, ThreadPoolExecutor(1) as pool:
+        client.set("key", 1)
+
+        def fetch() -> int:
+            with fetched_data(ours, tmp_path / "fetched"):
+                return 1
+
+        done = pool.submit(fetch)
+        until(lambda: client.info("replication")["connected_slaves"])
+        information = client.info()
+        assert read_replicas(information) == []
+        assert replica_fault(information, Mode.FSYNC) == ""
+        client.set("other", 1)
+        assert client.waitaof(1, 1, 100) == [1, 0]
+        client.config_set("min-replicas-to-write", 1)
+        with pytest.raises(ResponseError, match="NOREPLICAS"):
+            client.set("third", 1)
+        assert done.result(30) == 1
+    node.kill()

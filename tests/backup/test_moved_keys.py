@@ -8,6 +8,7 @@ from redis import Redis
 
 from infra.durability.durability import Mode
 from infra.redis import key_copy, keys
+from infra.redis.clients import make_client
 from infra.redis.key_copy import KeyCopier, KeyCopyError, differing_keys, missing_keys
 from infra.store.board_numbers import BoardNumbers
 from infra.store.layout import Layout, Numbering, create_layout, read_layout
@@ -214,6 +215,28 @@ def test_writes_wait_while_data_are_moved_and_are_dropped_when_they_are(valkey, 
     with Source(redis_client):
         pass
     assert redis_client.set("again", 1)
+
+
+def test_the_queue_of_the_same_server_stays_behind(redis_client, other):
+    create_layout(redis_client, Layout(SHARDS, 2))
+    signals = ("rq:queue:x", "{lease:0/3}:wake", "{beats}", "durable", "durable:abc")
+    for name in (*signals, "durables", keys.published(0)):
+        redis_client.hset(name, "size", 1)
+    target = Target(other, "here", Mode.FSYNC, 1)
+    with Source(redis_client) as source:
+        assert copy_all(source, target, ticks) == 2
+        assert find_differences(source, target, ticks) == []
+    assert sorted(other.keys()) == [b"durables", keys.published(0).encode()]
+
+
+def test_a_user_who_can_not_stop_the_writes_is_named(valkey, redis_client):
+    rights = ["+@all", "-client|pause"]
+    redis_client.acl_setuser("weak", enabled=True, nopass=True, keys=["*"], commands=rights)
+    refused = r"let its writes wait .*: let MATCHPOST_REDIS_URL name a user who may do all"
+    url = f"{valkey.url}?username=weak&password=x"
+    with make_client(url) as weak, pytest.raises(MoveError, match=refused):
+        Source(weak).__enter__()
+    redis_client.acl_deluser("weak")
 
 
 def test_what_replicas_do_not_confirm_is_not_copied(other):

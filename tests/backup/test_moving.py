@@ -7,10 +7,15 @@ from typing import Any
 
 import pytest
 
+from bench.workload import games, starts
+from infra.durability.durability import Mode
 from infra.process.failpoints import VARIABLE
 from infra.redis import keys
 from infra.redis.clients import make_client
+from infra.store.gateway import submission_of
 from infra.store.layout import Numbering, read_layout
+from infra.store.redis_store import RedisStore
+from infra.valkey.server import EmbeddedServer
 from tests.helpers.forked import SCRIPT, run_command
 from tests.helpers.own_servers import KINDS, Played, one_server, own_servers
 from tests.helpers.served import Served, until
@@ -66,6 +71,9 @@ def test_a_server_goes_on_where_it_was_moved_to(tmp_path, target):
         busy = move(served, target)
         assert busy.returncode == 2
         assert "is in use by process" in busy.stderr
+    (waiting,) = starts(games(1, first_board=100))
+    with EmbeddedServer(served.data) as server, server.client() as client:
+        RedisStore(client, Mode.FSYNC).submit([submission_of(waiting, 0, "")])
     done = move(served, target)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "compared all keys, byte by byte" in done.stdout
@@ -80,6 +88,8 @@ def test_a_server_goes_on_where_it_was_moved_to(tmp_path, target):
     with there, make_client(target["MATCHPOST_REDIS_URL"]) as client:
         is_cluster = "cluster" in target["MATCHPOST_REDIS_URL"]
         assert read_layout(client).numbering is Numbering("shard" if is_cluster else "server")
+        begun = keys.snapshot(waiting.match % SHARDS, waiting.match)
+        until(lambda: client.exists(begun))  # it waited in the inbox
         played.go_to(there)
         assert "ann" in played.page(there)
         assert "see you there" in str(played.players[1].send("GET", "/api/messages"))
@@ -89,7 +99,7 @@ def test_a_server_goes_on_where_it_was_moved_to(tmp_path, target):
         assert second > played.board
         until(lambda: is_published(client))
         verified = there.run("verify", "--all")
-        assert "all 2 matches hold" in verified.stdout, verified.stdout + verified.stderr
+        assert "all 3 matches hold" in verified.stdout, verified.stdout + verified.stderr
         assert there.run("doctor").returncode in {0, 1}
     assert "ALARM" not in (tmp_path / "serve.log").read_text()
     played.close()
