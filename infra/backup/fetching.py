@@ -1,4 +1,4 @@
-"""The data of a server of one's own, fetched as a replica fetches them at first, and made a folder of append-only files.
+"""The data of an operator's own server, fetched as a replica fetches them at first, in a folder of append-only files.
 
 Each server writes all that it has at one instant, by a fork, while people play; it does not count such a reader as a
 replica. The folder is one from which the embedded server starts: the first dump is the base of its append-only files,
@@ -60,7 +60,7 @@ def _fetch(node: Redis, place: Path) -> None:
             connection.read_response()
         connection.send_command("PSYNC", "?", "-1")
         with place.open("wb") as file:
-            _receive(connection._sock, file)  # noqa: SLF001 - what comes is no reply that redis-py reads
+            _receive(connection._sock, file)  # noqa: SLF001 - a dump is no reply that redis-py reads
     except ResponseError as error:
         raise BackupError(_refusal(node, str(error))) from error
     except OSError as error:
@@ -118,7 +118,7 @@ def _receive(source: Any, file: BinaryIO) -> None:
 
 
 def _until(stream: _Stream, mark: bytes, file: BinaryIO) -> None:
-    """Write what comes before a mark, which is the last that a server sends."""
+    """Write all bytes before a mark, with which a server ends."""
     while not stream.held.endswith(mark):
         whole = len(stream.held) - _MARK_BYTES
         if whole > 0:

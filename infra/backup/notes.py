@@ -5,7 +5,7 @@
 | `notes.json` | `BackupNotes` |
 | `asked` | there from when somebody asks for a backup until `serve` begins it |
 | `lock` | locked by the process that makes one |
-| `fetched/` | the data of a server of one's own, while they are copied |
+| `fetched/` | the data of an operator's own server, while they are copied |
 | `scratch/` | in which a backup is restored to try it |
 """
 

@@ -62,7 +62,7 @@ class MoveError(Exception):
 
 
 class Stage(Enum):
-    """How far a move to a server is, by what is there."""
+    """How far a move to a server is, by its keys."""
 
     EMPTY = "empty"
     """There is nothing."""
@@ -115,7 +115,7 @@ class Target:
             self.write([("UNLINK", name) for name in names if name != _LAYOUT])
 
     def give_layout(self, found: Mapping[bytes, bytes]) -> Layout:
-        """Give the copied data the layout that the source has, for the verification."""
+        """Write the layout of the source for the copied data, which are verified by it."""
         fields = {name.decode(): value.decode() for name, value in found.items()}
         if _renumbers(self.client, decode_layout(found)):
             fields["numbering"] = Numbering.SHARD

@@ -58,7 +58,7 @@ class MoveSteps:
         self.note(f"{sentence}: {time.monotonic() - self._begun:.1f} s")
 
     def tick(self, number: int) -> None:
-        """Say how many keys are done, from time to time."""
+        """Print how many keys are done, from time to time."""
         if time.monotonic() - self._said >= _LINE_SECONDS:
             self._said = time.monotonic()
             self._say(f"{number} keys so far")
