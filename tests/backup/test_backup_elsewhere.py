@@ -1,11 +1,12 @@
 """Backups of a server of one's own, a pair and a cluster: made during play, tried, restored, and moved on again."""
 
 import re
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from redis.exceptions import ResponseError
+from redis.exceptions import RedisError, ResponseError
 
 from infra.backup.fetching import fetched_data
 from infra.backup.notes import BackupPlace
@@ -134,3 +135,28 @@ def test_who_copies_a_server_counts_as_no_replica_meanwhile(tmp_path: Path):
             client.set("third", 1)
         assert done.result(30) == 1
     node.kill()
+
+
+@pytest.mark.parametrize(
+    "sent", [b"$100\r\nabc", b"\n\n$EOF:" + b"m" * 40 + b"\r\nabc" + b"m" * 39, b"\n"]
+)
+def test_a_server_that_is_lost_while_it_is_copied_is_no_backup(tmp_path: Path, sent: bytes):
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as pool:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                for answer in (b"+PONG\r\n", b"+OK\r\n", b"+OK\r\n", b"+FULLRESYNC x 0\r\n" + sent):
+                    assert connection.recv(200)
+                    connection.sendall(answer)
+
+        served = pool.submit(serve)
+        url = f"redis://127.0.0.1:{server.getsockname()[1]}"
+        with (
+            make_client(url) as ours,
+            pytest.raises(RedisError, match="was lost while it was copied: the connection ended"),
+            fetched_data(ours, tmp_path / "fetched"),
+        ):
+            pytest.fail("a part was taken for all")
+        served.result(10)
+        assert not (tmp_path / "fetched").exists()
