@@ -209,28 +209,32 @@ def differing_keys(
     tick: Callable[[int], None] = lambda _: None,
 ) -> Iterator[Key]:
     """Yield the keys of `source` that `target` lacks, or has with another value or another end."""
-    soon = time_ms(source) + _SOON_MS
     done = 0
     for names in all_keys(source):
         chosen = [name for name in names if not is_left_out(name)]
-        yield from _differing(source, target, chosen, soon)
+        yield from _differing(source, target, chosen)
         done += len(chosen)
         tick(done)
 
 
 def missing_keys(client: Redis, other: Redis, is_left_out: Callable[[Key], bool]) -> Iterator[Key]:
     """Yield the keys of `client` that `other` lacks."""
-    soon = time_ms(client) + _SOON_MS
     for names in all_keys(client):
         chosen = [name for name in names if not is_left_out(name)]
         there = {one.key for one in _begin(other, chosen)}
-        for one in _begin(client, [name for name in chosen if name not in there]):
-            if one.expires < 0 or one.expires > soon:
-                yield one.key
+        for one in _lasting(client, [name for name in chosen if name not in there]):
+            yield one.key
 
 
-def _differing(source: Redis, target: Redis, names: Sequence[Key], soon: int) -> Iterator[Key]:
-    wanted = [one for one in _begin(source, names) if one.expires < 0 or one.expires > soon]
+def _lasting(client: Redis, names: Sequence[Key]) -> list[_Reading]:
+    """Return the readings of the keys that are there, and do not end soon."""
+    found = _begin(client, names)
+    soon = time_ms(client) + _SOON_MS if found else 0
+    return [one for one in found if one.expires < 0 or one.expires > soon]
+
+
+def _differing(source: Redis, target: Redis, names: Sequence[Key]) -> Iterator[Key]:
+    wanted = _lasting(source, names)
     there = {one.key: one for one in _begin(target, [one.key for one in wanted])}
     readings: list[_Reading] = []
     for one in wanted:
@@ -238,7 +242,8 @@ def _differing(source: Redis, target: Redis, names: Sequence[Key], soon: int) ->
             readings.append(one)
         else:
             yield one.key
-    for one, same in zip(readings, _sizes_agree(source, target, readings), strict=True):
+    sized = [one for one in readings if one.kind.size]
+    for one, same in zip(sized, _sizes_agree(source, target, sized), strict=True):
         if not same:
             yield one.key
     while readings:
@@ -275,13 +280,13 @@ def _agree(one: _Reading, reply: Any, other: Any) -> bool:
 
 
 def _sizes_agree(source: Redis, target: Redis, readings: Sequence[_Reading]) -> list[bool]:
-    """Return for each key whether both have as many elements, which only a type without an order has to be asked."""
+    """Return for each key, of a type without an order, whether both have as many elements."""
     sizes: list[list[Any]] = []
     both: tuple[Any, Any] = (source, target)
     for client in both:
         with client.pipeline(transaction=False) as pipe:
             for one in readings:
-                pipe.execute_command(one.kind.size or "EXISTS", one.key)
+                pipe.execute_command(one.kind.size, one.key)
             sizes.append(pipe.execute())
     return [here == there for here, there in zip(*sizes, strict=True)]
 
