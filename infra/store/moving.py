@@ -101,16 +101,14 @@ class Target:
     def _check_empty(self) -> None:
         number = count_keys(self.client)
         if number:
-            name = next((batch[0] for batch in all_keys(self.client)), b"").decode(errors="replace")
+            names = (name for batch in all_keys(self.client) for name in batch)
+            name = next(names, b"").decode(errors="replace")
             what = "1 key" if number == 1 else f"{number} keys"
             raise MoveError(f"the server is not empty, it has {what}, such as {name}: {_EMPTY_ONE}")
 
     def begin(self) -> None:
         """Take what an earlier move has left away, and mark the data as incomplete."""
-        self.write([
-            ("DEL", keys.LAYOUT),
-            ("HSET", keys.LAYOUT, "format", COPYING, "from", self._source),
-        ])  # fmt: skip
+        self.write([("HSET", keys.LAYOUT, "format", COPYING, "from", self._source)])
         for names in all_keys(self.client):
             self.write([("UNLINK", name) for name in names if name != _LAYOUT])
 

@@ -305,7 +305,7 @@ SUBCOMMANDS: Final = (
     Subcommand(
         "backup",
         "copy the server while people play, and try the copy",
-        "Copy data and published log of the embedded server to a folder or an object store, while people play; then "
+        "Copy data and published log of the server to a folder or an object store, while people play; then "
         "restore the copy into a scratch folder and verify everything in it. Older backups are thinned out: one stays "
         "of each of the last 7 days, 5 weeks and 12 months. Exit code 1: it was not made, or does not hold; 2: the "
         "store can't be reached.",

@@ -193,12 +193,11 @@ def test_at_most_one_server_is_used_at_every_moment(redis_client, target):
         read_layout(there)
 
 
-def test_a_server_with_other_keys_is_refused_by_name(other):
-    other.set("theirs", 1)
-    with pytest.raises(
-        MoveError, match="is not empty, it has 1 key, such as theirs: name an empty"
-    ):
-        Target(other, "here", Mode.FSYNC, 1).stage()
+@pytest.mark.parametrize("key", ["theirs", "{a}", "{b}", "{c}"])  # of all nodes
+def test_a_server_with_other_keys_is_refused_by_name(target, key):
+    target.client.set(key, 1)
+    with pytest.raises(MoveError, match=f"not empty, it has 1 key, such as {key}: name an empty"):
+        target.stage()
 
 
 def test_writes_wait_while_data_are_moved_and_are_dropped_when_they_are(valkey, redis_client):

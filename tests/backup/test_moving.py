@@ -68,6 +68,7 @@ def test_a_server_goes_on_where_it_was_moved_to(tmp_path, target):
     with Served(tmp_path / "data", ENV) as served:
         played = Played(served, served.client())
         played.play(5)
+        other = played.start_once(served)
         busy = move(served, target)
         assert busy.returncode == 2
         assert "is in use by process" in busy.stderr
@@ -77,7 +78,7 @@ def test_a_server_goes_on_where_it_was_moved_to(tmp_path, target):
     done = move(served, target)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "compared all keys, byte by byte" in done.stdout
-    assert "verified there: all 1 matches hold: 7 events" in done.stdout
+    assert "verified there: all 2 matches hold: 8 events" in done.stdout
     assert "next: set MATCHPOST_REDIS_URL to that URL" in done.stdout
     noted = (tmp_path / "data" / "moves").read_text().splitlines()
     assert [line.partition(" UTC: ")[2] for line in noted] == done.stdout.splitlines()
@@ -96,10 +97,11 @@ def test_a_server_goes_on_where_it_was_moved_to(tmp_path, target):
         played.play()
         assert played.players[0].match(played.board)["state"] == "over"
         second = played.players[0].start("torere", "ann", "bob")
-        assert second > played.board
+        assert second > other > played.board
+        assert played.start_once(there) == other
         until(lambda: is_published(client))
         verified = there.run("verify", "--all")
-        assert "all 3 matches hold" in verified.stdout, verified.stdout + verified.stderr
+        assert "all 4 matches hold" in verified.stdout, verified.stdout + verified.stderr
         assert there.run("doctor").returncode in {0, 1}
     assert "ALARM" not in (tmp_path / "serve.log").read_text()
     played.close()
