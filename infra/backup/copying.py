@@ -52,12 +52,12 @@ class ServerCopies(msgspec.Struct, frozen=True):
     secrets: Repository | None
     """For keys and seeds, and never the same place."""
 
-    def make(self, settings: Settings, id_: str, begun: int, program: str) -> Manifest:
+    def make(self, settings: Settings, data: Path, id_: str, begun: int, program: str) -> Manifest:
         """Copy a server, and return the list of its files but for keys and seeds.
 
-        Errors of the stores pass through; `BackupError` where there is nothing to copy, or it keeps changing.
+        `data` is the folder with its append-only files, or with those that were fetched from an operator's own server. Errors of the stores pass through; `BackupError` where there is nothing to copy, or it keeps changing.
         """
-        files = _again(lambda: _copy_data(self.data, settings.data))
+        files = _again(lambda: _copy_data(self.data, data))
         log = local_folder(settings.store, settings.data)
         if log is not None:
             files |= _copy_log(self.data, log)

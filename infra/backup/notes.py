@@ -5,6 +5,7 @@
 | `notes.json` | `BackupNotes` |
 | `asked` | there from when somebody asks for a backup until `serve` begins it |
 | `lock` | locked by the process that makes one |
+| `fetched/` | the data of an operator's own server, while they are copied |
 | `scratch/` | in which a backup is restored to try it |
 """
 
@@ -46,6 +47,7 @@ class BackupPlace:
     def __init__(self, data: Path) -> None:
         self.path = data / FOLDER_NAME
         self.scratch = self.path / "scratch"
+        self.fetched = self.path / "fetched"
         self._notes = self.path / "notes.json"
         self._asked = self.path / "asked"
 

@@ -68,9 +68,12 @@ FAILPOINTS: Final = (
     "robot.sent",
     "serve.loaded",
     "serve.started",
+    "move.written",
+    "move.copied",
+    "move.marked",
 )
 """In the order in which a move passes them; then those of the scheduler, of the publisher, of restoring, of
-retirement, of the scrubber, of robots and of the start."""
+retirement, of the scrubber, of robots, of the start and of a move to another server."""
 
 Failpoint = Callable[[str], None]
 

@@ -83,9 +83,9 @@ ROLES: Final[Mapping[str, Access]] = {
     "scheduler": _access("scheduler", commands="+config|get"),
     "robots": _access("robots", *_OF_ROBOTS, reads_all=True),
     "maintenance": _access("maintenance", commands="+scan", reads_all=True),
-    "operator": Access(("*",), commands="+scan +config|get +acl|dryrun"),
+    "operator": Access(("*",), commands="+scan +config|get +acl|dryrun +psync +replconf"),
 }
-"""The operator's is for `matchpost prepare`, `doctor`, `do` and the other subcommands that end."""
+"""The operator's is for `matchpost prepare`, `doctor`, `do`, `backup` and the other subcommands that end."""
 
 _ON_QUEUE: Final = ("rq:*", *_patterns(lambda key: key.on_queue))
 """The keys of the queue's server: jobs, leases and notes, which all roles have in common."""

@@ -5,7 +5,9 @@ shard, each shard counts its own boards, and a board is `count * shards + shard`
 nor the ids are in one slot of a cluster.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 import redis
 
@@ -15,6 +17,9 @@ from infra.store.layout import Layout, Numbering
 
 IDS_KEPT: int = 1_000_000
 """Starts whose board numbers are remembered, so that a repetition gets the same."""
+
+_TOGETHER: Final = 500
+"""Ids that are read at once."""
 
 
 class BoardNumbers:
@@ -87,6 +92,42 @@ class BoardNumbers:
         if self._layout.numbering is Numbering.SERVER:
             return keys.allocated(command)
         return keys.shard_allocated(_shard_of(command, self._layout.shards), command)
+
+
+_OF_NUMBERS: Final = re.compile(
+    rb"\{boards\}(:ids|:id:[0-9a-f]+)?|\{s[0-9]+\.[0-9a-z]+\}:(boards|ids|given:[0-9a-f]+)"
+)
+
+
+def is_of_numbers(key: bytes) -> bool:
+    """Return whether a key is one of those by which boards are numbered."""
+    return _OF_NUMBERS.fullmatch(key) is not None
+
+
+def numbered_by_shard(client: redis.Redis, shards: int) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield the commands by which each shard goes on from where one counter is, some at a time.
+
+    Each shard's next board has a higher number than all so far, and a repeated start gets the number that it got.
+    """
+    highest = int(client.get(keys.BOARDS) or 0)
+    count = -(-highest // shards)
+    yield [("SET", keys.shard_boards(shard), count) for shard in range(shards if count else 0)]
+    for first in range(0, client.llen(keys.ALLOCATED_IDS), _TOGETHER):
+        ids: Any = client.lrange(keys.ALLOCATED_IDS, first, first + _TOGETHER - 1)
+        with client.pipeline(transaction=False) as pipe:
+            for id_ in ids:
+                pipe.get(keys.allocated(id_))
+            boards = pipe.execute()
+        found = [(id_, board) for id_, board in zip(ids, boards, strict=True) if board is not None]
+        yield [
+            command
+            for id_, board in found
+            for shard in [_shard_of(id_, shards)]
+            for command in (
+                ("SET", keys.shard_allocated(shard, id_), board),
+                ("RPUSH", keys.shard_allocated_ids(shard), id_),
+            )
+        ]
 
 
 def _shard_of(command: CommandId, shards: int) -> int:

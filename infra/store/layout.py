@@ -7,6 +7,8 @@
 | `tags` | the hash tags of the shards | never |
 | `numbering` | how boards are numbered: `infra.store.board_numbers` | never |
 | `lanes` | number of lanes | by `matchpost lanes` |
+| `from`, `to`, `moved` | where the data came from, or went, and when, in ms: `infra.store.moving` | by `matchpost move-to` |
+| `unverified` | there while data that were copied here are not verified | by `matchpost move-to` |
 """
 
 import time
@@ -26,6 +28,12 @@ FORMAT: Final = "2"
 
 OLD_FORMAT: Final = "1"
 """The format of the data of matchpost 0.2 and earlier."""
+
+COPYING: Final = "copying"
+"""In place of the format while the data are being copied here."""
+
+MOVED: Final = "moved"
+"""In place of the format of data that were moved to another server."""
 
 
 LAYOUT_SECONDS: Final = 10.0
@@ -83,7 +91,7 @@ def read_layout(client: redis.Redis) -> Layout:
     if layout.numbering is Numbering.SERVER and in_cluster(client):
         raise LookupError(
             "the data was made on one server, where one counter numbers all matches, and can't be used on "
-            "a cluster; use one server, or sentinels with replicas of it"
+            "a cluster as they are; `matchpost move-to` takes them there"
         )
     return layout
 
@@ -115,8 +123,12 @@ class KnownLayout:
 
 
 def create_layout(client: redis.Redis, layout: Layout) -> None:
-    """Record a layout, unless one is recorded already."""
+    """Record a layout, unless one is recorded already; `LookupError` for data that were not verified after a move."""
     if client.exists(keys.LAYOUT):
+        if client.hexists(keys.LAYOUT, "unverified"):
+            raise LookupError(
+                "the data were copied here and not verified: run `matchpost move-to` again, which ends the move"
+            )
         return
     fields = {
         "format": FORMAT,
@@ -137,6 +149,16 @@ def decode_layout(found: Mapping[bytes, bytes]) -> Layout:
     if not found:
         raise LookupError("there is no data yet")
     theirs = found[b"format"].decode()
+    if theirs == COPYING:
+        raise LookupError(
+            f"the data are being copied here from {found[b'from'].decode()}; if the copy was cut off, run "
+            "`matchpost move-to` again, which begins it again"
+        )
+    if theirs == MOVED:
+        raise LookupError(
+            f"the data were moved to {found[b'to'].decode()}: set MATCHPOST_REDIS_URL to that server; "
+            "`matchpost move-to URL --back` takes the move back as long as nobody has used it there"
+        )
     if theirs == OLD_FORMAT:
         raise LookupError(
             f"the data has format {theirs}, which matchpost 0.2 and earlier wrote, and this version reads only "

@@ -20,7 +20,7 @@ The daily rewrite of an embedded server's append-only file, after which nothing 
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -164,6 +164,25 @@ def append_only_files(files: Path) -> list[Path]:
         return []
     names = re.findall(r"^file (\S+) seq \d+ type [bi]\b", text, re.MULTILINE)
     return [manifest, *(files / _FOLDER / str(name) for name in names)]
+
+
+def dumps_of(files: Path, count: int) -> list[Path]:
+    """Return the paths of so many dumps, of servers that have no key in common, from which a server is to start."""
+    base = files / _FOLDER / "appendonly.aof.1.base.rdb"
+    return [base, *(_increment(files, number) for number in range(1, count))]
+
+
+def write_list(files: Path, dumps: Sequence[Path]) -> None:
+    """Write the list of the append-only files that begin with these dumps, and the empty one to which is written."""
+    newest = _increment(files, len(dumps))
+    newest.touch(mode=0o600)
+    rows = [f"file {dumps[0].name} seq 1 type b"]
+    rows += [f"file {one.name} seq {n} type i" for n, one in enumerate([*dumps[1:], newest], 1)]
+    (files / _FOLDER / _MANIFEST).write_text("".join(f"{row}\n" for row in rows), "utf-8")
+
+
+def _increment(files: Path, number: int) -> Path:
+    return files / _FOLDER / f"appendonly.aof.{number}.incr.aof"
 
 
 def end_of_last_command(file: BinaryIO, unknown_command: bytes = b"") -> int:

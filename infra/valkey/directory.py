@@ -6,6 +6,7 @@ valkey.log    its log; `valkey.log.1` is the older one
 valkey.sock   its socket
 do.sock       on which a web process answers `matchpost do`, beside the one above
 restoring     there while a backup is restored into it
+moves         the times of the steps of `matchpost move-to`
 backups/      what is known of the last backup, and a folder to try one in (`infra.backup.notes`)
 reserve       removed when the disk is full (`infra.valkey.disk_guard`)
 socket        path of its socket, if the path above is too long for one
@@ -74,6 +75,7 @@ _CONTENTS: Final = frozenset(
         "alive",
         "backups",
         "restoring",
+        "moves",
         "mail-key",
         "mail-sent",
         "valkey.log",
@@ -103,6 +105,7 @@ class DataDirectory:
         self.synced = path / "valkey.synced"
         self.reserve = path / "reserve"
         self.restoring = path / "restoring"
+        self.moves = path / "moves"
         self._socket_note = path / "socket"
 
     def prepare(self) -> None:

@@ -1,30 +1,42 @@
 """Backups: an operator makes one, or asks the running server for one, and sees how they stand."""
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import msgspec
+from redis import Redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.backup.copying import ServerCopies
+from infra.backup.fetching import fetched_data
 from infra.backup.notes import BackupNotes, BackupPlace
 from infra.backup.port import BackupError
 from infra.backup.repository import Manifest, Repository
-from infra.backup.retention import Retention, id_of, kept
-from infra.backup.sealing import own_sealer
+from infra.backup.retention import Retention, id_of, kept, time_of
+from infra.backup.sealing import Plain, own_sealer
 from infra.log.key_files import keys_folder, named_host
 from infra.objects.location import local_folder, open_objects, store_url
+from infra.objects.port import ObjectStoreError
 from infra.people.acts import Act
+from infra.redis.clients import make_client
+from infra.redis.cluster import in_cluster
 from infra.settings.settings import Settings
+from infra.store.layout import read_layout
+from infra.store.log_gate import read_ends
+from infra.store.watermarks import read_published_sizes
 from infra.valkey.server import is_embedded
 from services import __version__
 from services.app.acts import record_act
 from services.app.context import App
 from services.app.refusal_words import SAY
 from services.app.roles import require_operator
+
+PUBLISHED_SECONDS: Final = 120.0
+"""How long a backup of a cluster waits for the publisher."""
 
 LATE_MS: Final = 2 * 86_400_000
 """A backup that was tried longer ago is too old, because one is made each day."""
@@ -47,14 +59,39 @@ class BackupState(msgspec.Struct, frozen=True):
 def read_state(settings: Settings) -> BackupState:
     """Return how the backups stand, as the data folder of this machine says."""
     place = BackupPlace(settings.data)
-    scheduled = settings.backup is not None and is_embedded(settings)
-    return BackupState(scheduled, place.is_asked or place.is_busy(), place.read())
+    return BackupState(settings.backup is not None, place.is_asked or place.is_busy(), place.read())
 
 
 def backup_state(app: App, reader: AccountId) -> BackupState:
     """Return how the backups stand; `not-an-operator` for anybody else."""
     require_operator(app, reader)
     return read_state(app.settings)
+
+
+class KeptBackup(msgspec.Struct, frozen=True):
+    """A backup at its place."""
+
+    id: str
+    begun: int
+    """In ms since 1970."""
+
+
+def kept_backups(app: App, reader: AccountId) -> list[KeptBackup]:
+    """Return the backups at the place of the settings, the newest first; none where they name no place.
+
+    `not-an-operator` for anybody else, and `unavailable` if the place can't be read.
+    """
+    require_operator(app, reader)
+    settings = app.settings
+    if settings.backup is None:
+        return []
+    try:
+        objects = open_objects(store_url(settings.backup), settings.data)
+        ids = Repository(objects, Plain()).ids()  # whose names are not encrypted
+    except ObjectStoreError as error:
+        raise Refusal(Code.UNAVAILABLE, SAY("backups-away")) from error
+    times = {id_: at for id_ in ids if (at := time_of(id_))}
+    return [KeptBackup(id_, int(at.timestamp() * 1000)) for id_, at in reversed(times.items())]
 
 
 def ask_for_backup(app: App, by: AccountId) -> None:
@@ -80,7 +117,38 @@ def make_backup(settings: Settings) -> tuple[str, Manifest]:
             target.begin(server)
     begun = time.time()
     id_ = id_of(begun)
-    return id_, ServerCopies(data, secrets).make(settings, id_, int(begun * 1000), __version__)
+    with _data_folder(settings) as folder:
+        copies = ServerCopies(data, secrets)
+        return id_, copies.make(settings, folder, id_, int(begun * 1000), __version__)
+
+
+@contextmanager
+def _data_folder(settings: Settings) -> Iterator[Path]:
+    """Yield the folder with the data: that of the server, or one into which they are fetched from another server."""
+    if settings.redis_url is None or is_embedded(settings):
+        yield settings.data
+        return
+    with make_client(settings.redis_url) as client:
+        layout = read_layout(client)
+        with fetched_data(client, BackupPlace(settings.data).fetched) as folder:
+            if in_cluster(client) and settings.durability.durable:
+                _wait_until_published(client, range(layout.shards))
+            yield folder
+
+
+def _wait_until_published(client: Redis, shards: range) -> None:
+    """Wait until the published log has all that a node of a cluster may know of the others, which are a moment older."""
+    ends = read_ends(client, shards)
+    late = time.monotonic() + PUBLISHED_SECONDS
+    while any(
+        size.size < end
+        for size, end in zip(read_published_sizes(client, len(shards)), ends, strict=True)
+    ):
+        if time.monotonic() > late:
+            raise BackupError(
+                "the log is not published as far as the data go; look at the publisher with `matchpost doctor`"
+            )
+        time.sleep(0.2)
 
 
 def thin_out(
@@ -116,11 +184,6 @@ def _repositories(settings: Settings) -> tuple[Repository, Repository | None]:
 
 def check_places(settings: Settings) -> None:
     """Raise `BackupError` if a server of these settings can't be copied to where they say."""
-    if not is_embedded(settings):
-        raise BackupError(
-            "the data are on a server of your own, and are copied by its own means; docs/backup.md says what "
-            "belongs to them"
-        )
     if settings.backup is None:
         raise BackupError("name a place for the backup, or set MATCHPOST_BACKUP")
     folders = [local_folder(store_url(settings.backup), settings.data)]

@@ -112,6 +112,7 @@ REFUSED: Final[Mapping[str, str]] = {
     "admission-value": "{value!r} isn't a value of the admission's rule {name}",
     "too-many-names": "at most {most} accounts can be made at once",
     "no-backups": "backups are not set up here; MATCHPOST_BACKUP names a place for them",
+    "backups-away": "the place of the backups can't be read right now; `matchpost doctor` says more",
     "real-name-long": "a real name can have at most {most} characters",
     "real-name-form": "a real name is a line of printable characters",
     "act-reason": "a reason can have at most {most} characters",

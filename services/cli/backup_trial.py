@@ -14,6 +14,7 @@ from infra.backup.copying import SEEDS
 from infra.backup.notes import BackupPlace
 from infra.backup.port import BackupError
 from infra.backup.restoring import begin_restore, finish_restore, write_files
+from infra.durability.mode import Mode
 from infra.log.key_files import FOLDER_NAME as KEYS
 from infra.log.published_log import PublishedLogs
 from infra.settings.settings import Settings
@@ -39,6 +40,8 @@ def try_backup(settings: Settings, id_: str) -> VerifyReport:
         copy = replace(
             settings,
             data=scratch,
+            redis_url=None,
+            durability=Mode.FSYNC if settings.durability.durable else Mode.NONE,
             # the copy never publishes: its log is only read, by the keys that the server has
             store=None if made.has_log else settings.store,
             keys=scratch / KEYS,

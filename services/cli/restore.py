@@ -83,8 +83,8 @@ def _restore(
     """Restore a backup, and say what is to be done next."""
     if settings.redis_url is not None:
         raise BackupError(
-            "a backup is restored for the embedded server: unset MATCHPOST_REDIS_URL, and move the data to a "
-            "server of your own later"
+            "a backup is restored for the embedded server: unset MATCHPOST_REDIS_URL, and run `matchpost move-to` "
+            "with the URL afterwards"
         )
     made = source.read(id_)
     rest = secrets.read(id_) if secrets is not None else None

@@ -305,7 +305,7 @@ SUBCOMMANDS: Final = (
     Subcommand(
         "backup",
         "copy the server while people play, and try the copy",
-        "Copy data and published log of the embedded server to a folder or an object store, while people play; then "
+        "Copy data and published log of the server to a folder or an object store, while people play; then "
         "restore the copy into a scratch folder and verify everything in it. Older backups are thinned out: one stays "
         "of each of the last 7 days, 5 weeks and 12 months. Exit code 1: it was not made, or does not hold; 2: the "
         "store can't be reached.",
@@ -355,6 +355,23 @@ SUBCOMMANDS: Final = (
                 "help": "the newest log is lost: go on with the log of the backup under a new name and new keys",
             }),
         ),
+    ),
+    Subcommand(
+        "move-to",
+        "move the data to another server, a pair or a cluster, while nobody plays",
+        "Copy all data to another Redis or Valkey, which is empty, compare them, verify everything there, and mark the "
+        "data here as moved, so that no server starts with them. The server must be stopped. If it is cut off, run "
+        "it again. Exit code 1: refused, or something does not hold; 2: a server does not answer, or is not durable.",
+        (
+            ("target", {
+                "metavar": "URL", "help": "the new server, as MATCHPOST_REDIS_URL will have it",
+            }),
+            ("--back", {
+                "dest": "is_back", "action": "store_true",
+                "help": "take the move back, as long as nobody has used the data there",
+            }),
+        ),
+        "services.cli.move_to",
     ),
     Subcommand(
         "rebuild",

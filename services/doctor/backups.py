@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from infra.valkey.server import is_embedded
 from services.app.backups import BackupState
 from services.doctor.facts import Facts
 from services.doctor.findings import Finding, note, ok, size_of, span, warn
@@ -12,12 +11,6 @@ def check_backups(facts: Facts) -> Iterator[Finding]:
     """Report whether a backup that holds is there, and how old it is."""
     state = facts.backups
     if state is None:
-        return
-    if not is_embedded(facts.settings):
-        yield note(
-            "backups",
-            "the data are on another server, and backed up there; docs/backup.md says what else is needed",
-        )
         return
     if not (state.is_scheduled or state.notes.begun):
         yield note(

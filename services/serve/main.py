@@ -100,12 +100,12 @@ def _serve(settings: Settings, stack: ExitStack, imports: SharedImports | None) 
         owner = stack.enter_context(server.client())
         directory = DataDirectory(server.data)
         duties += [DiskGuard(owner, directory.reserve), DailyRewrite(owner, directory.files)]
-        if settings.backup is not None:
-            check_places(settings)
-            duties.append(BackupSchedule(settings))
         if settings.queue_url is None:
             servers.append(second := stack.enter_context(queue_server(settings.data)))
             for_children = msgspec.structs.replace(settings, queue_url=second.url)
+    if settings.backup is not None:
+        check_places(settings)
+        duties.append(BackupSchedule(settings))
     report_liveness(settings, "serve")
     data = stack.enter_context(make_client(url))
     failpoint("serve.loaded")

@@ -9,11 +9,15 @@ import pytest
 
 from domain.errors import Code
 from infra.backup.notes import BackupPlace
+from infra.backup.port import BackupError
 from infra.people.accounts import AccountRole
 from infra.people.acts import TERMINAL, Act
+from infra.redis import keys
 from infra.settings.settings import Settings, SettingsError, load
+from infra.store.layout import Layout, Numbering, create_layout
+from services.app import backups
 from services.app.acts import acts_of
-from services.app.backups import ask_for_backup, backup_state, read_state
+from services.app.backups import ask_for_backup, backup_state, make_backup, read_state
 from services.app.roles import set_role
 from services.cli import backup as backup_command
 from services.doctor.backups import check_backups
@@ -122,13 +126,11 @@ def test_the_doctor_says_when_the_last_tried_one_was(tmp_path, notes, found):
 
 
 def test_the_doctor_says_that_none_are_made(tmp_path):
-    for settings, words in (
-        (Settings(data=tmp_path), "no backups are made; MATCHPOST_BACKUP"),
-        (Settings(data=tmp_path, redis_url="redis://localhost"), "backed up there"),
-    ):
+    for url in (None, "redis://localhost"):
+        settings = Settings(data=tmp_path, redis_url=url)
         (found,) = check_backups(_Facts(settings, read_state(settings)))
         assert found.level is Level.NOTE
-        assert words in found.what
+        assert "no backups are made; MATCHPOST_BACKUP" in found.what
 
 
 def test_serve_begins_one_a_day_and_after_a_failure_within_the_hour(tmp_path, monkeypatch):
@@ -188,3 +190,25 @@ def test_settings_of_backups_are_checked(tmp_path):
     ):
         with pytest.raises(SettingsError, match=next(iter(wrong))):
             load({}, wrong)
+
+
+def test_a_backup_of_a_cluster_waits_for_the_published_log(
+    tmp_path, cluster, cluster_client, monkeypatch
+):
+    create_layout(cluster_client, Layout(2, 1, Numbering.SHARD))
+    settings = Settings(data=tmp_path, backup=str(tmp_path.parent / "kept"), redis_url=cluster.url)
+    BackupPlace(tmp_path).lock()
+    cluster_client.xadd(keys.log(1), {"l": b"leaf"}, id="0-1")
+    monkeypatch.setattr(backups, "PUBLISHED_SECONDS", 0.0)
+    with pytest.raises(
+        BackupError, match="the log is not published as far as the data go; look at"
+    ):
+        make_backup(settings)
+    assert not BackupPlace(tmp_path).fetched.exists()
+    cluster_client.hset(keys.published(1), "size", 1)
+    _, made = make_backup(settings)
+    named = [file.path for file in made.files if file.path.startswith("valkey/")]
+    assert named == [
+        f"valkey/appendonlydir/appendonly.aof.{name}"
+        for name in ("manifest", "1.base.rdb", "1.incr.aof", "2.incr.aof", "3.incr.aof")
+    ]

@@ -40,9 +40,8 @@ ADMIN: Final = Row(
     (API, WEB), "operators have commands of `matchpost` at a terminal, and nothing by mail"
 )
 FIRST_OPERATOR: Final = Row((WEB,), "the link is opened in a browser")
-BACKUPS: Final = Row(
-    (WEB,), "a terminal makes one itself, and a program on the machine has the exit code of that"
-)
+BACKUPS: Final = Row((API, WEB), "a terminal makes one itself")
+KEPT_BACKUPS: Final = Row((API,), "a terminal lists them with `restore --list`")
 SESSIONS: Final = Row((WEB,), "a session is a browser's")
 BY_LINK: Final = Row(
     (WEB,),
@@ -178,6 +177,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "passwords.replace_lost_password": ADMIN,
     "backups.backup_state": BACKUPS,
     "backups.ask_for_backup": BACKUPS,
+    "backups.kept_backups": KEPT_BACKUPS,
     "own_data.own_files": Row(WITHIN.offered, "`services.words.own_archive` puts it into one file"),
     "own_data.own_matches": Row(
         WITHIN.offered, "`services.words.own_archive` puts it into one file"

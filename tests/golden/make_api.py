@@ -20,6 +20,7 @@ if __name__ == "__main__":
 
 from domain.engine.match_analysis import ANALYSIS_VERSION  # noqa: E402 - found where the path says
 from domain.engine.turning_points import AnalysedPosition  # noqa: E402
+from infra.backup.notes import BackupPlace  # noqa: E402
 from infra.log.key_files import generate_keys  # noqa: E402
 from infra.people.account_macs import AccountMacs, make_mac_key  # noqa: E402
 from infra.people.accounts import AccountRole, create_robot_accounts  # noqa: E402
@@ -36,7 +37,7 @@ LISTED = 8
 TEXT = 600
 """Characters of a text that are shown."""
 
-SETTINGS = {"site": "https://play.example.org", "push": "on"}
+SETTINGS = {"site": "https://play.example.org", "push": "on", "backup": "/srv/matchpost-backups"}
 """The settings of the server that the exchange is with."""
 
 BROWSER = {
@@ -309,6 +310,11 @@ def _administer(said: Exchange) -> None:
     said.call("list_acts", carol)
     report = said.call("show_report", carol)
     said.examples["show_report"]["response"] = {**report, "findings": [_finding(report)]}
+    BackupPlace(parts.settings.data).path.mkdir()
+    said.call("start_backup", carol)
+    listed = said.call("list_backups", carol)
+    kept = [{"id": "20260128T033000Z", "begun": 1_769_571_000_000}]
+    said.examples["list_backups"]["response"] = {**listed, "backups": kept}
     site = {
         "name": "Nordclub",
         "contact": "club@example.org",

@@ -155,5 +155,7 @@ TABLE = {
     "show_admission": OF_AN_OPERATOR,
     "admin_change_admission": OF_AN_OPERATOR,
     "show_report": OF_AN_OPERATOR,
+    "list_backups": OF_AN_OPERATOR,
+    "start_backup": OF_AN_OPERATOR,
     "list_acts": ("unauthorized", "not-a-moderator", "not-a-moderator", "missing-scope"),
 }

@@ -1,9 +1,12 @@
 """The administration over the API: for tokens of the scope `admin`, of an account that is an operator."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from infra.backup.notes import BackupPlace
+from infra.objects.port import ObjectStoreError
 from infra.people.accounts import AccountRole
 from infra.people.acts import TERMINAL, Act
 from infra.people.tokens import Scope
@@ -15,7 +18,8 @@ from tests.helpers.api import PASSWORD, Api, Player, code_of
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("admin-api")) as api:
+    folder = tmp_path_factory.mktemp("admin-api")
+    with Api(folder, backup=str(folder / "backups")) as api:
         yield api
 
 
@@ -67,7 +71,7 @@ def test_each_route_needs_the_scope_and_the_role(api):
     plain, moderator = admin(api), admin(api, AccountRole.MODERATOR)
     before = acts_of(api.parts, TERMINAL)
     found = requests()
-    assert len(found) == 19
+    assert len(found) == 21
     for method, path in found:
         here = path.replace("{userid:str}", target.name)
         assert ask(api, scopeless, method, here) == (403, "missing-scope"), here
@@ -78,6 +82,7 @@ def test_each_route_needs_the_scope_and_the_role(api):
             assert ask(api, moderator, method, here) == (403, wrong), here
     assert ask(api, moderator, "GET", "/api/admin/acts")[0] == 200
     assert acts_of(api.parts, TERMINAL) == before
+    assert not BackupPlace(api.settings.data).is_asked
     assert not api.parts.accounts.record_of(target.account).suspended
 
 
@@ -156,3 +161,50 @@ def test_the_report_is_the_doctor_s(api, operator):
     assert report["level"] == "bad"
     assert "no command worker runs" in str(report["findings"])
     assert str(api.settings.data / "keys") not in str(report)
+
+
+def test_backups_are_listed_and_one_is_asked_for(api, operator, monkeypatch):
+    place = BackupPlace(api.settings.data)
+    first = operator.get("/api/admin/backups").json()
+    assert (first["scheduled"], first["busy"], first["tried"], first["late"]) == (
+        True,
+        False,
+        0,
+        True,
+    )
+    assert first["backups"] == []
+    now = api.parts.store.now()
+    place.path.mkdir(exist_ok=True)
+    place.note(made=now, tried=now - 1, size=7, found="all 3 matches hold", fault="no room")
+    folder = Path(api.settings.backup or "") / "backups"
+    folder.mkdir(parents=True)
+    for id_ in ("20260101T000000Z", "20260102T000000Z", "something"):
+        (folder / id_).write_bytes(b"")
+    asked = operator.post("/api/admin/backups")
+    assert asked.status_code == 200
+    assert asked.json() == {
+        "scheduled": True, "busy": True, "made": now, "tried": now - 1, "late": False, "size": 7,
+        "found": "all 3 matches hold", "fault": "no room", "backups": [
+            {"id": "20260102T000000Z", "begun": 1_767_312_000_000},
+            {"id": "20260101T000000Z", "begun": 1_767_225_600_000},
+        ],
+    }  # fmt: skip
+    assert place.is_asked
+    assert acts_of(api.parts, TERMINAL)[0].act == Act.BACKUP_ASKED
+    assert operator.post("/api/admin/backups").json()["busy"]
+    assert [act.act for act in acts_of(api.parts, TERMINAL)].count(Act.BACKUP_ASKED) == 1
+
+    def away(*_: object) -> None:
+        raise ObjectStoreError("the bucket does not answer")
+
+    monkeypatch.setattr("services.app.backups.open_objects", away)
+    assert code_of(operator.get("/api/admin/backups")) == "unavailable"
+
+
+def test_without_a_place_for_backups_none_is_begun(tmp_path):
+    with Api(tmp_path) as api:
+        one = admin(api, AccountRole.OPERATOR)
+        shown = one.get("/api/admin/backups").json()
+        assert (shown["scheduled"], shown["backups"]) == (False, [])
+        assert code_of(one.post("/api/admin/backups")) == "not-wanted"
+        assert not BackupPlace(api.settings.data).is_asked

@@ -55,7 +55,7 @@ TAGS: Final = {
     "analyses": "The engine's view of matches that are over, and of puzzles",
     "disputes": "Claims, appeals and rulings",
     "accounts": "Your account",
-    "administration": "Accounts, roles, sign-up links, admission, record and health, for operators",
+    "administration": "Accounts, roles, sign-up links, admission, record, health and backups, for operators",
     "tokens": "A program sends a token in place of a password",
     "players": "Players, ratings, standings, finished matches",
     "games": "The games, and the best scores of the puzzles",

@@ -1,4 +1,4 @@
-"""The administration: accounts, roles, sign-up links, admission, record and health, for operators' programs."""
+"""The administration: accounts, roles, sign-up links, admission, record, health and backups, for operators' programs."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -21,6 +21,7 @@ from services.app.admission import (
     revoke_signup_link,
     signup_links,
 )
+from services.app.backups import ask_for_backup, backup_state, kept_backups
 from services.app.passwords import check_recent_password, make_account, replace_lost_password
 from services.app.queries import find_player
 from services.app.roles import require_operator, set_role
@@ -162,6 +163,37 @@ class DoctorReport(msgspec.Struct, frozen=True):
     level: str
     """The worst level of all findings."""
     findings: tuple[ShownFinding, ...]
+
+
+class ListedBackup(msgspec.Struct, frozen=True):
+    """A backup at its place."""
+
+    id: str
+    begun: int
+    """In ms since 1970."""
+
+
+class ShownBackups(msgspec.Struct, frozen=True):
+    """The backups, and how the last ones went. Times are in ms since 1970, 0 for never."""
+
+    scheduled: bool
+    """Whether one is made each day."""
+    busy: bool
+    """Whether one is being made, or was asked for."""
+    made: int
+    """When the last one that was made had been begun."""
+    tried: int
+    """When the last one that was restored and verified had been begun."""
+    late: bool
+    """Whether that is more than two days ago."""
+    size: int
+    """Bytes of the last one."""
+    found: str
+    """The result of the last verification, an English sentence without a full stop."""
+    fault: str
+    """Why the last one was not made, or did not hold; empty if it holds."""
+    backups: tuple[ListedBackup, ...]
+    """All that are kept, the newest first."""
 
 
 # accounts
@@ -322,3 +354,37 @@ def show_report(own: Own) -> DoctorReport:
     findings = own.context.diagnosis.read().findings
     shown = [ShownFinding(one.level.word, one.about, one.what, one.remedy) for one in findings]
     return DoctorReport(max(one.level for one in findings).word, tuple(shown))
+
+
+@api.get("/api/admin/backups", "The backups", Scope.ADMIN, weight=3)
+@refuses(Code.NOT_AN_OPERATOR)
+def list_backups(own: Own) -> ShownBackups:
+    """Return the backups that are kept, and when the last one was made and tried."""
+    return _backups_json(own)
+
+
+@api.post("/api/admin/backups", "Make a backup now", Scope.ADMIN)
+@refuses(Code.NOT_AN_OPERATOR, Code.NOT_WANTED)
+def start_backup(own: Own) -> ShownBackups:
+    """Have the server make a backup and try it; it takes minutes, and `busy` and `tried` say how it went.
+
+    While one is being made, no other one is begun.
+    """
+    ask_for_backup(own.app, own.account)
+    return _backups_json(own)
+
+
+def _backups_json(own: Own) -> ShownBackups:
+    state, kept = backup_state(own.app, own.account), kept_backups(own.app, own.account)
+    notes = state.notes
+    return ShownBackups(
+        scheduled=state.is_scheduled,
+        busy=state.is_busy,
+        made=notes.made,
+        tried=notes.tried,
+        late=state.is_late(own.app.store.now()),
+        size=notes.size,
+        found=notes.found,
+        fault=notes.fault,
+        backups=tuple(ListedBackup(one.id, one.begun) for one in kept),
+    )
