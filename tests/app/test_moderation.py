@@ -327,14 +327,27 @@ def test_an_appeal_goes_to_another_and_is_final(api):
 
 def test_a_lock_logs_out_and_is_lifted(api):
     app, one, by = api.parts, api.player(), moderator(api)
-    locked = sanction_player(
-        app, actor(by), one.name, ReportVerdict(SanctionKind.LOCKED, 3, why="fraud")
-    )
-    assert locked.until == 0
+    locked = [
+        sanction_player(
+            app, actor(by, str(days)), one.name, ReportVerdict(SanctionKind.LOCKED, days, why="x")
+        )
+        for days in (9, 3, 0)
+    ]
+    assert "your account is suspended: x" in told(api, one).lower()
+    assert "Your account is suspended until 20" in inbox(app, one.account)[1].text
     assert one.get("/api/account").status_code == 401
-    assert app.accounts.record_of(one.account).suspended
-    lift_sanction(app, actor(by, "2"), one.name, locked.id, lifts=True)
-    assert not app.accounts.record_of(one.account).suspended
+
+    def state() -> tuple[bool, int]:
+        found = app.accounts.record_of(one.account)
+        return found.suspended, found.suspended_until
+
+    # the longest holds, and where that is lifted the next
+    assert state() == (True, 0)
+    for number, ends in ((2, locked[0].until), (0, locked[1].until)):
+        lift_sanction(app, actor(by, f"l{number}"), one.name, locked[number].id, lifts=True)
+        assert state() == (True, ends)
+    lift_sanction(app, actor(by, "l1"), one.name, locked[1].id, lifts=True)
+    assert state() == (False, 0)
 
 
 def test_an_erased_account_leaves_no_sanctions_and_its_reports_name_nobody(api):
