@@ -38,6 +38,7 @@ from services.app.moderation import (
     waiting_reports,
 )
 from services.app.roles import set_role
+from services.language import LOCAL, Language
 from tests.fakes.everywhere import Everywhere
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player, code_of
@@ -177,6 +178,36 @@ def test_a_line_of_chat_and_the_note_of_a_challenge_are_reported_where_they_are(
     assert [one.text for one in read_chat(app, board, reader.account)] == [REMOVED]
     assert app.challenges.get(offer.id).proposal.note == REMOVED
     assert told(api, writer) == "A text of yours was removed: rude."
+
+
+def test_a_line_reports_a_player_or_what_they_have_just_written(api, everywhere):
+    one, other = everywhere.player(), everywhere.player()
+    app, board = api.parts, everywhere.match(one, other)
+    for text in ("an older one", "you fool"):
+        send_message(app, other.account, [one.account], text, text.encode().rjust(16))
+        write_chat(app, board, other.account, f"{text}!", text.encode().ljust(16))
+    write_chat(app, board, one.account, "not nice", b"n" * 16)
+    said = Language(app, origin=LOCAL).do(
+        f"report {one.name} {PASSWORD} {other.name} insult --message look"
+    )
+    assert said.sentence.startswith("the moderators will look at it")
+    mailed = everywhere.mail(one, f"report {one.name} {PASSWORD} {other.name} cheating see 17")
+    assert mailed.code == ""
+    lines = (f"spam --chat={board}", "nonsense", "other --chat=x", "spam --message")
+    codes = [
+        everywhere.say(f"report {who.name} {PASSWORD} {about.name} {rest}").code
+        for who, about, rest in zip(
+            (one, one, one, other), (other, other, other, one), lines, strict=True
+        )
+    ]
+    assert codes == ["", "bad-option", "unknown-board", "not-found"]
+    found = app.moderation.made_by(one.account)
+    assert [(kept.kind, kept.reason, kept.text, kept.words) for kept in found] == [
+        (ReportKind.MESSAGE, ReportReason.INSULT, "you fool", "look"),
+        (ReportKind.PLAYER, ReportReason.CHEATING, "", "see 17"),
+        (ReportKind.CHAT, ReportReason.SPAM, "you fool!", ""),
+    ]
+    assert {kept.about for kept in found} == {other.account}
 
 
 def test_nobody_decides_in_their_own_case(api):
