@@ -50,7 +50,7 @@ def hand_over(left: Handover, environment: Mapping[str, str]) -> None:
 
     It is tried first: one that can't name its version does not replace a server that works.
     """
-    program = sys.argv[0]
+    program, handler = sys.argv[0], signal.getsignal(signal.SIGUSR2)
     try:
         tried = subprocess.run(  # noqa: S603 - our own program
             [program, "--version"],
@@ -62,11 +62,12 @@ def hand_over(left: Handover, environment: Mapping[str, str]) -> None:
         logger.info("%s takes over; Valkey and the sockets stay", tried.stdout.strip())
         for file in (*(one.lock for one in left.servers.values()), *left.sockets.values()):
             os.set_inheritable(file, True)
-        # one that comes while the new program starts would end it
+        # a second one that comes while the new program starts would end it
         signal.signal(signal.SIGUSR2, signal.SIG_IGN)
         os.execve(program, sys.argv, {**environment, VARIABLE: msgspec.json.encode(left).decode()})  # noqa: S606
     except (OSError, subprocess.SubprocessError) as error:
         why = str(error)
+        signal.signal(signal.SIGUSR2, handler)
     logger.error("this program goes on, because the one in its place does not start: %s", why)
 
 

@@ -147,7 +147,10 @@ def _serve(
     )
 
     def started() -> None:
-        end_roles(left.roles, STOP_DEADLINE)
+        names = {server.name for server in servers}
+        # servers that the settings no longer ask for
+        unused = [one.pid for name, one in left.servers.items() if name not in names]
+        end_roles([*left.roles, *unused], STOP_DEADLINE)
         _started(settings, url, listener, first)
 
     supervisor.run(started)
