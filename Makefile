@@ -7,7 +7,7 @@ JOBS ?= 5
 # pytest compiles each module of tests once; meanwhile mypy runs, or all processes would do it at the same time
 COMPILED := test -e $(VENV)/compiled
 
-.PHONY: serve demo test test-long check quick trials bench bench-all format lock sbom clean help
+.PHONY: serve demo test test-long check quick trials bench bench-all format lock sbom deployment clean help
 
 serve: $(VENV)/serve.stamp  ## install what is missing and run everything on the embedded server
 	@$(BIN)/matchpost serve
@@ -70,6 +70,9 @@ lock: constraints.txt pyproject.toml  ## write requirements.lock again, with the
 sbom: $(VENV)/serve.stamp  ## write dist/matchpost.cdx.json, the list of what a server is made of
 	@mkdir -p dist
 	@$(BIN)/python tools/sbom.py > dist/matchpost.cdx.json
+
+deployment: $(VENV)/serve.stamp  ## write the files for Compose, Kubernetes and systemd again
+	@$(BIN)/python tools/deployment/deployment.py
 
 clean:  ## remove the virtual environment
 	rm -rf $(VENV)

@@ -153,6 +153,14 @@ BENCHMARKS: Final = {
             "seconds": (120, "seconds that it is watched at rest"),
         },
     ),
+    "upgrade": _Benchmark(
+        "how long a move waits while the server is upgraded on one machine, and whether one is lost",
+        {
+            "matches": (8, "matches in which players move all the time"),
+            "seconds": (5, "seconds before and after each upgrade"),
+            "times": (3, "upgrades in each way"),
+        },
+    ),
     "cluster": _Benchmark(
         "moves on a cluster, by nodes and workers, with the commands and bytes of each node",
         {

@@ -1,5 +1,6 @@
 """The sentences of refusals by what the server stores: accounts, challenges, texts, archive."""
 
+from datetime import UTC, datetime
 from typing import Final
 
 from domain.sentences import Sentences, counted
@@ -24,6 +25,7 @@ SAY: Final = Sentences(
         "push-devices": "you can turn on notifications in at most {most} browsers; remove one first",
         "account-deleted": "the account was deleted",
         "suspended": "{name}'s account is suspended; write to the people who run this server",
+        "suspended-until": "{name}'s account is suspended until {day}; write to the people who run this server",
         "wrong-password": "this is not the password of {name}",
         "code-needed": (
             "{name}'s account has a second factor, so the password alone isn't enough: log in on the pages, make a "
@@ -175,3 +177,8 @@ SAY: Final = Sentences(
     hours=counted("{n} hour", "{n} hours"),
     minutes=counted("{n} minute", "{n} minutes"),
 )
+
+
+def day_of(at: int) -> str:
+    """Return the day of a time, in ms, as sentences name it: `2026-12-05`."""
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d}"

@@ -12,11 +12,14 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final
 
 _PR_SET_PDEATHSIG: Final = 1
+
+_LOOK_SECONDS: Final = 0.005  # between two looks whether a child has ended
 
 # found before any fork: between fork and exec a child must not import or allocate much
 _PRCTL: Final = ctypes.CDLL(None, use_errno=True).prctl if sys.platform == "linux" else None
@@ -78,6 +81,11 @@ class DirectoryLock:
             raise
         self._descriptor = descriptor
 
+    def adopt(self, descriptor: int) -> None:
+        """Take over the lock that the program before in this process has held, by its open file."""
+        os.set_inheritable(descriptor, False)
+        self._descriptor = descriptor
+
     def release(self) -> None:
         """Release the lock; children that share it keep it. Safe to repeat."""
         if self._descriptor is not None:
@@ -127,6 +135,43 @@ def spawn(
         process_group=0,
         preexec_fn=lambda: end_with_parent(parent),  # noqa: PLW1509 - no threads here
     )
+
+
+class ChildById:
+    """A child of this process by its id; it has the methods of `subprocess.Popen` that are needed here."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._code: int | None = None
+
+    def poll(self) -> int | None:
+        """Return None while it runs, otherwise its return code (negative for a signal)."""
+        if self._code is None:
+            ended, status = os.waitpid(self.pid, os.WNOHANG)
+            if ended:
+                self._code = os.waitstatus_to_exitcode(status)
+        return self._code
+
+    def terminate(self) -> None:
+        """Send SIGTERM, unless it has ended."""
+        self._send(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Send SIGKILL, unless it has ended."""
+        self._send(signal.SIGKILL)
+
+    def _send(self, number: signal.Signals) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def wait(self, timeout: float = float("inf")) -> int:
+        """Return its code once it has ended; `subprocess.TimeoutExpired` after so many seconds."""
+        end = time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            if time.monotonic() > end:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout)
+            time.sleep(_LOOK_SECONDS)
+        return code
 
 
 def end_with_parent(parent: int) -> None:

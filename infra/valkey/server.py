@@ -26,6 +26,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Self
 
+import msgspec
 from redis import Redis
 
 from infra.redis.addresses import unix_url
@@ -35,7 +36,14 @@ from infra.valkey.aof import DamagedError, SyncMark, newest_log, repair_tail
 from infra.valkey.binary import BinaryError, ServerBinary, find_binary
 from infra.valkey.directory import DataDirectory, DirectoryError, ask, is_listening, send
 from infra.valkey.disk_guard import free_bytes, release
-from infra.valkey.process import DirectoryLock, LockedError, describe_exit, is_alive, spawn
+from infra.valkey.process import (
+    ChildById,
+    DirectoryLock,
+    LockedError,
+    describe_exit,
+    is_alive,
+    spawn,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -90,6 +98,15 @@ class NotRunningError(EmbeddedError):
     """No embedded server answers for the data directory."""
 
 
+class HandedServer(msgspec.Struct, frozen=True):
+    """A running server, as this process leaves it to the program that replaces it; see `services.serve.handover`."""
+
+    pid: int
+    lock: int
+    """The open file of the lock."""
+    socket: str
+
+
 class EmbeddedServer:
     """An embedded server on the data directory `data`; also a context manager.
 
@@ -133,7 +150,7 @@ class EmbeddedServer:
         self._durable = self._settings["appendfsync"] == "always"
         self._lock = DirectoryLock(self.data)
         self._socket: Path | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | ChildById | None = None
         self._binary: ServerBinary | None = None
         self._load_seconds = 0.0
 
@@ -146,6 +163,18 @@ class EmbeddedServer:
         if self._socket is None:
             raise EmbeddedError(f"the server for {self.data} was not started yet")
         return unix_url(str(self._socket))
+
+    def hand_over(self) -> HandedServer | None:
+        """Return what the program that replaces this process needs of the server; None if it does not run."""
+        if self._process is None or self._socket is None or self._process.poll() is not None:
+            return None
+        return HandedServer(self._process.pid, self._lock.descriptor, str(self._socket))
+
+    def adopt(self, handed: HandedServer) -> None:
+        """Take over the server that the program before has left; `start` then starts it only if it has ended."""
+        self._lock.adopt(handed.lock)
+        self._process = ChildById(handed.pid)
+        self._socket = Path(handed.socket)
 
     @property
     def pid(self) -> int | None:
@@ -319,13 +348,13 @@ class EmbeddedServer:
         begun = time.monotonic()
         with self._directory.open_log() as log:
             start_of_log = log.tell()
-            self._process = spawn(
+            self._process = process = spawn(
                 [str(self._binary.path), *self._arguments(place)],
                 env=self._env,
                 pass_fds=(self._lock.descriptor,),
                 output=log,
             )
-        _wait_until_ready(self._process, place, self._directory, start_of_log)
+        _wait_until_ready(process, place, self._directory, start_of_log)
         self._load_seconds = time.monotonic() - begun
         logger.info("%s (%s) is ready after %.2f s", self.name, self.version, self._load_seconds)
 

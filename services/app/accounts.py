@@ -14,7 +14,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.match.state import robot_level
 from infra.mail.account_changes import erase_mail
-from infra.people.accounts import Profile
+from infra.people.accounts import Account, Profile
 from infra.people.accounts.usernames import Lookalikes
 from infra.people.accounts.writing import refuse_suspended
 from infra.people.admission import SignupLink
@@ -23,11 +23,13 @@ from infra.people.rate_limits import SecurityEvent, note_security
 from infra.people.sessions import FreshSession, Session
 from infra.projections.erasure import erase_projections
 from infra.sentences import SAY as OF_ACCOUNTS
+from infra.sentences import day_of
 from services.app.acts import TERMINAL, Act, check_reason, record_act
 from services.app.admission import admitted
 from services.app.context import App
 from services.app.refusal_words import SAY
 from services.app.roles import require_operator
+from services.app.sanctions import end_after
 from services.app.tournaments import leave_all
 from services.app.userids import claimed_userid
 
@@ -257,12 +259,18 @@ def log_out_account(app: App, userid: str, *, by: AccountId = TERMINAL) -> None:
 
 
 def set_suspended(
-    app: App, userid: str, *, suspended: bool, by: AccountId = TERMINAL, why: str = ""
+    app: App,
+    userid: str,
+    *,
+    suspended: bool,
+    days: int = 0,
+    by: AccountId = TERMINAL,
+    why: str = "",
 ) -> None:
-    """Close an account, or open it again: nobody can log in to a closed one, act for it or challenge it.
+    """Close an account, for so many days or for good, or open it again: nobody can log in to a closed one.
 
-    Its own open challenges end. Its matches go on, and are lost on time. `not-an-operator`; `not-wanted` for a
-    robot, and for the operator's own account; `too-long` for a reason.
+    Nor can anybody act for it or challenge it. Its own open challenges end. Its matches go on, and are lost on time.
+    `not-an-operator`; `not-wanted` for a robot, and for the operator's own account; `too-long` for a reason, `bad-option`.
     """
     app.ready()
     require_operator(app, by)
@@ -272,22 +280,43 @@ def set_suspended(
     if suspended and account == by:
         # so one operator is left, who can reinstate the others
         raise Refusal(Code.NOT_WANTED, SAY("suspend-self"))
-    (close_account if suspended else reopen_account)(app, account)
-    record_act(app, by, Act.SUSPENDED if suspended else Act.REINSTATED, account, why=why)
+    until = end_after(app, days)
+    if suspended:
+        close_account(app, account, until)
+    else:
+        reopen_account(app, account)
+    act = Act.SUSPENDED if suspended else Act.REINSTATED
+    record_act(app, by, act, account, what=day_of(until) if until else "", why=why)
 
 
-def close_account(app: App, account: AccountId) -> None:
-    """Suspend an account for somebody who may: it is logged out everywhere, and its challenges end."""
-    app.accounts.change_of(account, lambda record: replace(record, suspended=True))
+def close_account(app: App, account: AccountId, until: int = 0) -> None:
+    """Suspend an account for somebody who may, until a time, in ms, or for good with 0.
+
+    It is logged out everywhere, and its challenges end. Of two suspensions the longer holds.
+    """
+    now = app.store.now()
+
+    def closed(record: Account) -> Account:
+        was, ends = record.as_of(now), until
+        if was.suspended:
+            ends = max(until, was.suspended_until) if until and was.suspended_until else 0
+        return replace(record, suspended=True, suspended_until=ends)
+
+    app.accounts.change_of(account, closed)
     # after the change, because what was opened before it ends here, and nothing is opened later
     log_out_everywhere(app, account)
     app.challenges.forget(account)
     note_security(SecurityEvent.ACCOUNT_SUSPENDED, account)
 
 
-def reopen_account(app: App, account: AccountId) -> None:
-    """Reinstate an account for somebody who may."""
-    app.accounts.change_of(account, lambda record: replace(record, suspended=False))
+def reopen_account(app: App, account: AccountId, *, still_until: int | None = None) -> None:
+    """Reinstate an account for somebody who may; with `still_until` it stays suspended until then, for good with 0."""
+    if still_until is not None:
+        app.accounts.change_of(account, lambda one: replace(one, suspended_until=still_until))
+        return
+    app.accounts.change_of(
+        account, lambda record: replace(record, suspended=False, suspended_until=0)
+    )
     note_security(SecurityEvent.ACCOUNT_REINSTATED, account)
 
 

@@ -18,7 +18,6 @@ from infra.languages.wording import capitalised, wording
 from infra.people.acts import Act
 from infra.people.messages import BOX_LIMIT, CHAT_LIMIT, MessageKind, PlayerMessage
 from infra.people.moderation import (
-    DAY_MS,
     REMOVED,
     PlayerReport,
     ReportKind,
@@ -26,6 +25,7 @@ from infra.people.moderation import (
     Sanction,
     SanctionKind,
 )
+from infra.sentences import day_of
 from services.app.accounts import close_account, reopen_account
 from services.app.acts import check_reason, record_act
 from services.app.clubs import visible_challenge
@@ -34,12 +34,10 @@ from services.app.matches import load_state
 from services.app.messages import inbox
 from services.app.refusal_words import SAY
 from services.app.roles import require_moderator
-from services.app.sanctions import day_of
+from services.app.sanctions import end_after, sanction_held
 
 QUEUE: Final = 100
 """Reports that are shown at once."""
-
-MOST_DAYS: Final = 3_650
 
 NONE: Final = "none"
 """The decision that nothing follows from a report."""
@@ -197,6 +195,7 @@ def decide_report(app: App, actor: Actor, id_: str, verdict: ReportVerdict) -> P
     if verdict.removes and not report.text:
         raise Refusal(Code.BAD_OPTION, SAY("no-text-to-remove"))
     _check_verdict(verdict)
+    end_after(app, verdict.days)  # refused before anything is done
     decision = verdict.sanction or ("removed" if verdict.removes else NONE)
     if not app.moderation.claim(report, actor.account, decision, removed=verdict.removes):
         raise Refusal(Code.TOO_LATE, SAY("report-decided"))
@@ -225,8 +224,6 @@ def _check_verdict(verdict: ReportVerdict) -> None:
     check_reason(verdict.why)
     if (verdict.sanction or verdict.removes) and not verdict.why.strip():
         raise Refusal(Code.BAD_REQUEST, SAY("sanction-reason"))
-    if not 0 <= verdict.days <= MOST_DAYS:
-        raise Refusal(Code.BAD_OPTION, SAY("sanction-days", most=MOST_DAYS))
 
 
 def impose(
@@ -242,8 +239,7 @@ def impose(
     profile = app.accounts.record_of(account)
     if account == actor.account or (profile is not None and profile.operator):
         raise Refusal(Code.NOT_WANTED, SAY("no-sanction"))
-    days = verdict.days if verdict.sanction is not SanctionKind.LOCKED else 0
-    until = app.store.now() + days * DAY_MS if days else 0
+    until = end_after(app, verdict.days)
     kept = app.moderation.impose(
         account,
         Sanction(
@@ -254,7 +250,7 @@ def impose(
     # crash window: it holds, and the player does not know yet
     _tell(app, actor, account, _told(kept), kept.id)
     if kept.kind is SanctionKind.LOCKED:
-        close_account(app, account)
+        close_account(app, account, until)
     record_act(app, actor.account, Act.SANCTIONED, account, what=kept.kind, why=kept.why)
     return kept
 
@@ -317,7 +313,8 @@ def lift_sanction(
     app.moderation.change(account, changed)
     app.moderation.forget_appeal(account, id_)
     if lifts and found.kind is SanctionKind.LOCKED:
-        reopen_account(app, account)
+        other = sanction_held(app, account, SanctionKind.LOCKED)
+        reopen_account(app, account, still_until=other.until if other else None)
     said = SAY("told-lifted") if lifts else SAY("told-stands")
     _tell(app, actor, account, said, f"{id_} answered")
     act = Act.SANCTION_LIFTED if lifts else Act.APPEAL_TURNED_DOWN
@@ -362,6 +359,8 @@ def _told(sanction: Sanction) -> Sentence:
             return SAY("told-no-matches-until", day=day, why=why)
         case SanctionKind.NO_MATCHES:
             return SAY("told-no-matches", why=why)
+        case SanctionKind.LOCKED if day:
+            return SAY("told-locked-until", day=day, why=why)
         case SanctionKind.LOCKED:
             return SAY("told-locked", why=why)
 

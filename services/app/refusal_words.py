@@ -76,6 +76,7 @@ REFUSED: Final[Mapping[str, str]] = {
     "told-no-chat": "you can't write to others any more: {why}",
     "told-no-matches-until": "until {day} you can't start or join matches; those you are playing go on: {why}",
     "told-no-matches": "you can't start or join matches any more; those you are playing go on: {why}",
+    "told-locked-until": "your account is suspended until {day}: {why}",
     "told-locked": "your account is suspended: {why}",
     "told-removed": "a text of yours was removed: {why}",
     "told-decided": "your report was looked at and decided; thank you",

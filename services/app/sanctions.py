@@ -1,12 +1,15 @@
 """Sanctions at work: they keep a player from writing to others, and from starting matches."""
 
-from datetime import UTC, datetime
+from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.people.moderation import Sanction, SanctionKind
+from infra.people.moderation import DAY_MS, Sanction, SanctionKind
+from infra.sentences import day_of
 from services.app.context import App
 from services.app.refusal_words import SAY
+
+MOST_DAYS: Final = 3_650
 
 
 def check_may_write(app: App, account: AccountId) -> None:
@@ -37,6 +40,19 @@ def sanction_held(app: App, account: AccountId, kind: SanctionKind) -> Sanction 
     return max(held, key=lambda one: one.until or float("inf"), default=None)
 
 
-def day_of(at: int) -> str:
-    """Return the day of a time, in ms, such as `2026-12-05`."""
-    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d}"
+def end_after(app: App, days: int) -> int:
+    """Return when so many days from now end, in ms; 0 for 0 days, which have no end. `bad-option` for others."""
+    if not 0 <= days <= MOST_DAYS:
+        raise _bad_days()
+    return app.store.now() + days * DAY_MS if days else 0
+
+
+def read_days(text: str) -> int:
+    """Return a number of days as it was typed, 0 for nothing; `bad-option` for anything else."""
+    if text and not (text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_DAYS))):
+        raise _bad_days()
+    return int(text or "0")
+
+
+def _bad_days() -> Refusal:
+    return Refusal(Code.BAD_OPTION, SAY("sanction-days", most=MOST_DAYS))

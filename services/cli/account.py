@@ -7,7 +7,6 @@ import csv
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -15,6 +14,7 @@ from typing import Final, NamedTuple
 from domain.errors import Code, Refusal
 from infra.languages.wording import Wording, wording
 from infra.people.accounts import AccountRole, Profile
+from infra.sentences import day_of
 from infra.settings.settings import Settings
 from services.app.account_rows import AccountRow, read_rows
 from services.app.accounts import all_profiles, log_out_account, set_suspended
@@ -27,6 +27,7 @@ from services.app.passwords import make_account, replace_lost_password
 from services.app.preferences import read_language
 from services.app.roles import set_role
 from services.cli.signup_link import site_of
+from services.cli.suspend import suspended_said
 from services.words.own_archive import own_archive
 from services.words.slips import account_slip, invitation_slip
 
@@ -43,6 +44,8 @@ class _Print(NamedTuple):
     words: Wording
     """The language of slips of rows that name none."""
     site: str
+    days: int
+    """How long a suspension lasts; 0 for no end."""
 
     def words_of(self, row: AccountRow) -> Wording:
         """Return the language of a row's slip."""
@@ -59,6 +62,7 @@ def run(  # noqa: PLR0913 - one for each argument
     as_csv: bool,
     is_held: bool,
     settings: Settings,
+    days: int = 0,
 ) -> int:
     """Do what the action says to accounts, and return the exit code: that of the last refusal."""
     with App(settings) as parts:
@@ -71,7 +75,7 @@ def run(  # noqa: PLR0913 - one for each argument
         if action == "export":
             return _export(parts, names)
         try:
-            shown = _Print(slips, wording(read_language(language)), site_of(settings))
+            shown = _Print(slips, wording(read_language(language)), site_of(settings), days)
             rows = [*map(AccountRow, names), *(_rows_in(file) if file else ())]
         except (Refusal, OSError) as error:
             return _refused(error)
@@ -111,9 +115,9 @@ def _log_out(app: App, shown: _Print, row: AccountRow) -> str:  # noqa: ARG001 -
     return f"{row.userid.lower()} is logged out everywhere, and all its tokens are revoked"
 
 
-def _suspend(app: App, shown: _Print, row: AccountRow) -> str:  # noqa: ARG001 - as the others
-    set_suspended(app, row.userid, suspended=True)
-    return f"{row.userid.lower()} is suspended and logged out everywhere; its matches go on, and its clocks run"
+def _suspend(app: App, shown: _Print, row: AccountRow) -> str:
+    set_suspended(app, row.userid, suspended=True, days=shown.days)
+    return f"{row.userid.lower()} {suspended_said(shown.days)}"
 
 
 def _reinstate(app: App, shown: _Print, row: AccountRow) -> str:  # noqa: ARG001 - as the others
@@ -208,10 +212,11 @@ def _list(profiles: Iterator[Profile], *, as_csv: bool) -> None:
 
 def _row(profile: Profile) -> tuple[str, ...]:
     """Return the cells of an account, in the order of `_COLUMNS`."""
-    states = ("suspended",) if profile.suspended else ()
+    until = f" until {day_of(profile.suspended_until)}" if profile.suspended_until else ""
+    states = (f"suspended{until}",) if profile.suspended else ()
     return (
         profile.name,
-        f"{datetime.fromtimestamp(profile.created / 1000, UTC):%Y-%m-%d}",
+        day_of(profile.created),
         " ".join((*states, *profile.roles)) or ("robot" if profile.robot else ""),
         " ".join(one.address for one in profile.addresses),
         profile.language,

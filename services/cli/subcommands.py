@@ -20,6 +20,16 @@ from services.cli.player_subcommands import PLAYER_SUBCOMMANDS, WAIT_SECONDS, Su
 
 __all__ = ["PROJECTIONS", "SUBCOMMANDS", "WAIT_SECONDS", "Subcommand"]
 
+_DAYS: Final = (
+    "--days",
+    {
+        "type": whole_number,
+        "default": 0,
+        "metavar": "N",
+        "help": "suspend: for how many days; by default it has no end",
+    },
+)
+
 SUBCOMMANDS: Final = (
     *PLAYER_SUBCOMMANDS,
     Subcommand(
@@ -113,6 +123,7 @@ SUBCOMMANDS: Final = (
                 "dest": "is_held", "action": "store_false", "help": "take the role away",
             }),
             ("--csv", {"dest": "as_csv", "action": "store_true", "help": "print a line of CSV for each account"}),
+            _DAYS,
         ),
     ),
     Subcommand(
@@ -193,8 +204,11 @@ SUBCOMMANDS: Final = (
         "close an account: nobody can log in to it or play for it",
         "Close an account: it is logged out everywhere, nobody can log in to it, act for it or challenge it, and its "
         "own challenges end. Its matches continue and its clocks run, so its opponents win on time. `matchpost "
-        "reinstate` opens it again.",
-        (("name", {"metavar": "USERID", "help": "the account"}),),
+        "reinstate` opens it again, and after --days it is open by itself. Of two suspensions the longer holds.",
+        (
+            ("name", {"metavar": "USERID", "help": "the account"}),
+            _DAYS,
+        ),
         fixed={"is_suspended": True},
     ),
     Subcommand(

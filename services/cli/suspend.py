@@ -14,11 +14,16 @@ from services.app.context import App
 from services.app.error_codes import CODE_INFO, EXIT_OK
 
 
-def run(name: str, is_suspended: bool, settings: Settings) -> int:  # noqa: FBT001 - called by keyword
+def run(name: str, *, is_suspended: bool, settings: Settings, days: int = 0) -> int:
     """Suspend or reinstate an account, and return the exit code."""
-    closed = "is suspended and logged out everywhere; its matches go on, and its clocks run"
-    said = closed if is_suspended else "can log in again"
-    return change(name, partial(set_suspended, suspended=is_suspended), said, settings)
+    said = suspended_said(days) if is_suspended else "can log in again"
+    return change(name, partial(set_suspended, suspended=is_suspended, days=days), said, settings)
+
+
+def suspended_said(days: int) -> str:
+    """Return what is printed after the userid of an account that was suspended for so many days; 0 for no end."""
+    length = f" for {days} {'day' if days == 1 else 'days'}" if days else ""
+    return f"is suspended{length} and logged out everywhere; its matches go on, and its clocks run"
 
 
 def change(name: str, change: Callable[[App, str], None], said: str, settings: Settings) -> int:

@@ -15,6 +15,7 @@ from services.language.handlers import (
     messages,
     multiple,
     rankings,
+    reports,
     vacations,
 )
 from services.language.handlers import follows as blocks
@@ -106,6 +107,13 @@ GENERAL_FORMS: Final = (
         f"{OWN} userid",
         N_("decline all challenges from a player"),
         blocks.decline_all,
+    ),
+    signed(
+        "report",
+        "report",
+        f"{OWN} userid {reports.REASONS} [--message|--chat=BOARD] [TEXT]",
+        N_("report a player, or what they have just written, to the moderators"),
+        reports.report,
     ),
     *follows.FORMS,
     *clubs.FORMS,

@@ -17,6 +17,7 @@ from services.app.move_text import as_flag, as_move, as_plain
 _AS_MEANT: Final[Mapping[str, Callable[[str], str]]] = {
     "flag": as_flag,
     "link": lambda word: word[len("--link=") :],
+    "of_chat": lambda word: word[len("--chat=") :],
     "board": as_plain,
     "move": as_move,
     "step": as_move,

@@ -6,6 +6,8 @@ It is not that of the pages, because metrics show strangers how busy the server 
 import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import count
+from threading import Event, Thread
 from typing import Final
 
 from prometheus_client import ProcessCollector, start_http_server
@@ -18,6 +20,10 @@ from services import __version__
 logger = logging.getLogger(__name__)
 
 _OFF: Final = "off"
+
+_AGAIN_SECONDS: Final = 1.0
+_QUIET_TRIES: Final = 10
+"""An address that is in use for longer is said to be."""
 
 ProcessCollector(registry=REGISTRY)
 
@@ -53,15 +59,41 @@ def serving_metrics(address: str) -> Iterator[str]:
 
 @contextmanager
 def serving_role_metrics(settings: Settings, role: Role, name: str) -> Iterator[str]:
-    """Serve the metrics of a process; where its address is in use it works without, because moves come first."""
+    """Serve the metrics of a process; while its address is in use it works without, because moves come first."""
     describe_process(role, name, __version__)
     with ExitStack() as stack:
         url = ""
         try:
             url = stack.enter_context(serving_metrics(settings.metrics))
-        except OSError as error:
-            logger.warning("this process has no metrics: %s; give it an address of its own", error)
+        except OSError:
+            stack.enter_context(_serving_later(settings.metrics))
         yield url
+
+
+@contextmanager
+def _serving_later(address: str) -> Iterator[None]:
+    """Serve the metrics as soon as the address is free, as it is seconds after this process has replaced another."""
+    ended = Event()
+
+    def serve() -> None:
+        for tries in count(1):
+            try:
+                with serving_metrics(address):
+                    ended.wait()
+            except OSError as error:
+                if tries == _QUIET_TRIES:
+                    said = "this process has no metrics: %s; give it an address of its own"
+                    logger.warning(said, error)
+            if ended.wait(_AGAIN_SECONDS):
+                return
+
+    thread = Thread(target=serve, name="metrics", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 class _AlarmCounter(logging.Handler):

@@ -23,7 +23,7 @@ from threading import Thread
 from typing import Final, NoReturn
 
 from infra.process.liveness import LIVENESS
-from infra.valkey.process import end_with_parent
+from infra.valkey.process import ChildById, end_with_parent
 from services.serve.logging import close_security_log
 
 _ALL_SIGNALS: Final = signal.valid_signals()
@@ -33,27 +33,6 @@ _FAILED: Final = 1
 
 _ARG_START, _ARG_END = 45, 46
 """Fields of `/proc/self/stat` after the name: where the command line is in memory (proc_pid_stat(5))."""
-
-
-class ForkedProcess:
-    """A process that was forked; it has the methods of `subprocess.Popen` that a supervisor needs."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self._code: int | None = None
-
-    def poll(self) -> int | None:
-        """Return None while it runs, otherwise its return code (negative for a signal)."""
-        if self._code is None:
-            ended, status = os.waitpid(self.pid, os.WNOHANG)
-            if ended:
-                self._code = os.waitstatus_to_exitcode(status)
-        return self._code
-
-    def terminate(self) -> None:
-        """Send SIGTERM, unless it has ended."""
-        if self.poll() is None:
-            os.kill(self.pid, signal.SIGTERM)
 
 
 class SharedImports:
@@ -90,7 +69,7 @@ class SharedImports:
 
 def fork_command(
     argv: Sequence[str], *, env: Mapping[str, str] | None = None, pass_fds: Sequence[int] = ()
-) -> ForkedProcess:
+) -> ChildById:
     """Start `matchpost` with the words after the program's name, as `infra.valkey.process.spawn` would.
 
     Call it in the main thread, beside which only that of the signs of life may run: it holds no lock that the
@@ -110,7 +89,7 @@ def fork_command(
     # here too, because it may be killed with its group before it has run at all
     with suppress(OSError):
         os.setpgid(pid, pid)
-    return ForkedProcess(pid)
+    return ChildById(pid)
 
 
 def _become(

@@ -1,6 +1,8 @@
 """`matchpost serve`: servers, workers, scheduler and front ends on one machine."""
 
 import logging
+import os
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from socket import socket
@@ -36,7 +38,9 @@ from services.lane_texts import idle_workers
 from services.secret_checks import accept_secrets, check_secrets
 from services.serve.backup_schedule import BackupSchedule
 from services.serve.banner import banner
+from services.serve.child import ProcessChild
 from services.serve.forked import SharedImports, fork_command
+from services.serve.handover import Handover, end_roles, hand_over, take_over
 from services.serve.liveness import report_liveness
 from services.serve.log_keys import (
     make_accounts_key,
@@ -50,14 +54,17 @@ from services.serve.processes import (
     all_children,
 )
 from services.serve.signals import call_all
-from services.serve.sockets import address_of, listen, listen_for_mail
-from services.serve.supervisor import Supervisor
+from services.serve.sockets import KeptSockets, address_of, listen, listen_for_mail
+from services.serve.supervisor import STOP_DEADLINE, Supervisor
 
 logger = logging.getLogger(__name__)
 
 
 def run(settings: Settings) -> int:
     """Run until a stop signal, and return the exit code. Print `ready` once all processes serve."""
+    left = take_over()
+    # before the variables of a service manager leave it
+    environment = dict(os.environ)
     log_to_stderr("serve", settings)
     raise_limit()
     # the library of a cloud's store has threads here when roles are started, and does not work in a fork
@@ -66,7 +73,7 @@ def run(settings: Settings) -> int:
         imports.start()
     try:
         with ExitStack() as stack:
-            _serve(settings, stack, imports)
+            _serve(settings, stack, imports, left, environment)
     except (
         EmbeddedError,
         BackupError,
@@ -83,7 +90,13 @@ def run(settings: Settings) -> int:
     return 0
 
 
-def _serve(settings: Settings, stack: ExitStack, imports: SharedImports | None) -> None:
+def _serve(
+    settings: Settings,
+    stack: ExitStack,
+    imports: SharedImports | None,
+    left: Handover,
+    environment: Mapping[str, str],
+) -> None:
     servers = []
     duties: list[DiskGuard | DailyRewrite | BackupSchedule] = []
     url = settings.redis_url
@@ -95,13 +108,13 @@ def _serve(settings: Settings, stack: ExitStack, imports: SharedImports | None) 
             durable=settings.durability.durable,
             maxmemory=memory_limit(settings.maxmemory),
         )
-        servers.append(stack.enter_context(server))
+        servers.append(_started_server(server, left, stack))
         url = server.url
         owner = stack.enter_context(server.client())
         directory = DataDirectory(server.data)
         duties += [DiskGuard(owner, directory.reserve), DailyRewrite(owner, directory.files)]
         if settings.queue_url is None:
-            servers.append(second := stack.enter_context(queue_server(settings.data)))
+            servers.append(second := _started_server(queue_server(settings.data), left, stack))
             for_children = msgspec.structs.replace(settings, queue_url=second.url)
     if settings.backup is not None:
         check_places(settings)
@@ -110,6 +123,64 @@ def _serve(settings: Settings, stack: ExitStack, imports: SharedImports | None) 
     data = stack.enter_context(make_client(url))
     failpoint("serve.loaded")
     verify(data, settings.durability, settings.replicas)
+    _prepare(settings, data, for_children.queue_url or url)
+    sockets = KeptSockets(left.sockets)
+    listener = None
+    if settings.http != "off":
+        opened = sockets.open("MATCHPOST_HTTP", settings.http, lambda: listen(settings.http))
+        listener = stack.enter_context(opened)
+    first = FirstOperatorLink(data).renew() if listener else ""
+    mail = listen_for_mail(settings, stack, sockets)
+    sockets.close_unused()
+    children = all_children(for_children, url, listener, mail)
+    if imports is not None:
+        imports.wait()
+        for child in children:
+            child.launch = fork_command
+    # the sync is noted first, because a tick that fails keeps those after it from being called
+    ticks = [*(server.note_synced for server in servers), *(one.tick for one in duties)]
+    supervisor = Supervisor(
+        children,
+        tick=partial(call_all, ticks),
+        depends_on=servers,
+        replace=partial(_replace, servers, sockets, children, environment),
+    )
+
+    def started() -> None:
+        names = {server.name for server in servers}
+        # servers that the settings no longer ask for
+        unused = [one.pid for name, one in left.servers.items() if name not in names]
+        end_roles([*left.roles, *unused], STOP_DEADLINE)
+        _started(settings, url, listener, first)
+
+    supervisor.run(started)
+    if settings.redis_url or settings.queue_url:
+        # the doctor names them if they can't be forgotten
+        with suppress(RedisError), make_client(queue_url(settings)) as queue:
+            forget_ended(queue)
+
+
+def _started_server(server: EmbeddedServer, left: Handover, stack: ExitStack) -> EmbeddedServer:
+    """Return a server that runs; that of the program before goes on, if it has left one."""
+    if (handed := left.servers.get(server.name)) is not None:
+        server.adopt(handed)
+    return stack.enter_context(server)
+
+
+def _replace(
+    servers: Sequence[EmbeddedServer],
+    sockets: KeptSockets,
+    children: Sequence[ProcessChild],
+    environment: Mapping[str, str],
+) -> None:
+    """Leave this process to the program that is installed now."""
+    handed = {one.name: found for one in servers if (found := one.hand_over())}
+    roles = tuple(one.pid for one in children if one.pid is not None and one.poll() is None)
+    hand_over(Handover(handed, sockets.hand_over(), roles), environment)
+
+
+def _prepare(settings: Settings, data: Redis, queue_place: str) -> None:
+    """Make what the roles need in the data: layout, keys, accounts of robots."""
     store = RedisStore(data, settings.durability, settings.queue_cap)
     shape = store.create(initial_layout(data, settings.shards, settings.workers))
     if idle := idle_workers(settings.workers, shape):
@@ -118,26 +189,10 @@ def _serve(settings: Settings, stack: ExitStack, imports: SharedImports | None) 
     create_robot_accounts(data, AccountMacs(keys_folder(settings)))
     if settings.durability.durable:
         make_first_keys(settings, data, shape)
-        with make_client(for_children.queue_url or url) as queue:
+        with make_client(queue_place) as queue:
             record_published_sizes(settings, data, queue, shape)
-    listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
-    first = FirstOperatorLink(data).renew() if listener else ""
-    mail = listen_for_mail(settings, stack)
     if settings.has_mailer:
         begin_mailing(store, data, mail=settings.relay is not None, push=settings.sends_push)
-    children = all_children(for_children, url, listener, mail)
-    if imports is not None:
-        imports.wait()
-        for child in children:
-            child.launch = fork_command
-    # the sync is noted first, because a tick that fails keeps those after it from being called
-    ticks = [*(server.note_synced for server in servers), *(one.tick for one in duties)]
-    supervisor = Supervisor(children, tick=partial(call_all, ticks), depends_on=servers)
-    supervisor.run(started=lambda: _started(settings, url, listener, first))
-    if settings.redis_url or settings.queue_url:
-        # the doctor names them if they can't be forgotten
-        with suppress(RedisError), make_client(queue_url(settings)) as queue:
-            forget_ended(queue)
 
 
 def _settle_secrets(settings: Settings, data: Redis) -> None:

@@ -28,6 +28,8 @@ class Signals:
     def __init__(self, on_stop: Callable[[], None]) -> None:
         self.stops = 0
         """Requests to stop so far."""
+        self.asks_replacement = False
+        """Whether this process was asked by SIGUSR2 to replace itself; its reader resets it."""
         self._on_stop = on_stop
         self._last = 0.0
 
@@ -36,14 +38,19 @@ class Signals:
         self._reader.setblocking(False)
         self._writer.setblocking(False)
         self._old_wakeup = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
-        kept = {number: signal.getsignal(number) for number in (*_STOP_SIGNALS, signal.SIGCHLD)}
+        handlers = {
+            **dict.fromkeys(_STOP_SIGNALS, self._stop),
+            signal.SIGCHLD: self._child,
+            signal.SIGUSR2: self._replace,
+        }
+        kept = {number: signal.getsignal(number) for number in handlers}
         self._old = {
             number: handler
             for number, handler in kept.items()
             if not (number == signal.SIGHUP and handler is signal.SIG_IGN)
         }
         for number in self._old:
-            signal.signal(number, self._child if number == signal.SIGCHLD else self._stop)
+            signal.signal(number, handlers[number])
         return self
 
     def __exit__(
@@ -72,6 +79,9 @@ class Signals:
         self._last = now
         self.stops += 1
         self._on_stop()
+
+    def _replace(self, _number: int, _frame: FrameType | None) -> None:
+        self.asks_replacement = True
 
     def _child(self, _number: int, _frame: FrameType | None) -> None:
         """Do nothing: the handler exists so that an exited child wakes the loop."""

@@ -7,6 +7,7 @@ import errno
 import os
 import socket
 import stat
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,33 @@ from typing import Final
 from infra.settings.settings import Settings
 
 _BACKLOG: Final = 2048
+
+
+class KeptSockets:
+    """The sockets that `serve` listens on, by the setting and its value, and those that the program before has left."""
+
+    def __init__(self, left: Mapping[str, int]) -> None:
+        self._left = dict(left)
+        self._open: dict[str, socket.socket] = {}
+
+    def open(
+        self, setting: str, address: str, listens: Callable[[], socket.socket]
+    ) -> socket.socket:
+        """Return the socket that was left for an address, otherwise that of `listens`, whose errors pass through."""
+        name = f"{setting}={address}"
+        left = self._left.pop(name, None)
+        opened = self._open[name] = listens() if left is None else socket.socket(fileno=left)
+        opened.set_inheritable(False)
+        return opened
+
+    def close_unused(self) -> None:
+        """Close what was left for addresses that are no longer in the settings."""
+        while self._left:
+            os.close(self._left.popitem()[1])
+
+    def hand_over(self) -> dict[str, int]:
+        """Return the descriptors for the program that replaces this process."""
+        return {name: opened.fileno() for name, opened in self._open.items()}
 
 
 def listen(address: str, setting: str = "MATCHPOST_HTTP") -> socket.socket:
@@ -59,14 +87,19 @@ def listen_unix(path: Path) -> socket.socket:
     return listener
 
 
-def listen_for_mail(settings: Settings, stack: ExitStack) -> dict[str, socket.socket]:
+def listen_for_mail(
+    settings: Settings, stack: ExitStack, kept: KeptSockets | None = None
+) -> dict[str, socket.socket]:
     """Listen for mail as the settings say; return the sockets by protocol. `stack` closes them."""
+    kept = kept or KeptSockets({})
     sockets = {}
-    if settings.smtp != "off":
-        sockets["smtp"] = stack.enter_context(listen(settings.smtp, "MATCHPOST_SMTP"))
-    if settings.lmtp is not None:
-        sockets["lmtp"] = stack.enter_context(listen_unix(settings.lmtp))
-        stack.callback(settings.lmtp.unlink, missing_ok=True)
+    if (smtp := settings.smtp) != "off":
+        name = "MATCHPOST_SMTP"
+        sockets["smtp"] = stack.enter_context(kept.open(name, smtp, lambda: listen(smtp, name)))
+    if (lmtp := settings.lmtp) is not None:
+        opened = kept.open("MATCHPOST_LMTP", str(lmtp), lambda: listen_unix(lmtp))
+        sockets["lmtp"] = stack.enter_context(opened)
+        stack.callback(lmtp.unlink, missing_ok=True)
     return sockets
 
 

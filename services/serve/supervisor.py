@@ -45,7 +45,7 @@ class Supervisor:
     """Supervises `children` and calls `tick` every `tick_interval` seconds, in the main thread.
 
     When the supervisor stops, the children have `stop_deadline` seconds to end by themselves, and
-    then the server they depend on has `SERVER_STOP_DEADLINE`.
+    then the server they depend on has `SERVER_STOP_DEADLINE`. At SIGUSR2 it calls `replace`, once all children serve.
     """
 
     def __init__(
@@ -55,11 +55,13 @@ class Supervisor:
         tick_interval: float = 1.0,
         *,
         depends_on: Sequence[Child] = (),
+        replace: Callable[[], None] = lambda: None,
         stop_deadline: float = STOP_DEADLINE,
     ) -> None:
         self._dependencies = [_ChildSlot(child) for child in depends_on]
         self._children = [_ChildSlot(child) for child in children]
         self._tick = Tick(tick, tick_interval)
+        self._replace = replace
         self._stop_deadline = stop_deadline
         self._starting: Child | None = None
         self._started: Callable[[], None] | None = None
@@ -80,6 +82,7 @@ class Supervisor:
                 while not self._signals.stops:
                     LIVENESS.step()
                     self._report_start()
+                    self._replace_if_asked()
                     self._end_silent()
                     self._reap()
                     self._restart()
@@ -162,7 +165,15 @@ class Supervisor:
         """Call `started` once no child is waited for."""
         if self._started and not any(slot.child.is_awaited for slot in self._children):
             started, self._started = self._started, None
-            started()
+            with LIVENESS.waiting():
+                started()
+
+    def _replace_if_asked(self) -> None:
+        """Replace this process, if it was asked to and its start is over."""
+        if self._signals.asks_replacement and self._started is None:
+            self._signals.asks_replacement = False
+            with LIVENESS.waiting():
+                self._replace()
 
     def _call_tick(self) -> None:
         """Call the tick if it is due and the server runs."""

@@ -31,7 +31,7 @@ NO_DRAFTS_ON_PAGES: Final = Row(
     (LANGUAGE, API), "a page shows where a move leads before it is sent, so it stores no draft"
 )
 
-REPORTS: Final = Row((API, WEB), "a text is reported where it is seen, and moderators have a queue")
+REPORTS: Final = Row((API, WEB), "a line shows no notes of challenges, and moderators have a queue")
 CLUBS_ON_PAGES: Final = Row(
     (API, WEB), "a club is run on its page; a line joins, leaves and writes to it"
 )
@@ -195,10 +195,10 @@ USE_CASES: Final[dict[str, Row]] = {
     "admission.make_signup_link": ADMIN,
     "admission.signup_links": ADMIN,
     "admission.revoke_signup_link": ADMIN,
-    "moderation.report_message": REPORTS,
-    "moderation.report_chat": REPORTS,
+    "moderation.report_message": Row(),
+    "moderation.report_chat": Row(),
     "moderation.report_note": REPORTS,
-    "moderation.report_player": REPORTS,
+    "moderation.report_player": Row(),
     "moderation.waiting_reports": REPORTS,
     "moderation.report_of": WITHIN,
     "moderation.decide_report": REPORTS,
@@ -211,6 +211,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "sanctions.check_may_write": WITHIN,
     "sanctions.check_may_start": WITHIN,
     "sanctions.sanction_held": WITHIN,
+    "sanctions.end_after": WITHIN,
     "accounts.close_account": WITHIN,
     "accounts.reopen_account": WITHIN,
     "site.change_site": ADMIN,

@@ -38,6 +38,7 @@ from services.app.moderation import (
     waiting_reports,
 )
 from services.app.roles import set_role
+from services.language import LOCAL, Language
 from tests.fakes.everywhere import Everywhere
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player, code_of
@@ -177,6 +178,36 @@ def test_a_line_of_chat_and_the_note_of_a_challenge_are_reported_where_they_are(
     assert [one.text for one in read_chat(app, board, reader.account)] == [REMOVED]
     assert app.challenges.get(offer.id).proposal.note == REMOVED
     assert told(api, writer) == "A text of yours was removed: rude."
+
+
+def test_a_line_reports_a_player_or_what_they_have_just_written(api, everywhere):
+    one, other = everywhere.player(), everywhere.player()
+    app, board = api.parts, everywhere.match(one, other)
+    for text in ("an older one", "you fool"):
+        send_message(app, other.account, [one.account], text, text.encode().rjust(16))
+        write_chat(app, board, other.account, f"{text}!", text.encode().ljust(16))
+    write_chat(app, board, one.account, "not nice", b"n" * 16)
+    said = Language(app, origin=LOCAL).do(
+        f"report {one.name} {PASSWORD} {other.name} insult --message look"
+    )
+    assert said.sentence.startswith("the moderators will look at it")
+    mailed = everywhere.mail(one, f"report {one.name} {PASSWORD} {other.name} cheating see 17")
+    assert mailed.code == ""
+    lines = (f"spam --chat={board}", "nonsense", "other --chat=x", "spam --message")
+    codes = [
+        everywhere.say(f"report {who.name} {PASSWORD} {about.name} {rest}").code
+        for who, about, rest in zip(
+            (one, one, one, other), (other, other, other, one), lines, strict=True
+        )
+    ]
+    assert codes == ["", "bad-option", "unknown-board", "not-found"]
+    found = app.moderation.made_by(one.account)
+    assert [(kept.kind, kept.reason, kept.text, kept.words) for kept in found] == [
+        (ReportKind.MESSAGE, ReportReason.INSULT, "you fool", "look"),
+        (ReportKind.PLAYER, ReportReason.CHEATING, "", "see 17"),
+        (ReportKind.CHAT, ReportReason.SPAM, "you fool!", ""),
+    ]
+    assert {kept.about for kept in found} == {other.account}
 
 
 def test_nobody_decides_in_their_own_case(api):
@@ -327,14 +358,27 @@ def test_an_appeal_goes_to_another_and_is_final(api):
 
 def test_a_lock_logs_out_and_is_lifted(api):
     app, one, by = api.parts, api.player(), moderator(api)
-    locked = sanction_player(
-        app, actor(by), one.name, ReportVerdict(SanctionKind.LOCKED, 3, why="fraud")
-    )
-    assert locked.until == 0
+    locked = [
+        sanction_player(
+            app, actor(by, str(days)), one.name, ReportVerdict(SanctionKind.LOCKED, days, why="x")
+        )
+        for days in (9, 3, 0)
+    ]
+    assert "your account is suspended: x" in told(api, one).lower()
+    assert "Your account is suspended until 20" in inbox(app, one.account)[1].text
     assert one.get("/api/account").status_code == 401
-    assert app.accounts.record_of(one.account).suspended
-    lift_sanction(app, actor(by, "2"), one.name, locked.id, lifts=True)
-    assert not app.accounts.record_of(one.account).suspended
+
+    def state() -> tuple[bool, int]:
+        found = app.accounts.record_of(one.account)
+        return found.suspended, found.suspended_until
+
+    # the longest holds, and where that is lifted the next
+    assert state() == (True, 0)
+    for number, ends in ((2, locked[0].until), (0, locked[1].until)):
+        lift_sanction(app, actor(by, f"l{number}"), one.name, locked[number].id, lifts=True)
+        assert state() == (True, ends)
+    lift_sanction(app, actor(by, "l1"), one.name, locked[1].id, lifts=True)
+    assert state() == (False, 0)
 
 
 def test_an_erased_account_leaves_no_sanctions_and_its_reports_name_nobody(api):

@@ -1,15 +1,18 @@
 """A suspended account: no way in, at any front end; and a server that makes no new accounts."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 
-from infra.people.accounts import create_robot_accounts
+from infra.people.accounts import accounts, create_robot_accounts
+from infra.people.moderation import DAY_MS
 from infra.people.password_resets import PasswordResets
 from infra.people.rate_limits import SecurityEvent
 from infra.process.metrics import REGISTRY
+from infra.sentences import day_of
 from services.app.accounts import set_suspended
-from services.cli import logout
+from services.cli import account, logout
 from services.cli.suspend import run
 from services.language import Language
 from tests.fakes.everywhere import (
@@ -26,6 +29,10 @@ from tests.helpers.api import PASSWORD, Api, code_of
 from tests.helpers.web import door
 
 MOVE = Action("m13-j7", {"do": "move", "move": "m13-j7"}, {"do": "move", "move": "m13-j7"})
+LISTED = {
+    "action": "list", "names": (), "file": None, "slips": False, "language": "en", "as_csv": False,
+    "is_held": True,
+}  # fmt: skip
 TOKEN = {"password": PASSWORD, "label": "bot", "scopes": ["play"]}
 
 
@@ -78,6 +85,42 @@ def test_no_way_leads_into_a_suspended_account_until_it_is_reinstated(everywhere
     assert everywhere.seat(one, board, MOVE.words, turn=0).code == "not-allowed"
     assert everywhere.act(SEAT, one, board, MOVE).code == ""
     assert api.http.post("/api/tokens", json={"userid": one.name, **TOKEN}).status_code == 201
+
+
+def test_a_suspension_ends_by_itself_at_every_way_in(everywhere, monkeypatch, capsys):
+    one, other = everywhere.player(), everywhere.player()
+    api, board = everywhere.api, everywhere.match(one, other)
+    for days, code in ((3651, 1), (3, 0), (1, 0)):
+        assert run(one.name, is_suspended=True, settings=api.settings, days=days) == code
+    printed = capsys.readouterr()
+    assert "bad-option: a sanction lasts up to 3650 days" in printed.err
+    assert f"{one.name} is suspended for 3 days and logged out everywhere" in printed.out
+    # of two the longer holds
+    ends = api.parts.accounts.record_of(one.account).suspended_until
+    day = day_of(ends)
+    assert 2 * DAY_MS < ends - api.parts.store.now() <= 3 * DAY_MS
+
+    said = same({way: everywhere.act(way, one, board, MOVE) for way in (TERMINAL, MAIL, SEAT)})
+    assert (said.code, f"suspended until {day}" in said.sentence) == ("suspended", True)
+    with door(api) as come:
+        assert f"account is suspended until {day}" in come().log_in(one.name).text
+        german = come(**{"Accept-Language": "de"}).log_in(one.name)
+        assert f"Das Konto von {one.name} ist bis {day} gesperrt" in german.text
+    assert account.run(**LISTED, settings=api.settings) == 0
+    assert re.search(
+        rf"^{one.name}  \S+  suspended until {day}  ", capsys.readouterr().out, re.MULTILINE
+    )
+
+    monkeypatch.setattr(accounts, "time_ms", lambda _: ends)
+    assert everywhere.act(TERMINAL, one, board, MOVE).code == ""
+    assert api.http.post("/api/tokens", json={"userid": one.name, **TOKEN}).status_code == 201
+    assert not everywhere.start(TERMINAL, other, board, [other.name, one.name], ()).code
+    with door(api) as come:
+        guest = come()
+        assert guest.log_in(one.name).status_code == 303
+        assert guest.get("/account").status_code == 200
+    assert account.run(**LISTED, settings=api.settings) == 0
+    assert re.search(rf"^{one.name}  \S+  {one.name}@", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_a_suspended_account_can_not_be_challenged(everywhere):

@@ -102,6 +102,14 @@ def check_terminal(found: dict[str, Any]) -> None:
     assert asked < alone / 2, "the server has imported what a command alone has to import"
 
 
+def check_upgrade(found: dict[str, Any]) -> None:
+    details = found["details"]
+    assert details["moves lost"] == 0
+    stopped, replaced = details["stop and start"], details["in place"]
+    assert replaced["longest, seconds"] < stopped["longest, seconds"]
+    assert (replaced["tries refused"], min(stopped["moves"], replaced["moves"]) > 10) == (0, True)
+
+
 def check_pages(found: dict[str, Any]) -> None:
     pages = found["details"]["pages"]
     assert {"match, to move", "match, waiting", "all matches in turn", "home"} < pages.keys()
@@ -237,6 +245,7 @@ MEASURED = [
     ("lone --moves 2 --pause 1 --settle 3", None, check_lone),
     ("terminal --rounds 2", None, check_terminal),
     ("pages --requests 20", "empty_page", check_pages),
+    ("upgrade --matches 2 --seconds 1 --times 1", None, check_upgrade),
     ("idle --runs 1 --settle 1 --seconds 3", "a bare Valkey and an empty web process", check_idle),
     ("memory --matches 200 --plies 40", None, check_memory),
     ("verify --matches 24 --plies 6", None, VERIFIED),

@@ -9,6 +9,7 @@ from infra.backup.notes import BackupPlace
 from infra.objects.port import ObjectStoreError
 from infra.people.accounts import AccountRole
 from infra.people.acts import TERMINAL, Act
+from infra.people.moderation import DAY_MS
 from infra.people.tokens import Scope
 from services.app.acts import acts_of
 from services.app.roles import set_role
@@ -99,7 +100,12 @@ def test_an_account_is_made_suspended_reinstated_and_given_a_role(api, operator)
     name, password = made.json()["userid"], made.json()["password"]
     account = api.parts.accounts.verify(name, password)
     where = f"/api/admin/accounts/{name}"
-    assert operator.post(f"{where}/suspend", {"why": "spam"}).json()["suspended"]
+    for days, code in ((-1, "bad-option"), (4_000, "bad-option")):
+        assert code_of(operator.post(f"{where}/suspend", {"days": days})) == code
+    ends = operator.post(f"{where}/suspend", {"why": "spam", "days": 7}).json()["suspended_until"]
+    assert 0 < ends - api.parts.store.now() <= 7 * DAY_MS
+    forever = operator.post(f"{where}/suspend", {"why": "spam"}).json()
+    assert (forever["suspended"], forever["suspended_until"]) == (True, None)
     assert acts_of(api.parts, TERMINAL)[0].why == "spam"
     assert not operator.post(f"{where}/reinstate", {}).json()["suspended"]
     assert operator.post(f"{where}/role", {"role": "arbiter"}).json()["roles"] == ["arbiter"]
@@ -109,7 +115,7 @@ def test_an_account_is_made_suspended_reinstated_and_given_a_role(api, operator)
     assert api.parts.accounts.verify(name, fresh) == account
     acts = [act.act for act in acts_of(api.parts, TERMINAL) if act.account == account]
     assert acts == [Act.PASSWORD_REPLACED, Act.LOGGED_OUT, Act.ROLE_TAKEN, Act.ROLE_GIVEN, Act.REINSTATED,
-                    Act.SUSPENDED, Act.ACCOUNT_MADE]  # fmt: skip
+                    Act.SUSPENDED, Act.SUSPENDED, Act.ACCOUNT_MADE]  # fmt: skip
     listed = operator.get("/api/admin/accounts?starts=ver").json()
     assert [one["userid"] for one in listed["accounts"]] == ["vera"]
     assert listed["total"] == api.parts.accounts.count()

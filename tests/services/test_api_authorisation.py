@@ -264,6 +264,7 @@ LINES = {
         "add {name} {password} x@example.org", "change password {name} {password} another-one",
         "change address {name} {password} x@example.org", "set {name} {password} challenges known",
         "vacation {name} {password} 3", "signoff {name} {password}", "delete {name} {password}",
+        "report {name} {password} {other} spam",
         "block {name} {password} {other}", "unblock {name} {password} {other}",
         "watch {board} {name} {password}", "unwatch {board} {name} {password}",
         "unpin {board} {name} {password}", "pinned {name} {password}",

@@ -17,6 +17,7 @@ from infra.redis.access import ROLES, USER_PREFIX
 from infra.settings.settings import setting_table
 from services.cli.subcommands import SUBCOMMANDS
 from services.secret_checks import NEEDED
+from tools.deployment.deployment import files
 
 FOLDER = Path(__file__).parents[2] / "docs" / "several-machines"
 VARIABLES = {row.env for row in setting_table()}
@@ -41,6 +42,16 @@ def pods() -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 PODS = dict(pods())
 SERVICES: dict[str, Any] = documents("compose.yaml")[0]["services"]
+
+
+def test_all_files_are_as_the_table_of_roles_makes_them():
+    made = dict(files())
+    by_hand = {FOLDER / "Dockerfile", FOLDER / "systemd" / "matchpost.target"}
+    by_hand |= {WHOLE / "matchpost.sysusers"}
+    there = {one for folder in (FOLDER, WHOLE) for one in folder.rglob("*") if one.is_file()}
+    assert there == set(made) | by_hand
+    old = [path.name for path, text in made.items() if path.read_text() != text]
+    assert not old, "`make deployment` writes them again"
 
 
 def test_every_role_has_a_container_a_deployment_and_a_user():

@@ -1,7 +1,9 @@
 """matchpost as it is installed: a wheel in an environment of its own, and the image where there is a builder."""
 
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,7 +21,9 @@ from tests.helpers.games import whole_game
 
 ROOT: Final = Path(__file__).parents[2]
 
-BUILDER: Final = next(filter(shutil.which, ("podman", "docker")), "")
+PIP: Final = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
+
+BUILDER: Final = next(filter(shutil.which, ("podman", "docker", "buildah")), "")
 
 
 def run(*command: object, **options: Any) -> str:
@@ -31,20 +35,67 @@ def run(*command: object, **options: Any) -> str:
     return done.stdout
 
 
+def build_wheel(folder: Path) -> Path:
+    """Return the wheel of what is committed; its sources, with the lock, stay in `source`."""
+    run("git", "clone", "-q", ROOT, folder / "source")
+    run(*PIP, "wheel", "--no-deps", "--wheel-dir", folder / "dist", folder / "source")
+    (wheel,) = (folder / "dist").glob("matchpost-*.whl")
+    return wheel
+
+
 @contextmanager
 def installed(folder: Path) -> Iterator[Path]:
     """Return the program of the wheel in a fresh environment, which has what the lock names and nothing else."""
-    source = folder / "source"
-    run("git", "clone", "-q", ROOT, source)
+    wheel = build_wheel(folder)
     run(sys.executable, "-m", "venv", folder / "fresh")
     python = folder / "fresh" / "bin" / "python"
-    pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    run(*pip, "wheel", "--no-deps", "--wheel-dir", folder / "dist", source)
-    (wheel,) = (folder / "dist").glob("matchpost-*.whl")
-    run(*pip, "install", "--require-hashes", "--no-deps", "-r", source / "requirements.lock")
+    pip = [python, *PIP[1:]]
+    lock = folder / "source" / "requirements.lock"
+    run(*pip, "install", "--require-hashes", "--no-deps", "-r", lock)
     run(*pip, "install", "--no-deps", wheel)
-    shutil.rmtree(source)
+    shutil.rmtree(folder / "source")
     yield python.with_name("matchpost")
+
+
+def pipx_install(folder: Path) -> Path:
+    """Return the program that `pipx install` of the wheel makes, or a link into an environment made as pipx makes it."""
+    wheel = build_wheel(folder)
+    shutil.rmtree(folder / "source")
+    links = folder / "bin"
+    if pipx := shutil.which("pipx"):
+        places = {"PIPX_HOME": str(folder / "pipx"), "PIPX_BIN_DIR": str(links)}
+        run(pipx, "install", "--python", sys.executable, wheel, env={**os.environ, **places})
+    else:
+        made = folder / "pipx" / "venvs" / "matchpost"
+        run(sys.executable, "-m", "venv", made)
+        run(made / "bin" / "python", *PIP[1:], "install", wheel)
+        links.mkdir()
+        (links / "matchpost").symlink_to(made / "bin" / "matchpost")
+    return links / "matchpost"
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_what_pipx_installs_serves_and_plays_in_an_empty_folder(tmp_path: Path):
+    program, port = pipx_install(tmp_path), free_port()
+    place = tmp_path / "empty"
+    place.mkdir()
+    # as a new user has it: no setting but a port that is free here
+    env = {"PATH": os.environ["PATH"], "HOME": str(place), "MATCHPOST_HTTP": f"127.0.0.1:{port}"}
+    assert re.fullmatch(r"matchpost \d+\.\d+\.\d+\n", run(program, "--version", env=env))
+    with (tmp_path / "log").open("wb") as log:
+        serve = subprocess.Popen([program, "serve"], cwd=place, env=env, stdout=log, stderr=log)
+        try:
+            assert_plays(f"http://127.0.0.1:{port}", serve)
+            said = run(program, "do", "signup carol green-kettle", cwd=place, env=env)
+            assert said.startswith("welcome, carol")
+            # the new version takes over where the link leads now
+            serve.send_signal(signal.SIGUSR2)
+            until(lambda: "takes over" in (tmp_path / "log").read_text(), 60)
+            assert "Light" in run(program, "do", "torere show 1", cwd=place, env=env)
+        finally:
+            serve.terminate()
+            serve.wait(60)
 
 
 @pytest.mark.long
@@ -106,7 +157,7 @@ def builder_works() -> bool:
 @pytest.mark.long
 def test_the_image_is_built_and_serves_without_rights():
     if not builder_works():
-        pytest.skip("no podman or docker answers here, so no image is built")
+        pytest.skip("no podman, docker or buildah answers here, so no image is built")
     run(
         BUILDER,
         "build",
@@ -116,6 +167,15 @@ def test_the_image_is_built_and_serves_without_rights():
         "matchpost-test",
         ROOT,
     )
+    if BUILDER == "buildah":  # which runs no container with ports
+        made = run(BUILDER, "from", "matchpost-test").strip()
+        try:
+            assert run(BUILDER, "run", made, "id", "-u").strip() == "10001"
+            program = "/opt/matchpost/bin/matchpost"
+            assert run(BUILDER, "run", made, program, "--version").startswith("matchpost ")
+        finally:
+            run(BUILDER, "rm", made)
+        return
     port = free_port()
     name = f"matchpost-test-{port}"
     rights = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--tmpfs=/tmp"]

@@ -36,11 +36,13 @@ from infra.store.layout import Layout, Numbering
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
+from services.metrics import endpoint
 from services.metrics.collector import server_figures
 from services.metrics.endpoint import serving_metrics, serving_role_metrics
 from services.serve.processes import with_metrics_port
 from tests.helpers.bench import Bench
 from tests.helpers.doctor import metric_types, value
+from tests.helpers.served import until
 from workers.projections.worker import ProjectionWorker
 
 
@@ -52,14 +54,19 @@ def test_a_process_shows_its_role_and_what_it_takes_of_the_machine(tmp_path):
     assert "process_resident_memory_bytes " in text
 
 
-def test_a_role_works_without_metrics_where_the_address_is_in_use(tmp_path, caplog):
+def test_a_role_works_without_metrics_while_the_address_is_in_use(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(endpoint, "_AGAIN_SECONDS", 0.01)
+    caplog.set_level(logging.INFO)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         settings = Settings(data=tmp_path, metrics=address)
         with serving_role_metrics(settings, Role.WORKER, "worker-1") as url:
             assert url == ""
-        with pytest.raises(OSError, match=f"MATCHPOST_METRICS can't be {address}"):
-            serving_metrics(address).__enter__()
+            until(lambda: "this process has no metrics" in caplog.text)
+            taken.close()
+            until(lambda: "metrics are at" in caplog.text)
+            with pytest.raises(OSError, match=f"MATCHPOST_METRICS can't be {address}"):
+                serving_metrics(address).__enter__()
     assert f"this process has no metrics: MATCHPOST_METRICS can't be {address}" in caplog.text
 
 

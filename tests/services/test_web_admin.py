@@ -142,7 +142,9 @@ def test_a_member_is_suspended_and_reinstated_with_a_reason(api, come, ann):
     long = ann.send(f"{page}/suspend", {"why": "x" * 501}, on=page)
     assert "at most 500 characters" in refusal(long.text)[1]
     assert there.get("/account").status_code == 200
-    sent = ann.send(f"{page}/suspend", {"why": "spam <b>"}, on=page)
+    typed = ann.send(f"{page}/suspend", {"why": "x", "days": "many"}, on=page)
+    assert "A sanction lasts up to 3650 days" in refusal(typed.text)[1]
+    sent = ann.send(f"{page}/suspend", {"why": "spam <b>", "days": "7"}, on=page)
     assert sent.headers["location"] == f"{page}?saved=suspend"
     assert "is suspended and logged out everywhere" in ann.page(sent.headers["location"])
     assert latest(api) == (Act.SUSPENDED, ben.account, "spam <b>")

@@ -3,7 +3,7 @@
 import os
 import secrets
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import redis
 from argon2 import PasswordHasher
@@ -71,6 +71,9 @@ ID_BYTES: Final = 8
 
 UNCLAIMED_SECONDS: Final = 3600
 """How long a record lasts before a name points to it, because nobody could delete it."""
+
+
+_Record = TypeVar("_Record", bound=Profile)
 
 
 class Accounts:
@@ -164,8 +167,9 @@ class Accounts:
         found: Any = self._client.get(keys.account(account))
         if found is None:
             raise Refusal(Code.UNKNOWN_USER, SAY("account-deleted"))
-        refuse_suspended(decode(found))
-        return decode(found)
+        record = self._now_of(decode(found))
+        refuse_suspended(record)
+        return record
 
     def factors_of(self, account: AccountId) -> Factors:
         """Return what may be shown of an account's second factors; `unknown-user`."""
@@ -348,7 +352,11 @@ class Accounts:
     def record_of(self, account: AccountId) -> Profile | None:
         """Return the public part of an account's record; None for a deleted account."""
         found: Any = self._client.get(keys.account(account))
-        return None if found is None else decode_profile(found)
+        return None if found is None else self._now_of(decode_profile(found))
+
+    def _now_of(self, record: _Record) -> _Record:
+        """Return a record as it is now; the server is asked for the time only where an end is set."""
+        return record.as_of(time_ms(self._client)) if record.suspended_until else record
 
     def language_of(self, account: AccountId) -> str:
         """Return an account's language; empty if none was chosen, and for no account."""
@@ -441,7 +449,7 @@ class Accounts:
         limits while its owner plays.
         """
         place = attempt_source()
-        if place.strangers or record.suspended:
+        if place.strangers or self._now_of(record).suspended:
             return False
         return self._recent.has(record.password, password, place.network)
 
@@ -465,7 +473,7 @@ class Accounts:
             raise unknown_user(name)
         if not self._passwords.matches(decode(found[1]).password, password):
             raise Refusal(Code.WRONG_PASSWORD, SAY("wrong-password", name=name.lower()))
-        refuse_suspended(decode(found[1]))
+        refuse_suspended(self._now_of(decode(found[1])))
 
     def _after_login(self, account: AccountId, data: bytes, password: str) -> bytes:
         """Rehash, persist and index an account whose password was right; return its record."""

@@ -8,10 +8,11 @@ Vacations of accounts, which the drain reads when a match starts.
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import msgspec
 import redis
+from msgspec.structs import replace
 
 from domain.clocks.vacation import Vacation, running_vacation
 from domain.game.engine import RobotLevel
@@ -77,11 +78,18 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     mail_turn: int = 0
     """How often the addresses of its seats were replaced; `infra.mail.addresses` makes them of it."""
     suspended: bool = False
-    """Whether nobody can log in to the account; set by the operator only."""
+    """Whether nobody can log in to the account; see `as_of`."""
+    suspended_until: int = 0
+    """When that ends by itself, ms; 0 for never."""
     receipts: bool = False
     """Whether mail has receipts, and each accepted move by mail is answered by itself."""
     real_name: str = ""
     """The name of the person, noted by an operator who made the account; no other player sees it."""
+
+    def as_of(self, now: int) -> Self:
+        """Return the record at a time, ms: a suspension that has ended is none."""
+        ended = 0 < self.suspended_until <= now
+        return replace(self, suspended=False, suspended_until=0) if ended else self
 
     def has(self, role: AccountRole) -> bool:
         """Return whether the account has a role."""
@@ -146,7 +154,7 @@ class Account(Profile, frozen=True, kw_only=True, omit_defaults=True):
 
 def changed_fields(old: Account, new: Account) -> list[str]:
     """Return the names of the fields that differ, but for those that are events of their own."""
-    apart = (*AccountRole, "suspended")
+    apart = (*AccountRole, "suspended", "suspended_until")
     names = (name for name in old.__struct_fields__ if name not in apart)
     return [name for name in names if getattr(old, name) != getattr(new, name)]
 

@@ -21,7 +21,7 @@ from infra.people.rate_limits import SecurityEvent, note_security
 from infra.people.sessions import Sessions
 from infra.people.tokens import Tokens
 from infra.redis import keys, scripts
-from infra.sentences import SAY
+from infra.sentences import SAY, day_of
 
 
 def end_opened(
@@ -102,9 +102,13 @@ def unknown_user(name: str) -> Refusal:
 
 
 def refuse_suspended(profile: Profile) -> None:
-    """Refuse an account that the operator has suspended."""
-    if profile.suspended:
-        raise Refusal(Code.SUSPENDED, SAY("suspended", name=profile.name))
+    """Refuse an account that is suspended, by its record as it is now."""
+    if not profile.suspended:
+        return
+    if profile.suspended_until:
+        day = day_of(profile.suspended_until)
+        raise Refusal(Code.SUSPENDED, SAY("suspended-until", name=profile.name, day=day))
+    raise Refusal(Code.SUSPENDED, SAY("suspended", name=profile.name))
 
 
 def changed_elsewhere() -> Refusal:

@@ -358,7 +358,7 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
     )
     request.state.visitor = unknown  # for an error page
     if found is not None:
-        profile = decode_profile(found.record)
+        profile = decode_profile(found.record).as_of(found.now)
         known = msgspec.structs.replace(
             unknown,
             known=True,

@@ -51,6 +51,8 @@ class AdminAccount(msgspec.Struct, frozen=True):
     """Time at which the account was created, in ms since 1970."""
     roles: tuple[AccountRole, ...]
     suspended: bool
+    suspended_until: int | None
+    """When the suspension ends by itself, in ms since 1970; null for never, and without one."""
     robot: bool
     addresses: tuple[str, ...]
     language: str
@@ -82,6 +84,13 @@ class WithReason(RequestBody, frozen=True):
     """An act with a reason, which the record keeps."""
 
     why: _Reason = ""
+
+
+class Suspension(WithReason, frozen=True):
+    """A suspension, with a reason for the record."""
+
+    days: int = 0
+    """How long it lasts; 0 for no end."""
 
 
 class WithPassword(RequestBody, frozen=True):
@@ -216,10 +225,11 @@ def admin_make_account(data: JSONBody[NewAccount], own: Own) -> NewAccountPasswo
 
 
 @api.post("/api/admin/accounts/{userid:str}/suspend", "Suspend an account", Scope.ADMIN)
-@refuses(Code.NOT_AN_OPERATOR, Code.NOT_WANTED, Code.BUSY)
-def suspend_account(userid: _Named, data: JSONBody[WithReason], own: Own) -> AdminAccount:
+@refuses(Code.NOT_AN_OPERATOR, Code.NOT_WANTED, Code.BAD_OPTION, Code.BUSY)
+def suspend_account(userid: _Named, data: JSONBody[Suspension], own: Own) -> AdminAccount:
     """Log an account out everywhere, and let nobody log in to it or challenge it; its matches go on."""
-    set_suspended(own.app, userid, suspended=True, by=own.account, why=data.why)
+    by = own.account
+    set_suspended(own.app, userid, suspended=True, days=data.days, by=by, why=data.why)
     return _account_json(find_player(own.app, userid)[1])
 
 
@@ -268,6 +278,7 @@ def _account_json(profile: Profile) -> AdminAccount:
         profile.created,
         profile.roles,
         profile.suspended,
+        profile.suspended_until or None,
         profile.robot is not None,
         tuple(one.address for one in profile.addresses),
         profile.language,

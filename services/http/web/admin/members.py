@@ -14,6 +14,7 @@ from services.app.error_codes import CODE_INFO
 from services.app.passwords import MadeAccount, make_accounts, replace_lost_password
 from services.app.queries import find_player
 from services.app.roles import require_operator
+from services.app.sanctions import read_days
 from services.http.context import ApiContext
 from services.http.web.admin.sections import render_section
 from services.http.web.declared import Pages
@@ -193,7 +194,8 @@ def reinstate(userid: Userid, own: Own) -> Response[str] | Redirect:
 def _set_suspended(userid: str, own: OwnForm, *, suspended: bool) -> Response[str] | Redirect:
     def change() -> None:
         by, why = own.account, own.get("why")
-        set_suspended(own.app, userid, suspended=suspended, by=by, why=why)
+        days = read_days(own.get("days"))
+        set_suspended(own.app, userid, suspended=suspended, days=days, by=by, why=why)
 
     return _change(own, userid, "suspend" if suspended else "reinstate", change)
 

@@ -20,6 +20,7 @@ from services.app.error_codes import CODE_INFO
 from services.app.moderation import ReportVerdict, ReportView
 from services.app.names import names_of
 from services.app.refusal_words import SAY
+from services.app.sanctions import read_days
 from services.http.context import ApiContext
 from services.http.web.admin.sections import render_section
 from services.http.web.declared import Pages
@@ -247,7 +248,7 @@ def decide(report: RowId, own: Own) -> Response[str] | Redirect:
         chosen = own.get("sanction")
         verdict = ReportVerdict(
             sanction=read_choice(SanctionKind, chosen) if chosen else None,
-            days=_number(own.get("days") or "0"),
+            days=read_days(own.get("days")),
             removes=own.get("removes") == "on",
             why=own.raw("why"),
         )
