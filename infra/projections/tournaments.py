@@ -149,10 +149,17 @@ class Tournaments(Query):
         pages = self._of_each(names, lambda pipe, name: pipe.zrange(name, 0, count - 1))
         return [int(one) for page in pages for one in page][:count]
 
-    def matches(self, number: int) -> dict[int, PairedMatch]:
-        """Return the matches of a tournament by pairing."""
+    def count(self, name: str) -> int:
+        """Return how many tournaments a list of `LISTS_OF_PHASES` has."""
+        return self._count(self._generation(), name)
+
+    def matches(self, number: int, pairings: Sequence[int] | None = None) -> dict[int, PairedMatch]:
+        """Return the matches of a tournament, or of some pairings of it, by pairing."""
         key = self._generation().of(number).key(pairs_key(number))
-        return {int(one): _PAIRED(data) for one, data in self._client.hgetall(key).items()}
+        if pairings is None:
+            return {int(one): _PAIRED(data) for one, data in self._client.hgetall(key).items()}
+        found = zip(pairings, self._fields(key, pairings), strict=True)
+        return {one: _PAIRED(data) for one, data in found if data is not None}
 
 
 def reports_of(matches: Mapping[int, PairedMatch], count: int) -> tuple[MatchReport, ...]:
