@@ -139,6 +139,6 @@ def progress(row: TournamentRow, words: Wording) -> str:
         if row.room < MOST_ENTRANTS:
             return _("%(count)s of %(room)s players", count=row.entered, room=row.room)
         return words.ngettext("%(count)s player", "%(count)s players", row.entered)
-    done = {"done": row.counted, "all": row.pairings}
     players = words.ngettext("%(count)s player", "%(count)s players", row.entered)
-    return f"{players}, {_('%(done)s of %(all)s matches over', **done)}"
+    over = _("%(done)s of %(all)s matches over", done=row.counted, all=row.pairings)
+    return f"{players}, {over}"

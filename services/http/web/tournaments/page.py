@@ -77,32 +77,32 @@ class TournamentLine(msgspec.Struct, frozen=True):
 def show_tournaments(
     context: ContextDependency,
     visitor: VisitorDependency,
-    state: ListState = "",
+    chosen: ListState = "",
     page: PageNumber = 1,
 ) -> Response[str]:
     """Show the visitor's tournaments and the newest of each list, or a page of one list."""
     app, start = context.app, first_row(page, PAGE)
     found = {
         name: tournaments.tournaments_for(app, visitor.account, name, start)
-        for name in ((state,) if state else ("own", *_LISTS))
+        for name in ((chosen,) if chosen else ("own", *_LISTS))
     }
     shown = {
-        name: [_line(one, visitor) for one in (some if state else some[:_MOST_TOGETHER])]
+        name: [_line(one, visitor) for one in (some if chosen else some[:_MOST_TOGETHER])]
         for name, some in found.items()
     }
     part = None
-    if state in _LISTS:
+    if chosen in _LISTS:
         part = ListPart.of(
             visitor.wording.gettext("Tournaments"),
             start=start,
-            shown=len(shown[state]),
-            total=app.tournaments.count(state),
+            shown=len(shown[chosen]),
+            total=app.tournaments.count(chosen),
             path="/tournaments",
             size=PAGE,
-            query={"state": state},
+            query={"state": chosen},
         )
     more = {name for name, some in found.items() if len(some) > len(shown[name])}
-    return render("tournaments.html", visitor, found=shown, state=state, part=part, more=more)
+    return render("tournaments.html", visitor, found=shown, state=chosen, part=part, more=more)
 
 
 def _line(one: ListedTournament, visitor: Visitor) -> TournamentLine:
