@@ -13,6 +13,7 @@ from infra.people.clubs import ClubAudience, ClubRole
 from infra.projections.tournaments import PairedMatch
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
+from services.app.admission import change_admission
 from services.app.clubs import ClubChanges, change_club, found_club
 from services.app.tournaments import view_of
 from tests.helpers.api import Api, Player, until
@@ -287,7 +288,7 @@ def test_a_match_of_a_tournament_says_so_and_has_no_buttons_that_are_refused(
 ) -> None:
     host, page, players = begun(api, come, name="Cup of tea")
     board = view_of(api.parts, None, number_of(page)).matches[0].board
-    (mine,) = [one for one in players if f'id="proposing"' in come(one).page(f"/m/{board}")][:1]
+    (mine,) = [one for one in players if 'id="proposing"' in come(one).page(f"/m/{board}")][:1]
     shown = come(mine).page(f"/m/{board}")
     assert f'<a href="{page}" dir="auto">Cup of tea</a>' in shown
     proposing = shown.partition('id="proposing"')[2].partition("</details>")[0]
@@ -337,7 +338,7 @@ def test_tournaments_in_german(api: Api, come: Come) -> None:
 def test_guests_see_no_tournament_where_matches_are_for_members(api: Api, come: Come) -> None:
     host = come(api.player())
     page = opened(host)
-    api.parts.admissions.change({"visible_to": "members"})
+    change_admission(api.parts, {"visible_to": "members"})
     try:
         guest = come()
         for path in ("/tournaments", page, f"{page}?section=1", f"{page}/table.csv"):
@@ -346,4 +347,4 @@ def test_guests_see_no_tournament_where_matches_are_for_members(api: Api, come: 
             assert urlsplit(answer.headers["location"]).path == "/login"
         assert host.get(page).status_code == 200
     finally:
-        api.parts.admissions.change({"visible_to": "everybody"})
+        change_admission(api.parts, {"visible_to": "everybody"})

@@ -146,9 +146,7 @@ class _TableReader(msgspec.Struct, frozen=True):
         """Yield the matches of each round."""
         section = self.view.state.sections[self.view.first - 1]
         halves = {
-            (cell.pairing, cell.first): cell.half
-            for line in table.lines
-            for cell in line.cells
+            (cell.pairing, cell.first): cell.half for line in table.lines for cell in line.cells
         }
         rounds: dict[int, list[RoundMatch]] = {}
         for number, one in zip(section.numbers, section.pairings, strict=True):
