@@ -137,7 +137,12 @@ def progress(row: TournamentRow, words: Wording) -> str:
     _ = words.gettext
     if row.phase in (Phase.DRAFT, Phase.ENTRY, Phase.CANCELLED):
         if row.room < MOST_ENTRANTS:
-            return _("%(count)s of %(room)s players", count=row.entered, room=row.room)
+            entered = min(row.entered, row.room)
+            taken = _("%(count)s of %(room)s players", count=entered, room=row.room)
+            waits = row.entered - entered
+            return (
+                _("%(players)s, %(count)s waiting", players=taken, count=waits) if waits else taken
+            )
         return words.ngettext("%(count)s player", "%(count)s players", row.entered)
     players = words.ngettext("%(count)s player", "%(count)s players", row.entered)
     over = _("%(done)s of %(all)s matches over", done=row.counted, all=row.pairings)

@@ -113,9 +113,9 @@ def test_a_tournament_is_made_entered_played_and_confirmed_on_its_pages(
     assert "3 matches have no result yet." in shown
     for player in players:
         assert f'<a href="/players/{player.name}">' in shown
-    boards = set(re.findall(r'<a class="(?:open|turn)" href="/m/(\d+)"', shown))
+    boards = set(re.findall(r'<a class="(?:going|due)" href="/m/(\d+)"', shown))
     assert len(boards) == 3
-    assert shown.count('class="turn"') == 3  # of each match, one player is to move
+    assert shown.count('class="due"') == 3  # of each match, one player is to move
     resign_all(api, page, players[0])
     managed(api, page, lambda some: sum(bool(one.counted) for one in some.values()) == 2)
     early = host.send(f"{page}/act", {"do": "confirm"}, on=page)

@@ -1,6 +1,7 @@
 """The cross table of a section, its rounds and the entrants, as a page shows them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -11,6 +12,7 @@ from infra.languages.wording import Wording
 from services.app.context import App
 from services.app.names import names_of
 from services.app.tournaments import TournamentView, matches_going_on
+from services.http.web.browser_stream import MAX_MATCHES
 from services.words.tournaments import points_text
 
 _TONES = {"1": "won", "+": "won", "½": "drawn", "0": "lost", "-": "lost"}
@@ -33,7 +35,7 @@ class Cell(msgspec.Struct, frozen=True):
     text: str
     """The player's part of the result, or how many moves were played; `·` before the match has begun."""
     tone: str
-    """`won`, `drawn`, `lost`, `open`, or `turn` if it is the player's turn."""
+    """`won`, `drawn`, `lost`, `going`, or `due` if it is the player's turn."""
     said: str
     """The same for somebody who does not see the table."""
     board: int
@@ -71,6 +73,8 @@ class ShownTable(msgspec.Struct, frozen=True):
 
     rows: tuple[CrossRow, ...]
     rounds: tuple[tuple[RoundMatch, ...], ...]
+    live: tuple[str, ...]
+    """The matches without a result, each with the number of its last event that the table knows, as `12:34`."""
 
 
 def shown_entrants(
@@ -94,8 +98,16 @@ def shown_table(app: App, view: TournamentView, words: Wording, viewer: bytes | 
     (table, *_) = view.tables
     some = [view.state.entrants[player] for player in table.players]
     players = dict(zip(table.players, shown_entrants(app, some, words, viewer), strict=True))
-    reader = _TableReader(view, players, matches_going_on(app, view), words)
-    return ShownTable(tuple(reader.rows(table)), tuple(reader.rounds(table)))
+    running = matches_going_on(app, view)
+    reader = _TableReader(view, players, running, words)
+    live = (
+        # a result that is not counted yet is an event that the table does not know
+        f"{view.matches[pairing].board}:{state.seq - bool(state.over)}"
+        for pairing, state in running.items()
+    )
+    return ShownTable(
+        tuple(reader.rows(table)), tuple(reader.rounds(table)), tuple(islice(live, MAX_MATCHES))
+    )
 
 
 class _TableReader(msgspec.Struct, frozen=True):
@@ -134,13 +146,13 @@ class _TableReader(msgspec.Struct, frozen=True):
             return Cell(cell.half, _TONES[cell.half], said, board)
         state = self.running.get(cell.pairing)
         if state is None:
-            return Cell("·", "open", _("not begun against %(name)s", name=other), board)
+            return Cell("·", "going", _("not begun against %(name)s", name=other), board)
         mine = state.next == (0 if cell.first else 1) and not state.over
         who = self.players[line.player if mine else cell.other].name
         moves = self.words.ngettext("%(count)s move", "%(count)s moves", state.ply)
         turn = _("%(names)s to move", names=who)
         said = _("against %(name)s", name=other)
-        return Cell(str(state.ply), "turn" if mine else "open", f"{said}: {moves}, {turn}", board)
+        return Cell(str(state.ply), "due" if mine else "going", f"{said}: {moves}, {turn}", board)
 
     def rounds(self, table: SectionTable) -> Iterator[tuple[RoundMatch, ...]]:
         """Yield the matches of each round."""
