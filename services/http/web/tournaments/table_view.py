@@ -33,7 +33,7 @@ class Cell(msgspec.Struct, frozen=True):
     """A match in a player's row of a cross table."""
 
     text: str
-    """The player's part of the result, or how many moves were played; `·` before the match has begun."""
+    """The player's part of the result, or how many moves were played, as `#12`; `·` before the match has begun."""
     tone: str
     """`won`, `drawn`, `lost`, `going`, or `due` if it is the player's turn."""
     said: str
@@ -152,7 +152,7 @@ class _TableReader(msgspec.Struct, frozen=True):
         moves = self.words.ngettext("%(count)s move", "%(count)s moves", state.ply)
         turn = _("%(names)s to move", names=who)
         said = _("against %(name)s", name=other)
-        return Cell(str(state.ply), "due" if mine else "going", f"{said}: {moves}, {turn}", board)
+        return Cell(f"#{state.ply}", "due" if mine else "going", f"{said}: {moves}, {turn}", board)
 
     def rounds(self, table: SectionTable) -> Iterator[tuple[RoundMatch, ...]]:
         """Yield the matches of each round."""
