@@ -340,10 +340,16 @@ def _section_of(state: TournamentState, player: int | None) -> int:
 
 
 def matches_going_on(app: App, view: TournamentView) -> dict[int, MatchState]:
-    """Return the matches of a view without a result by pairing, read in one round trip; a damaged one is missing."""
-    boards = {one.board: n for n, one in view.matches.items() if not view.state.result_of(n)}
+    """Return the matches of a view that still count by pairing, read in one round trip; a damaged one is missing."""
+    state = view.state
+    going = {
+        pairing: one.board
+        for pairing, one in view.matches.items()
+        if one.board and not state.result_of(pairing) and pairing not in state.unfinished
+    }
     found = {}
-    for (board, pairing), data in zip(boards.items(), app.store.snapshots([*boards]), strict=True):
+    stored = app.store.snapshots([*going.values()])
+    for (pairing, board), data in zip(going.items(), stored, strict=True):
         with suppress(Refusal):  # its own page says that it is damaged
             found[pairing] = read_snapshot(app, board, data).state
     return found

@@ -306,6 +306,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "tournaments.enter": Row(),
     "tournaments.leave": Row(),
     "tournaments.start": Row(),
+    "tournaments.withdraw": Row(),
     "tournaments.confirm": Row(),
     "tournaments.cancel": Row(),
     "tournaments.change_text": Row(),

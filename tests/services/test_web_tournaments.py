@@ -11,6 +11,7 @@ import pytest
 from infra.durability.durability import Mode
 from infra.people.clubs import ClubAudience, ClubRole
 from infra.projections.tournaments import PairedMatch
+from infra.redis.keys import Lane
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
 from services.app.admission import change_admission
@@ -74,7 +75,9 @@ def managed(api: Api, page: str, seen: Callable[[dict[int, PairedMatch]], object
     """Have the manager work until the matches of a tournament are as they should be."""
     with api.server.client(blocking_timeout=5) as client:
         store = RedisStore(client, Mode.FSYNC)
-        manager = TournamentManager(store, LaneLeases(client, [].append), client)
+        woken: list[Lane] = []
+        lanes = LaneLeases(client, woken.append)
+        manager = TournamentManager(store, lanes, client, api.parts.statements)
 
         def turned() -> object:
             api.caught_up()
@@ -250,6 +253,22 @@ def test_an_entry_is_taken_back_and_who_comes_late_waits(api: Api, come: Come) -
     assert last.send(f"{page}/act", {"do": "dance"}, on=page).status_code == 400
 
 
+def test_a_player_who_leaves_is_taken_out_by_the_organiser(api: Api, come: Come) -> None:
+    host, page, players = begun(api, come)
+    fields = {"do": "withdraw", "userid": players[0].name, "kind": "silent", "why": "no word"}
+    refused = come(players[1]).send(f"{page}/act", fields, on=page)
+    assert refused.status_code == 403
+    untold = host.send(f"{page}/act", {**fields, "why": "", "section": "1"}, on=page)
+    assert untold.status_code in (400, 422)
+    assert '<section id="withdraw"><details open>' in untold.text
+    assert host.send(f"{page}/act", fields, on=page).status_code == 303
+    managed(api, page, lambda some: sum(bool(one.result) for one in some.values()) == 2)
+    shown = host.page(page)
+    assert "1 match has no result yet." in shown
+    assert '<span class="tag">withdrawn</span>' in shown
+    assert "Take a player out" not in come(players[1]).page(page)
+
+
 def test_name_and_text_are_changed_by_the_organiser_alone(api: Api, come: Come) -> None:
     host, other = come(api.player()), come(api.player())
     page = opened(host)
@@ -316,7 +335,7 @@ def test_a_tournament_of_a_club_is_seen_and_entered_by_those_whom_the_club_lets(
     assert "members of Knights" not in come(member).page("/tournaments/new")
     page = opened(host, club="knights", name="Knights only")
     api.caught_up()
-    assert "for members of Knights" in act(come(member), page, "enter")
+    assert "For members of Knights." in act(come(member), page, "enter")
     for guest in (come(stranger), come()):
         assert guest.get(page).status_code == 404
         assert guest.get(f"{page}/table.csv").status_code == 404

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Final
 from uuid import uuid4
 
@@ -16,6 +16,7 @@ from domain.tournament.state import Phase
 from infra.people.clubs import NAME_LENGTHS
 from infra.people.tournament_texts import MOST_OF_TEXT
 from services.app import tournaments
+from services.app.context import Actor, App
 from services.app.error_codes import CODE_INFO
 from services.app.names import names_of
 from services.app.opponents import robots_here
@@ -24,6 +25,7 @@ from services.app.receipts import Answered
 from services.app.refusal_words import SAY
 from services.app.tournaments import PAGE, ListedTournament, TournamentView
 from services.http.context import ApiContext
+from services.http.web.challenges.match_draft import is_within
 from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm
 from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row
@@ -57,7 +59,16 @@ SectionNumber = Annotated[int, QueryParameter(name="section", ge=0, le=10**6)]
 _LISTS: Final = ("open", "running", "ended")
 _MOST_TOGETHER: Final = 10
 """Tournaments of each list on the page that has them all."""
-_ACTS: Final = ("enter", "leave", "open", "start", "confirm", "cancel")
+_PLAIN: Final[Mapping[str, Callable[[App, Actor, int], Course[Answered]]]] = {
+    "open": tournaments.open_entry,
+    "start": tournaments.start,
+    "confirm": tournaments.confirm,
+    "cancel": tournaments.cancel,
+}
+"""What an organiser does with one button."""
+_SECTION_OF: Final = {"enter": "entry", "leave": "entry", "withdraw": "withdraw"}
+"""The part of the page where a refusal is shown; that of the organiser for all others."""
+
 _NOTHING: Final = Form({})
 
 
@@ -169,6 +180,7 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
             total=len(state.entrants),
             path=f"/tournaments/{number}",
         ),
+        directs=view.organises or bool(visitor.profile and visitor.profile.arbiter),
         robots=[one.userid for one in robots_here(app)] if view.organises and terms.robots else (),
         table=shown_table(app, view, words, account) if view.tables else None,
         tiebreaks=[tie_break_name(one, words) for one in terms.tiebreaks],
@@ -190,29 +202,27 @@ async def act(number: TournamentNumber, own: Own) -> Response[str] | Redirect:
     except Refusal as reason:
         if reason.code is Code.UNKNOWN_TOURNAMENT:
             raise
-        return _again(own, number, "entry" if do in ("enter", "leave") else "run", reason)
-    return redirect_to(f"/tournaments/{number}")
+        return _again(own, number, _SECTION_OF.get(do, "run"), reason)
+    section = f"?section={_section_in(own)}" if _section_in(own) else ""
+    return redirect_to(f"/tournaments/{number}{section}")
 
 
 def _action(own: OwnForm, number: int, do: str) -> Course[Answered]:
     """Return what a form asks for; with another field it is another command."""
-    app, userid = own.app, own.get("userid")[:24]
-    actor = own.actor(f"{own.key} {do[:24]} {userid}")
+    app, actor, userid = own.app, own.maker("tournament"), own.get("userid")
+    if plain := _PLAIN.get(do):
+        return plain(app, actor, number)
     match do:
         case "enter":
             return tournaments.enter(app, actor, number, userid)
         case "leave":
             return tournaments.leave(app, actor, number, userid)
-        case "open":
-            return tournaments.open_entry(app, actor, number)
-        case "start":
-            return tournaments.start(app, actor, number)
-        case "confirm":
-            return tournaments.confirm(app, actor, number)
-        case "cancel":
-            return tournaments.cancel(app, actor, number)
+        case "withdraw":
+            kind, why = own.get("kind"), own.raw("why")
+            return tournaments.withdraw(app, actor, number, userid, kind, why)
         case _:
-            raise Refusal(Code.BAD_REQUEST, SAY("choice", text=do[:24], choices=", ".join(_ACTS)))
+            known = ", ".join([*_PLAIN, *_SECTION_OF])
+            raise Refusal(Code.BAD_REQUEST, SAY("choice", text=do[:24], choices=known))
 
 
 @pages.post("/tournaments/{number:int}/text")
@@ -230,7 +240,16 @@ def change_text(number: TournamentNumber, own: Own) -> Response[str] | Redirect:
 
 def _again(own: OwnForm, number: int, at: str, reason: Refusal) -> Response[str]:
     """Return the page with all that was typed, and a sentence at the mistake."""
-    return _tournament(own.context, own.visitor, number, at=at, typed=own, reason=reason)
+    section = _section_in(own)
+    return _tournament(
+        own.context, own.visitor, number, section=section, at=at, typed=own, reason=reason
+    )
+
+
+def _section_in(form: Form) -> int:
+    """Return the section that was shown with a form; 0 for none."""
+    text = form.get("section")
+    return int(text) if is_within(text, 1, 10**6) else 0
 
 
 @pages.get("/tournaments/{number:int}/table.csv", weight=5)

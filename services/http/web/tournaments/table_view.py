@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Final
 
 import msgspec
 
@@ -15,7 +16,7 @@ from services.app.tournaments import TournamentView, matches_going_on
 from services.http.web.browser_stream import MAX_MATCHES
 from services.words.tournaments import points_text
 
-_TONES = {"1": "won", "+": "won", "½": "drawn", "0": "lost", "-": "lost"}
+_TONES: Final = {"1": "won", "+": "won", "½": "drawn", "0": "lost", "-": "lost", "x": "going"}
 
 
 class ShownEntrant(msgspec.Struct, frozen=True):
@@ -27,6 +28,7 @@ class ShownEntrant(msgspec.Struct, frozen=True):
     robot: bool
     own: bool
     """Whether this is the visitor."""
+    withdrawn: bool = False
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -97,7 +99,10 @@ def shown_table(app: App, view: TournamentView, words: Wording, viewer: bytes | 
     """Return the first table of a view; its matches that go on are read in one round trip."""
     (table, *_) = view.tables
     some = [view.state.entrants[player] for player in table.players]
-    players = dict(zip(table.players, shown_entrants(app, some, words, viewer), strict=True))
+    players = {
+        player: msgspec.structs.replace(one, withdrawn=player in view.withdrawn)
+        for player, one in zip(table.players, shown_entrants(app, some, words, viewer), strict=True)
+    }
     running = matches_going_on(app, view)
     reader = _TableReader(view, players, running, words)
     live = (
