@@ -27,6 +27,7 @@ from domain.tournament.state import MatchReport, Phase
 from infra.projections.buckets import TOURNAMENTS, Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.generations import Query
 from infra.projections.projection import Fact, MatchResult, Projection
+from infra.redis.reads import Read
 
 ROWS: Final = "rows"
 WAITING: Final = "waiting"
@@ -139,6 +140,24 @@ class Tournaments(Query):
         """Return the newest tournaments that an account organises or has entered."""
         key = self._generation().of(account).key(tournaments_key(account))
         return self._known(list(islice(self._members(key, newest=True), count)))
+
+    def read_newest(self, account: AccountId, count: int) -> Read[list[int]]:
+        """Return the read of the numbers of the newest tournaments that an account organises or has entered."""
+        key = self._generation().of(account).key(tournaments_key(account))
+        return Read(
+            lambda pipe: pipe.zrange(key, 0, count - 1, desc=True),
+            lambda replies: [int(one) for one in replies[0]],
+        )
+
+    def read_rows(self, numbers: Sequence[int]) -> Read[list[TournamentRow]]:
+        """Return the read of tournaments by number, without those that there are not."""
+        groups = self._by_bucket(self._generation(), numbers)
+
+        def queue(pipe: Any) -> None:
+            for bucket, some in groups.items():
+                pipe.hmget(bucket.key(ROWS), some)
+
+        return Read(queue, lambda pages: [_ROW(row) for page in pages for row in page if row])
 
     def _known(self, members: Sequence[bytes]) -> list[TournamentRow]:
         return [row for row in self.rows([int(one) for one in members]) if row is not None]

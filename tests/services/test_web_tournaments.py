@@ -116,6 +116,7 @@ def test_a_tournament_is_made_entered_played_and_confirmed_on_its_pages(
     assert "3 matches have no result yet." in shown
     for player in players:
         assert f'<a href="/players/{player.name}">' in shown
+    assert f'<a href="{page}" dir="auto">Autumn cup</a>' in come(players[0]).page("/")
     boards = set(re.findall(r'<a class="(?:going|due)" href="/m/(\d+)"', shown))
     assert len(boards) == 3
     assert shown.count('class="due"') == 3  # of each match, one player is to move
