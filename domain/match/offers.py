@@ -17,7 +17,7 @@ from domain.rules import AnyRules, Seat, pack_position, rules_by_id
 OFFER_KINDS: Final = ("draw", "undo", "abort", "pause", "transfer")
 """The offers of every game."""
 
-_NOT_IN_TOURNAMENTS: Final = ("undo", "abort", "transfer")
+NOT_IN_TOURNAMENTS: Final = ("undo", "abort", "transfer")
 """The offers that no match of a tournament has, because its result concerns others."""
 
 DEAL: Final = "deal"
@@ -82,7 +82,7 @@ def _check_offer(kind: str, rules: AnyRules, state: MatchState) -> None:
     if len(state.seats) == 1:
         raise Refusal(Code.UNKNOWN_OFFER, SAY("alone"))
     kinds = (*OFFER_KINDS, *rules.offers)
-    if state.pairing is not None and kind in _NOT_IN_TOURNAMENTS:
+    if state.pairing is not None and kind in NOT_IN_TOURNAMENTS:
         raise Refusal(Code.NOT_ALLOWED, SAY("of-tournament"))
     if kind not in kinds:
         raise Refusal(Code.UNKNOWN_OFFER, SAY("no-such-offer", kind=kind, kinds=" ".join(kinds)))

@@ -80,6 +80,11 @@ class Section(msgspec.Struct, frozen=True, array_like=True):
     """The number of its first pairing."""
     pairings: tuple[Pairing, ...]
 
+    @property
+    def numbers(self) -> range:
+        """The numbers of its pairings."""
+        return range(self.first, self.first + len(self.pairings))
+
 
 class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     """A tournament after its last event. A snapshot stores it as a map, which no state of a match is.

@@ -14,6 +14,7 @@ import redis
 from infra.people.clubs import read_club_name
 from infra.people.texts import read_text
 from infra.redis import keys
+from infra.redis.reads import Read, read_one
 
 MOST_OF_TEXT: Final = 10_000
 """Characters of the text about a tournament."""
@@ -44,14 +45,23 @@ class TournamentTexts:
 
     def of(self, numbers: Sequence[int]) -> dict[int, TournamentText]:
         """Return the texts by number; one without a text has an empty name."""
-        if not numbers:
-            return {}
-        # redis-py types no answer precisely
-        found: Any = self._client.hmget(keys.TOURNAMENT_TEXTS, [str(one) for one in numbers])
-        return {
-            number: TournamentText("") if data is None else _DECODE(data)
-            for number, data in zip(numbers, found, strict=True)
-        }
+        return read_one(self._client, self.read(numbers))
+
+    @staticmethod
+    def read(numbers: Sequence[int]) -> Read[dict[int, TournamentText]]:
+        """Return the read of `of`."""
+
+        def queue(pipe: Any) -> None:
+            if numbers:
+                pipe.hmget(keys.TOURNAMENT_TEXTS, [str(one) for one in numbers])
+
+        return Read(
+            queue,
+            lambda pages: {
+                number: TournamentText("") if data is None else _DECODE(data)
+                for number, data in zip(numbers, pages[0] if pages else (), strict=True)
+            },
+        )
 
 
 def checked_text(name: str, text: str) -> TournamentText:

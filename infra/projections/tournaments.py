@@ -27,6 +27,7 @@ from domain.tournament.state import MatchReport, Phase
 from infra.projections.buckets import TOURNAMENTS, Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.generations import Query
 from infra.projections.projection import Fact, MatchResult, Projection
+from infra.redis.reads import Read
 
 ROWS: Final = "rows"
 WAITING: Final = "waiting"
@@ -140,6 +141,24 @@ class Tournaments(Query):
         key = self._generation().of(account).key(tournaments_key(account))
         return self._known(list(islice(self._members(key, newest=True), count)))
 
+    def read_newest(self, account: AccountId, count: int) -> Read[list[int]]:
+        """Return the read of the numbers of the newest tournaments that an account organises or has entered."""
+        key = self._generation().of(account).key(tournaments_key(account))
+        return Read(
+            lambda pipe: pipe.zrange(key, 0, count - 1, desc=True),
+            lambda replies: [int(one) for one in replies[0]],
+        )
+
+    def read_rows(self, numbers: Sequence[int]) -> Read[list[TournamentRow]]:
+        """Return the read of tournaments by number, without those that there are not."""
+        groups = self._by_bucket(self._generation(), numbers)
+
+        def queue(pipe: Any) -> None:
+            for bucket, some in groups.items():
+                pipe.hmget(bucket.key(ROWS), some)
+
+        return Read(queue, lambda pages: [_ROW(row) for page in pages for row in page if row])
+
     def _known(self, members: Sequence[bytes]) -> list[TournamentRow]:
         return [row for row in self.rows([int(one) for one in members]) if row is not None]
 
@@ -149,10 +168,17 @@ class Tournaments(Query):
         pages = self._of_each(names, lambda pipe, name: pipe.zrange(name, 0, count - 1))
         return [int(one) for page in pages for one in page][:count]
 
-    def matches(self, number: int) -> dict[int, PairedMatch]:
-        """Return the matches of a tournament by pairing."""
+    def count(self, name: str) -> int:
+        """Return how many tournaments a list of `LISTS_OF_PHASES` has."""
+        return self._count(self._generation(), name)
+
+    def matches(self, number: int, pairings: Sequence[int] | None = None) -> dict[int, PairedMatch]:
+        """Return the matches of a tournament, or of some pairings of it, by pairing."""
         key = self._generation().of(number).key(pairs_key(number))
-        return {int(one): _PAIRED(data) for one, data in self._client.hgetall(key).items()}
+        if pairings is None:
+            return {int(one): _PAIRED(data) for one, data in self._client.hgetall(key).items()}
+        found = zip(pairings, self._fields(key, pairings), strict=True)
+        return {one: _PAIRED(data) for one, data in found if data is not None}
 
 
 def reports_of(matches: Mapping[int, PairedMatch], count: int) -> tuple[MatchReport, ...]:

@@ -382,6 +382,11 @@ def organised(app: App, account: AccountId, path: str) -> Club:
     return _with_role(app, account, path, _ORGANISERS)
 
 
+def organised_by(app: App, account: AccountId) -> list[Club]:
+    """Return the clubs in which an account is an organiser or an owner, by name; none that is closed."""
+    return [club for club, role in app.clubs.of(account) if role in _ORGANISERS and not club.closed]
+
+
 def _owned(app: App, account: AccountId, path: str) -> Club:
     return _with_role(app, account, path, (ClubRole.OWNER,))
 

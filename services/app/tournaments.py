@@ -5,15 +5,16 @@ decider, but for what it can't know: membership of a club, ratings and sanctions
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 import msgspec
 
 from domain.aggregates import TournamentSnapshot, unpack
-from domain.clocks.time_control import read_time_control
+from domain.clocks.time_control import read_time_control, write_time_control
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope
-from domain.match.state import robot_level
+from domain.match.state import MatchState, robot_level
 from domain.records import AccountId, command_id
 from domain.rules import rules_id
 from domain.tournament.commands import (
@@ -35,6 +36,7 @@ from infra.projections.tournaments import PairedMatch, TournamentRow
 from services.app import clubs
 from services.app.context import Actor, App
 from services.app.games import read_multiplayer_game
+from services.app.matches import read_snapshot
 from services.app.play import Steps, course, decided, finish
 from services.app.receipts import Answered
 from services.app.refusal_words import SAY
@@ -83,9 +85,11 @@ class TournamentView(msgspec.Struct, frozen=True):
     terms: TournamentTerms
     state: TournamentState
     tables: tuple[SectionTable, ...]
-    """Of each section; none before the start."""
+    """Of each section, or of the one that was asked for; none before the start."""
+    first: int
+    """The number of the section of the first table, from 1."""
     matches: dict[int, PairedMatch]
-    """By pairing; those that have not begun are missing."""
+    """Those of these sections by pairing; those that have not begun are missing."""
     club: str
     """The path of its club; empty without one."""
     organises: bool
@@ -297,23 +301,88 @@ def tournaments_for(
     return [ListedTournament(row, said[row.number].name) for row in shown]
 
 
-def view_of(app: App, viewer: AccountId | None, number: int) -> TournamentView:
-    """Return a tournament as an account sees it; `unknown-tournament`."""
+def view_of(
+    app: App, viewer: AccountId | None, number: int, section: int | None = None
+) -> TournamentView:
+    """Return a tournament as an account sees it; `unknown-tournament`.
+
+    With a `section`, from 1, it has the table and the matches of that alone, of the last one for a number beyond it;
+    0 is the section in which the account plays, or the first.
+    """
     state = _visible_state(app, viewer, number)
-    assert state.terms is not None
+    terms = state.terms
+    assert terms is not None
     place = state.number_of(viewer) if viewer else None
-    club = app.clubs.get(state.terms.club) if state.terms.club else None
+    wanted, at, pairings = state.sections, 1, None
+    if section is not None and wanted:
+        at = min(section, len(wanted)) or _section_of(state, place)
+        wanted = wanted[at - 1 : at]
+        pairings = wanted[0].numbers
+    club = app.clubs.get(terms.club) if terms.club else None
     return TournamentView(
         number=number,
         said=app.tournament_texts.of([number])[number],
-        terms=state.terms,
+        terms=terms,
         state=state,
-        tables=tuple(section_table(one, state, state.terms) for one in state.sections),
-        matches=app.tournaments.matches(number),
+        tables=tuple(section_table(one, state, terms) for one in wanted),
+        first=at,
+        matches=app.tournaments.matches(number, pairings),
         club=club.path if club else "",
         organises=viewer is not None and viewer == state.organiser,
         entered=place is not None,
-        waits=state.phase is Phase.ENTRY and place is not None and place >= state.terms.room,
+        waits=state.phase is Phase.ENTRY and place is not None and place >= terms.room,
+    )
+
+
+def _section_of(state: TournamentState, player: int | None) -> int:
+    """Return the section of a player, from 1; the first for nobody."""
+    return next((at for at, one in enumerate(state.sections, 1) if player in one.players), 1)
+
+
+def matches_going_on(app: App, view: TournamentView) -> dict[int, MatchState]:
+    """Return the matches of a view that still count by pairing, read in one round trip; a damaged one is missing."""
+    state = view.state
+    going = {
+        pairing: one.board
+        for pairing, one in view.matches.items()
+        if one.board and not state.result_of(pairing) and pairing not in state.unfinished
+    }
+    found = {}
+    stored = app.store.snapshots([*going.values()])
+    for (pairing, board), data in zip(going.items(), stored, strict=True):
+        with suppress(Refusal):  # its own page says that it is damaged
+            found[pairing] = read_snapshot(app, board, data).state
+    return found
+
+
+def shown_name(app: App, viewer: AccountId | None, number: int) -> str:
+    """Return the name of a tournament in which a match is played; empty if the account may not see it."""
+    (row,) = app.tournaments.rows([number])
+    if row is None or (row.phase is Phase.DRAFT and viewer != row.organiser):
+        return ""
+    if row.club and not _sees_club(app, viewer, row.club):
+        return ""
+    return app.tournament_texts.of([number])[number].name
+
+
+def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
+    """Return the plan of a tournament like an earlier one, but for its date; `unknown-tournament`."""
+    view = view_of(app, viewer, number, 0)
+    terms = view.terms
+    return TournamentPlan(
+        name=view.said.name,
+        text=view.said.text,
+        game=terms.rules.partition("/")[0],
+        options=terms.options,
+        terms=write_time_control(terms.clock),
+        section=terms.section,
+        players=terms.capacity,
+        double=terms.cycles > 1,
+        when_full=terms.when_full,
+        least_rating=terms.least_rating,
+        most_rating=terms.most_rating,
+        club=view.club,
+        robots=terms.robots,
     )
 
 

@@ -188,7 +188,7 @@ def test_a_home_page_with_24_matches_takes_few_commands(api, round_trips):
         assert all(f"/m/{board}" in guest.page("/") for board in boards)
         assert "1 new chat message: " in guest.page("/")
         made, trips = fewest(api, round_trips, lambda: guest.page("/"))
-    assert sum(made.values()) < 20, made
+    assert sum(made.values()) <= 20, made
     assert trips <= 4, made
 
 

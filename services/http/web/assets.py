@@ -186,7 +186,7 @@ _STYLES: Final = (
     "print",
 )
 """The style sheets that pages get as one file, in this order."""
-_STYLES_OF_SOME: Final = ("games", "newmatch")
+_STYLES_OF_SOME: Final = ("games", "newmatch", "tournament")
 """Style sheets that only some pages link to, so that the page of a match stays light."""
 
 _DOT: Final = b'<circle cx="76%" cy="24%" r="24%" fill="#fff"/><circle cx="76%" cy="24%" r="19%" fill="#d9480f"/>'

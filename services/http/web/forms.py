@@ -13,6 +13,7 @@ All have the token of a page of this server; see `session`. Each request counts 
 import hmac
 import re
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Final, TypeAlias
 from urllib.parse import urlencode
 from uuid import uuid4
@@ -95,6 +96,14 @@ class OwnForm(Form, frozen=True):
         """Check the password in the form, unless the visitor has logged in a moment ago; `password-needed`."""
         given_at = self.visitor.password_given_at
         check_recent_password(self.app, self.account, self.raw("password"), given_at)
+
+    def maker(self, what: str) -> Actor:
+        """Return who makes something with this form; the same form is the same command, and a changed one another."""
+        fields = sorted(
+            (name, values) for name, values in self.fields.items() if name != CSRF_FIELD
+        )
+        content = sha256(repr(fields).encode()).hexdigest()[:16]
+        return self.actor(f"{self.key} {what} {content}")
 
     def actor(self, key: str = "") -> Actor:
         """Return who gives the command with this key; without one, each is another command."""

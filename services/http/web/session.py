@@ -455,9 +455,11 @@ def _reads_of_page(
 
 def _unpacked(stored: PackedSnapshot | None) -> Snapshot | None:
     try:
-        return unpack_snapshot(stored) if stored else None
+        found = unpack_snapshot(stored) if stored else None
     except UNREADABLE:
         return None
+    # the number of a tournament has a snapshot, and no match
+    return found if found and found.state.started else None
 
 
 def _reads_of_header(

@@ -6,7 +6,7 @@ The form has the fields of all games, so that another game is chosen without los
 a game begin with its key, as in `pow2-pick-0`; a form of one game may leave the key out.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 from uuid import uuid4
 
@@ -43,6 +43,9 @@ TIME_CHOICES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 DEFAULT_TIME: Final = "7"
 OWN_TIME: Final = "own"
 """The value of a time that is written in fields of its own."""
+
+KEPT_TIME: Final = "kept"
+"""The value of a time that is taken over from elsewhere; its flags are in the field of that name."""
 
 TIME_BOUNDS: Final[Mapping[str, int]] = {"own-days": 365, "own-bank": 3650, "own-more": 365}
 """The fields of such a time, each with the most days."""
@@ -119,6 +122,8 @@ def chosen_terms(form: Form, game: str = "") -> tuple[str, ...]:
 
 
 def _chosen_time(form: Form) -> tuple[str, ...]:
+    if form.get("time") == KEPT_TIME:
+        return tuple(form.get(KEPT_TIME).split())
     if form.get("time") != OWN_TIME:
         flags = TIME_CHOICES.get(form.get("time"), TIME_CHOICES[DEFAULT_TIME])[1]
         chosen = bool(_reminders(form))
@@ -233,9 +238,8 @@ def _mistakes(
     yield from _mistakes_of_opponents(app, visitor, draft)
     if draft.seat is not None and draft.seat >= draft.seats:
         yield "seat", _("That side only exists with three players.")
-    yield from _mistakes_of_options(visitor, draft, form)
-    if form.get("time") == OWN_TIME:
-        yield from _mistakes_of_time(visitor, form)
+    yield from mistakes_of_options(visitor, draft.rules, draft.options, form)
+    yield from mistakes_of_time(visitor, form)
     yield from _mistakes_of_clock(visitor, form)
     if not draft.others and len(draft.note) > NOTE_LIMIT:
         yield (
@@ -273,47 +277,51 @@ def _mistakes_of_opponents(
         seen.add(name.lower())
 
 
-def _mistakes_of_options(
-    visitor: Visitor, draft: MatchDraft, form: Form
+def mistakes_of_options(
+    visitor: Visitor, rules: AnyRules, options: Sequence[str], form: Form
 ) -> Iterator[tuple[str, str]]:
-    key, found = draft.rules.key, False
+    """Yield the mistakes in a game's options, each with its field."""
+    key, found = rules.key, False
     for at, field in enumerate(game_by_key(key).options_form):
         value = option_value(field, at, key, form)
         if (
             field.kind is OptionKind.NUMBER
             and value
-            and not _is_within(value, field.low, field.high)
+            and not is_within(value, field.low, field.high)
         ):
             found = True
-            yield f"{key}-number-{at}", _number_between(visitor, field.low, field.high)
+            yield f"{key}-number-{at}", number_between(visitor, field.low, field.high)
     if found:
         return
     try:
-        draft.rules.read_options(draft.options)
+        rules.read_options(options)
     except Refusal as reason:
         yield f"{key}-options", reason.in_language(visitor.wording)
 
 
-def _mistakes_of_time(visitor: Visitor, form: Form) -> Iterator[tuple[str, str]]:
+def mistakes_of_time(visitor: Visitor, form: Form) -> Iterator[tuple[str, str]]:
+    """Yield the mistakes in a time that is written in fields of its own."""
+    if form.get("time") != OWN_TIME:
+        return
     if not form.get("own-days") and not form.get("own-bank"):
         yield "own-days", visitor.wording.gettext("Enter how many days each move may take.")
     for name, most in TIME_BOUNDS.items():
         value, least = form.get(name), 0 if name == "own-more" else 1
-        if value and not _is_within(value, least, most):
-            yield name, _number_between(visitor, least, most)
+        if value and not is_within(value, least, most):
+            yield name, number_between(visitor, least, most)
 
     bank, cap = form.get("own-bank"), form.get("own-cap")
     most = TIME_BOUNDS["own-bank"]
     if cap and not bank:
-        yield "own-bank", _number_between(visitor, 1, most)
-    elif cap and _is_within(bank, 1, most) and not _is_within(cap, int(bank), most):
-        yield "own-cap", _number_between(visitor, int(bank), most)
+        yield "own-bank", number_between(visitor, 1, most)
+    elif cap and is_within(bank, 1, most) and not is_within(cap, int(bank), most):
+        yield "own-cap", number_between(visitor, int(bank), most)
 
 
 def _mistakes_of_clock(visitor: Visitor, form: Form) -> Iterator[tuple[str, str]]:
     vacation = form.get("vacation")
-    if vacation and not _is_within(vacation, 0, _MOST_VACATION):
-        yield "vacation", _number_between(visitor, 0, _MOST_VACATION)
+    if vacation and not is_within(vacation, 0, _MOST_VACATION):
+        yield "vacation", number_between(visitor, 0, _MOST_VACATION)
     try:
         read_time_control([f"--nagtime={_reminders(form)}"] if _reminders(form) else [])
     except Refusal:
@@ -325,11 +333,13 @@ def _mistakes_of_clock(visitor: Visitor, form: Form) -> Iterator[tuple[str, str]
         yield "reminders", said
 
 
-def _is_within(text: str, low: int, high: int) -> bool:
+def is_within(text: str, low: int, high: int) -> bool:
+    """Return whether a text is a number from low to high."""
     return text.isascii() and text.isdecimal() and len(text) < 10 and low <= int(text) <= high  # noqa: PLR2004
 
 
-def _number_between(visitor: Visitor, low: int, high: int) -> str:
+def number_between(visitor: Visitor, low: int, high: int) -> str:
+    """Return what to enter in a field for a number."""
     return visitor.wording.gettext("Enter a number from %(low)s to %(high)s.", low=low, high=high)
 
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from functools import partial
-from hashlib import sha256
 from typing import Final
 from uuid import uuid4
 
@@ -18,7 +17,6 @@ from infra.people.challenges import Challenge
 from services.app import challenges
 from services.app.challenges import gathers, proposal_of
 from services.app.clubs import club_at
-from services.app.context import Actor
 from services.app.error_codes import CODE_INFO
 from services.app.opponents import robots_here
 from services.app.play import give
@@ -50,7 +48,7 @@ from services.http.web.params import (
     VisitorDependency,
 )
 from services.http.web.render import redirect_to, render, sentence
-from services.http.web.session import CSRF_FIELD, AnyRequest, Visitor
+from services.http.web.session import AnyRequest, Visitor
 from services.words.agreements import side_words
 
 pages = Pages()
@@ -180,17 +178,10 @@ async def _carry_out(own: OwnForm, draft: MatchDraft) -> Redirect:
     return redirect_to("/#open" if in_list else f"/c/{made.id}")
 
 
-def _actor(own: OwnForm) -> Actor:
-    """Return who sends a form; the same form is the same command, and a changed one another."""
-    fields = sorted((name, values) for name, values in own.fields.items() if name != CSRF_FIELD)
-    content = sha256(repr(fields).encode()).hexdigest()[:16]
-    return own.actor(f"{own.key} new {content}")
-
-
 async def _start(
     own: OwnForm, rules: AnyRules, others: tuple[str, ...], draft: MatchDraft | None = None
 ) -> Redirect:
-    actor = _actor(own)
+    actor = own.maker("new")
     seat = draft.seat if draft else None
     place = seat_of_challenger(seat, len(others) + 1, actor.command_id())
     terms = draft.terms if draft else ()  # a puzzle has no time control
@@ -222,7 +213,7 @@ def _propose(own: OwnForm, draft: MatchDraft) -> Challenge:
         club=club_at(own.app, own.account, club).id if club else "",
     )
     sent = _commitment(own, gathers=gathers(proposal))
-    return challenges.propose(own.app, _actor(own), proposal, sent)
+    return challenges.propose(own.app, own.maker("new"), proposal, sent)
 
 
 def _commitment(form: Form, *, gathers: bool) -> str:

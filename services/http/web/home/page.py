@@ -23,12 +23,14 @@ from infra.people.account_notices import MOST_ROWS, UnreadCounts, newest_first
 from infra.people.challenges import Challenge, ChallengesOverview
 from infra.projections.match_lists import MatchListRow, finished_row
 from infra.projections.notices import MOST_NOTICES, newest_text
+from infra.projections.tournaments import LISTS_OF_PHASES
 from infra.redis.reads import Read, read_all
 from infra.store.snapshots import read_snapshots
 from services.app.context import App
 from services.app.games import game_keys, read_game
 from services.app.matches import load_state
 from services.app.names import names_by_seat, names_of, shown_names
+from services.app.tournaments import ListedTournament
 from services.app.waiting import (
     NewsGroup,
     OwnMatches,
@@ -60,6 +62,7 @@ from services.http.web.render import redirect_to, render
 from services.http.web.session import AskedPage, Visitor
 from services.words.agreements import offered
 from services.words.news import NewsItem, NewsReader, Rows, named_news, rows_of_notices, senders_of
+from services.words.tournaments import progress
 
 MAX_CARDS: Final = 12
 """Matches with a picture of their board."""
@@ -71,6 +74,9 @@ MAX_OTHERS: Final = 10
 """Other running matches; another page has all."""
 
 _MAX_CHALLENGES: Final = 24
+
+_MAX_TOURNAMENTS: Final = 10
+"""The newest tournaments of the account, among which are those that are being played."""
 
 _MAX_READ: Final = 24
 """Rows of news that are looked at; many no longer hold."""
@@ -97,6 +103,8 @@ class HomeView(msgspec.Struct, frozen=True):
     open: ChallengesOverview
     names: Mapping[AccountId, str]
     """Of all players of these matches and challenges."""
+    tournaments: list[ListedTournament]
+    """The account's newest that are being played."""
 
     @property
     def challenges(self) -> list[Challenge]:
@@ -117,6 +125,7 @@ def _home_reads(
         app.notices.matches.read_of(asked.account, 0, MOST_NOTICES),
         app.challenges.read_ids(asked.account, _MAX_CHALLENGES),
         app.follows.read(asked.account),
+        app.tournaments.read_newest(asked.account, _MAX_TOURNAMENTS),
     )
 
 
@@ -126,7 +135,7 @@ def read_home(context: ApiContext, account: AccountId, visitor: Visitor) -> Home
     The mark comes from the first reads, so that a later change reaches the page as news.
     """
     app, now, language = context.app, visitor.now, visitor.wording
-    boards, messages, matches, ids, followed = visitor.gathered or read_all(
+    boards, messages, matches, ids, followed, numbers = visitor.gathered or read_all(
         app.data, *_home_reads(app, AskedPage(account, now, visitor.partial))
     )
     own = OwnMatches(account, boards, followed)
@@ -136,11 +145,13 @@ def read_home(context: ApiContext, account: AccountId, visitor: Visitor) -> Home
     shown = own.others[:MAX_OTHERS]
     going = {0, *boards.waiting, *boards.others}  # 0 is the board of a message
     wanted = [*boards.waiting, *shown, *(one.board for one in notices)]
-    rows, over, listed = read_all(
+    rows, over, listed, rows_of_tournaments, said = read_all(
         app.data,
         app.lists.read_rows(boards.bucket, wanted),
         app.history.read_rows({one.board for one in notices} - going),
         app.challenges.read_listed(ids, now),
+        app.tournaments.read_rows(numbers),
+        app.tournament_texts.read(numbers),
     )
     open_ = app.challenges.overview_of(listed)
     # a match that ended between the two reads may have no row
@@ -167,6 +178,11 @@ def read_home(context: ApiContext, account: AccountId, visitor: Visitor) -> Home
         rows=known,
         open=open_,
         names=dict(zip(accounts, shown_names(userids, language), strict=True)),
+        tournaments=[
+            ListedTournament(row, said[row.number].name)
+            for row in rows_of_tournaments
+            if LISTS_OF_PHASES.get(row.phase) == "running"
+        ],
     )
 
 
@@ -240,6 +256,10 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
             path="/challenges",
         ),
         tiles=game_cards(showcase_games(), visitor),
+        tournaments=[
+            (one.row.number, one.name, progress(one.row, visitor.wording))
+            for one in home.tournaments
+        ],
         cases=context.app.cases.count() if visitor.profile and visitor.profile.arbiter else 0,
         key=uuid4().hex,
         **robot_offers(context.app),

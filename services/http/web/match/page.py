@@ -5,15 +5,18 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 from litestar import Request, Response
+from litestar.response import Redirect
 from msgspec.structs import replace
 
+from domain.errors import Code, Refusal
 from domain.game.protocol import PuzzleScore
 from domain.match.events import AccountId
-from domain.match.offers import DEAL, can_pause
+from domain.match.offers import DEAL, NOT_IN_TOURNAMENTS, can_pause
 from domain.match.state import MatchState, position_of
 from infra.languages.wording import Wording
 from infra.projections.ratings import RatingChange
 from infra.redis.reads import Read, read_all, read_nothing
+from services.app import tournaments
 from services.app.challenges import count_from
 from services.app.context import App
 from services.app.matches import staff_at_deal, was_sealed
@@ -133,9 +136,19 @@ def _reads_beside(
 @pages.get("/m/{board:int}", reads=_reads_beside)
 def show_match(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency, move: MoveText = ""
-) -> Response[str]:
-    """Show a match; a move in the address is put into the form, but not played."""
-    return match_page(MatchView.of(context, board, visitor), context, visitor, move.strip())
+) -> Response[str] | Redirect:
+    """Show a match; a move in the address is put into the form, but not played.
+
+    The number of a tournament leads to its page.
+    """
+    try:
+        table = MatchView.of(context, board, visitor)
+    except Refusal as reason:
+        is_unknown = reason.code is Code.UNKNOWN_BOARD
+        if is_unknown and tournaments.shown_name(context.app, visitor.account, board):
+            return redirect_to(f"/tournaments/{board}")
+        raise
+    return match_page(table, context, visitor, move.strip())
 
 
 @pages.get("/m/{board:int}/chat")
@@ -201,6 +214,7 @@ def match_page(
         if_declined=_if_declined(table, words),
         recorded=recorded,
         agreed=agreed_words(words, table.rules, state),
+        tournament=_tournament(table, context, visitor),
         challenges=_challenges(table, context, visitor),
         seen=_was_seen(table, context),
         deal_button=offer_button(DEAL, words),
@@ -208,6 +222,15 @@ def match_page(
         again=_rematch(table, context, visitor),
         sealed_before=table.repeatable and was_sealed(context.app, table.board, state),
     )
+
+
+def _tournament(table: MatchView, context: ApiContext, visitor: Visitor) -> tuple[int, str] | None:
+    """Return number and name of the tournament of a match; None without one, or if the visitor may not see it."""
+    if table.state.pairing is None:
+        return None
+    number, _ = table.state.pairing
+    name = tournaments.shown_name(context.app, visitor.account, number)
+    return (number, name) if name else None
 
 
 def _rematch(table: MatchView, context: ApiContext, visitor: Visitor) -> MatchView | None:
@@ -281,7 +304,8 @@ def _offers(table: MatchView) -> list[str]:
     kinds.append("abort")
     if can_pause(state):
         kinds.append("pause")
-    return [*kinds, *table.rules.offers]
+    kinds += table.rules.offers
+    return [one for one in kinds if state.pairing is None or one not in NOT_IN_TOURNAMENTS]
 
 
 @pages.get("/m/{board:int}/moves")

@@ -1,0 +1,226 @@
+"""The form for a new tournament: read field by field, with a sentence for each mistake."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Final
+from uuid import uuid4
+
+import msgspec
+from litestar import Response
+from litestar.params import QueryParameter
+from litestar.response import Redirect
+
+from domain.clocks.time_control import TimeControl, read_time_control, write_time_control
+from domain.errors import Code, Refusal
+from domain.rules import AnyRules, game_by_key, latest_rules
+from domain.tournament.terms import MOST_ENTRANTS, SECTION_SIZES
+from infra.people.clubs import NAME_LENGTHS
+from infra.people.tournament_texts import MOST_OF_TEXT
+from services.app import tournaments
+from services.app.clubs import organised_by
+from services.app.error_codes import CODE_INFO
+from services.app.opponents import robots_play
+from services.app.tournaments import TournamentPlan
+from services.http.context import ApiContext
+from services.http.web.challenges.match_draft import (
+    DEFAULT_TIME,
+    KEPT_TIME,
+    TIME_CHOICES,
+    chosen_options,
+    chosen_terms,
+    field_of,
+    form_of_options,
+    is_within,
+    mistakes_of_options,
+    mistakes_of_time,
+    number_between,
+    showcase_games,
+    suggested_game,
+)
+from services.http.web.declared import Pages
+from services.http.web.forms import Form
+from services.http.web.params import (
+    AccountDependency,
+    ClubParameter,
+    ContextDependency,
+    GameParameter,
+    Own,
+    VisitorDependency,
+)
+from services.http.web.render import redirect_to, render, sentence
+from services.http.web.session import Visitor
+from services.words.agreements import limits
+
+pages = Pages()
+
+EarlierNumber = Annotated[int, QueryParameter(name="like", ge=0, le=10**15)]
+
+_HIGHEST_RATING: Final = 9_999
+
+_NUMBERS: Final[Mapping[str, tuple[int, int, bool]]] = {
+    "section": (min(SECTION_SIZES), max(SECTION_SIZES), True),
+    "players": (min(SECTION_SIZES), MOST_ENTRANTS, False),
+    "least": (1, _HIGHEST_RATING, False),
+    "most": (1, _HIGHEST_RATING, False),
+}
+"""The fields for numbers, each with its bounds, and whether it is needed."""
+
+_FIELD_OF: Final = {Code.BAD_NAME: "name", Code.TOO_LONG: "text"}
+"""The fields of refusals; all others are shown above the form."""
+
+
+@pages.get("/tournaments/new")
+def show_form(
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    account: AccountDependency,
+    like: EarlierNumber = 0,
+    game: GameParameter = "",
+    club: ClubParameter = "",
+) -> Response[str]:
+    """Show the form for a new tournament, filled in from an earlier one or with what the address chooses."""
+    if like:
+        return _form(context, visitor, _filled(tournaments.plan_like(context.app, account, like)))
+    rules = latest_rules(game.lower()) if game else suggested_game()
+    chosen = {"game": (rules.key,), "section": ("7",), "club": (club,), "start": ("full",)}
+    return _form(context, visitor, Form(chosen))
+
+
+@pages.post("/tournaments/new")
+async def make(own: Own) -> Response[str] | Redirect:
+    """Make a tournament; a form with mistakes comes back with a sentence for each."""
+    plan, mistakes = await asyncio.to_thread(_read, own.visitor, own)
+    status = 422
+    if not mistakes:
+        try:
+            actor = own.maker("new tournament")
+            made = await own.context.play.submit(tournaments.draft_tournament(own.app, actor, plan))
+        except Refusal as reason:
+            mistakes = {_FIELD_OF.get(reason.code, ""): reason.in_language(own.visitor.wording)}
+            status = CODE_INFO[reason.code].status
+        else:
+            return redirect_to(f"/tournaments/{made.board}")
+    return await asyncio.to_thread(_form, own.context, own.visitor, own, mistakes, status)
+
+
+def _form(
+    context: ApiContext,
+    visitor: Visitor,
+    form: Form,
+    mistakes: Mapping[str, str] | None = None,
+    status: int = 200,
+) -> Response[str]:
+    """Show the form as it was filled in, with a sentence for each mistake."""
+    app, rules = context.app, latest_rules(form.get("game").lower())
+    games = [one for one in showcase_games() if 2 in one.players]  # noqa: PLR2004 - pairs
+    kept = form.get(KEPT_TIME)
+    return render(
+        "new_tournament.html",
+        visitor,
+        status=status,
+        rules=rules,
+        games=games,
+        forms={one.key: game_by_key(one.key).options_form for one in games},
+        field=lambda game, name: field_of(form, game, name) if game == rules.key else "",
+        variants=len(chosen_options(rules.key, form)),
+        default_time=DEFAULT_TIME,
+        kept=kept,
+        kept_words=limits(read_time_control(kept.split()), visitor.wording) if kept else "",
+        form=form,
+        clubs=organised_by(app, visitor.require_account()),
+        robots=robots_play(app),
+        mistakes={name: sentence(text) for name, text in (mistakes or {}).items()},
+        longest={"name": NAME_LENGTHS[-1], "text": MOST_OF_TEXT},
+        bounds=_NUMBERS,
+        key=uuid4().hex,
+    )
+
+
+# reading
+
+
+def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]:
+    """Return what a form asks for, with its mistakes."""
+    rules = latest_rules(form.get("game").lower())
+    options = chosen_options(rules.key, form)
+    start, at = form.get("start"), _moment(form.get("starts"))
+    plan = TournamentPlan(
+        name=form.get("name"),
+        text=form.raw("text").replace("\r\n", "\n").strip(),
+        game=rules.key,
+        options=options,
+        terms=[flag for flag in chosen_terms(form) if flag != "--gather"],
+        section=_number(form, "section"),
+        players=_number(form, "players"),
+        double=form.get("double") == "on",
+        when_full=start == "full",
+        starts=0 if start == "organiser" else at or 0,
+        least_rating=_number(form, "least"),
+        most_rating=_number(form, "most"),
+        club=form.get("club"),
+        robots=form.get("robots") == "on",
+    )
+    return plan, dict(_mistakes(visitor, rules, plan, form))
+
+
+def _number(form: Form, name: str) -> int:
+    least, most, _ = _NUMBERS[name]
+    return int(form.get(name)) if is_within(form.get(name), least, most) else 0
+
+
+def _moment(text: str) -> int | None:
+    """Return the time in a field of a browser, by UTC, in ms since 1970; None for none, or for another text."""
+    try:
+        return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
+    except ValueError:
+        return None
+
+
+def _mistakes(
+    visitor: Visitor, rules: AnyRules, plan: TournamentPlan, form: Form
+) -> Iterator[tuple[str, str]]:
+    _ = visitor.wording.gettext
+    yield from mistakes_of_options(visitor, rules, plan.options, form)
+    yield from mistakes_of_time(visitor, form)
+    for name, (least, most, needed) in _NUMBERS.items():
+        if (form.get(name) or needed) and not is_within(form.get(name), least, most):
+            yield name, number_between(visitor, least, most)
+    if plan.when_full and not form.get("players"):
+        yield "players", _("Enter how many players make it full.")
+    if form.get("start") == "date" and not plan.starts:
+        yield "starts", _("Enter a day and a time.")
+    elif form.get("starts") and _moment(form.get("starts")) is None:
+        yield "starts", _("Enter a day and a time, such as 2027-03-01T18:00.")
+
+
+def _filled(plan: TournamentPlan) -> Form:
+    """Return the form in which a plan is written."""
+    terms = read_time_control(plan.terms)
+    texts = {
+        "game": plan.game,
+        "name": plan.name,
+        "text": plan.text,
+        "section": str(plan.section),
+        "players": str(plan.players or ""),
+        "double": "on" if plan.double else "",
+        "start": "full" if plan.when_full else "organiser",
+        "least": str(plan.least_rating or ""),
+        "most": str(plan.most_rating or ""),
+        "club": plan.club,
+        "robots": "on" if plan.robots else "",
+        "unrated": "" if terms.rated else "yes",
+        "weekends": "" if terms.weekends else "off",
+        **_time_fields(terms),
+    }
+    options = form_of_options(plan.game, plan.options).fields
+    return Form({**options, **{name: (text,) for name, text in texts.items()}})
+
+
+def _time_fields(terms: TimeControl) -> dict[str, str]:
+    """Return the fields of a time control: one of the choices, or taken over as it is."""
+    only = msgspec.structs.replace(terms, weekends=True, rated=True)
+    for value, (_, flags) in TIME_CHOICES.items():
+        if read_time_control(flags) == only:
+            return {"time": value}
+    return {"time": KEPT_TIME, KEPT_TIME: " ".join(write_time_control(only))}

@@ -1,0 +1,278 @@
+"""Pages of tournaments: their lists, each of them with its tables, entering it, and what its organiser does."""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, Final
+from uuid import uuid4
+
+import msgspec
+from litestar import Response
+from litestar.params import PathParameter, QueryParameter
+from litestar.response import Redirect
+
+from domain.errors import Code, Refusal
+from domain.tournament.state import Phase
+from infra.people.clubs import NAME_LENGTHS
+from infra.people.tournament_texts import MOST_OF_TEXT
+from services.app import tournaments
+from services.app.context import Actor, App
+from services.app.error_codes import CODE_INFO
+from services.app.names import names_of
+from services.app.opponents import robots_here
+from services.app.play import Course
+from services.app.receipts import Answered
+from services.app.refusal_words import SAY
+from services.app.tournaments import PAGE, ListedTournament, TournamentView
+from services.http.context import ApiContext
+from services.http.web.challenges.match_draft import is_within
+from services.http.web.declared import Pages
+from services.http.web.forms import Form, OwnForm
+from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row
+from services.http.web.markdown import rendered_markdown
+from services.http.web.match.records import attachment
+from services.http.web.params import (
+    ContextDependency,
+    ListState,
+    Own,
+    PageNumber,
+    SavedMark,
+    VisitorDependency,
+)
+from services.http.web.render import redirect_to, render
+from services.http.web.session import Visitor
+from services.http.web.tournaments.table_view import shown_entrants, shown_table
+from services.words.tournaments import (
+    game_line,
+    phase_name,
+    progress,
+    start_sentence,
+    terms_lines,
+    tie_break_name,
+)
+
+pages = Pages()
+
+TournamentNumber = Annotated[int, PathParameter(ge=1, le=10**15)]
+SectionNumber = Annotated[int, QueryParameter(name="section", ge=0, le=10**6)]
+
+_LISTS: Final = ("open", "running", "ended")
+_MOST_TOGETHER: Final = 10
+"""Tournaments of each list on the page that has them all."""
+_PLAIN: Final[Mapping[str, Callable[[App, Actor, int], Course[Answered]]]] = {
+    "open": tournaments.open_entry,
+    "start": tournaments.start,
+    "confirm": tournaments.confirm,
+    "cancel": tournaments.cancel,
+}
+"""What an organiser does with one button."""
+_SECTION_OF: Final = {"enter": "entry", "leave": "entry", "withdraw": "withdraw"}
+"""The part of the page where a refusal is shown; that of the organiser for all others."""
+
+_NOTHING: Final = Form({})
+
+
+class TournamentLine(msgspec.Struct, frozen=True):
+    """A tournament in a list."""
+
+    number: int
+    name: str
+    game: str
+    phase: str
+    progress: str
+    start: str
+    """When it starts; empty once it has."""
+
+
+@pages.get("/tournaments")
+def show_tournaments(
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    chosen: ListState = "",
+    page: PageNumber = 1,
+) -> Response[str]:
+    """Show the visitor's tournaments and the newest of each list, or a page of one list."""
+    app, start = context.app, first_row(page, PAGE)
+    found = {
+        name: tournaments.tournaments_for(app, visitor.account, name, start)
+        for name in ((chosen,) if chosen else ("own", *_LISTS))
+    }
+    shown = {
+        name: [_line(one, visitor) for one in (some if chosen else some[:_MOST_TOGETHER])]
+        for name, some in found.items()
+    }
+    part = None
+    if chosen in _LISTS:
+        part = ListPart.of(
+            visitor.wording.gettext("Tournaments"),
+            start=start,
+            shown=len(shown[chosen]),
+            total=app.tournaments.count(chosen),
+            path="/tournaments",
+            size=PAGE,
+            query={"state": chosen},
+        )
+    more = {name for name, some in found.items() if len(some) > len(shown[name])}
+    return render("tournaments.html", visitor, found=shown, state=chosen, part=part, more=more)
+
+
+def _line(one: ListedTournament, visitor: Visitor) -> TournamentLine:
+    row, words = one.row, visitor.wording
+    waits = row.phase in (Phase.DRAFT, Phase.ENTRY)
+    return TournamentLine(
+        number=row.number,
+        name=one.name,
+        game=game_line(row.rules, row.options, words),
+        phase=phase_name(row.phase, words),
+        progress=progress(row, words),
+        start=start_sentence(row, words) if waits else "",
+    )
+
+
+@pages.get("/tournaments/{number:int}", weight=3)
+def show_tournament(
+    number: TournamentNumber,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    section: SectionNumber = 0,
+    page: PageNumber = 1,
+    saved: SavedMark = "",
+) -> Response[str]:
+    """Show a tournament, with one of its sections, or a page of those who have entered."""
+    return _tournament(context, visitor, number, section=section, page=page, saved=saved)
+
+
+def _tournament(  # noqa: PLR0913 - what the page may have more than the tournament
+    context: ApiContext,
+    visitor: Visitor,
+    number: int,
+    *,
+    section: int = 0,
+    page: int = 1,
+    saved: str = "",
+    at: str = "",
+    typed: Form = _NOTHING,
+    reason: Refusal | None = None,
+) -> Response[str]:
+    app, words, account = context.app, visitor.wording, visitor.account
+    view = tournaments.view_of(app, account, number, section)
+    state, terms, start = view.state, view.terms, first_row(page)
+    some = () if state.sections else state.entrants[start : start + PAGE_SIZE]
+    club = app.clubs.at(view.club) if view.club else None
+    named = names_of(app, [state.organiser], words)
+    return render(
+        "tournament.html",
+        visitor,
+        status=CODE_INFO[reason.code].status if reason else 200,
+        view=view,
+        here=f"/tournaments/{number}",
+        phase=phase_name(state.phase, words),
+        about=rendered_markdown(view.said.text),
+        organiser=named[state.organiser],
+        club=club,
+        terms=terms_lines(terms, words, club.name if club else ""),
+        start=start_sentence(terms, words),
+        entrants=shown_entrants(app, some, words, account),
+        part=ListPart.of(
+            words.gettext("Entrants"),
+            start=start,
+            shown=len(some),
+            total=len(state.entrants),
+            path=f"/tournaments/{number}",
+        ),
+        directs=view.organises or bool(visitor.profile and visitor.profile.arbiter),
+        robots=[one.userid for one in robots_here(app)] if view.organises and terms.robots else (),
+        table=shown_table(app, view, words, account) if view.tables else None,
+        tiebreaks=[tie_break_name(one, words) for one in terms.tiebreaks],
+        key=uuid4().hex,
+        longest={"name": NAME_LENGTHS[-1], "text": MOST_OF_TEXT},
+        saved=saved,
+        at=at,
+        typed=typed,
+        feedback=reason.in_language(words) if reason else "",
+    )
+
+
+@pages.post("/tournaments/{number:int}/act")
+async def act(number: TournamentNumber, own: Own) -> Response[str] | Redirect:
+    """Enter or leave a tournament, or what its organiser does; a refusal is shown at the button."""
+    do = own.get("do")
+    try:
+        await own.context.play.submit(_action(own, number, do))
+    except Refusal as reason:
+        if reason.code is Code.UNKNOWN_TOURNAMENT:
+            raise
+        return _again(own, number, _SECTION_OF.get(do, "run"), reason)
+    section = f"?section={_section_in(own)}" if _section_in(own) else ""
+    return redirect_to(f"/tournaments/{number}{section}")
+
+
+def _action(own: OwnForm, number: int, do: str) -> Course[Answered]:
+    """Return what a form asks for; with another field it is another command."""
+    app, actor, userid = own.app, own.maker("tournament"), own.get("userid")
+    if plain := _PLAIN.get(do):
+        return plain(app, actor, number)
+    match do:
+        case "enter":
+            return tournaments.enter(app, actor, number, userid)
+        case "leave":
+            return tournaments.leave(app, actor, number, userid)
+        case "withdraw":
+            kind, why = own.get("kind"), own.raw("why")
+            return tournaments.withdraw(app, actor, number, userid, kind, why)
+        case _:
+            known = ", ".join([*_PLAIN, *_SECTION_OF])
+            raise Refusal(Code.BAD_REQUEST, SAY("choice", text=do[:24], choices=known))
+
+
+@pages.post("/tournaments/{number:int}/text")
+def change_text(number: TournamentNumber, own: Own) -> Response[str] | Redirect:
+    """Change the name and the text."""
+    text = own.raw("text").replace("\r\n", "\n").strip()
+    try:
+        tournaments.change_text(own.app, own.account, number, own.get("name"), text)
+    except Refusal as reason:
+        if reason.code is Code.UNKNOWN_TOURNAMENT:
+            raise
+        return _again(own, number, "text", reason)
+    return redirect_to(f"/tournaments/{number}?saved=text#text")
+
+
+def _again(own: OwnForm, number: int, at: str, reason: Refusal) -> Response[str]:
+    """Return the page with all that was typed, and a sentence at the mistake."""
+    section = _section_in(own)
+    return _tournament(
+        own.context, own.visitor, number, section=section, at=at, typed=own, reason=reason
+    )
+
+
+def _section_in(form: Form) -> int:
+    """Return the section that was shown with a form; 0 for none."""
+    text = form.get("section")
+    return int(text) if is_within(text, 1, 10**6) else 0
+
+
+@pages.get("/tournaments/{number:int}/table.csv", weight=5)
+def download_table(
+    number: TournamentNumber, context: ContextDependency, visitor: VisitorDependency
+) -> Response[Any]:
+    """Return the tables of all sections, or before the start the entrants, for a spreadsheet."""
+    view = tournaments.view_of(context.app, visitor.account, number)
+    text = io.StringIO()
+    csv.writer(text).writerows(_csv_rows(context, view))
+    return attachment(text.getvalue(), "text/csv", f"tournament-{number}.csv")
+
+
+def _csv_rows(context: ApiContext, view: TournamentView) -> Iterator[list[str | int | float]]:
+    """Yield a line of headings and one for each player; in English, because programs read it."""
+    entrants = view.state.entrants
+    names = names_of(context.app, view.players)
+    yield ["section", "place", "player", "rating", "points", *view.terms.tiebreaks, "left"]
+    if not view.tables:
+        for one in entrants:
+            yield ["", "", names[one.account], one.rating]
+    for at, table in enumerate(view.tables, view.first):
+        for line in table.lines:
+            one = entrants[line.player]
+            points = (float(value) for value in (line.points, *line.tiebreaks))
+            yield [at, line.place, names[one.account], one.rating, *points, line.left]

@@ -1,0 +1,370 @@
+"""Tournaments on their pages: made, entered, played and confirmed, and what nobody else may do or see."""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
+
+import pytest
+
+from infra.durability.durability import Mode
+from infra.people.clubs import ClubAudience, ClubRole
+from infra.projections.tournaments import PairedMatch
+from infra.redis.keys import Lane
+from infra.store.leases import LaneLeases
+from infra.store.redis_store import RedisStore
+from services.app.admission import change_admission
+from services.app.clubs import ClubChanges, change_club, found_club
+from services.app.tournaments import view_of
+from tests.helpers.api import Api, Player, until
+from tests.helpers.web import Guest, door, refusal
+from workers.tournament_manager import TournamentManager
+
+Come = Callable[..., Guest]
+
+PLAN = {
+    "name": "Autumn cup",
+    "game": "goliath",
+    "time": "3",
+    "section": "3",
+    "players": "3",
+    "start": "full",
+}
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("tournaments")) as api:
+        api.parts.admissions.change({"clubs": "members"})
+        yield api
+
+
+@pytest.fixture
+def come(api: Api) -> Iterator[Come]:
+    with door(api) as come:
+        yield come
+
+
+def made(guest: Guest, **changes: str) -> str:
+    """Make a tournament by its form, and return its page."""
+    answer = guest.send("/tournaments/new", {**PLAN, **changes}, on="/tournaments/new")
+    assert answer.status_code == 303, refusal(answer.text)
+    return answer.headers["location"]
+
+
+def act(guest: Guest, page: str, do: str, userid: str = "") -> str:
+    """Press a button of a tournament's page, and return the page that follows."""
+    answer = guest.send(f"{page}/act", {"do": do, "userid": userid}, on=page)
+    assert answer.status_code == 303, refusal(answer.text)
+    return guest.page(page)
+
+
+def opened(guest: Guest, **changes: str) -> str:
+    """Make a tournament and open it for entry."""
+    page = made(guest, **changes)
+    act(guest, page, "open")
+    return page
+
+
+def number_of(page: str) -> int:
+    return int(page.rpartition("/")[2])
+
+
+def managed(api: Api, page: str, seen: Callable[[dict[int, PairedMatch]], object]) -> None:
+    """Have the manager work until the matches of a tournament are as they should be."""
+    with api.server.client(blocking_timeout=5) as client:
+        store = RedisStore(client, Mode.FSYNC)
+        woken: list[Lane] = []
+        lanes = LaneLeases(client, woken.append)
+        manager = TournamentManager(store, lanes, client, api.parts.statements)
+
+        def turned() -> object:
+            api.caught_up()
+            manager.tick()
+            return seen(api.parts.tournaments.matches(number_of(page)))
+
+        until(turned)
+    api.caught_up()
+
+
+def begun(api: Api, come: Come, **changes: str) -> tuple[Guest, str, list[Player]]:
+    """Fill a tournament of three, so that it starts and its matches begin."""
+    host, players = come(api.player()), api.players(3)
+    page = opened(host, **changes)
+    for player in players:
+        act(come(player), page, "enter")
+    managed(api, page, lambda matches: len(matches) == 3)
+    return host, page, players
+
+
+def resign_all(api: Api, page: str, player: Player) -> None:
+    """Have a player resign all matches that go on."""
+    view = view_of(api.parts, None, number_of(page))
+    for pairing, one in view.state.pairings:
+        seats = [view.players[one.first], view.players[one.second]]
+        if player.account in seats and not view.matches[pairing].result:
+            assert player.give(view.matches[pairing].board, {"do": "resign"}).is_success
+
+
+def test_a_tournament_is_made_entered_played_and_confirmed_on_its_pages(
+    api: Api, come: Come
+) -> None:
+    host, page, players = begun(api, come)
+    shown = come(players[0]).page(page)
+    assert "Being played." in shown
+    assert "3 matches have no result yet." in shown
+    for player in players:
+        assert f'<a href="/players/{player.name}">' in shown
+    assert f'<a href="{page}" dir="auto">Autumn cup</a>' in come(players[0]).page("/")
+    boards = set(re.findall(r'<a class="(?:going|due)" href="/m/(\d+)"', shown))
+    assert len(boards) == 3
+    assert shown.count('class="due"') == 3  # of each match, one player is to move
+    resign_all(api, page, players[0])
+    managed(api, page, lambda some: sum(bool(one.counted) for one in some.values()) == 2)
+    early = host.send(f"{page}/act", {"do": "confirm"}, on=page)
+    assert (early.status_code, "1 match" in early.text) == (409, True)
+    resign_all(api, page, players[1])
+    managed(api, page, lambda some: all(one.counted for one in some.values()))
+    assert "Confirm the places" in host.page(page)
+    assert "Confirm the places" not in come(players[0]).page(page)
+    done = act(host, page, "confirm")
+    assert "Over, the places are confirmed." in done
+    order = re.findall(r'<span class="place">(\d)</span> .*?/players/(\w+)"', done)
+    assert order == [(str(n), players[3 - n].name) for n in (1, 2, 3)]
+    rows = list(csv.DictReader(io.StringIO(host.page(f"{page}/table.csv"))))
+    assert [(row["player"], row["place"], row["points"]) for row in rows] == [
+        (players[2].name, "1", "2.0"),
+        (players[1].name, "2", "1.0"),
+        (players[0].name, "3", "0.0"),
+    ]
+    api.caught_up()
+    assert page in host.page("/tournaments?state=ended")
+
+
+def test_the_lists_show_what_is_open_and_what_is_ones_own(api: Api, come: Come) -> None:
+    host, other = come(api.player()), come(api.player())
+    hidden, page = made(host, name="Not yet"), opened(host, name="Open <b>")
+    api.caught_up()
+    shown = other.page("/tournaments")
+    assert "Open &lt;b&gt;" in shown
+    assert "0 of 3 players" in shown
+    assert "It starts when 3 players have entered." in shown
+    assert "Not yet" not in shown
+    assert "Not yet" in host.page("/tournaments")
+    assert other.get(hidden).status_code == 404
+    assert host.page("/tournaments?state=running").count("Open &lt;b&gt;") == 0
+    act(other, page, "enter")
+    api.caught_up()
+    assert 'id="own-title"' in other.page("/tournaments")
+    assert other.get("/tournaments?state=best").status_code == 400
+    assert 'href="/tournaments"' in other.page("/")
+
+
+def test_a_form_with_mistakes_comes_back_with_all_that_was_typed(api: Api, come: Come) -> None:
+    host = come(api.player())
+    wrong = {
+        "name": "Cup",
+        "text": "**bold**",
+        "section": "99",
+        "players": "",
+        "least": "few",
+        "double": "on",
+    }
+    answer = host.send("/tournaments/new", {**PLAN, **wrong}, on="/tournaments/new")
+    assert answer.status_code == 422
+    for said in (
+        "Please fix the 3 fields marked in red.",
+        "Enter a number from 3 to 15.",
+        "Enter how many players make it full.",
+        'value="few"',
+        "**bold**",
+        'name="double" value="on" checked',
+    ):
+        assert said in answer.text
+    past = {"start": "date", "starts": "2020-01-01T10:00"}
+    late = host.send("/tournaments/new", {**PLAN, **past}, on="/tournaments/new")
+    assert (late.status_code, "2020-01-01T10:00" in late.text) == (422, True)
+    named = host.send("/tournaments/new", {**PLAN, "name": ""}, on="/tournaments/new")
+    assert (named.status_code, 'id="wrong-name"' in named.text) == (422, True)
+    for starts in ("", "soon"):
+        fields = {**PLAN, "start": "date", "starts": starts}
+        undated = host.send("/tournaments/new", fields, on="/tournaments/new")
+        assert (undated.status_code, 'id="wrong-starts"' in undated.text) == (422, True)
+
+
+def test_a_form_that_is_sent_twice_makes_one_tournament(api: Api, come: Come) -> None:
+    host = come(api.player())
+    form = host.page("/tournaments/new")
+    fields = {
+        **PLAN,
+        "csrf": re.findall(r'name="csrf" value="([^"]+)"', form)[0],
+        "key": re.findall(r'name="key" value="([^"]+)"', form)[0],
+    }
+    first, second = (host.http.post("/tournaments/new", data=fields) for _ in range(2))
+    assert first.headers["location"] == second.headers["location"]
+
+
+def test_another_is_made_like_an_earlier_one(api: Api, come: Come) -> None:
+    host = come(api.player())
+    page = made(
+        host, text="*hello*", time="own", **{"own-days": "5"}, double="on", unrated="yes",
+        least="1400", most="1600", section="5", players="10",
+    )  # fmt: skip
+    form = host.page(f"/tournaments/new?like={number_of(page)}")
+    for said in (
+        'value="Autumn cup"',
+        "*hello*",
+        'name="kept" value="--days=5"',
+        "5 days a move",
+        'value="1400"',
+        'value="10"',
+    ):
+        assert said in form
+    again = {**PLAN, "time": "kept", "kept": "--days=5", "unrated": "yes"}
+    copy = host.send("/tournaments/new", again, on=f"/tournaments/new?like={number_of(page)}")
+    assert "5 days a move" in host.page(copy.headers["location"])
+    assert "unrated" in host.page(copy.headers["location"])
+    stranger = come(api.player())
+    assert stranger.get(f"/tournaments/new?like={number_of(page)}").status_code == 404
+
+
+def test_an_entry_is_taken_back_and_who_comes_late_waits(api: Api, come: Come) -> None:
+    host, players = come(api.player()), api.players(4)
+    page = opened(host, start="organiser")
+    for player in players:
+        assert "By entering you agree to be paired" in come(player).page(page)
+        act(come(player), page, "enter")
+    last = come(players[3])
+    assert "wait for room" in last.page(page)
+    assert "Waiting for room" in come().page(page)
+    again = last.send(f"{page}/act", {"do": "enter"}, on=page)
+    assert (again.status_code, "already" in again.text) == (409, True)
+    removed = last.send(f"{page}/act", {"do": "leave", "userid": players[0].name}, on=page)
+    assert removed.status_code == 403
+    assert f"{players[0].name}</a>" in act(host, page, "leave", players[1].name)
+    assert "You have entered." in last.page(page)
+    assert f"/players/{players[1].name}" not in last.page(page)
+    act(last, page, "leave")
+    early = host.send(f"{page}/act", {"do": "start"}, on=page)
+    assert (early.status_code, "3 players are needed" in early.text) == (409, True)
+    for do in ("start", "cancel", "open", "confirm"):
+        assert last.send(f"{page}/act", {"do": do}, on=page).status_code in (403, 409)
+    assert "Cancelled before the start." in act(host, page, "cancel")
+    assert last.send(f"{page}/act", {"do": "dance"}, on=page).status_code == 400
+
+
+def test_a_player_who_leaves_is_taken_out_by_the_organiser(api: Api, come: Come) -> None:
+    host, page, players = begun(api, come)
+    fields = {"do": "withdraw", "userid": players[0].name, "kind": "silent", "why": "no word"}
+    refused = come(players[1]).send(f"{page}/act", fields, on=page)
+    assert refused.status_code == 403
+    untold = host.send(f"{page}/act", {**fields, "why": "", "section": "1"}, on=page)
+    assert untold.status_code in (400, 422)
+    assert '<section id="withdraw"><details open>' in untold.text
+    assert host.send(f"{page}/act", fields, on=page).status_code == 303
+    managed(api, page, lambda some: sum(bool(one.result) for one in some.values()) == 2)
+    shown = host.page(page)
+    assert "1 match has no result yet." in shown
+    assert '<span class="tag">withdrawn</span>' in shown
+    assert "Take a player out" not in come(players[1]).page(page)
+
+
+def test_name_and_text_are_changed_by_the_organiser_alone(api: Api, come: Come) -> None:
+    host, other = come(api.player()), come(api.player())
+    page = opened(host)
+    fields = {"name": "Winter cup", "text": "# Hello <script>"}
+    assert other.send(f"{page}/text", fields, on=page).status_code == 403
+    assert host.send(f"{page}/text", fields, on=page).status_code == 303
+    shown = come().page(page)
+    assert "Winter cup</h1>" in shown
+    assert "<h3>Hello &lt;script&gt;</h3>" in shown
+    bad = host.send(f"{page}/text", {"name": "", "text": "kept"}, on=page)
+    assert (bad.status_code, "kept</textarea>" in bad.text) == (422, True)
+
+
+def test_several_sections_are_shown_one_at_a_time_ones_own_first(api: Api, come: Come) -> None:
+    host, players = come(api.player()), api.players(6)
+    page = opened(host, players="6")
+    for player in players:
+        act(come(player), page, "enter")
+    managed(api, page, lambda matches: len(matches) == 6)
+    view = view_of(api.parts, None, number_of(page))
+    in_second = view.players[view.state.sections[1].players[0]]
+    (player,) = [one for one in players if one.account == in_second]
+    assert "Section 2 of 2" in come(player).page(page)
+    guest = come()
+    assert "Section 1 of 2" in guest.page(page)
+    assert "Section 2 of 2" in guest.page(f"{page}?section=99")
+    second = guest.page(f"{page}?section=2")
+    assert second.count('<th scope="row"') == 3
+    assert f"/players/{player.name}" in second
+    rows = list(csv.DictReader(io.StringIO(guest.page(f"{page}/table.csv"))))
+    assert [row["section"] for row in rows] == ["1"] * 3 + ["2"] * 3
+
+
+def test_a_match_of_a_tournament_says_so_and_has_no_buttons_that_are_refused(
+    api: Api, come: Come
+) -> None:
+    host, page, players = begun(api, come, name="Cup of tea")
+    board = view_of(api.parts, None, number_of(page)).matches[0].board
+    (mine,) = [one for one in players if 'id="proposing"' in come(one).page(f"/m/{board}")][:1]
+    shown = come(mine).page(f"/m/{board}")
+    assert f'<a href="{page}" dir="auto">Cup of tea</a>' in shown
+    proposing = shown.partition('id="proposing"')[2].partition("</details>")[0]
+    assert "Offer a draw" in proposing
+    assert "Resign" in proposing
+    for refused in ("Decline match", "Offer to call it off", "takeback"):
+        assert refused not in proposing
+    for guest in (host, come()):
+        answer = guest.get(f"/m/{number_of(page)}")
+        assert (answer.status_code, answer.headers["location"]) == (303, page)
+    assert come().get("/m/999999").status_code == 404
+
+
+def test_a_tournament_of_a_club_is_seen_and_entered_by_those_whom_the_club_lets(
+    api: Api, come: Come
+) -> None:
+    owner, member, stranger = api.players(3)
+    found_club(api.parts, owner.account, "Knights")
+    club = change_club(
+        api.parts, owner.account, "knights", ClubChanges(visible_to=ClubAudience.CLUB)
+    )
+    api.parts.clubs.put_member(club, member.account, ClubRole.MEMBER)
+    host = come(owner)
+    assert "members of Knights" in host.page("/tournaments/new")
+    assert "members of Knights" not in come(member).page("/tournaments/new")
+    page = opened(host, club="knights", name="Knights only")
+    api.caught_up()
+    assert "For members of Knights." in act(come(member), page, "enter")
+    for guest in (come(stranger), come()):
+        assert guest.get(page).status_code == 404
+        assert guest.get(f"{page}/table.csv").status_code == 404
+        assert guest.get(f"/m/{number_of(page)}").status_code == 404
+        assert "Knights only" not in guest.page("/tournaments")
+
+
+def test_tournaments_in_german(api: Api, come: Come) -> None:
+    host = come(api.player())
+    page = opened(host)
+    host.send("/account/preferences", {"language": "de"})
+    shown = host.page(page)
+    for said in ("Offen für Meldungen.", "sobald 3 Spieler gemeldet sind", "Bedingungen"):
+        assert said in shown
+    assert "Neues Turnier" in host.page("/tournaments/new")
+    assert "Turniere" in host.page("/tournaments")
+
+
+def test_guests_see_no_tournament_where_matches_are_for_members(api: Api, come: Come) -> None:
+    host = come(api.player())
+    page = opened(host)
+    change_admission(api.parts, {"visible_to": "members"})
+    try:
+        guest = come()
+        for path in ("/tournaments", page, f"{page}?section=1", f"{page}/table.csv"):
+            answer = guest.get(path)
+            assert answer.status_code == 303, path
+            assert urlsplit(answer.headers["location"]).path == "/login"
+        assert host.get(page).status_code == 200
+    finally:
+        change_admission(api.parts, {"visible_to": "everybody"})
