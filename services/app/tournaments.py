@@ -317,6 +317,15 @@ def view_of(app: App, viewer: AccountId | None, number: int) -> TournamentView:
     )
 
 
+def is_tournament(app: App, viewer: AccountId | None, number: int) -> bool:
+    """Return whether a number is that of a tournament that an account may see."""
+    try:
+        _visible_state(app, viewer, number)
+    except Refusal:
+        return False
+    return True
+
+
 def _visible_state(app: App, viewer: AccountId | None, number: int) -> TournamentState:
     (data,) = app.store.snapshots([number])
     found = unpack(data)

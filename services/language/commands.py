@@ -15,6 +15,7 @@ from services.language.handlers import (
     messages,
     multiple,
     rankings,
+    tournaments,
     vacations,
 )
 from services.language.handlers import follows as blocks
@@ -109,6 +110,7 @@ GENERAL_FORMS: Final = (
     ),
     *follows.FORMS,
     *clubs.FORMS,
+    *tournaments.FORMS,
     signed(
         "mute",
         "mute",
