@@ -10,8 +10,8 @@ from redis.exceptions import RedisError
 from domain.errors import Code, Refusal
 from domain.match.events import Called, DealProposed, Event
 from domain.match.history import EventEnvelope, decode_event, replay
-from infra.languages.wording import N_
 from domain.match.start import read_draw_options
+from infra.languages.wording import N_
 from services.app.commands import (
     PLAIN_ACTIONS,
     Accept,
