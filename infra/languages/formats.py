@@ -31,8 +31,8 @@ class Formats:
         span = timedelta(**{f"{unit}s": count})
         return format_timedelta(span, granularity=unit, threshold=1e9, locale=self._locale)  # type: ignore[arg-type]
 
-    def number(self, number: int) -> str:
-        """Return a number with its thousands marked."""
+    def number(self, number: float) -> str:
+        """Return a number with its thousands marked, and at most three decimals."""
         return format_decimal(number, locale=self._locale)
 
     def names(self, names: Sequence[str]) -> str:

@@ -99,8 +99,8 @@ class Wording:
             return self.gettext("%(hours)s h %(minutes)s min", hours=hours, minutes=minutes % 60)
         return self.gettext("%(minutes)s min", minutes=minutes)
 
-    def number(self, number: int) -> str:
-        """Return a number with its thousands marked."""
+    def number(self, number: float) -> str:
+        """Return a number with its thousands marked, and at most three decimals."""
         return self._formats.number(number)
 
     def names(self, names: Sequence[str]) -> str:
