@@ -29,7 +29,7 @@ from domain.tournament.commands import (
 )
 from domain.tournament.standings import SectionTable, section_table
 from domain.tournament.state import Phase, TournamentState
-from domain.tournament.terms import Form, TournamentTerms, check_terms
+from domain.tournament.terms import TournamentForm, TournamentTerms, check_terms
 from infra.people.tournament_texts import TournamentText, checked_text
 from infra.projections.tournaments import PairedMatch, TournamentRow
 from services.app import clubs
@@ -123,7 +123,7 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
     rules = read_multiplayer_game(plan.game)
     club = clubs.organised(app, account, plan.club).id if plan.club else ""
     found = TournamentTerms(
-        form=Form.ROUND_ROBIN,
+        form=TournamentForm.ROUND_ROBIN,
         rules=rules_id(rules),
         options=rules.write_options(rules.read_options(plan.options)),
         clock=read_time_control(plan.terms),

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any, Final
 
 from domain.errors import Code, Refusal
-from domain.rules import rules_by_id
+from domain.records import AccountId
+from domain.tournament.standings import SectionTable, TableLine
 from infra.languages.wording import N_, Wording
 from services.app import tournaments as use_cases
 from services.app.names import names_of
@@ -21,10 +22,11 @@ from services.language.form import OWN, CommandForm, signed
 from services.language.handlers.play import deliver
 from services.language.invocation import Invocation
 from services.words.tournaments import (
-    entrant_lines,
+    game_line,
     phase_name,
+    points_text,
+    progress,
     start_sentence,
-    table_lines,
     terms_lines,
 )
 
@@ -36,6 +38,10 @@ _SWITCHES: Final[Mapping[str, str]] = {
 }
 _OWN_FLAGS: Final = frozenset({*_NUMBERS, *_SWITCHES, "--start", "--rating", "--club"})
 """The flags of a tournament itself; all others are the time control's and the game's."""
+
+_NO_RESULT: Final = "."
+_SELF: Final = "*"
+"""Cells of a table: a match without a result, and a player against themselves."""
 
 _NUMBER: Final = re.compile(r"[0-9]{1,6}")
 _BAND: Final = re.compile(r"(?=.*[0-9])([0-9]{0,4})-([0-9]{0,4})")
@@ -53,9 +59,9 @@ def tournaments(call: Invocation) -> Answer:
 
 def _line(one: ListedTournament, words: Wording) -> str:
     row = one.row
-    players = words.ngettext("%(count)s player", "%(count)s players", row.entered)
-    game = " ".join((rules_by_id(row.rules).title, *row.options))
-    return f"{row.number:>6}  {one.name}: {game}, {players}, {phase_name(row.phase, words)}"
+    game = game_line(row.rules, row.options, words)
+    said = f"{phase_name(row.phase, words)}, {progress(row, words)}"
+    return f"{row.number:>6}  {one.name}: {game}; {said}"
 
 
 def tournament(call: Invocation) -> Answer:
@@ -74,25 +80,66 @@ def tournament(call: Invocation) -> Answer:
 
 
 def _about(call: Invocation, view: TournamentView) -> list[str]:
-    """Return the lines about a tournament's terms, its organiser and its club."""
+    """Return the lines about a tournament's terms and its organiser."""
     words, organiser = call.words, view.state.organiser
     name = names_of(call.app, [organiser], words)[organiser]
-    lines = [*terms_lines(view.terms, words), words.gettext("organiser: %(name)s", name=name)]
-    if view.club:
-        lines.append(words.gettext("for members of the club %(club)s", club=view.club))
-    return lines
+    return [
+        *terms_lines(view.terms, words, view.club),
+        words.gettext("organiser: %(name)s", name=name),
+    ]
 
 
 def _players(call: Invocation, view: TournamentView) -> list[str]:
     """Return the entrants, or the table of each section."""
-    names = names_of(call.app, view.players, call.words)
+    words, names = call.words, names_of(call.app, view.players, call.words)
     if not view.tables:
-        return ["\n".join(entrant_lines(view.state, names, call.words))]
+        return ["\n".join(_entrant_lines(view, names, words))]
     shown = [names[account] for account in view.players]
     return [
-        "\n".join([call.words.gettext("section %(number)s", number=n), *table_lines(table, shown)])
+        "\n".join(
+            [words.gettext("section %(number)s", number=n), *_table_lines(table, shown, words)]
+        )
         for n, table in enumerate(view.tables, 1)
     ]
+
+
+def _entrant_lines(
+    view: TournamentView, names: Mapping[AccountId, str], words: Wording
+) -> list[str]:
+    """Return a line for each entrant before the start, in the order of entry; those without room say so."""
+    waits = f", {words.gettext('waits for room')}"
+    return [
+        f"{number:>3}  {names[one.account]} ({one.rating}){waits if number > view.terms.room else ''}"
+        for number, one in enumerate(view.state.entrants, 1)
+    ]
+
+
+def _table_lines(table: SectionTable, names: Sequence[str], words: Wording) -> list[str]:
+    """Return a section's table: place, number, player, points, and a cell for each opponent.
+
+    `names` are those of all players by their numbers in the tournament. A match without a result is a dot; where a
+    pair plays twice, a cell has both.
+    """
+    rows = [_cells(line, table.players) for line in table.lines]
+    points = [points_text(line.points, words) for line in table.lines]
+    name = max(len(names[player]) for player in table.players)
+    most, wide = max(map(len, points)), max(len(cell) for row in rows for cell in row)
+    wide = max(wide, len(str(len(rows))))
+    numbers = {player: number for number, player in enumerate(table.players, 1)}
+    before = " " * len(f"{0:>2} {0:>3}  {'':{name}} {'':{most}}  ")
+    lines = [before + " ".join(f"{number:>{wide}}" for number in numbers.values())]
+    for line, made, row in zip(table.lines, points, rows, strict=True):
+        player = f"{line.place:>2} {numbers[line.player]:>3}  {names[line.player]:{name}}"
+        lines.append(f"{player} {made:>{most}}  {' '.join(f'{cell:>{wide}}' for cell in row)}")
+    return lines
+
+
+def _cells(line: TableLine, players: Sequence[int]) -> list[str]:
+    """Return the cells of a player in the order of the columns."""
+    halves = dict.fromkeys(players, "")
+    for cell in line.cells:
+        halves[cell.other] += cell.half or _NO_RESULT
+    return [halves[player] or _SELF for player in players]
 
 
 def new(call: Invocation) -> Answer:
@@ -143,19 +190,18 @@ _FORMS_OF_FLAGS: Final[Mapping[str, str]] = {
 
 def _fields_of(name: str, value: str | None) -> dict[str, Any] | None:
     """Return the fields of the plan that a flag sets; None if its value can't be read."""
+    found: dict[str, Any] | None = None
     if name in _SWITCHES:
-        return {_SWITCHES[name]: True} if value is None else None
-    if not value:
-        return None
-    if name in _NUMBERS:
-        return {_NUMBERS[name]: int(value)} if _NUMBER.fullmatch(value) else None
-    if name == "--rating":
-        band = _BAND.fullmatch(value)
-        return band and {"least_rating": int(band[1] or 0), "most_rating": int(band[2] or 0)}
-    if name == "--start":
-        at = _moment(value)
-        return at and {"starts": at}
-    return {"club": value}
+        found = {_SWITCHES[name]: True} if value is None else None
+    elif value and name in _NUMBERS and _NUMBER.fullmatch(value):
+        found = {_NUMBERS[name]: int(value)}
+    elif value and name == "--rating" and (band := _BAND.fullmatch(value)):
+        found = {"least_rating": int(band[1] or 0), "most_rating": int(band[2] or 0)}
+    elif value and name == "--start" and (at := _moment(value)) is not None:
+        found = {"starts": at}
+    elif value and name == "--club":
+        found = {"club": value}
+    return found
 
 
 def _moment(text: str) -> int | None:

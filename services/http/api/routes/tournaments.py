@@ -11,7 +11,7 @@ from domain.clocks.time_control import write_time_control
 from domain.errors import Code
 from domain.records import AccountId
 from domain.tournament.standings import TableLine
-from domain.tournament.state import Section
+from domain.tournament.state import PairedSection
 from domain.tournament.terms import ONE_POINT, TournamentTerms
 from infra.languages.wording import IN_ENGLISH
 from infra.people.tokens import Scope
@@ -23,7 +23,6 @@ from services.app.tournaments import ListedTournament, TournamentPlan, Tournamen
 from services.http.api.auth import AnyRequest, Context, Own, viewer_of
 from services.http.api.bodies import RequestBody, Sender
 from services.http.api.declared import ANYBODY, COMMAND_ERRORS, ApiRoutes, refuses
-from services.http.api.routes.players import next_cursor
 from services.http.api.routes.start import Words
 from services.words.agreements import described
 
@@ -257,12 +256,11 @@ def list_tournaments(
 ) -> TournamentList:
     """Return a page of tournaments; those of clubs whose members alone see them need your token."""
     found = tournaments.tournaments_for(context.app, viewer_of(request), which, start)
-    size = tournaments.PAGE
     userids = userids_of(context.app, [one.row.organiser for one in found])
-    more = which != "own" and len(found) == size
-    return TournamentList(
-        tuple(_listed(one, userids) for one in found), next_cursor(start, size, size + more)
-    )
+    # asked for by itself, because a page leaves out those of clubs that the caller does not see
+    after = start + tournaments.PAGE
+    more = which != "own" and bool(context.app.tournaments.listed(which, after, 1))
+    return TournamentList(tuple(_listed(one, userids) for one in found), after if more else None)
 
 
 def _listed(one: ListedTournament, userids: Mapping[AccountId, str | None]) -> TournamentInList:
@@ -355,7 +353,7 @@ def _line(line: TableLine) -> StandingsLine:
     )
 
 
-def _pairings(section: Section, view: TournamentView) -> tuple[PairingInSection, ...]:
+def _pairings(section: PairedSection, view: TournamentView) -> tuple[PairingInSection, ...]:
     return tuple(
         PairingInSection(
             pairing=number,
