@@ -107,7 +107,7 @@ def _tally(section: PairedSection, state: TournamentState, terms: TournamentTerm
     return Tally(len(section.players), points, _counted(section, state))
 
 
-def _counted(section: Section, state: TournamentState) -> list[ScheduledMatch]:
+def _counted(section: PairedSection, state: TournamentState) -> list[ScheduledMatch]:
     """Return the matches that count, with the forfeits of those who have left."""
     place = {player: number for number, player in enumerate(section.players)}
     matches = []

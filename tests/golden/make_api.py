@@ -390,7 +390,7 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
     for one in players.values():
         assert one.post(f"/api/tournaments/{number}/entry", {"robot": ""}).is_success
     said.call("start_tournament", alice, number=number)
-    manager = TournamentManager(parts.store, parts.lanes, parts.data)
+    manager = TournamentManager(parts.store, parts.lanes, parts.data, parts.statements)
     _turn(said, manager, lambda: len(parts.tournaments.matches(number)) == len(players))
     boards = [one.board for one in parts.tournaments.matches(number).values()]
     for board in boards:
@@ -400,6 +400,13 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("show_tournament", number=number)
     said.call("list_tournaments", list="running")
     said.call("confirm_places", alice, number=number)
+    other = alice.post("/api/tournaments", cup).json()["board"]
+    assert alice.post(f"/api/tournaments/{other}/open").is_success
+    for one in (bob, frieda, said.api.player(name="gerda")):
+        assert one.post(f"/api/tournaments/{other}/entry", {"robot": ""}).is_success
+    assert alice.post(f"/api/tournaments/{other}/start").is_success
+    gone = {"userid": "gerda", "kind": "accepted", "text": "Gerda is ill."}
+    said.call("withdraw_player", alice, gone, number=other)
     other = alice.post("/api/tournaments", cup).json()["board"]
     said.call("cancel_tournament", alice, number=other)
 

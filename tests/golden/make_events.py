@@ -38,6 +38,7 @@ from domain.tournament.commands import (
     ConfirmPlaces,
     EnterTournament,
     LeaveTournament,
+    WithdrawPlayer,
 )
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2
 from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament
@@ -276,6 +277,17 @@ def cancelled():
     return found
 
 
+def left():
+    """A tournament of which one player leaves with a word, and one without."""
+    found = Tournament()
+    found.draft()
+    found.enter(3)
+    found.report("1-0")
+    for player, kind in ((PLAYERS[0], "accepted"), (PLAYERS[1], "silent")):
+        found.do(ORGANISER, WithdrawPlayer(account=player, kind=kind, text=digest("gone")))
+    return found
+
+
 MATCHES = {
     "agreed": agreed,
     "dealt": dealt,
@@ -294,7 +306,7 @@ MATCHES = {
     "resigned": resigned,
 }
 
-TOURNAMENTS = {"cancelled tournament": cancelled, "tournament": tournament}
+TOURNAMENTS = {"cancelled tournament": cancelled, "left tournament": left, "tournament": tournament}
 ALL = MATCHES | TOURNAMENTS
 
 

@@ -217,15 +217,11 @@ def test_the_scheduler_runs_tournaments_with_its_own_rights(judge, valkey, tmp_p
     judge.execute_command("ACL", "LOG", "RESET")
     with app_of("scheduler", valkey.url, tmp_path) as parts:
         parts.durability_watch().tick()
-        manager = TournamentManager(parts.store, parts.lanes, parts.data)
-        manager.tick()
-        hall.bench.drain()
-        settle(hall.side)
+        hall.manager = TournamentManager(parts.store, parts.lanes, parts.data, parts.statements)
+        hall.turn()
         assert len(hall.matches) == 3
         hall.lose(PLAYERS[0])
-        settle(hall.side)
-        manager.tick()
-        hall.bench.drain()
+        hall.turn()
     assert len(hall.state.reports) == 2
     denied: Any = judge.execute_command("ACL", "LOG")
     assert denied == []

@@ -280,8 +280,11 @@ LINES = {
     ),
     (*GUESSED, "not-an-organiser", "already-started"): ("tournament open {number} {name} {password}",),
     (*GUESSED, "not-an-organiser", "too-early"): ("tournament start {number} {name} {password}",),
-    (*GUESSED, "not-an-organiser", "not-started"): ("tournament confirm {number} {name} {password}",),
     (*GUESSED, "not-an-organiser", "ok"): ("tournament cancel {number} {name} {password}",),
+    (*GUESSED, "not-an-organiser", "not-started"): (
+        "tournament confirm {number} {name} {password}",
+        "tournament withdraw {number} {name} {password} {other} silent gone",
+    ),
     (*GUESSED, "not-entered", "not-entered"): ("tournament leave {number} {name} {password}",),
     (*GUESSED, "bad-address", "bad-address"): ("verify {name} {password} 123456",),
     OF_A_PLAYER: (

@@ -9,6 +9,7 @@ from typing import Any, Final
 from domain.errors import Code, Refusal
 from domain.records import AccountId
 from domain.tournament.standings import SectionTable, TableLine
+from domain.tournament.withdrawals import WithdrawalKind
 from infra.languages.wording import N_, Wording
 from services.app import tournaments as use_cases
 from services.app.names import names_of
@@ -19,6 +20,7 @@ from services.language.answer import Answer
 from services.language.arguments import read_tournament
 from services.language.authentication import signer_if_any
 from services.language.form import OWN, CommandForm, signed
+from services.language.handlers.messages import text_of
 from services.language.handlers.play import deliver
 from services.language.invocation import Invocation
 from services.words.tournaments import (
@@ -244,6 +246,15 @@ def start(call: Invocation) -> Answer:
     return _deliver(call, asked, N_("tournament %(number)s has started; its matches begin now"))
 
 
+def withdraw(call: Invocation) -> Answer:
+    """Take out a player who has left, as the organiser or an arbiter."""
+    player = _other(call)
+    kind = next(one for one in WithdrawalKind if call.line.has(one))
+    asked = use_cases.withdraw(call.app, call.actor, _number(call), player, kind, text_of(call))
+    left = N_("%(player)s has left tournament %(number)s")
+    return _deliver(call, asked, left, player=player.lower())
+
+
 def confirm(call: Invocation) -> Answer:
     """Confirm the places."""
     asked = use_cases.confirm(call.app, call.actor, _number(call))
@@ -335,6 +346,13 @@ FORMS: Final = (
         f"NUMBER {OWN}",
         N_("close the entry to your tournament, and start its matches"),
         start,
+    ),
+    signed(
+        "tournament_withdraw",
+        "tournament withdraw",
+        f"NUMBER {OWN} userid accepted|silent TEXT",
+        N_("take a player out of your tournament who has said so, or has left without a word"),
+        withdraw,
     ),
     signed(
         "tournament_confirm",

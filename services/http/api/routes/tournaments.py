@@ -1,6 +1,6 @@
 """Tournaments: their lists and tables, entering and leaving, and what organisers do."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Literal
 
 import msgspec
@@ -13,6 +13,7 @@ from domain.records import AccountId
 from domain.tournament.standings import TableLine
 from domain.tournament.state import PairedSection
 from domain.tournament.terms import ONE_POINT, TournamentTerms
+from domain.tournament.withdrawals import WithdrawalKind
 from infra.languages.wording import IN_ENGLISH
 from infra.people.tokens import Scope
 from services.app import tournaments
@@ -91,6 +92,16 @@ class TournamentEntry(RequestBody, frozen=True):
 
     robot: Annotated[str, msgspec.Meta(max_length=24)] = ""
     """Userid of a robot that you enter as the organiser; empty to enter yourself."""
+
+
+class PlayerWithdrawal(RequestBody, frozen=True):
+    """A player who leaves a tournament that runs."""
+
+    userid: Annotated[str, msgspec.Meta(max_length=24, examples=["bob"])]
+    kind: WithdrawalKind
+    """`accepted`: announced, and the remaining matches are annulled; `silent`: they are lost."""
+    text: Annotated[str, msgspec.Meta(max_length=4_000, examples=["Bob is ill."])]
+    """The reasons, which the players of these matches read."""
 
 
 class TournamentInList(msgspec.Struct, frozen=True):
@@ -191,6 +202,8 @@ class StandingsLine(msgspec.Struct, frozen=True):
     """In the order of the terms."""
     left: int
     """How many matches have no result that counts."""
+    withdrawn: bool
+    """Whether the player has left."""
     best: int
     """The best place that is still possible."""
     worst: int
@@ -305,7 +318,9 @@ def _shown(app: App, view: TournamentView) -> ShownTournament:
             for place, one in enumerate(state.entrants)
         ),
         sections=tuple(
-            TournamentSection(tuple(map(_line, table.lines)), _pairings(section, view))
+            TournamentSection(
+                tuple(_line(line, view.withdrawn) for line in table.lines), _pairings(section, view)
+            )
             for section, table in zip(state.sections, view.tables, strict=True)
         ),
         left=view.left,
@@ -341,13 +356,14 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
     )
 
 
-def _line(line: TableLine) -> StandingsLine:
+def _line(line: TableLine, withdrawn: Collection[int]) -> StandingsLine:
     return StandingsLine(
         place=line.place,
         player=line.player,
         points=float(line.points),
         tiebreaks=tuple(map(float, line.tiebreaks)),
         left=line.left,
+        withdrawn=line.player in withdrawn,
         best=line.possible.best,
         worst=line.possible.worst,
     )
@@ -428,6 +444,20 @@ async def open_tournament(number: Number, sender: Sender) -> Answered:
 async def start_tournament(number: Number, sender: Sender) -> Answered:
     """Close the entry and pair the players, as the organiser; the matches begin within seconds."""
     return await sender.submit(tournaments.start(sender.app, sender.actor, number))
+
+
+@api.post("/api/tournaments/{number:int}/withdrawals", "Take out a player", Scope.PLAY, waits=True)
+@refuses(
+    *(*_ACTING, *COMMAND_ERRORS, Code.NOT_ENTERED, Code.NOT_ALLOWED, Code.UNKNOWN_USER),
+    *(Code.TOO_LONG, Code.TOO_MANY),
+)
+async def withdraw_player(
+    number: Number, data: JSONBody[PlayerWithdrawal], sender: Sender
+) -> Answered:
+    """Take a player out of a tournament that runs, as its organiser or as an arbiter."""
+    return await sender.submit(
+        tournaments.withdraw(sender.app, sender.actor, number, data.userid, data.kind, data.text)
+    )
 
 
 @api.post("/api/tournaments/{number:int}/confirm", "Confirm the places", Scope.PLAY, waits=True)
