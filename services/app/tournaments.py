@@ -183,15 +183,15 @@ def open_entry(app: App, actor: Actor, number: int) -> Steps[Answered]:
 def enter(app: App, actor: Actor, number: int, robot: str = "") -> Steps[Answered]:
     """Enter a tournament, which is the consent to be paired; an organiser may enter a `robot` by its userid.
 
-    `already-entered`, `not-allowed` outside the ratings and for a club's other members, `sanctioned`.
+    `already-entered`, `against-terms` outside the ratings and for a club's other members, `sanctioned`.
     """
     view = view_of(app, actor.account, number)
     account = app.accounts.id_of(robot) if robot else actor.account
     if robot and robot_level(account) is None:
-        raise Refusal(Code.NOT_ALLOWED, SAY("enter-yourself"))
+        raise Refusal(Code.AGAINST_TERMS, SAY("enter-yourself"))
     check_may_start(app, actor.account)
     if view.terms.club and not robot and not clubs.is_member(app, view.terms.club, account):
-        raise Refusal(Code.NOT_ALLOWED, SAY("tournament-of-club"))
+        raise Refusal(Code.AGAINST_TERMS, SAY("tournament-of-club"))
     rating = app.ratings.player(view.terms.rules.partition("/")[0], account).display_value
     command = EnterTournament(rating=rating, account=account if robot else b"")
     return (yield from _ask(app, actor, number, command))
@@ -218,7 +218,7 @@ def withdraw(
 
     `kind` is `accepted` for one who has announced it, whose remaining matches are annulled, and `silent` for one whose
     remaining matches are lost. The reasons are those of the rulings that end the matches, and their players read them.
-    `not-an-organiser`, `not-entered`, `not-allowed` in the own section, `too-late`, and as a text is refused.
+    `not-an-organiser`, `not-entered`, `against-terms` in the own section, `too-late`, and as a text is refused.
     """
     state = _visible_state(app, actor.account, number)
     if actor.account != state.organiser and not app.is_arbiter(actor.account):

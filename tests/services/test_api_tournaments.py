@@ -145,7 +145,7 @@ def test_players_of_a_match_of_a_tournament_can_not_decline_or_call_it_off(api: 
         {"do": "offer", "kind": "undo"},
     ):
         answer = first.give(board, body)
-        assert code_of(answer) == "not-allowed"
+        assert code_of(answer) == "against-terms"
         assert answer.json()["detail"] == "this is not possible in a match of a tournament"
 
 
@@ -237,7 +237,7 @@ def test_entries_of_oneself_of_robots_and_of_others(api: Api) -> None:
     assert code_of(player.post(path, {})) == "already-entered"
     assert code_of(player.post(path, {"robot": "robot-easy"})) == "not-an-organiser"
     assert organiser.post(path, {"robot": "robot-easy"}).is_success
-    assert code_of(organiser.post(path, {"robot": player.name})) == "not-allowed"
+    assert code_of(organiser.post(path, {"robot": player.name})) == "against-terms"
     assert code_of(player.delete(f"{path}?userid=robot-easy")) == "not-an-organiser"
     assert organiser.delete(f"{path}?userid={player.name}").is_success
     assert code_of(player.delete(path)) == "not-entered"

@@ -171,7 +171,7 @@ def test_an_organiser_enters_robots_where_they_may(hall: Hall) -> None:
     hall.cup(CUP.replace("--full", "--full --robots"))
     assert hall.accepted(f"{line} robot-easy") == "robot-easy has entered tournament 1"
     assert hall.refused(f"{line} bob") == (
-        Code.NOT_ALLOWED,
+        Code.AGAINST_TERMS,
         "players enter tournaments themselves; an organiser can enter robots",
     )
 
@@ -180,7 +180,7 @@ def test_a_player_who_left_is_taken_out(hall: Hall) -> None:
     hall.cup()
     hall.enter(*THREE)
     line = "tournament withdraw 1 alice mad-hatter bob silent He is gone."
-    assert hall.refused(line)[0] == Code.NOT_ALLOWED  # alice plays in this section
+    assert hall.refused(line)[0] == Code.AGAINST_TERMS  # alice plays in this section
     assert (
         hall.refused("tournament withdraw 1 bob yes-we-can carol silent x")[0]
         == Code.NOT_AN_ORGANISER

@@ -139,7 +139,7 @@ REFUSED: list[tuple[Callable[[], Tournament], bytes, TournamentCommand, Code, st
         opened,
         ORGANISER,
         EnterTournament(rating=1500, account=PLAYERS[0]),
-        Code.NOT_ALLOWED,
+        Code.AGAINST_TERMS,
         "robots can't enter",
     ),
     (
@@ -149,8 +149,8 @@ REFUSED: list[tuple[Callable[[], Tournament], bytes, TournamentCommand, Code, st
         Code.NOT_AN_ORGANISER,
         "only the organiser",
     ),
-    (lambda: opened(least_rating=1501), STRANGER, ENTER, Code.NOT_ALLOWED, "1501 or higher; you have 1500"),
-    (lambda: opened(most_rating=1499), STRANGER, ENTER, Code.NOT_ALLOWED, "1499 or lower; you have 1500"),
+    (lambda: opened(least_rating=1501), STRANGER, ENTER, Code.AGAINST_TERMS, "1501 or higher; you have 1500"),
+    (lambda: opened(most_rating=1499), STRANGER, ENTER, Code.AGAINST_TERMS, "1499 or lower; you have 1500"),
     (running, STRANGER, ENTER, Code.TOO_LATE, "the tournament has started"),
     (running, PLAYERS[0], LEAVE, Code.TOO_LATE, "the tournament has started"),
     (running, ORGANISER, CancelTournament(), Code.TOO_LATE, "the tournament has started"),
@@ -178,7 +178,7 @@ REFUSED: list[tuple[Callable[[], Tournament], bytes, TournamentCommand, Code, st
         running,
         PLAYERS[1],
         WithdrawPlayer(account=PLAYERS[0], kind="silent", text=DIGEST),
-        Code.NOT_ALLOWED,
+        Code.AGAINST_TERMS,
         "nobody rules over a section",
     ),
 ]  # fmt: skip

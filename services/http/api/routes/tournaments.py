@@ -406,7 +406,7 @@ def change_tournament(number: Number, data: JSONBody[TournamentWords], own: Own)
 
 @api.post("/api/tournaments/{number:int}/entry", "Enter a tournament", Scope.PLAY, waits=True)
 @refuses(
-    *(*_ACTING, *COMMAND_ERRORS, Code.ALREADY_ENTERED, Code.NOT_ALLOWED, Code.SANCTIONED),
+    *(*_ACTING, *COMMAND_ERRORS, Code.ALREADY_ENTERED, Code.AGAINST_TERMS, Code.SANCTIONED),
     Code.UNKNOWN_USER,
 )
 async def enter_tournament(
@@ -448,7 +448,7 @@ async def start_tournament(number: Number, sender: Sender) -> Answered:
 
 @api.post("/api/tournaments/{number:int}/withdrawals", "Take out a player", Scope.PLAY, waits=True)
 @refuses(
-    *(*_ACTING, *COMMAND_ERRORS, Code.NOT_ENTERED, Code.NOT_ALLOWED, Code.UNKNOWN_USER),
+    *(*_ACTING, *COMMAND_ERRORS, Code.NOT_ENTERED, Code.AGAINST_TERMS, Code.UNKNOWN_USER),
     *(Code.TOO_LONG, Code.TOO_MANY),
 )
 async def withdraw_player(
