@@ -223,6 +223,8 @@ USE_CASES: Final[dict[str, Row]] = {
     "clubs.club_at": Row(),
     "clubs.view_of": Row(),
     "clubs.is_member": WITHIN,
+    "clubs.may_see": WITHIN,
+    "clubs.organised": WITHIN,
     "clubs.join": Row(),
     "clubs.join_by_link": Row(),
     "clubs.leave": Row(),

@@ -220,7 +220,7 @@ def test_a_bad_token_is_refused_everywhere_also_where_none_is_needed(
 
 def test_who_may_not_ask_is_told_so_before_anything_is_read(api, places, bad_headers):
     """A refusal tells nothing of what the request would have met."""
-    missing = {"board": 999_999, "ply": 0, "case": 1, "command": "0" * 32, "challenge": "a" * 10,
+    missing = {"board": 999_999, "number": 999_999, "ply": 0, "case": 1, "command": "0" * 32, "challenge": "a" * 10,
                "token": "0" * 16, "userid": "nobody", "browser": "0" * 16, "path": "nix", "link": "0" * 16, "report": "0" * 16, "sanction": "0" * 16}  # fmt: skip
     spectator = api.player(("read",))
     for route, row in TABLE.items():

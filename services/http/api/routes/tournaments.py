@@ -159,7 +159,7 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """Players of a whole section."""
     cycles: int
     """How many matches each pair plays."""
-    points: tuple[float, float, float]
+    points: tuple[float, ...]
     """For a win, a draw and a loss."""
     tiebreaks: tuple[str, ...]
     """In their order."""
