@@ -86,6 +86,7 @@ class Code(StrEnum):
     ALREADY_ENTERED = "already-entered"
     NOT_ENTERED = "not-entered"
     UNKNOWN_PAIRING = "unknown-pairing"
+    AGAINST_TERMS = "against-terms"
     # delivery
     ID_REUSED = "id-reused"
     TOO_MANY_REFUSALS = "too-many-refusals"

@@ -130,7 +130,7 @@ def may_decline(seat: Seat, state: MatchState) -> bool:
 def decline_match(seat: Seat, state: MatchState) -> Decision:
     """Refuse to play, before one's first move or before all have accepted the match."""
     if state.pairing is not None:
-        raise Refusal(Code.NOT_ALLOWED, SAY("of-tournament"))
+        raise Refusal(Code.AGAINST_TERMS, SAY("of-tournament"))
     if not may_decline(seat, state):
         raise Refusal(Code.TOO_LATE, SAY("moved"))
     return Decision((Declined(seat=seat), Ended(winners=(), reason=Reason.DECLINED)))

@@ -83,7 +83,7 @@ def _check_offer(kind: str, rules: AnyRules, state: MatchState) -> None:
         raise Refusal(Code.UNKNOWN_OFFER, SAY("alone"))
     kinds = (*OFFER_KINDS, *rules.offers)
     if state.pairing is not None and kind in NOT_IN_TOURNAMENTS:
-        raise Refusal(Code.NOT_ALLOWED, SAY("of-tournament"))
+        raise Refusal(Code.AGAINST_TERMS, SAY("of-tournament"))
     if kind not in kinds:
         raise Refusal(Code.UNKNOWN_OFFER, SAY("no-such-offer", kind=kind, kinds=" ".join(kinds)))
     if kind in rules.offers:

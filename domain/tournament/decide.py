@@ -127,16 +127,16 @@ def _enter(
     if command.account:
         _check_organiser(actor, state)
         if not terms.robots:
-            raise Refusal(Code.NOT_ALLOWED, SAY("no-robots"))
+            raise Refusal(Code.AGAINST_TERMS, SAY("no-robots"))
     if state.number_of(account) is not None:
         raise Refusal(Code.ALREADY_ENTERED, SAY("entered"))
     if command.rating < terms.least_rating:
         raise Refusal(
-            Code.NOT_ALLOWED, SAY("rating-low", least=terms.least_rating, rating=command.rating)
+            Code.AGAINST_TERMS, SAY("rating-low", least=terms.least_rating, rating=command.rating)
         )
     if 0 < terms.most_rating < command.rating:
         raise Refusal(
-            Code.NOT_ALLOWED, SAY("rating-high", most=terms.most_rating, rating=command.rating)
+            Code.AGAINST_TERMS, SAY("rating-high", most=terms.most_rating, rating=command.rating)
         )
     entered = Entered(account=account, rating=command.rating)
     after = evolve(state, entered, state.at, actor)
@@ -205,7 +205,7 @@ def _withdraw(command: WithdrawPlayer, actor: AccountId, state: TournamentState)
     if any(one.player == player for one in state.withdrawn):
         raise Refusal(Code.TOO_LATE, SAY("withdrawn"))
     if any({player, director} <= set(section.players) for section in state.sections):
-        raise Refusal(Code.NOT_ALLOWED, SAY("own-section"))
+        raise Refusal(Code.AGAINST_TERMS, SAY("own-section"))
     unfinished = tuple(
         number
         for number, one in state.pairings

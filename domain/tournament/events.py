@@ -4,7 +4,7 @@ Every form here is final, as those of a match are: new fields come at the end wi
 """
 
 from domain.records import AccountId, EventBody
-from domain.tournament.state import Entrant, MatchReport, Pairing, Place
+from domain.tournament.state import Entrant, FinalPlace, MatchReport, Pairing
 from domain.tournament.terms import TournamentTerms
 
 
@@ -77,7 +77,7 @@ class TournamentFinished(TournamentEventBody, frozen=True, tag="tournament-finis
 class PlacesConfirmed(TournamentEventBody, frozen=True, tag="places-confirmed"):
     """The organiser confirmed the places, which are final."""
 
-    sections: tuple[tuple[Place, ...], ...]
+    sections: tuple[tuple[FinalPlace, ...], ...]
     """Of each section, the best first."""
 
 

@@ -19,7 +19,7 @@ from domain.tournament.events import (
     TournamentFinished,
     TournamentStarted,
 )
-from domain.tournament.state import Entrant, Phase, Section, TournamentState, WithdrawnPlayer
+from domain.tournament.state import Entrant, PairedSection, Phase, TournamentState, WithdrawnPlayer
 
 
 def evolve(
@@ -45,7 +45,7 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
         case TournamentStarted():
             return replace(state, phase=Phase.RUNNING, entrants=event.players)
         case SectionPaired():
-            section = Section(event.players, state.count, event.pairings)
+            section = PairedSection(event.players, state.count, event.pairings)
             return replace(state, sections=(*state.sections, section))
         case ResultsCounted():
             new = {one.pairing: one for one in event.reports}

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from domain.tournament.results import PairResult, PointScheme, ScheduledMatch, Tally
-from domain.tournament.state import Place, Section, TournamentState
+from domain.tournament.state import FinalPlace, PairedSection, TournamentState
 from domain.tournament.table import PossiblePlaces, possible_places, table_of
 from domain.tournament.terms import ONE_POINT, TournamentTerms
 from domain.tournament.withdrawals import Withdrawal, WithdrawalKind, after_withdrawals
@@ -67,7 +67,9 @@ _HALVES: Final[Mapping[PairResult | None, tuple[str, str]]] = {
 }
 
 
-def section_table(section: Section, state: TournamentState, terms: TournamentTerms) -> SectionTable:
+def section_table(
+    section: PairedSection, state: TournamentState, terms: TournamentTerms
+) -> SectionTable:
     """Return the table of a section."""
     tally = _tally(section, state, terms)
     possible = possible_places(tally, terms.tiebreaks)
@@ -89,23 +91,23 @@ def section_table(section: Section, state: TournamentState, terms: TournamentTer
 
 
 def places_of(
-    section: Section, state: TournamentState, terms: TournamentTerms
-) -> tuple[Place, ...]:
+    section: PairedSection, state: TournamentState, terms: TournamentTerms
+) -> tuple[FinalPlace, ...]:
     """Return the places of a section, the best first."""
     return tuple(
-        Place(section.players[row.player], row.place, int(row.points * ONE_POINT))
+        FinalPlace(section.players[row.player], row.place, int(row.points * ONE_POINT))
         for row in table_of(_tally(section, state, terms), terms.tiebreaks)
     )
 
 
-def _tally(section: Section, state: TournamentState, terms: TournamentTerms) -> Tally:
+def _tally(section: PairedSection, state: TournamentState, terms: TournamentTerms) -> Tally:
     """Return the matches of a section; its players are numbered from 0 in their order."""
     win, draw, loss = (hundredths / ONE_POINT for hundredths in terms.points)
     points = PointScheme(win=win, draw=draw, loss=loss)
     return Tally(len(section.players), points, _counted(section, state))
 
 
-def _counted(section: Section, state: TournamentState) -> list[ScheduledMatch]:
+def _counted(section: PairedSection, state: TournamentState) -> list[ScheduledMatch]:
     """Return the matches that count, with the forfeits of those who have left."""
     place = {player: number for number, player in enumerate(section.players)}
     matches = []
@@ -122,7 +124,7 @@ def _counted(section: Section, state: TournamentState) -> list[ScheduledMatch]:
     return after_withdrawals(matches, left)
 
 
-def _cells(section: Section, state: TournamentState) -> dict[int, list[TableCell]]:
+def _cells(section: PairedSection, state: TournamentState) -> dict[int, list[TableCell]]:
     """Return the cells of each player."""
     cells: dict[int, list[TableCell]] = {player: [] for player in section.players}
     counted = {match.number: match.result for match in _counted(section, state)}

@@ -50,7 +50,7 @@ class MatchReport(msgspec.Struct, frozen=True, array_like=True):
     """As `domain.tournament.results` writes it; empty if a ruling took the result away and the match goes on."""
 
 
-class Place(msgspec.Struct, frozen=True, array_like=True):
+class FinalPlace(msgspec.Struct, frozen=True, array_like=True):
     """A player's place in a section."""
 
     player: int
@@ -72,7 +72,7 @@ class WithdrawnPlayer(msgspec.Struct, frozen=True, array_like=True):
     """The digest of the reasons."""
 
 
-class Section(msgspec.Struct, frozen=True, array_like=True):
+class PairedSection(msgspec.Struct, frozen=True, array_like=True):
     """A section, with the numbers of its pairings."""
 
     players: tuple[int, ...]
@@ -101,13 +101,13 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     phase: Phase = Phase.DRAFT
     entrants: tuple[Entrant, ...] = ()
     """In the order of their entry; those beyond the room wait. From the start on, the players by their numbers."""
-    sections: tuple[Section, ...] = ()
+    sections: tuple[PairedSection, ...] = ()
     reports: dict[int, MatchReport] = {}
     """The last report of each pairing that has one."""
     withdrawn: tuple[WithdrawnPlayer, ...] = ()
     unfinished: tuple[int, ...] = ()
     """The pairings that had no result when a player of theirs was taken out."""
-    places: tuple[tuple[Place, ...], ...] = ()
+    places: tuple[tuple[FinalPlace, ...], ...] = ()
     """Of each section, once they are confirmed."""
 
     @property

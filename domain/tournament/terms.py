@@ -26,7 +26,7 @@ ONE_POINT: Final = 100
 """Points are counted in hundredths, so that halves and thirds of places add up exactly."""
 
 
-class Form(StrEnum):
+class TournamentForm(StrEnum):
     """The forms of tournaments."""
 
     ROUND_ROBIN = "round-robin"
@@ -40,7 +40,7 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     """
 
     form: str
-    """A `Form`."""
+    """A `TournamentForm`."""
     rules: str
     """The rules and their version, such as `pow2/1`."""
     options: tuple[str, ...]
@@ -85,7 +85,7 @@ def check_terms(terms: TournamentTerms) -> None:
     rules = rules_by_id(terms.rules)
     if rules.write_options(rules.read_options(terms.options)) != terms.options:
         raise Refusal(Code.BAD_OPTION, SAY("options"))
-    if terms.form not in set(Form):
+    if terms.form not in set(TournamentForm):
         raise Refusal(Code.BAD_OPTION, SAY("form", form=terms.form[:24]))
     if 2 not in rules.players:  # noqa: PLR2004 - a pair
         raise Refusal(Code.BAD_OPTION, SAY("not-for-two", game=rules.title))

@@ -145,6 +145,7 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.ALREADY_ENTERED: CodeInfo(EXIT_REFUSED, 409, "the player has already entered"),
     Code.NOT_ENTERED: CodeInfo(EXIT_REFUSED, 409, "the player hasn't entered"),
     Code.UNKNOWN_PAIRING: CodeInfo(EXIT_REFUSED, 404, "the tournament has no such pairing"),
+    Code.AGAINST_TERMS: CodeInfo(EXIT_REFUSED, 403, "the terms of the tournament don't allow this"),
     Code.ID_REUSED: CodeInfo(
         EXIT_REFUSED, 409, "the key has already been used for another command"
     ),

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from domain.aggregates import TournamentSnapshot, unpack
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.match.history import decode_event
@@ -64,6 +65,7 @@ FILES: Final[Mapping[str, str]] = {
     "{club:<id>}:members": "clubs.json",
     "{club:<id>}:requests": "clubs.json",
     "{club:<id>}:news": "clubs.json",
+    "{tournaments}:texts": "tournaments.json",
     "{a:<hex>}:networks": "noted.json",
     "{a:<hex>}:read": "noted.json",
     "{a:<hex>}:strangers": "noted.json",
@@ -126,6 +128,8 @@ LEFT_OUT: Final[Mapping[str, str]] = {
 }
 """By key, why what it has of an account is in no file."""
 
+_MOST_TOURNAMENTS: Final = 10_000
+
 _AT_ONCE: Final = 50
 """Matches that are listed at once."""
 
@@ -161,6 +165,7 @@ def own_files(app: App, account: AccountId) -> Iterator[OwnFile]:
     yield _file("sessions.json", _browsers(app, account))
     yield _file("challenges.json", _challenges(app, account))
     yield _file("clubs.json", _clubs(app, account))
+    yield _file("tournaments.json", _tournaments(app, account))
     yield _file("sanctions.json", _sanctions(app, account))
     yield _file("lists.json", _lists(app, account))
     yield _file("refused.json", _refused(app, account))
@@ -304,6 +309,31 @@ def _clubs(app: App, account: AccountId) -> dict[str, Any]:
         ],
         "asks to join": [club.name for club in app.clubs.asked_by(account)],
     }
+
+
+def _tournaments(app: App, account: AccountId) -> list[dict[str, Any]]:
+    """Return the tournaments that the account organises or has entered, with the texts of its own."""
+    rows = app.tournaments.of_account(account, _MOST_TOURNAMENTS)
+    said = app.tournament_texts.of([row.number for row in rows])
+    shown = []
+    for row, data in zip(rows, app.store.snapshots([row.number for row in rows]), strict=True):
+        found = unpack(data)
+        entrants = found.state.entrants if isinstance(found, TournamentSnapshot) else ()
+        organises = row.organiser == account
+        shown.append(
+            {
+                "number": row.number,
+                "name": said[row.number].name,
+                "text": said[row.number].text if organises else None,
+                "organiser": organises,
+                "rating at entry": next(
+                    (one.rating for one in entrants if one.account == account), None
+                ),
+                "rules": row.rules,
+                "phase": row.phase,
+            }
+        )
+    return shown
 
 
 def _sanctions(app: App, account: AccountId) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from domain.tournament.commands import (
 )
 from domain.tournament.standings import SectionTable, section_table
 from domain.tournament.state import Phase, TournamentState
-from domain.tournament.terms import Form, TournamentTerms, check_terms
+from domain.tournament.terms import TournamentForm, TournamentTerms, check_terms
 from infra.people.tournament_texts import TournamentText, checked_text
 from infra.projections.tournaments import PairedMatch, TournamentRow
 from services.app import clubs
@@ -127,7 +127,7 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
     rules = read_multiplayer_game(plan.game)
     club = clubs.organised(app, account, plan.club).id if plan.club else ""
     found = TournamentTerms(
-        form=Form.ROUND_ROBIN,
+        form=TournamentForm.ROUND_ROBIN,
         rules=rules_id(rules),
         options=rules.write_options(rules.read_options(plan.options)),
         clock=read_time_control(plan.terms),
@@ -187,15 +187,15 @@ def open_entry(app: App, actor: Actor, number: int) -> Steps[Answered]:
 def enter(app: App, actor: Actor, number: int, robot: str = "") -> Steps[Answered]:
     """Enter a tournament, which is the consent to be paired; an organiser may enter a `robot` by its userid.
 
-    `already-entered`, `not-allowed` outside the ratings and for a club's other members, `sanctioned`.
+    `already-entered`, `against-terms` outside the ratings and for a club's other members, `sanctioned`.
     """
     view = view_of(app, actor.account, number)
     account = app.accounts.id_of(robot) if robot else actor.account
     if robot and robot_level(account) is None:
-        raise Refusal(Code.NOT_ALLOWED, SAY("enter-yourself"))
+        raise Refusal(Code.AGAINST_TERMS, SAY("enter-yourself"))
     check_may_start(app, actor.account)
     if view.terms.club and not robot and not clubs.is_member(app, view.terms.club, account):
-        raise Refusal(Code.NOT_ALLOWED, SAY("tournament-of-club"))
+        raise Refusal(Code.AGAINST_TERMS, SAY("tournament-of-club"))
     rating = app.ratings.player(view.terms.rules.partition("/")[0], account).display_value
     command = EnterTournament(rating=rating, account=account if robot else b"")
     return (yield from _ask(app, actor, number, command))
@@ -222,7 +222,7 @@ def withdraw(
 
     `kind` is `accepted` for one who has announced it, whose remaining matches are annulled, and `silent` for one whose
     remaining matches are lost. The reasons are those of the rulings that end the matches, and their players read them.
-    `not-an-organiser`, `not-entered`, `not-allowed` in the own section, `too-late`, and as a text is refused.
+    `not-an-organiser`, `not-entered`, `against-terms` in the own section, `too-late`, and as a text is refused.
     """
     state = _visible_state(app, actor.account, number)
     if actor.account != state.organiser and not app.is_arbiter(actor.account):
@@ -384,6 +384,15 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         club=view.club,
         robots=terms.robots,
     )
+
+
+def is_tournament(app: App, viewer: AccountId | None, number: int) -> bool:
+    """Return whether a number is that of a tournament that an account may see."""
+    try:
+        _visible_state(app, viewer, number)
+    except Refusal:
+        return False
+    return True
 
 
 def _visible_state(app: App, viewer: AccountId | None, number: int) -> TournamentState:

@@ -42,6 +42,7 @@ from services.http.api.routes import (
     site,
     start,
     system,
+    tournaments,
 )
 from services.http.api.short_path import ShortPath
 from services.http.context import DEFAULT_INTERVALS, TaskIntervals, open_context
@@ -54,7 +55,17 @@ from services.http.web.site import SITE
 
 _API_MODULES: Final = (
     *(commands, receipts, matches, analyses, events, start, conditional_moves, drafts, messages),
-    *(disputes, challenges, clubs, accounts, own_account, players, rankings, command_line),
+    *(
+        disputes,
+        challenges,
+        clubs,
+        tournaments,
+        accounts,
+        own_account,
+        players,
+        rankings,
+        command_line,
+    ),
     *(moderation, site, admin, system),
 )
 """The modules of the API, in the order of its document."""

@@ -83,6 +83,16 @@ def read_board(text: str, words: Wording = IN_ENGLISH) -> int:
     return int(text)
 
 
+def read_tournament(text: str, words: Wording) -> int:
+    """Return the number of a tournament; `unknown-tournament` for a word that is none."""
+    if not _NUMBER.fullmatch(text):
+        said = words.gettext(
+            "%(written)s isn't a tournament's number, such as 17", written=repr(text[:24])
+        )
+        raise Refusal(Code.UNKNOWN_TOURNAMENT, said)
+    return int(text)
+
+
 def nearest(word: str, known: Mapping[str, str], words: Wording) -> str:
     """Return the end of a sentence about a misspelt word: what was meant, or where to look.
 

@@ -16,6 +16,7 @@ from services.language.handlers import (
     multiple,
     rankings,
     reports,
+    tournaments,
     vacations,
 )
 from services.language.handlers import follows as blocks
@@ -117,6 +118,7 @@ GENERAL_FORMS: Final = (
     ),
     *follows.FORMS,
     *clubs.FORMS,
+    *tournaments.FORMS,
     signed(
         "mute",
         "mute",

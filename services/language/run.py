@@ -237,10 +237,11 @@ def _no_game_form(written: Sequence[str], game: str, words: Wording) -> Refusal:
 
 
 def _forms_begun_by(forms: Sequence[CommandForm], words: Sequence[str]) -> list[CommandForm]:
-    """Return the forms that the words begin; if several share a first word, the second decides."""
+    """Return the forms that the words begin, with the longest name; if several share a first word, the second decides."""
     same = [form for form in forms if form.name.split()[0] == words[0]]
     fitting = [form for form in same if form.called(words[: len(form.name.split())])]
-    return fitting or same
+    longest = max((form.name.count(" ") for form in fitting), default=0)
+    return [form for form in fitting if form.name.count(" ") == longest] or same
 
 
 def _usage_refusal(forms: Sequence[CommandForm], game: str, words: Wording) -> Refusal:

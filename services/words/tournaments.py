@@ -13,7 +13,6 @@ from domain.tournament.terms import (
     MOST_ENTRANTS,
     ONE_POINT,
     SECTION_SIZES,
-    TieBreak,
     TournamentTerms,
 )
 from infra.languages.wording import N_, Wording
@@ -30,9 +29,10 @@ _PHASES: Final[Mapping[str, str]] = {
     Phase.CANCELLED: N_("cancelled before the start"),
 }
 _TIE_BREAKS: Final[Mapping[str, str]] = {
-    TieBreak.DIRECT: N_("direct encounter"),
-    TieBreak.SONNEBORN_BERGER: N_("Sonneborn-Berger"),
-    TieBreak.WINS: N_("wins"),
+    "direct": N_("direct encounter"),
+    "sonneborn-berger": N_("Sonneborn-Berger"),
+    "wins": N_("wins"),
+    "buchholz": N_("Buchholz"),
 }
 _HALF: Final = 2
 

@@ -79,6 +79,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         parts.clubs.announce(club, own.account, "we meet on Monday", b"c" * 16)
         parts.clubs.announce(club, other.account, "of others", b"d" * 16)
         parts.clubs.request(asked, own.account)
+        cup = {"name": "Slingshot Cup", "text": "For *all*.", "game": "goliath", "section": 3}
+        number = own.post("/api/tournaments", cup).json()["board"]
+        for path in ("open", "entry"):
+            body = {} if path == "entry" else None
+            assert own.post(f"/api/tournaments/{number}/{path}", body).is_success
         parts.notes.put(own.account, running, TEXTS["note"])
         parts.follows.pinned.add(own.account, running)
         parts.seen_texts.note(own.account, [running], 5)
@@ -157,6 +162,9 @@ def test_the_file_has_everything_that_the_account_wrote_and_was_written(place):
     assert (club["club"], club["role"]) == ("Rook Club", "organiser")
     assert [one["text"] for one in club["announced"]] == ["we meet on Monday"]
     assert read["clubs.json"]["asks to join"] == ["Pawn Club"]
+    (cup,) = read["tournaments.json"]
+    assert (cup["name"], cup["text"], cup["organiser"]) == ("Slingshot Cup", "For *all*.", True)
+    assert (cup["rating at entry"], cup["phase"]) == (1500, "entry")
     assert [one["why"] for one in read["acts.json"]] == ["", "a reason to know"]
     assert "m13-a1" in files["refused.json"].decode()
     assert read["noted.json"]["written_to"] == ["bruno"]

@@ -149,7 +149,7 @@ def test_a_tournament_of_a_club_is_for_its_members(api: Api) -> None:
     join(api.parts, member.account, path)
     number = made(api, organiser, replace(PLAN, club=path))
     asked = tournaments.enter(api.parts, actor(stranger), number)
-    assert refused_code(api, asked) == Code.NOT_ALLOWED
+    assert refused_code(api, asked) == Code.AGAINST_TERMS
     enter(api, member, number)
     change_club(api.parts, organiser.account, path, ClubChanges(visible_to=ClubAudience.CLUB))
     refused(Code.UNKNOWN_TOURNAMENT, view_of, api.parts, stranger.account, number)
@@ -168,18 +168,18 @@ def test_ratings_open_and_close_the_entry(api: Api) -> None:
     low = made(api, organiser, replace(PLAN, most_rating=900))
     for number in (high, low):
         asked = tournaments.enter(api.parts, actor(newcomer), number)
-        assert refused_code(api, asked) == Code.NOT_ALLOWED
+        assert refused_code(api, asked) == Code.AGAINST_TERMS
 
 
 def test_an_organiser_enters_robots_where_the_tournament_says_so(api: Api) -> None:
     organiser, other = api.players()
     without, with_robots = made(api, organiser), made(api, organiser, replace(PLAN, robots=True))
     asked = tournaments.enter(api.parts, actor(organiser), without, "robot-easy")
-    assert refused_code(api, asked) == Code.NOT_ALLOWED
+    assert refused_code(api, asked) == Code.AGAINST_TERMS
     asked = tournaments.enter(api.parts, actor(other), with_robots, "robot-easy")
     assert refused_code(api, asked) == Code.NOT_AN_ORGANISER
     asked = tournaments.enter(api.parts, actor(organiser), with_robots, other.name)
-    assert refused_code(api, asked) == Code.NOT_ALLOWED
+    assert refused_code(api, asked) == Code.AGAINST_TERMS
     enter(api, organiser, with_robots, "robot-easy")
     assert len(view_of(api.parts, None, with_robots).players) == 1
 
@@ -333,7 +333,7 @@ def test_nobody_rules_in_the_own_section_and_only_directors_do(api: Api) -> None
     asked = tournaments.withdraw(
         api.parts, actor(players[1]), number, players[0].name, "silent", "No word."
     )
-    assert refused_code(api, asked) == Code.NOT_ALLOWED
+    assert refused_code(api, asked) == Code.AGAINST_TERMS
     take_out(api, other, players[0], number, "silent")
     asked = tournaments.withdraw(
         api.parts, actor(organiser), number, players[0].name, "accepted", "Again."

@@ -39,7 +39,7 @@ from domain.match.history import (
     unpack_snapshot,
 )
 from domain.match.state import cache_position
-from tests.golden.make_events import FILE, MATCHES
+from tests.golden.make_events import ALL, FILE
 from tests.helpers.given import ALICE, BOB, Match, alternating, history, pow2, sent
 from tests.helpers.leaves import event_place
 
@@ -79,14 +79,14 @@ def tag_of(body: type[Event]) -> object:
 # --- the bytes of today
 
 
-@pytest.mark.parametrize("name", MATCHES)
+@pytest.mark.parametrize("name", ALL)
 def test_the_bytes_of_whole_matches_are_the_golden_ones(name: str) -> None:
-    match = MATCHES[name]()
+    match = ALL[name]()
     assert [data.hex() for data in match.events] == [data.hex() for data in TODAY[name]]
     match.holds()
 
 
-@pytest.mark.parametrize("name", MATCHES)
+@pytest.mark.parametrize("name", ALL)
 def test_golden_bytes_are_read_and_written_again_as_they_are(name: str) -> None:
     assert [encode_event(decode_event(data)) for data in TODAY[name]] == TODAY[name]
 
@@ -113,7 +113,7 @@ def defaults(body: type[Event]) -> list[tuple[str, object]]:
 
 
 def test_every_match_that_is_made_is_recorded() -> None:
-    assert MATCHES.keys() == TODAY.keys()
+    assert ALL.keys() == TODAY.keys()
 
 
 # --- the bytes of an earlier version, without clocks and replies
@@ -276,7 +276,9 @@ def test_a_snapshot_whose_parts_do_not_fit_can_not_be_read(changes: dict[str, by
 def test_the_place_of_an_event_is_read_from_its_beginning() -> None:
     events, snapshot = history(TURNS)
     assert [event_place(leaf) for leaf in events[:2]] == [(1, 1), (1, 2)]
-    refusal = encode_refusal(sent(ALICE, ResignMatch()), Rejection("match-over", ""), snapshot.state.at, 0)
+    refusal = encode_refusal(
+        sent(ALICE, ResignMatch()), Rejection("match-over", ""), snapshot.state.at, 0
+    )
     anchor = encode_event(AnchorLeaf(SCHEMA, 1, 1, bytes(32)))
     assert [event_place(leaf) for leaf in (refusal, anchor, b"", b"\xc1")] == [None] * 4
 

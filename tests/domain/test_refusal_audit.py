@@ -28,9 +28,9 @@ from domain.match.history import (
     decode_refusal,
     encode_refusal,
 )
-from domain.refusal_audit import NotDecidedAgain, check_refusal, restored_text
 from domain.match.sentences import SAY
 from domain.match.state import MatchState
+from domain.refusal_audit import NotDecidedAgain, check_refusal, restored_text
 from domain.sentences import Sentence, Text
 from tests.domain.given import seeds
 from tests.domain.test_match_laws import EVERY, STEPS, Table

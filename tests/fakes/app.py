@@ -29,6 +29,7 @@ from infra.people.rate_limits import CommandRateLimit
 from infra.people.sessions import Sessions
 from infra.people.statements import Statements
 from infra.people.tokens import Tokens
+from infra.people.tournament_texts import TournamentTexts
 from infra.projections.cases import OpenCases
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
@@ -36,6 +37,7 @@ from infra.projections.leaderboards import Leaderboards
 from infra.projections.match_lists import MatchLists
 from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery
+from infra.projections.tournaments import Tournaments
 from infra.redis.keys import Lane
 from infra.settings.settings import Settings
 from infra.store.draw_texts import DrawTexts
@@ -87,6 +89,7 @@ class FakeApp:
         self.acts = ActRecord(self.client)
         self.mastheads = Mastheads(self.client)
         self.clubs = Clubs(self.client)
+        self.tournament_texts = TournamentTexts(self.client)
         self.sessions = Sessions(self.client)
         self.login_steps = LoginSteps(self.client)
         self.provider = None
@@ -112,6 +115,12 @@ class FakeApp:
         """Who plays what, up to now."""
         catch_up(self.store, self.client)
         return MatchLists(self.client)
+
+    @property
+    def tournaments(self) -> Tournaments:
+        """The lists of tournaments, up to now."""
+        catch_up(self.store, self.client)
+        return Tournaments(self.client)
 
     @property
     def cases(self) -> OpenCases:

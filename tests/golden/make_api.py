@@ -7,6 +7,7 @@ writes them to `services/http/api/examples.json`. A test has the same exchange a
 
 import json
 import sys
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,9 +28,11 @@ from infra.people.accounts import AccountRole, create_robot_accounts  # noqa: E4
 from infra.people.tokens import Scope  # noqa: E402
 from infra.store.analyses import Analyses, StoredAnalysis  # noqa: E402
 from services.app.matches import load_state  # noqa: E402
+from services.app.tournaments import view_of  # noqa: E402
 from tests.helpers.analysing import listening  # noqa: E402
-from tests.helpers.api import Api, Player  # noqa: E402
+from tests.helpers.api import Api, Player, until  # noqa: E402
 from tests.helpers.publishing import publish  # noqa: E402
+from workers.tournament_manager import TournamentManager  # noqa: E402
 
 LISTED = 8
 """Words of a list that are shown."""
@@ -137,6 +140,7 @@ def exchange(api: Api) -> dict[str, dict[str, Any]]:
     _challenge(said, alice, bob)
     _meet(said, alice, bob)
     _moderate(said, bob)
+    _compete(said, alice, bob)
     _look(said, alice, bob)
     _reveal(said, alice, bob)
     _administer(said)
@@ -376,6 +380,56 @@ def _moderate(said: Exchange, bob: Player) -> None:
     )
     said.call("answer_appeal", staff, {"lifts": True}, userid="eve", sanction=warned["id"])
     accounts.set_role("alice", AccountRole.MODERATOR, held=False)
+
+
+def _compete(said: Exchange, alice: Player, bob: Player) -> None:
+    parts = said.api.parts
+    cup = {"name": "Spring Cup", "game": "goliath", "terms": ["--days=3"], "section": 3}
+    key = {"Idempotency-Key": "7d3c-4"}
+    number = said.call("make_tournament", alice, cup, **key)["board"]
+    said.call("change_tournament", alice, {**_TEXT_OF_CUP}, number=number)
+    said.call("open_tournament", alice, number=number)
+    said.call("enter_tournament", alice, {"robot": ""}, number=number)
+    said.call("leave_tournament", alice, number=number)
+    frieda = said.api.player(name="frieda")
+    players = {parts.accounts.id_of(one.name): one for one in (alice, bob, frieda)}
+    for one in players.values():
+        assert one.post(f"/api/tournaments/{number}/entry", {"robot": ""}).is_success
+    said.call("start_tournament", alice, number=number)
+    manager = TournamentManager(parts.store, parts.lanes, parts.data, parts.statements)
+    _turn(said, manager, lambda: len(parts.tournaments.matches(number)) == len(players))
+    boards = [one.board for one in parts.tournaments.matches(number).values()]
+    for board in boards:
+        loser = players[load_state(parts, board).seats[0]]
+        assert loser.give(board, {"do": "resign"}).is_success
+    _turn(said, manager, lambda: view_of(parts, None, number).state.phase == "finished")
+    said.call("show_tournament", number=number)
+    said.call("list_tournaments", list="running")
+    said.call("confirm_places", alice, number=number)
+    other = alice.post("/api/tournaments", cup).json()["board"]
+    assert alice.post(f"/api/tournaments/{other}/open").is_success
+    for one in (bob, frieda, said.api.player(name="gerda")):
+        assert one.post(f"/api/tournaments/{other}/entry", {"robot": ""}).is_success
+    assert alice.post(f"/api/tournaments/{other}/start").is_success
+    gone = {"userid": "gerda", "kind": "accepted", "text": "Gerda is ill."}
+    said.call("withdraw_player", alice, gone, number=other)
+    other = alice.post("/api/tournaments", cup).json()["board"]
+    said.call("cancel_tournament", alice, number=other)
+
+
+_TEXT_OF_CUP = {"name": "Spring Cup", "text": "For *everybody*, by the rules of the club."}
+
+
+def _turn(said: Exchange, manager: TournamentManager, done: Callable[[], bool]) -> None:
+    """Have the manager act on all that is known, until its commands are decided."""
+    said.api.caught_up()
+    manager.tick()
+
+    def known() -> bool:
+        said.api.caught_up()
+        return done()
+
+    until(known)
 
 
 def _leave(said: Exchange, alice: Player) -> None:

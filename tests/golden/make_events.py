@@ -1,6 +1,6 @@
-"""Record the bytes of whole matches in which every kind of event happens.
+"""Record the bytes of whole matches and tournaments in which every kind of event happens.
 
-`python -m tests.golden.make_events` adds to `events-2.json` the matches that it does not hold yet.
+`python -m tests.golden.make_events` adds to `events-2.json` the matches and tournaments that it does not hold yet.
 What is recorded is kept as it is: these bytes are hashed for ever. An event whose bytes have changed
 gets a field at its end with a default, and a match here in which it has one; `events-1.json` holds
 the bytes of an earlier form, which are read like these.
@@ -33,7 +33,15 @@ from domain.match.commands import (
 from domain.match.conditional_moves import ConditionalMove
 from domain.match.events import SERVER_ACCOUNT, MatchSource
 from domain.match.imports import import_command
+from domain.tournament.commands import (
+    CancelTournament,
+    ConfirmPlaces,
+    EnterTournament,
+    LeaveTournament,
+    WithdrawPlayer,
+)
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2
+from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament
 
 FILE = Path(__file__).parent / "events-2.json"
 
@@ -237,11 +245,55 @@ def agreed():
     return match
 
 
+def paired():
+    """A match of a tournament, set up by chance; one resigns."""
+    _, start = challenge("powerdrain", "-p", "--days=3")
+    match = Match()
+    match.do(SERVER_ACCOUNT, replace(start, pairing=(7, 2)), BEGIN)
+    match.do(BOB, ResignMatch(), BEGIN + DAY)
+    return match
+
+
+def tournament():
+    """A tournament from its draft to its places, of which one player leaves, and whose last result is corrected."""
+    found = Tournament()
+    found.draft()
+    found.enter(2)
+    found.do(PLAYERS[1], LeaveTournament())
+    found.do(PLAYERS[3], EnterTournament(rating=1700))
+    found.do(PLAYERS[2], EnterTournament(rating=1600))
+    found.report("1-0", "1/2", "+-")
+    found.report("", first=2, seq=10)
+    found.report("0-1", first=2, seq=11)
+    found.do(ORGANISER, ConfirmPlaces())
+    return found
+
+
+def cancelled():
+    """A tournament that its organiser cancels."""
+    found = Tournament()
+    found.draft(when_full=False, starts=BEGIN + 400 * DAY, club="club", robots=True)
+    found.do(ORGANISER, EnterTournament(rating=1400, account=PLAYERS[4]), CancelTournament())
+    return found
+
+
+def left():
+    """A tournament of which one player leaves with a word, and one without."""
+    found = Tournament()
+    found.draft()
+    found.enter(3)
+    found.report("1-0")
+    for player, kind in ((PLAYERS[0], "accepted"), (PLAYERS[1], "silent")):
+        found.do(ORGANISER, WithdrawPlayer(account=player, kind=kind, text=digest("gone")))
+    return found
+
+
 MATCHES = {
     "agreed": agreed,
     "dealt": dealt,
     "invited": invited,
     "lapsed": lapsed,
+    "paired": paired,
     "proposed": proposed,
     "imported": imported,
     "committed": committed,
@@ -254,10 +306,13 @@ MATCHES = {
     "resigned": resigned,
 }
 
+TOURNAMENTS = {"cancelled tournament": cancelled, "left tournament": left, "tournament": tournament}
+ALL = MATCHES | TOURNAMENTS
+
 
 def record(kept):
-    """Give what is recorded with the matches that are new."""
-    new = {name: [data.hex() for data in make().events] for name, make in MATCHES.items()}
+    """Give what is recorded with the matches and tournaments that are new."""
+    new = {name: [data.hex() for data in make().events] for name, make in ALL.items()}
     return new | kept
 
 

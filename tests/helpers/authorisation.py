@@ -7,6 +7,7 @@ OWN_TO_CHANGE = ("unauthorized", "ok", "ok", "missing-scope")
 OF_THE_MATCH_TO_READ = ("unauthorized", "not-a-player", "ok", "not-a-player")
 OF_A_MODERATOR = ("unauthorized", "not-a-moderator", "not-a-moderator", "missing-scope")
 OF_ITS_OWNER = ("unauthorized", "not-an-organiser", "ok", "missing-scope")
+OF_THE_ORGANISER = ("unauthorized", "not-an-organiser", "not-an-organiser", "missing-scope")
 OF_THE_MATCH_TO_PLAY = ("unauthorized", "not-a-player", "ok", "missing-scope")
 OF_AN_OPERATOR = ("unauthorized", "not-an-operator", "not-an-operator", "missing-scope")
 
@@ -79,6 +80,18 @@ TABLE = {
     "remove_club_member": OF_ITS_OWNER,
     "make_club_link": OF_ITS_OWNER,
     "revoke_club_link": OF_ITS_OWNER,
+    # tournaments; the one that is meant is open, and alice organises it
+    "list_tournaments": PUBLIC,
+    "show_tournament": PUBLIC,
+    "make_tournament": OWN_TO_PLAY,
+    "change_tournament": OF_THE_ORGANISER,
+    "open_tournament": OF_THE_ORGANISER,
+    "enter_tournament": OWN_TO_PLAY,
+    "leave_tournament": ("unauthorized", "not-entered", "not-entered", "missing-scope"),
+    "start_tournament": OF_THE_ORGANISER,
+    "withdraw_player": OF_THE_ORGANISER,
+    "confirm_places": OF_THE_ORGANISER,
+    "cancel_tournament": OF_THE_ORGANISER,
     # moderation; nobody of the four is a moderator, and no report waits
     "make_report": OWN_TO_PLAY,
     "list_sanctions": OWN_TO_READ,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from redis import Redis
 
+from domain.aggregates import Decider
 from domain.match.commands import Command, CommandEnvelope, StartMatch
 from domain.match.decide import decide
 from domain.match.history import unpack_snapshot
@@ -22,7 +23,6 @@ from infra.store.seed_chains import SeedChains
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
 from workers.commands.drain import Drain
-from domain.aggregates import Decider
 
 
 class Bench:

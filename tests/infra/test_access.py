@@ -23,7 +23,11 @@ from infra.store.redis_store import RedisStore
 from services.app.context import App
 from services.doctor.facts import gather
 from services.metrics.collector import status_metrics
+from tests.helpers.bench import Bench
 from tests.helpers.key_patterns import all_rows, row_of
+from tests.helpers.side import settle
+from tests.workers.test_tournaments import PLAYERS, Hall
+from workers.tournament_manager import TournamentManager
 
 PASSWORDS = {name: f"password of {name}" for name in (*ROLES, "replica")}
 FORBIDDEN = (
@@ -205,6 +209,24 @@ def test_roles_know_the_settings_of_a_server_from_the_scheduler(judge, valkey, t
         judge.config_set("appendfsync", "always")
 
 
+def test_the_scheduler_runs_tournaments_with_its_own_rights(judge, valkey, tmp_path):
+    hall = Hall(Bench(judge, tmp_path))
+    hall.draft()
+    hall.enter(3)
+    settle(hall.side)
+    judge.execute_command("ACL", "LOG", "RESET")
+    with app_of("scheduler", valkey.url, tmp_path) as parts:
+        parts.durability_watch().tick()
+        hall.manager = TournamentManager(parts.store, parts.lanes, parts.data, parts.statements)
+        hall.turn()
+        assert len(hall.matches) == 3
+        hall.lose(PLAYERS[0])
+        hall.turn()
+    assert len(hall.state.reports) == 2
+    denied: Any = judge.execute_command("ACL", "LOG")
+    assert denied == []
+
+
 def test_a_key_has_one_row_an_owner_and_roles_that_there_are_or_is_on_the_queue_alone() -> None:
     assert len(set(all_rows())) == len(KEYS)
     for key in KEYS:
@@ -217,7 +239,7 @@ def test_a_key_has_one_row_an_owner_and_roles_that_there_are_or_is_on_the_queue_
 
 NEVER_END = (
     "{s07.a1y}:log {s07.a1y}:published {s07.a1y}:shown {s07.a1y}:archived {s07.a1y}:m:<board>:texts "
-    "{s07.a1y}:draws {s07.a1y}:floor {s07.a1y}:boards {boards} {boards}:words {challenges}:links {site}:admission {site}:acts {clubs}:paths {club:<id>} "
+    "{s07.a1y}:draws {s07.a1y}:floor {s07.a1y}:boards {boards} {boards}:words {challenges}:links {site}:admission {site}:acts {clubs}:paths {club:<id>} {tournaments}:texts "
     "{site}:masthead {site}:texts {site}:logo "
     "{boards}:shape {boards}:secrets {scrub} b b:5 {clock} {p:<name>}:live {p:<name>}:last "
     "{p:<name>}:losses {p:erased} {mail}:read {mail}:push:read {mail}:key"

@@ -76,8 +76,10 @@ def new_world(api: Api) -> World:
     clubs.change(replace(club, joining=Joining.OPEN))
     clubs.put_member(club, alice.account, ClubRole.MEMBER)
     link, text = links.make_link(99, 1, club=club.id)
+    number = alice.post("/api/tournaments", {"name": "Cup", "game": "pow2"}).json()["board"]
+    assert alice.post(f"/api/tournaments/{number}/open").is_success
     names = {
-        "board": board, "ply": 0, "case": 1, "seq": 1, "command": command_id(API_FRONT_END, alice.account, "refused").hex(), "challenge": made["id"],
+        "board": board, "number": number, "ply": 0, "case": 1, "seq": 1, "command": command_id(API_FRONT_END, alice.account, "refused").hex(), "challenge": made["id"],
         "token": token["id"], "userid": alice.name, "opponent": bob.name, "game": "pow2",
         "code": "usage", "browser": "0" * 16, "path": club.path, "link": link.id, "report": "0" * 16, "sanction": "0" * 16,
     }  # fmt: skip
@@ -218,7 +220,7 @@ def test_a_bad_token_is_refused_everywhere_also_where_none_is_needed(
 
 def test_who_may_not_ask_is_told_so_before_anything_is_read(api, places, bad_headers):
     """A refusal tells nothing of what the request would have met."""
-    missing = {"board": 999_999, "ply": 0, "case": 1, "command": "0" * 32, "challenge": "a" * 10,
+    missing = {"board": 999_999, "number": 999_999, "ply": 0, "case": 1, "command": "0" * 32, "challenge": "a" * 10,
                "token": "0" * 16, "userid": "nobody", "browser": "0" * 16, "path": "nix", "link": "0" * 16, "report": "0" * 16, "sanction": "0" * 16}  # fmt: skip
     spectator = api.player(("read",))
     for route, row in TABLE.items():
@@ -258,7 +260,7 @@ LINES = {
         "help", "games", "signup {new} mad-hatter", "list pow2", "robots", "all show {name}",
         "history {name}", "standings", "pow2 help", "pow2 standings", "pow2 ratings",
         "pow2 history", "pow2 games", "one scores", "pow2 show {board}", "pow2 show {name}",
-        "pow2 preview {board} m13-j7",
+        "pow2 preview {board} m13-j7", "tournaments", "tournament {number}",
     ),
     OF_AN_ACCOUNT: (
         "add {name} {password} x@example.org", "change password {name} {password} another-one",
@@ -273,8 +275,18 @@ LINES = {
         "messages {name} {password}", "pow2 showas {name} {password} {board}",
         "pow2 challenge {name} {other} --password={password}",
         "decline all {name} {password} {other}", "pow2 previewas {board} {name} {password} m13-j7",
-        "pow2 set {name} {password} small",
+        "pow2 set {name} {password} small", "tournaments {name} {password} own",
+        "tournament new {name} {password} pow2 --section=3 Cup",
+        "tournament enter {number} {name} {password}",
     ),
+    (*GUESSED, "not-an-organiser", "already-started"): ("tournament open {number} {name} {password}",),
+    (*GUESSED, "not-an-organiser", "too-early"): ("tournament start {number} {name} {password}",),
+    (*GUESSED, "not-an-organiser", "ok"): ("tournament cancel {number} {name} {password}",),
+    (*GUESSED, "not-an-organiser", "not-started"): (
+        "tournament confirm {number} {name} {password}",
+        "tournament withdraw {number} {name} {password} {other} silent gone",
+    ),
+    (*GUESSED, "not-entered", "not-entered"): ("tournament leave {number} {name} {password}",),
     (*GUESSED, "bad-address", "bad-address"): ("verify {name} {password} 123456",),
     OF_A_PLAYER: (
         "pin {board} {name} {password}", "mute {board} {name} {password}",
@@ -307,7 +319,7 @@ LINES = {
 
 
 def test_every_form_is_in_the_table():
-    words = {"name": "a", "password": "b", "other": "c", "board": "1", "new": "d"}
+    words = {"name": "a", "password": "b", "other": "c", "board": "1", "new": "d", "number": "2"}
     forms = {parse(line.format(**words)).form for lines in LINES.values() for line in lines}
     assert forms == {form.rule for form in FORMS}
 
@@ -329,6 +341,7 @@ def test_a_line_does_for_each_what_the_table_says(api, line, expected):
             other=world.bob.name,
             board=world.board,
             new=f"new{world.board}",
+            number=world.names["number"],
         )
         shown = {"a stranger's token": stranger, "the player's token": world.alice}.get(sender)
         headers = {"Content-Type": "text/plain"} | (shown.headers if shown else {})

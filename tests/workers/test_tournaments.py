@@ -217,7 +217,7 @@ def test_a_match_of_a_tournament_is_played_to_its_end(hall: Hall) -> None:
         hall.ask(player, command, board).code
         for command in (DeclineMatch(), MakeOffer(kind="abort"), MakeOffer(kind="undo"))
     ]
-    assert refusals == [Code.NOT_ALLOWED] * 3
+    assert refusals == [Code.AGAINST_TERMS] * 3
     assert hall.ask(player, MakeOffer(kind="draw"), board).accepted
 
 

@@ -24,8 +24,11 @@ class Run(msgspec.Struct, frozen=True):
     full: int
 
 
-ELSEWHERE = tuple(p for p in FAILPOINTS if p.startswith(("scrub.", "robot.", "analysis.", "move.")))
-"""Points that tests of their own kill at: tests/scrub/test_job.py, test_served.py, test_analysis_job.py and test_moving.py."""
+ELSEWHERE = tuple(
+    p for p in FAILPOINTS if p.startswith(("scrub.", "robot.", "analysis.", "move.", "tournament."))
+)
+"""Points at which tests of their own kill: tests/scrub/test_job.py, test_served.py, test_analysis_job.py,
+test_moving.py and test_tournament_kills.py."""
 
 LOG_POINTS = (
     *log_kills.PUBLISH_POINTS, *log_kills.RESTORE_POINTS, *log_kills.RETIRE_POINTS

@@ -146,6 +146,14 @@ class Place(msgspec.Struct, frozen=True):
     """All legal moves in canonical form; null if they were not requested."""
 
 
+class MatchOfTournament(msgspec.Struct, frozen=True):
+    """The tournament that a match is of."""
+
+    number: int
+    pairing: int
+    """The number of its pairing there, from 0."""
+
+
 class Match(msgspec.Struct, frozen=True):
     """The present state of a match."""
 
@@ -189,6 +197,8 @@ class Match(msgspec.Struct, frozen=True):
     """Null for a match that began on this server."""
     invitation: Invited | None = None
     """Null once all players have accepted."""
+    tournament: MatchOfTournament | None = None
+    """Null for a match of no tournament."""
 
 
 def match_json(
@@ -234,6 +244,7 @@ def match_json(
         draw=_before_draw_json(state),
         imported=_imported_json(state),
         invitation=_invitation_json(state),
+        tournament=MatchOfTournament(*state.pairing) if state.pairing else None,
     )
 
 

@@ -33,6 +33,7 @@ from services.app.matches import (
 )
 from services.app.move_text import read_move, split_ply
 from services.app.refusal_words import SAY
+from services.app.tournaments import is_tournament
 from services.language.answer import Answer
 from services.language.arguments import read_board
 from services.language.invocation import Invocation
@@ -295,8 +296,21 @@ def draw(scene: NamedMatch, display: str) -> str:
 
 
 def match_of_game(call: Invocation, board: int) -> MatchState:
-    """Return a match of the game as it stands; refused as `load_state` does, or as `wrong-game`."""
-    state = load_state(call.app, board)
+    """Return a match of the game as it stands; refused as `load_state` does, or as `wrong-game`.
+
+    The refusal of a tournament's number says what shows it.
+    """
+    try:
+        state = load_state(call.app, board)
+    except Refusal as reason:
+        missing = reason.code == Code.UNKNOWN_BOARD
+        if not (missing and is_tournament(call.app, call.origin.proven, board)):
+            raise
+        said = call.words.gettext(
+            "%(number)s is a tournament, not a match; `tournament %(number)s` shows it",
+            number=board,
+        )
+        raise Refusal(Code.UNKNOWN_BOARD, said) from None
     game = state.rules.partition("/")[0]
     if game != call.rules.key:
         said = call.words.gettext(

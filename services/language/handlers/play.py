@@ -1,6 +1,6 @@
 """Commands that change a match: challenge, move, resign, decline."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import takewhile
 
@@ -11,6 +11,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import Called, DealProposed, Event
 from domain.match.history import EventEnvelope, decode_event, replay
 from domain.match.start import read_draw_options
+from infra.languages.wording import N_
 from services.app.commands import (
     PLAIN_ACTIONS,
     Accept,
@@ -125,34 +126,6 @@ def _reveal(call: Invocation) -> Reveal:
     return Reveal(text)
 
 
-def deliver(call: Invocation, asked: Course[Answered]) -> Answer:
-    """Carry out a command, and return the answer to its outcome."""
-    try:
-        return _accepted(call, submit(call.app, asked, call.seconds))
-    except OutcomeNotDurable as pending:
-        answer = _accepted(call, pending.decided)
-        sentence = f"{pending}; {answer.sentence}"
-        return replace(answer, sentence=sentence, code=answer.code or Code.PENDING)
-    except CommandPending as pending:
-        return _outcome_unknown(call, pending.board, Code.PENDING, str(pending))
-    except RedisError as error:
-        if asked.sent is None:
-            raise
-        why = f"{server_failure(error)}; the command may have been accepted"
-        return _outcome_unknown(call, asked.sent.match, Code.UNAVAILABLE, why)
-
-
-def _outcome_unknown(call: Invocation, board: int, code: Code, why: str) -> Answer:
-    """Return an answer that says why the outcome is not known, and how to learn it."""
-    said = call.words.gettext(
-        "match %(board)s: %(why)s; repeat the command with the key %(key)s to learn its outcome",
-        board=board,
-        why=why,
-        key=repr(call.key),
-    )
-    return Answer(said, code=code)
-
-
 def _accepted(call: Invocation, decided: Answered) -> Answer:
     """Return the answer to an accepted command, as of then: a repetition gets the same."""
     board, stored = decided.board, call.app.store.events(decided.board)
@@ -172,6 +145,39 @@ def _accepted(call: Invocation, decided: Answered) -> Answer:
         )
     display = preferred_display(call.app, first.actor, scene.rules)
     return Answer(sentence, draw(scene, display), decided=(decided,))
+
+
+def deliver(
+    call: Invocation,
+    asked: Course[Answered],
+    accepted: Callable[[Invocation, Answered], Answer] = _accepted,
+    unknown: str = N_(
+        "match %(board)s: %(why)s; repeat the command with the key %(key)s to learn its outcome"
+    ),
+) -> Answer:
+    """Carry out a command, and return the answer to its outcome.
+
+    `accepted` makes the answer to an accepted one, and `unknown` is the sentence where the outcome is not known.
+    """
+
+    def outcome_unknown(board: int, code: Code, why: str) -> Answer:
+        return Answer(
+            call.words.gettext(unknown, board=board, why=why, key=repr(call.key)), code=code
+        )
+
+    try:
+        return accepted(call, submit(call.app, asked, call.seconds))
+    except OutcomeNotDurable as pending:
+        answer = accepted(call, pending.decided)
+        sentence = f"{pending}; {answer.sentence}"
+        return replace(answer, sentence=sentence, code=answer.code or Code.PENDING)
+    except CommandPending as pending:
+        return outcome_unknown(pending.board, Code.PENDING, str(pending))
+    except RedisError as error:
+        if asked.sent is None:
+            raise
+        why = f"{server_failure(error)}; the command may have been accepted"
+        return outcome_unknown(asked.sent.match, Code.UNAVAILABLE, why)
 
 
 def _is_sealed(first: Event) -> bool:

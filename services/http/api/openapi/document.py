@@ -48,6 +48,7 @@ TAGS: Final = {
     "moderation": "Reports, sanctions and appeals",
     "site": "The site's own name, texts, banner and logo",
     "clubs": "Clubs and classes: their members, announcements and links",
+    "tournaments": "Tournaments: their lists and tables, entering, and what organisers do",
     "challenges": "Matches with seats that any player may take",
     "replies": "Conditional moves, which the server plays as soon as it is your turn",
     "drafts": "Moves that you look at before you play them",

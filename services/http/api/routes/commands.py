@@ -44,6 +44,7 @@ COMMANDS_PATH: Final = "/api/matches/{board:int}/commands"
     Code.NOT_PAUSED,
     Code.TOO_EARLY,
     Code.TOO_LATE,
+    Code.AGAINST_TERMS,
 )
 async def give_command(board: BoardNumber, data: JSONBody[Action], sender: Sender) -> Answered:
     """Carry out a command, and return its outcome once it is durable."""

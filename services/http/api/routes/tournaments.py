@@ -1,0 +1,474 @@
+"""Tournaments: their lists and tables, entering and leaving, and what organisers do."""
+
+from collections.abc import Collection, Mapping
+from typing import Annotated, Literal
+
+import msgspec
+from litestar import Response
+from litestar.params import JSONBody, PathParameter, QueryParameter
+
+from domain.clocks.time_control import write_time_control
+from domain.errors import Code
+from domain.records import AccountId
+from domain.tournament.standings import TableLine
+from domain.tournament.state import PairedSection
+from domain.tournament.terms import ONE_POINT, TournamentTerms
+from domain.tournament.withdrawals import WithdrawalKind
+from infra.languages.wording import IN_ENGLISH
+from infra.people.tokens import Scope
+from services.app import tournaments
+from services.app.context import App
+from services.app.names import userids_of
+from services.app.receipts import Answered
+from services.app.tournaments import ListedTournament, TournamentPlan, TournamentView
+from services.http.api.auth import AnyRequest, Context, Own, viewer_of
+from services.http.api.bodies import RequestBody, Sender
+from services.http.api.declared import ANYBODY, COMMAND_ERRORS, ApiRoutes, refuses
+from services.http.api.routes.start import Words
+from services.words.agreements import described
+
+api = ApiRoutes("tournaments")
+
+Number = Annotated[int, PathParameter(ge=1, le=10**15, description="the tournament's number")]
+ListName = Annotated[
+    Literal["open", "running", "ended", "own"],
+    QueryParameter(
+        name="list",
+        description="those `open` for entry, `running`, `ended`, or your `own`: those that you organise or have "
+        "entered, which needs your token",
+    ),
+]
+Start = Annotated[
+    int,
+    QueryParameter(ge=0, le=1_000_000, description="how many to skip: `next` of the page before"),
+]
+Rating = Annotated[int, msgspec.Meta(ge=0, le=9_999)]
+Time = Annotated[int, msgspec.Meta(ge=0, le=10**14)]
+
+_ACTING = (Code.UNKNOWN_TOURNAMENT, Code.NOT_AN_ORGANISER, Code.NOT_STARTED, Code.TOO_LATE)
+
+
+class NewTournament(RequestBody, frozen=True):
+    """A tournament to make."""
+
+    name: Annotated[str, msgspec.Meta(max_length=120, examples=["Spring Cup"])]
+    game: Annotated[str, msgspec.Meta(max_length=24, examples=["pow2"])]
+    text: Annotated[str, msgspec.Meta(max_length=20_000)] = ""
+    """About it, in Markdown."""
+    options: Words = ()
+    """The game's options, such as `-fast`."""
+    terms: Words = ()
+    """The time control, such as `--days=3`."""
+    section: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 7
+    """Players of a section."""
+    players: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
+    """The most players, those who come later wait; 0 for as many as enter."""
+    double: bool = False
+    """Whether each pair plays two matches, with sides exchanged."""
+    when_full: bool = False
+    """Whether it starts when so many have entered."""
+    starts: Time = 0
+    """Time at which it starts, in ms since 1970; 0 for when it is full, or when you start it."""
+    least_rating: Rating = 0
+    """The least rating of an entrant; 0 for any."""
+    most_rating: Rating = 0
+    """The highest rating of an entrant; 0 for any."""
+    club: Annotated[str, msgspec.Meta(max_length=60)] = ""
+    """The path of a club of yours whose members alone may enter; empty for all."""
+    robots: bool = False
+    """Whether you may enter robots."""
+
+
+class TournamentWords(RequestBody, frozen=True):
+    """The name and the text of a tournament."""
+
+    name: Annotated[str, msgspec.Meta(max_length=120)]
+    text: Annotated[str, msgspec.Meta(max_length=20_000)] = ""
+    """About it, in Markdown."""
+
+
+class TournamentEntry(RequestBody, frozen=True):
+    """An entry to a tournament."""
+
+    robot: Annotated[str, msgspec.Meta(max_length=24)] = ""
+    """Userid of a robot that you enter as the organiser; empty to enter yourself."""
+
+
+class PlayerWithdrawal(RequestBody, frozen=True):
+    """A player who leaves a tournament that runs."""
+
+    userid: Annotated[str, msgspec.Meta(max_length=24, examples=["bob"])]
+    kind: WithdrawalKind
+    """`accepted`: announced, and the remaining matches are annulled; `silent`: they are lost."""
+    text: Annotated[str, msgspec.Meta(max_length=4_000, examples=["Bob is ill."])]
+    """The reasons, which the players of these matches read."""
+
+
+class TournamentInList(msgspec.Struct, frozen=True):
+    """A tournament in a list."""
+
+    number: int
+    name: str
+    phase: str
+    """`draft`, `entry`, `running`, `finished` until the places are confirmed, `confirmed` or `cancelled`."""
+    form: str
+    """`round-robin`."""
+    game: str
+    rules: str
+    """The version of the rules, such as `pow2/1`."""
+    options: tuple[str, ...]
+    """The game's options, such as `-fast`."""
+    organiser: str | None
+    """Userid; null for a deleted account."""
+    entered: int
+    """How many have entered, those who wait for room included."""
+    room: int
+    """The most players."""
+    starts: int | None
+    """Time at which it starts, in ms since 1970; null without a date."""
+    matches: int
+    """The number of its matches; 0 before the start."""
+    counted: int
+    """How many of them have a result that counts."""
+
+
+class TournamentList(msgspec.Struct, frozen=True):
+    """A page of tournaments, the newest first."""
+
+    tournaments: tuple[TournamentInList, ...]
+    next: int | None
+    """The `start` of the next page; null on the last."""
+
+
+class TournamentConditions(msgspec.Struct, frozen=True):
+    """The terms of a tournament, which never change."""
+
+    form: str
+    """`round-robin`."""
+    game: str
+    rules: str
+    """The version of the rules, such as `pow2/1`."""
+    options: tuple[str, ...]
+    """The game's options, such as `-fast`."""
+    terms: tuple[str, ...]
+    """The options of the time control that differ from the defaults, as in a challenge."""
+    text: str
+    """The time control in words."""
+    rated: bool
+    section: int
+    """Players of a whole section."""
+    cycles: int
+    """How many matches each pair plays."""
+    points: tuple[float, ...]
+    """For a win, a draw and a loss."""
+    tiebreaks: tuple[str, ...]
+    """In their order."""
+    players: int
+    """The most players; 0 for as many as enter."""
+    when_full: bool
+    """Whether it starts when so many have entered."""
+    starts: int | None
+    """Time at which it starts, in ms since 1970; null without a date."""
+    least_rating: int
+    """0 for any."""
+    most_rating: int
+    """0 for any."""
+    club: str | None
+    """The path of the club whose members alone may enter; null for all."""
+    robots: bool
+    """Whether the organiser may enter robots."""
+
+
+class TournamentEntrant(msgspec.Struct, frozen=True):
+    """A player who has entered."""
+
+    userid: str | None
+    """Null for a deleted account."""
+    rating: int
+    """At entry."""
+    waits: bool
+    """Whether the player waits for room."""
+
+
+class StandingsLine(msgspec.Struct, frozen=True):
+    """A player's row of a table."""
+
+    place: int
+    """Shared by players who are equal to the end."""
+    player: int
+    """The number in `entrants`, from 0."""
+    points: float
+    tiebreaks: tuple[float, ...]
+    """In the order of the terms."""
+    left: int
+    """How many matches have no result that counts."""
+    withdrawn: bool
+    """Whether the player has left."""
+    best: int
+    """The best place that is still possible."""
+    worst: int
+    """The worst place that is still possible."""
+
+
+class PairingInSection(msgspec.Struct, frozen=True):
+    """A match of a section."""
+
+    pairing: int
+    """Its number in the tournament, from 0."""
+    round: int
+    first: int
+    """The number in `entrants` of the player with the first move."""
+    second: int
+    board: int | None
+    """The number of its match; null until that has begun."""
+    result: str
+    """`1-0`, `0-1` or `1/2`, by forfeit `+-`, `-+` or `--`; empty while there is none that counts."""
+
+
+class TournamentSection(msgspec.Struct, frozen=True):
+    """A section of a tournament."""
+
+    table: tuple[StandingsLine, ...]
+    """By place."""
+    pairings: tuple[PairingInSection, ...]
+
+
+class ShownTournament(msgspec.Struct, frozen=True):
+    """A tournament with its players and tables."""
+
+    number: int
+    name: str
+    text: str
+    """About it, in Markdown."""
+    phase: str
+    """`draft`, `entry`, `running`, `finished` until the places are confirmed, `confirmed` or `cancelled`."""
+    organiser: str | None
+    """Userid; null for a deleted account."""
+    terms: TournamentConditions
+    entrants: tuple[TournamentEntrant, ...]
+    """In the order of entry; from the start on, by rating."""
+    sections: tuple[TournamentSection, ...]
+    """Empty before the start."""
+    left: int
+    """How many matches have no result that counts."""
+    organises: bool
+    """Whether you may act as the organiser."""
+    entered: bool
+    """Whether you have entered."""
+    waits: bool
+    """Whether you wait for room."""
+    seq: int
+    """Number of the last event."""
+    updated: int
+    """Time of the last event, in ms since 1970."""
+
+
+@api.get("/api/tournaments", "Tournaments", ANYBODY)
+def list_tournaments(
+    context: Context, request: AnyRequest, which: ListName = "open", start: Start = 0
+) -> TournamentList:
+    """Return a page of tournaments; those of clubs whose members alone see them need your token."""
+    found = tournaments.tournaments_for(context.app, viewer_of(request), which, start)
+    userids = userids_of(context.app, [one.row.organiser for one in found])
+    # asked for by itself, because a page leaves out those of clubs that the caller does not see
+    after = start + tournaments.PAGE
+    more = which != "own" and bool(context.app.tournaments.listed(which, after, 1))
+    return TournamentList(tuple(_listed(one, userids) for one in found), after if more else None)
+
+
+def _listed(one: ListedTournament, userids: Mapping[AccountId, str | None]) -> TournamentInList:
+    row = one.row
+    return TournamentInList(
+        number=row.number,
+        name=one.name,
+        phase=row.phase,
+        form=row.form,
+        game=row.rules.partition("/")[0],
+        rules=row.rules,
+        options=row.options,
+        organiser=userids[row.organiser],
+        entered=row.entered,
+        room=row.room,
+        starts=row.starts or None,
+        matches=row.pairings,
+        counted=row.counted,
+    )
+
+
+@api.get("/api/tournaments/{number:int}", "A tournament", ANYBODY, weight=2)
+@refuses(Code.UNKNOWN_TOURNAMENT)
+def show_tournament(number: Number, context: Context, request: AnyRequest) -> ShownTournament:
+    """Return a tournament: its terms, its players, and the table and the matches of each section."""
+    view = tournaments.view_of(context.app, viewer_of(request), number)
+    return _shown(context.app, view)
+
+
+def _shown(app: App, view: TournamentView) -> ShownTournament:
+    state, room = view.state, view.terms.room
+    userids = userids_of(app, [*view.players, state.organiser])
+    return ShownTournament(
+        number=view.number,
+        name=view.said.name,
+        text=view.said.text,
+        phase=state.phase,
+        organiser=userids[state.organiser],
+        terms=_conditions(view.terms, view.club),
+        entrants=tuple(
+            TournamentEntrant(userids[one.account], one.rating, waits=place >= room)
+            for place, one in enumerate(state.entrants)
+        ),
+        sections=tuple(
+            TournamentSection(
+                tuple(_line(line, view.withdrawn) for line in table.lines), _pairings(section, view)
+            )
+            for section, table in zip(state.sections, view.tables, strict=True)
+        ),
+        left=view.left,
+        organises=view.organises,
+        entered=view.entered,
+        waits=view.waits,
+        seq=state.seq,
+        updated=state.at,
+    )
+
+
+def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
+    win, draw, loss = (hundredths / ONE_POINT for hundredths in terms.points)
+    return TournamentConditions(
+        form=terms.form,
+        game=terms.rules.partition("/")[0],
+        rules=terms.rules,
+        options=terms.options,
+        terms=write_time_control(terms.clock),
+        text=described(terms.clock, IN_ENGLISH),
+        rated=terms.clock.rated,
+        section=terms.section,
+        cycles=terms.cycles,
+        points=(win, draw, loss),
+        tiebreaks=terms.tiebreaks,
+        players=terms.capacity,
+        when_full=terms.when_full,
+        starts=terms.starts or None,
+        least_rating=terms.least_rating,
+        most_rating=terms.most_rating,
+        club=club or None,
+        robots=terms.robots,
+    )
+
+
+def _line(line: TableLine, withdrawn: Collection[int]) -> StandingsLine:
+    return StandingsLine(
+        place=line.place,
+        player=line.player,
+        points=float(line.points),
+        tiebreaks=tuple(map(float, line.tiebreaks)),
+        left=line.left,
+        withdrawn=line.player in withdrawn,
+        best=line.possible.best,
+        worst=line.possible.worst,
+    )
+
+
+def _pairings(section: PairedSection, view: TournamentView) -> tuple[PairingInSection, ...]:
+    return tuple(
+        PairingInSection(
+            pairing=number,
+            round=one.round,
+            first=one.first,
+            second=one.second,
+            board=view.matches[number].board or None if number in view.matches else None,
+            result=view.state.result_of(number),
+        )
+        for number, one in enumerate(section.pairings, section.first)
+    )
+
+
+@api.post(
+    "/api/tournaments", "New tournament", Scope.PLAY, waits=True, located=True, status_code=201
+)
+@refuses(
+    *(Code.SANCTIONED, Code.UNKNOWN_GAME, Code.UNKNOWN_OPTION, Code.BAD_OPTION, Code.BAD_NAME),
+    *(Code.USAGE, Code.UNKNOWN_CLUB, Code.NOT_AN_ORGANISER, Code.TOO_MANY, *COMMAND_ERRORS),
+)
+async def make_tournament(data: JSONBody[NewTournament], sender: Sender) -> Response[Answered]:
+    """Make a tournament; you are its organiser, and open it for entry. Its number is `board`."""
+    plan = TournamentPlan(**msgspec.structs.asdict(data))
+    made = await sender.submit(tournaments.draft_tournament(sender.app, sender.actor, plan))
+    return Response(made, headers={"Location": f"/api/tournaments/{made.board}"})
+
+
+@api.put("/api/tournaments/{number:int}/text", "Change a tournament's name and text", Scope.PLAY)
+@refuses(Code.UNKNOWN_TOURNAMENT, Code.NOT_AN_ORGANISER, Code.BAD_NAME, Code.TOO_LONG)
+def change_tournament(number: Number, data: JSONBody[TournamentWords], own: Own) -> None:
+    """Change what a tournament is called and says, as its organiser."""
+    tournaments.change_text(own.app, own.account, number, data.name, data.text)
+
+
+@api.post("/api/tournaments/{number:int}/entry", "Enter a tournament", Scope.PLAY, waits=True)
+@refuses(
+    *(*_ACTING, *COMMAND_ERRORS, Code.ALREADY_ENTERED, Code.AGAINST_TERMS, Code.SANCTIONED),
+    Code.UNKNOWN_USER,
+)
+async def enter_tournament(
+    number: Number, data: JSONBody[TournamentEntry], sender: Sender
+) -> Answered:
+    """Enter a tournament, which is the consent to be paired; as its organiser you may enter robots."""
+    return await sender.submit(tournaments.enter(sender.app, sender.actor, number, data.robot))
+
+
+@api.delete("/api/tournaments/{number:int}/entry", "Take an entry back", Scope.PLAY, waits=True)
+@refuses(*_ACTING, *COMMAND_ERRORS, Code.NOT_ENTERED, Code.UNKNOWN_USER)
+async def leave_tournament(
+    number: Number,
+    sender: Sender,
+    userid: Annotated[
+        str,
+        QueryParameter(
+            max_length=24, description="as the organiser: whose entry; by default yours"
+        ),
+    ] = "",
+) -> Answered:
+    """Take your entry back before the start, or as the organiser that of another."""
+    return await sender.submit(tournaments.leave(sender.app, sender.actor, number, userid))
+
+
+@api.post("/api/tournaments/{number:int}/open", "Open entry", Scope.PLAY, waits=True)
+@refuses(*_ACTING, *COMMAND_ERRORS, Code.ALREADY_STARTED)
+async def open_tournament(number: Number, sender: Sender) -> Answered:
+    """Open a tournament for entry, as its organiser."""
+    return await sender.submit(tournaments.open_entry(sender.app, sender.actor, number))
+
+
+@api.post("/api/tournaments/{number:int}/start", "Start a tournament", Scope.PLAY, waits=True)
+@refuses(*_ACTING, *COMMAND_ERRORS, Code.TOO_EARLY)
+async def start_tournament(number: Number, sender: Sender) -> Answered:
+    """Close the entry and pair the players, as the organiser; the matches begin within seconds."""
+    return await sender.submit(tournaments.start(sender.app, sender.actor, number))
+
+
+@api.post("/api/tournaments/{number:int}/withdrawals", "Take out a player", Scope.PLAY, waits=True)
+@refuses(
+    *(*_ACTING, *COMMAND_ERRORS, Code.NOT_ENTERED, Code.AGAINST_TERMS, Code.UNKNOWN_USER),
+    *(Code.TOO_LONG, Code.TOO_MANY),
+)
+async def withdraw_player(
+    number: Number, data: JSONBody[PlayerWithdrawal], sender: Sender
+) -> Answered:
+    """Take a player out of a tournament that runs, as its organiser or as an arbiter."""
+    return await sender.submit(
+        tournaments.withdraw(sender.app, sender.actor, number, data.userid, data.kind, data.text)
+    )
+
+
+@api.post("/api/tournaments/{number:int}/confirm", "Confirm the places", Scope.PLAY, waits=True)
+@refuses(*_ACTING, *COMMAND_ERRORS, Code.TOO_EARLY)
+async def confirm_places(number: Number, sender: Sender) -> Answered:
+    """Confirm the places once all matches are over, as the organiser."""
+    return await sender.submit(tournaments.confirm(sender.app, sender.actor, number))
+
+
+@api.post("/api/tournaments/{number:int}/cancel", "Cancel a tournament", Scope.PLAY, waits=True)
+@refuses(*_ACTING, *COMMAND_ERRORS)
+async def cancel_tournament(number: Number, sender: Sender) -> Answered:
+    """Cancel a tournament before it starts, as its organiser."""
+    return await sender.submit(tournaments.cancel(sender.app, sender.actor, number))

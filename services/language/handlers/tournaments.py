@@ -1,0 +1,371 @@
+"""Commands about tournaments: list them, show one, make it and run it, enter and leave it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final
+
+from domain.errors import Code, Refusal
+from domain.records import AccountId
+from domain.tournament.standings import SectionTable, TableLine
+from domain.tournament.withdrawals import WithdrawalKind
+from infra.languages.wording import N_, Wording
+from services.app import tournaments as use_cases
+from services.app.names import names_of
+from services.app.play import Course
+from services.app.receipts import Answered
+from services.app.tournaments import ListedTournament, TournamentPlan, TournamentView
+from services.language.answer import Answer
+from services.language.arguments import read_tournament
+from services.language.authentication import signer_if_any
+from services.language.form import OWN, CommandForm, signed
+from services.language.handlers.messages import text_of
+from services.language.handlers.play import deliver
+from services.language.invocation import Invocation
+from services.words.tournaments import (
+    game_line,
+    phase_name,
+    points_text,
+    progress,
+    start_sentence,
+    terms_lines,
+)
+
+_NUMBERS: Final[Mapping[str, str]] = {"--section": "section", "--players": "players"}
+_SWITCHES: Final[Mapping[str, str]] = {
+    "--double": "double",
+    "--full": "when_full",
+    "--robots": "robots",
+}
+_OWN_FLAGS: Final = frozenset({*_NUMBERS, *_SWITCHES, "--start", "--rating", "--club"})
+"""The flags of a tournament itself; all others are the time control's and the game's."""
+
+_NO_RESULT: Final = "."
+_SELF: Final = "*"
+"""Cells of a table: a match without a result, and a player against themselves."""
+
+_NUMBER: Final = re.compile(r"[0-9]{1,6}")
+_BAND: Final = re.compile(r"(?=.*[0-9])([0-9]{0,4})-([0-9]{0,4})")
+_DATE_FORMS: Final = ("%Y-%m-%d", "%Y-%m-%dT%H:%M")
+
+
+def tournaments(call: Invocation) -> Answer:
+    """List the tournaments that are open for entry, or those of another list."""
+    which = call.line.get("which").lower() or "open"
+    viewer = call.identity.account if call.identity else None
+    found = use_cases.tournaments_for(call.app, viewer, which)
+    lines = [_line(one, call.words) for one in found]
+    return Answer(page="\n".join(lines) or call.words.gettext("there are none"))
+
+
+def _line(one: ListedTournament, words: Wording) -> str:
+    row = one.row
+    game = game_line(row.rules, row.options, words)
+    said = f"{phase_name(row.phase, words)}, {progress(row, words)}"
+    return f"{row.number:>6}  {one.name}: {game}; {said}"
+
+
+def tournament(call: Invocation) -> Answer:
+    """Show a tournament: its text, its terms, and who has entered or how they stand."""
+    viewer = call.identity.account if call.identity else None
+    view = use_cases.view_of(call.app, viewer, _number(call))
+    words, state = call.words, view.state
+    said = [f"{view.said.name} ({view.number}): {phase_name(state.phase, words)}"]
+    if not view.tables and not state.over:
+        said.append(start_sentence(view.terms, words))
+    if view.entered:
+        waits = words.gettext("you have entered, and wait for room")
+        said.append(waits if view.waits else words.gettext("you have entered"))
+    parts = (view.said.text, "\n".join(_about(call, view)), *_players(call, view))
+    return Answer("; ".join(said), "\n\n".join(filter(None, parts)))
+
+
+def _about(call: Invocation, view: TournamentView) -> list[str]:
+    """Return the lines about a tournament's terms and its organiser."""
+    words, organiser = call.words, view.state.organiser
+    name = names_of(call.app, [organiser], words)[organiser]
+    return [
+        *terms_lines(view.terms, words, view.club),
+        words.gettext("organiser: %(name)s", name=name),
+    ]
+
+
+def _players(call: Invocation, view: TournamentView) -> list[str]:
+    """Return the entrants, or the table of each section."""
+    words, names = call.words, names_of(call.app, view.players, call.words)
+    if not view.tables:
+        return ["\n".join(_entrant_lines(view, names, words))]
+    shown = [names[account] for account in view.players]
+    return [
+        "\n".join(
+            [words.gettext("section %(number)s", number=n), *_table_lines(table, shown, words)]
+        )
+        for n, table in enumerate(view.tables, 1)
+    ]
+
+
+def _entrant_lines(
+    view: TournamentView, names: Mapping[AccountId, str], words: Wording
+) -> list[str]:
+    """Return a line for each entrant before the start, in the order of entry; those without room say so."""
+    waits = f", {words.gettext('waits for room')}"
+    return [
+        f"{number:>3}  {names[one.account]} ({one.rating}){waits if number > view.terms.room else ''}"
+        for number, one in enumerate(view.state.entrants, 1)
+    ]
+
+
+def _table_lines(table: SectionTable, names: Sequence[str], words: Wording) -> list[str]:
+    """Return a section's table: place, number, player, points, and a cell for each opponent.
+
+    `names` are those of all players by their numbers in the tournament. A match without a result is a dot; where a
+    pair plays twice, a cell has both.
+    """
+    rows = [_cells(line, table.players) for line in table.lines]
+    points = [points_text(line.points, words) for line in table.lines]
+    name = max(len(names[player]) for player in table.players)
+    most, wide = max(map(len, points)), max(len(cell) for row in rows for cell in row)
+    wide = max(wide, len(str(len(rows))))
+    numbers = {player: number for number, player in enumerate(table.players, 1)}
+    before = " " * len(f"{0:>2} {0:>3}  {'':{name}} {'':{most}}  ")
+    lines = [before + " ".join(f"{number:>{wide}}" for number in numbers.values())]
+    for line, made, row in zip(table.lines, points, rows, strict=True):
+        player = f"{line.place:>2} {numbers[line.player]:>3}  {names[line.player]:{name}}"
+        lines.append(f"{player} {made:>{most}}  {' '.join(f'{cell:>{wide}}' for cell in row)}")
+    return lines
+
+
+def _cells(line: TableLine, players: Sequence[int]) -> list[str]:
+    """Return the cells of a player in the order of the columns."""
+    halves = dict.fromkeys(players, "")
+    for cell in line.cells:
+        halves[cell.other] += cell.half or _NO_RESULT
+    return [halves[player] or _SELF for player in players]
+
+
+def new(call: Invocation) -> Answer:
+    """Make a tournament, which its organiser opens for entry afterwards."""
+    plan = _plan(call.line.get("value"), call.line.get("name"), call.line.all("flag"), call.words)
+    asked = use_cases.draft_tournament(call.app, call.actor, plan)
+    return _deliver(
+        call,
+        asked,
+        N_("tournament %(number)s is made; `tournament open %(number)s` opens it for entry"),
+    )
+
+
+def _plan(game: str, name: str, flags: Sequence[str], words: Wording) -> TournamentPlan:
+    """Return the plan of a tournament; `bad-option` for a flag that comes twice or can't be read."""
+    own: dict[str, Any] = {}
+    seen, terms, options = set[str](), list[str](), list[str]()
+    for flag in flags:
+        written, mark, value = flag.partition("=")
+        key = written.lower()
+        if key not in _OWN_FLAGS:
+            (terms if flag.startswith("--") else options).append(flag)
+            continue
+        if key in seen:
+            said = words.gettext("%(option)s is given twice; give it once", option=key)
+            raise Refusal(Code.BAD_OPTION, said)
+        seen.add(key)
+        found = _fields_of(key, value if mark else None)
+        if found is None:
+            said = words.gettext(
+                "%(option)s can't be read; the form is %(form)s",
+                option=repr(flag[:24]),
+                form=_FORMS_OF_FLAGS[key],
+            )
+            raise Refusal(Code.BAD_OPTION, said)
+        own |= found
+    return TournamentPlan(name=name, game=game, options=options, terms=terms, **own)
+
+
+_FORMS_OF_FLAGS: Final[Mapping[str, str]] = {
+    "--section": "--section=7",
+    "--players": "--players=14",
+    "--start": "--start=2030-12-24 (UTC), --start=2030-12-24T18:00",
+    "--rating": "--rating=1200-1600, --rating=1200-, --rating=-1600",
+    "--club": "--club=CLUB",
+} | {switch: switch for switch in _SWITCHES}
+
+
+def _fields_of(name: str, value: str | None) -> dict[str, Any] | None:
+    """Return the fields of the plan that a flag sets; None if its value can't be read."""
+    found: dict[str, Any] | None = None
+    if name in _SWITCHES:
+        found = {_SWITCHES[name]: True} if value is None else None
+    elif value and name in _NUMBERS and _NUMBER.fullmatch(value):
+        found = {_NUMBERS[name]: int(value)}
+    elif value and name == "--rating" and (band := _BAND.fullmatch(value)):
+        found = {"least_rating": int(band[1] or 0), "most_rating": int(band[2] or 0)}
+    elif value and name == "--start" and (at := _moment(value)) is not None:
+        found = {"starts": at}
+    elif value and name == "--club":
+        found = {"club": value}
+    return found
+
+
+def _moment(text: str) -> int | None:
+    """Return a date, with or without the time of day in UTC, as ms since 1970; None if it can't be read."""
+    for form in _DATE_FORMS:
+        try:
+            return int(datetime.strptime(text.upper(), form).replace(tzinfo=UTC).timestamp() * 1000)
+        except ValueError:
+            continue
+    return None
+
+
+def open_entry(call: Invocation) -> Answer:
+    """Open a tournament for entry."""
+    asked = use_cases.open_entry(call.app, call.actor, _number(call))
+    return _deliver(call, asked, N_("tournament %(number)s is open for entry"))
+
+
+def enter(call: Invocation) -> Answer:
+    """Enter a tournament, or as its organiser enter a robot."""
+    robot = _other(call)
+    asked = use_cases.enter(call.app, call.actor, _number(call), robot)
+    entered = N_("%(player)s has entered tournament %(number)s")
+    own = N_("you have entered tournament %(number)s; your matches begin when it starts")
+    return _deliver(call, asked, entered if robot else own, player=robot.lower())
+
+
+def leave(call: Invocation) -> Answer:
+    """Take an entry back, or as the organiser that of another."""
+    player = _other(call)
+    asked = use_cases.leave(call.app, call.actor, _number(call), player)
+    removed = N_("%(player)s is no longer entered in tournament %(number)s")
+    own = N_("you are no longer entered in tournament %(number)s")
+    return _deliver(call, asked, removed if player else own, player=player.lower())
+
+
+def start(call: Invocation) -> Answer:
+    """Close the entry, and start the matches."""
+    asked = use_cases.start(call.app, call.actor, _number(call))
+    return _deliver(call, asked, N_("tournament %(number)s has started; its matches begin now"))
+
+
+def withdraw(call: Invocation) -> Answer:
+    """Take out a player who has left, as the organiser or an arbiter."""
+    player = _other(call)
+    kind = next(one for one in WithdrawalKind if call.line.has(one))
+    asked = use_cases.withdraw(call.app, call.actor, _number(call), player, kind, text_of(call))
+    left = N_("%(player)s has left tournament %(number)s")
+    return _deliver(call, asked, left, player=player.lower())
+
+
+def confirm(call: Invocation) -> Answer:
+    """Confirm the places."""
+    asked = use_cases.confirm(call.app, call.actor, _number(call))
+    return _deliver(call, asked, N_("the places of tournament %(number)s are final"))
+
+
+def cancel(call: Invocation) -> Answer:
+    """Cancel a tournament before its start."""
+    asked = use_cases.cancel(call.app, call.actor, _number(call))
+    return _deliver(call, asked, N_("tournament %(number)s is cancelled"))
+
+
+def _number(call: Invocation) -> int:
+    return read_tournament(call.line.get("board"), call.words)
+
+
+def _other(call: Invocation) -> str:
+    """Return the userid after the sender's; empty without one."""
+    return next(iter(call.line.all("userid")[1:]), "")
+
+
+def _deliver(call: Invocation, asked: Course[Answered], said: str, **values: str) -> Answer:
+    """Carry out a command of a tournament, and return the answer to its outcome."""
+
+    def accepted(call: Invocation, decided: Answered) -> Answer:
+        sentence = call.words.gettext(said, number=decided.board, **values)
+        return Answer(sentence, decided=(decided,))
+
+    return deliver(
+        call,
+        asked,
+        accepted,
+        N_(
+            "tournament %(board)s: %(why)s; repeat the command with the key %(key)s to learn its outcome"
+        ),
+    )
+
+
+_shown: Final = partial(CommandForm, proof=signer_if_any)
+"""Makes a form that anybody may send, and that shows more to an account."""
+
+FORMS: Final = (
+    _shown(
+        "tournaments",
+        "tournaments",
+        f"[{OWN}] [open|running|ended|own]",
+        N_("list the tournaments that are open for entry, or others"),
+        tournaments,
+    ),
+    _shown(
+        "tournament",
+        "tournament",
+        f"NUMBER [{OWN}]",
+        N_("show a tournament, its terms, and its players or tables"),
+        tournament,
+    ),
+    signed(
+        "tournament_new",
+        "tournament new",
+        f"{OWN} GAME [-option ...] [--section=N] [--players=N] [--double] [--full] [--start=DATE] [--rating=LOW-HIGH] "
+        "[--club=CLUB] [--robots] [--option ...] NAME",
+        N_("make a tournament; -options are the game's, the last --options the time control's"),
+        new,
+    ),
+    signed(
+        "tournament_open",
+        "tournament open",
+        f"NUMBER {OWN}",
+        N_("open your tournament for entry"),
+        open_entry,
+    ),
+    signed(
+        "tournament_enter",
+        "tournament enter",
+        f"NUMBER {OWN} [userid]",
+        N_("enter a tournament, or enter a robot in your own"),
+        enter,
+    ),
+    signed(
+        "tournament_leave",
+        "tournament leave",
+        f"NUMBER {OWN} [userid]",
+        N_("take your entry back before the start, or another's in your own tournament"),
+        leave,
+    ),
+    signed(
+        "tournament_start",
+        "tournament start",
+        f"NUMBER {OWN}",
+        N_("close the entry to your tournament, and start its matches"),
+        start,
+    ),
+    signed(
+        "tournament_withdraw",
+        "tournament withdraw",
+        f"NUMBER {OWN} userid accepted|silent TEXT",
+        N_("take a player out of your tournament who has said so, or has left without a word"),
+        withdraw,
+    ),
+    signed(
+        "tournament_confirm",
+        "tournament confirm",
+        f"NUMBER {OWN}",
+        N_("confirm the places of your tournament once all its matches are over"),
+        confirm,
+    ),
+    signed(
+        "tournament_cancel",
+        "tournament cancel",
+        f"NUMBER {OWN}",
+        N_("cancel your tournament before it starts"),
+        cancel,
+    ),
+)

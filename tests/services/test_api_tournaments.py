@@ -1,0 +1,276 @@
+"""Tournaments over HTTP: what a program sends, and what it is answered."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from infra.people.account_macs import AccountMacs
+from infra.people.accounts import create_robot_accounts
+from infra.people.clubs import ClubAudience
+from tests.helpers.api import Api, Player, code_of, until
+from workers.tournament_manager import TournamentManager
+
+CUP = {"name": "Slingshot Cup", "game": "goliath", "section": 3, "terms": ["--days=3"]}
+
+
+def made(organiser: Player, **more: Any) -> int:
+    """The number of a tournament that is open for entry."""
+    answer = organiser.post("/api/tournaments", {**CUP, **more})
+    assert answer.status_code == 201, answer.text
+    number = answer.json()["board"]
+    assert organiser.post(f"/api/tournaments/{number}/open").is_success
+    return int(number)
+
+
+def enter(number: int, *players: Player) -> None:
+    for player in players:
+        assert player.post(f"/api/tournaments/{number}/entry", {}).is_success
+
+
+def shown(api: Api, number: int, viewer: Player | None = None) -> dict[str, Any]:
+    headers = viewer.headers if viewer else {}
+    answer = api.http.get(f"/api/tournaments/{number}", headers=headers)
+    assert answer.is_success, answer.text
+    return dict(answer.json())
+
+
+def started(api: Api, organiser: Player, players: list[Player]) -> int:
+    """The number of a tournament whose matches have begun."""
+    number = made(organiser)
+    enter(number, *players)
+    assert organiser.post(f"/api/tournaments/{number}/start").is_success
+    turn(api)
+    until(
+        lambda: len(api.parts.tournaments.matches(number)) == len(players) * (len(players) - 1) // 2
+    )
+    return number
+
+
+def turn(api: Api) -> None:
+    """Have the manager act on all that is known."""
+    api.caught_up()
+    parts = api.parts
+    TournamentManager(parts.store, parts.lanes, parts.data, parts.statements).tick()
+
+
+def test_a_tournament_is_made_once_for_a_key_with_location_and_receipt_of_its_own_number(
+    api: Api,
+) -> None:
+    organiser = api.player()
+    headers = {"Idempotency-Key": "cup"}
+    first, again = (organiser.post("/api/tournaments", CUP, headers=headers) for _ in range(2))
+    assert (first.status_code, first.json()) == (201, again.json())
+    number = first.json()["board"]
+    assert first.headers["location"] == f"/api/tournaments/{number}"
+    assert first.json()["seq"] == 1
+    assert code_of(organiser.get(f"/api/matches/{number}")) == "unknown-board"
+    outcome = organiser.get(f"/api/matches/{number}/commands/{first.json()['id']}")
+    assert outcome.json()["accepted"] is True
+    reused = organiser.post("/api/tournaments", {**CUP, "section": 4}, headers=headers)
+    assert code_of(reused) == "id-reused"
+
+
+def test_its_terms_and_entrants_are_shown_before_the_start(api: Api) -> None:
+    organiser, player = api.players()
+    starts = api.parts.store.now() + 10**9
+    more = {"players": 3, "double": True, "starts": starts, "least_rating": 1000, "robots": True}
+    number = made(organiser, **more, text="For *all*.")
+    enter(number, player)
+    found = shown(api, number, player)
+    assert (found["name"], found["text"], found["phase"]) == (
+        "Slingshot Cup",
+        "For *all*.",
+        "entry",
+    )
+    assert found["organiser"] == organiser.name
+    assert (found["organises"], found["entered"], found["waits"]) == (False, True, False)
+    assert found["entrants"] == [{"userid": player.name, "rating": 1500, "waits": False}]
+    terms = found["terms"]
+    assert (terms["form"], terms["rules"], terms["section"], terms["cycles"]) == (
+        "round-robin",
+        "goliath/1",
+        3,
+        2,
+    )
+    assert (terms["terms"], terms["text"]) == (["--days=3"], "3 days a move")
+    assert (terms["players"], terms["starts"], terms["least_rating"]) == (3, starts, 1000)
+    assert (terms["points"], terms["club"], terms["robots"]) == ([1.0, 0.5, 0.0], None, True)
+    assert (found["sections"], found["left"]) == ([], 0)
+
+
+def test_tables_pairings_boards_and_results_are_shown_and_a_match_names_its_tournament(
+    api: Api,
+) -> None:
+    organiser, *players = api.players(4)
+    number = started(api, organiser, players)
+    (section,) = shown(api, number)["sections"]
+    boards = [one["board"] for one in section["pairings"]]
+    assert [one["pairing"] for one in section["pairings"]] == [0, 1, 2]
+    for pairing, board in enumerate(boards):
+        match = api.http.get(f"/api/matches/{board}").json()
+        assert match["tournament"] == {"number": number, "pairing": pairing}
+        assert (match["state"], match["clock"]["terms"]) == ("active", ["--days=3"])
+    loser = players[0]
+    for board in boards:
+        loser.give(board, {"do": "resign"})
+    api.caught_up()
+    turn(api)
+    until(lambda: shown(api, number)["left"] == 1)
+    found = shown(api, number)
+    names = [one["userid"] for one in found["entrants"]]
+    last = found["sections"][0]["table"][-1]
+    assert (names[last["player"]], last["points"], last["place"]) == (loser.name, 0.0, 3)
+    assert (last["left"], last["best"], last["worst"], last["withdrawn"]) == (0, 3, 3, False)
+    results = sorted(one["result"] for one in found["sections"][0]["pairings"])
+    assert results[0] == ""
+    assert set(results[1:]) <= {"+-", "-+"}
+    assert code_of(organiser.post(f"/api/tournaments/{number}/confirm")) == "too-early"
+
+
+def test_a_match_of_no_tournament_says_so(api: Api) -> None:
+    board = api.begun(*api.players())
+    assert api.http.get(f"/api/matches/{board}").json()["tournament"] is None
+
+
+def test_players_of_a_match_of_a_tournament_can_not_decline_or_call_it_off(api: Api) -> None:
+    organiser, *players = api.players(4)
+    number = started(api, organiser, players)
+    board = api.parts.tournaments.matches(number)[0].board
+    match = api.http.get(f"/api/matches/{board}").json()
+    first = next(one for one in players if one.name == match["players"][0]["userid"])
+    for body in (
+        {"do": "decline"},
+        {"do": "offer", "kind": "abort"},
+        {"do": "offer", "kind": "undo"},
+    ):
+        answer = first.give(board, body)
+        assert code_of(answer) == "against-terms"
+        assert answer.json()["detail"] == "this is not possible in a match of a tournament"
+
+
+def test_a_player_who_leaves_is_taken_out(api: Api) -> None:
+    organiser, *players = api.players(4)
+    number = started(api, organiser, players)
+    gone = {"userid": players[2].name, "kind": "silent", "text": "He has not answered."}
+    assert (
+        code_of(players[0].post(f"/api/tournaments/{number}/withdrawals", gone))
+        == "not-an-organiser"
+    )
+    wrong = {**gone, "kind": "sudden"}
+    assert code_of(organiser.post(f"/api/tournaments/{number}/withdrawals", wrong)) == "bad-request"
+    assert organiser.post(f"/api/tournaments/{number}/withdrawals", gone).is_success
+    found = shown(api, number)
+    left = {line["player"] for line in found["sections"][0]["table"] if line["withdrawn"]}
+    assert [found["entrants"][one]["userid"] for one in left] == [players[2].name]
+    assert found["left"] == 1
+
+
+def test_lists_are_by_phase_and_own(api: Api) -> None:
+    organiser, *players = api.players(4)
+    number = made(organiser)
+    enter(number, *players)
+    api.caught_up()
+
+    def listed(name: str, viewer: Player | None = None) -> list[int]:
+        headers = viewer.headers if viewer else {}
+        answer = api.http.get(f"/api/tournaments?list={name}", headers=headers)
+        return [one["number"] for one in answer.json()["tournaments"]]
+
+    assert number in listed("open")
+    assert listed("own", players[0]) == [number]
+    assert listed("own") == []
+    (row,) = players[0].get("/api/tournaments?list=own").json()["tournaments"]
+    assert (row["name"], row["game"], row["entered"], row["organiser"]) == (
+        "Slingshot Cup",
+        "goliath",
+        3,
+        organiser.name,
+    )
+    assert organiser.post(f"/api/tournaments/{number}/cancel").is_success
+    api.caught_up()
+    assert number in listed("ended")
+    assert number not in listed("open")
+    assert code_of(api.http.get("/api/tournaments?list=best")) == "bad-request"
+
+
+def test_a_list_has_pages(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    organiser = api.player()
+    numbers = [made(organiser) for _ in range(3)]
+    api.caught_up()
+    monkeypatch.setattr("services.app.tournaments.PAGE", 2)
+    first = api.http.get("/api/tournaments").json()
+    assert [one["number"] for one in first["tournaments"]] == numbers[:0:-1]
+    assert first["next"] == 2
+    after = api.http.get("/api/tournaments?start=2").json()["tournaments"]
+    assert after[0]["number"] == numbers[0]
+
+
+def test_drafts_and_tournaments_of_closed_clubs_are_shown_to_their_own_alone(api: Api) -> None:
+    organiser, member, stranger = api.players(3)
+    club = api.parts.clubs.found(f"club of {organiser.name}", organiser.account)
+    api.parts.clubs.change(replace(club, visible_to=ClubAudience.CLUB))
+    draft = organiser.post("/api/tournaments", {**CUP, "club": club.path}).json()["board"]
+    assert code_of(member.get(f"/api/tournaments/{draft}")) == "unknown-tournament"
+    assert organiser.post(f"/api/tournaments/{draft}/open").is_success
+    assert code_of(stranger.post(f"/api/tournaments/{draft}/entry", {})) == "unknown-tournament"
+    assert shown(api, draft, organiser)["terms"]["club"] == club.path
+
+
+def test_name_and_text_are_changed_by_the_organiser(api: Api) -> None:
+    organiser, other = api.players()
+    number = made(organiser)
+    words = {"name": "Autumn Cup", "text": "Later."}
+    path = f"/api/tournaments/{number}/text"
+    assert code_of(other.put(path, words)) == "not-an-organiser"
+    assert code_of(organiser.put(path, {"name": " "})) == "bad-name"
+    assert organiser.put(path, words).status_code == 204
+    assert (shown(api, number)["name"], shown(api, number)["text"]) == ("Autumn Cup", "Later.")
+
+
+def test_entries_of_oneself_of_robots_and_of_others(api: Api) -> None:
+    organiser, player = api.players()
+    create_robot_accounts(api.parts.data, AccountMacs())
+    number = made(organiser, robots=True)
+    path = f"/api/tournaments/{number}/entry"
+    enter(number, player)
+    assert code_of(player.post(path, {})) == "already-entered"
+    assert code_of(player.post(path, {"robot": "robot-easy"})) == "not-an-organiser"
+    assert organiser.post(path, {"robot": "robot-easy"}).is_success
+    assert code_of(organiser.post(path, {"robot": player.name})) == "against-terms"
+    assert code_of(player.delete(f"{path}?userid=robot-easy")) == "not-an-organiser"
+    assert organiser.delete(f"{path}?userid={player.name}").is_success
+    assert code_of(player.delete(path)) == "not-entered"
+    assert [one["userid"] for one in shown(api, number)["entrants"]] == ["robot-easy"]
+
+
+def test_a_command_whose_outcome_is_not_known_is_pending(api: Api) -> None:
+    organiser, player = api.players()
+    number = made(organiser)
+    with api.asleep():
+        answer = player.post(
+            f"/api/tournaments/{number}/entry?wait=0", {}, headers={"Idempotency-Key": "late"}
+        )
+        assert answer.status_code == 202
+    again = player.post(f"/api/tournaments/{number}/entry", {}, headers={"Idempotency-Key": "late"})
+    assert again.json()["accepted"] is True
+    assert len(shown(api, number)["entrants"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({"section": 2}, "bad-option"),
+        ({"game": "chess"}, "unknown-game"),
+        ({"game": "one"}, "usage"),
+        ({"name": ""}, "bad-name"),
+        ({"terms": ["--days=0"]}, "bad-option"),
+        ({"terms": ["--section=3"]}, "unknown-option"),
+        ({"when_full": True}, "bad-option"),
+        ({"starts": 1}, "bad-option"),
+        ({"club": "nix"}, "unknown-club"),
+        ({"colour": "red"}, "bad-request"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused(api: Api, more: dict[str, Any], code: str) -> None:
+    assert code_of(api.player().post("/api/tournaments", {**CUP, **more})) == code
