@@ -318,3 +318,16 @@ def test_who_declines_what_was_dealt_is_counted(api):
     api.caught_up()
     shown = [api.http.get(f"/api/players/{player.name}").json() for player in (one, other)]
     assert [player["refused_draws"] for player in shown] == [1, 0]
+
+
+def test_options_of_a_clock_are_agreed_on_in_a_challenge_and_shown_with_the_match(api):
+    one, two = api.player(), api.player()
+    terms = ["--bank=10+1:20", "--nagtime=2,4", "--pause=off", "--silence=9", "--vacation=3"]
+    offered = one.post("/api/challenges", {"game": "pow2", "terms": terms}).json()
+    agreed = ["--bank=10+1:20", "--forfeittime=9", "--nagtime=2,4", "--pause=off", "--vacation=3"]
+    assert offered["terms"] == agreed
+    taken = accept(two, offered).json()
+    clock = one.get(f"/api/matches/{taken['board']}").json()["clock"]
+    assert clock["terms"] == agreed
+    assert "at most 3 days of vacation, no pauses" in clock["text"]
+    assert clock["reminder"] == clock["deadline"] - 7 * 86_400_000
