@@ -1,14 +1,12 @@
 """`matchpost admission`: the operator sets who may make an account, and what people without one see."""
 
-import sys
 from typing import Final
 
-from domain.errors import Refusal
 from infra.people.admission import Admission
 from infra.settings.settings import Settings
 from services.app.admission import admission_now, change_admission
 from services.app.context import App
-from services.app.error_codes import CODE_INFO, EXIT_OK
+from services.app.error_codes import EXIT_OK
 
 _SIGNUPS: Final = {
     "open": "anybody may sign up",
@@ -40,13 +38,9 @@ def run(
     asked = {"signups": sign_up, "visible_to": visible_to, "trial": trial, "clubs": clubs}
     changes = {name: value for name, value in asked.items() if value is not None}
     with App(settings) as parts:
-        try:
-            if changes:
-                change_admission(parts, changes)
-            now, stored = admission_now(parts), parts.admissions.read()
-        except Refusal as reason:
-            print(f"{reason.code}: {reason.sentence}", file=sys.stderr)
-            return CODE_INFO[reason.code].exit
+        if changes:
+            change_admission(parts, changes)
+        now, stored = admission_now(parts), parts.admissions.read()
     _show(now, is_closed_by_setting=now.signups != stored.signups)
     return EXIT_OK
 

@@ -10,7 +10,6 @@ from infra.people.rate_limits import SecurityEvent
 from infra.process.metrics import REGISTRY
 from services.app.accounts import set_suspended
 from services.cli import logout
-from services.cli.suspend import run
 from services.language import Language
 from tests.fakes.everywhere import (
     FRONT_ENDS,
@@ -23,6 +22,7 @@ from tests.fakes.everywhere import (
 )
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, code_of
+from tests.helpers.subcommands import change_accounts
 from tests.helpers.web import door
 
 MOVE = Action("m13-j7", {"do": "move", "move": "m13-j7"}, {"do": "move", "move": "m13-j7"})
@@ -48,7 +48,7 @@ def test_no_way_leads_into_a_suspended_account_until_it_is_reinstated(everywhere
     opened = one.post("/api/challenges", {"game": "pow2", "seat": 0})
     assert opened.is_success, opened.text
     before = counted(SecurityEvent.ACCOUNT_SUSPENDED)
-    assert run(one.name, is_suspended=True, settings=api.settings) == 0
+    assert change_accounts(api, "suspend", one.name) == 0
     assert capsys.readouterr().out.startswith(f"{one.name} is suspended and logged out everywhere")
     assert counted(SecurityEvent.ACCOUNT_SUSPENDED) == before + 1
 
@@ -74,7 +74,7 @@ def test_no_way_leads_into_a_suspended_account_until_it_is_reinstated(everywhere
     assert api.parts.store.snapshots([board])[0]
     assert everywhere.state(board).ply == 0
 
-    assert run(one.name, is_suspended=False, settings=api.settings) == 0
+    assert change_accounts(api, "reinstate", one.name) == 0
     assert everywhere.seat(one, board, MOVE.words, turn=0).code == "not-allowed"
     assert everywhere.act(SEAT, one, board, MOVE).code == ""
     assert api.http.post("/api/tokens", json={"userid": one.name, **TOKEN}).status_code == 201
@@ -121,7 +121,7 @@ def test_an_operator_logs_an_account_out(everywhere, capsys):
     parts = everywhere.api.parts
     create_robot_accounts(parts.people, parts.accounts.macs)
     for name, code in (("no-such-player", "unknown-user"), ("robot-easy", "not-wanted")):
-        assert run(name, is_suspended=True, settings=everywhere.api.settings) == 1
+        assert change_accounts(everywhere.api, "suspend", name) == 1
         assert code in capsys.readouterr().err
 
 
