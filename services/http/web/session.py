@@ -175,7 +175,7 @@ class MatchOfPage(NamedTuple):
     """Where its leaves are in the log of its shard."""
 
 
-_NEED_ACCOUNT: Final = frozenset({"account", "own"})
+_NEED_ACCOUNT: Final = frozenset({"account", "own", "own_page"})
 """Dependencies of handlers that answer nobody without an account."""
 
 

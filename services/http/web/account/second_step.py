@@ -114,13 +114,13 @@ def come_from_provider(
     request: AnyRequest,
     context: ContextDependency,
     visitor: VisitorDependency,
-    asked: StateText = "",
+    answered: StateText = "",
     code: CodeText = "",
 ) -> Response[str]:
     """Take the provider's answer, and open a session, or ask for the userid of a new account."""
     app, browser = context.app, browser_proof(visitor)
     try:
-        found = provided_accounts.end_sign_in(app, visitor.site, asked, code, browser)
+        found = provided_accounts.end_sign_in(app, visitor.site, answered, code, browser)
     except Refusal as reason:
         return _again(context, visitor, "/", reason)
     if found.account is None:

@@ -234,7 +234,7 @@ async def play_robot(
     if visitor.account is None:
         wanted = f"/new?{urlencode({'game': rules.key, 'opponent': robot.userid})}"
         return redirect_to(f"/signup?{urlencode({'next': wanted})}")
-    own = own_form(form, context, visitor)
+    own = own_form(form)
     actor = own.actor(f"{own.key} robot {rules.key} {robot.level}")
     names = [robot.userid]
     names.insert(seat_of_challenger(None, 2, actor.command_id()), visitor.name)
