@@ -1,16 +1,18 @@
-"""Roles: the operators, moderators and arbiters, and the form that gives and takes these roles."""
+"""Roles, with the form that gives and takes them; and the record of what those who have one did."""
 
 from litestar import Response
 from litestar.response import Redirect
 
 from domain.errors import Refusal
 from infra.people.accounts import AccountRole
+from services.app.acts import PAGE, acts_of
 from services.app.roles import holders_of, read_role, require_operator, set_role
 from services.http.web.admin.sections import render_section
 from services.http.web.declared import Pages
 from services.http.web.forms import OwnForm
-from services.http.web.params import Own, OwnPage
+from services.http.web.params import ActId, Own, OwnPage
 from services.http.web.render import redirect_to
+from services.words.acts import act_lines
 
 pages = Pages()
 
@@ -37,3 +39,17 @@ def change_role(own: Own) -> Response[str] | Redirect:
     except Refusal as reason:
         return _roles(own, reason)
     return redirect_to("/admin/roles")
+
+
+@pages.get("/admin/record")
+def show_record(own_page: OwnPage, before: ActId = "") -> Response[str]:
+    """Show a page of the record, before the act of an id."""
+    acts = acts_of(own_page.app, own_page.account, before)
+    return render_section(
+        "record.html",
+        own_page,
+        "record",
+        lines=act_lines(own_page.app, acts, own_page.visitor.wording),
+        before=before,
+        older=acts[-1].id if len(acts) == PAGE else "",
+    )
