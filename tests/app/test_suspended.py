@@ -11,15 +11,7 @@ from infra.process.metrics import REGISTRY
 from services.app.accounts import set_suspended
 from services.cli import logout
 from services.language import Language
-from tests.fakes.everywhere import (
-    FRONT_ENDS,
-    MAIL,
-    SEAT,
-    TERMINAL,
-    Action,
-    Everywhere,
-    same,
-)
+from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, TERMINAL, Action, Everywhere, same
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, code_of
 from tests.helpers.subcommands import change_accounts

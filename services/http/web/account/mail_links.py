@@ -12,7 +12,7 @@ from services.app import accounts, passwords
 from services.http.context import ApiContext
 from services.http.web.account.login import enter
 from services.http.web.declared import Pages
-from services.http.web.params import Asked, ContextDependency, FormDependency, VisitorDependency
+from services.http.web.params import Asked, FormDependency
 from services.http.web.render import render
 from services.http.web.session import AnyRequest, Visitor
 
@@ -80,19 +80,15 @@ def reset_password(link: LinkText, request: AnyRequest, open_form: FormDependenc
 
 
 @pages.get("/unsubscribe/{link:str}", for_guests=True)
-def show_unsubscribe(
-    link: LinkText, context: ContextDependency, visitor: VisitorDependency
-) -> Response[str]:
+def show_unsubscribe(link: LinkText, asked: Asked) -> Response[str]:
     """Show what a link turns off, and the button that does."""
-    return _page(context, visitor, link, done=False)
+    return _page(asked.context, asked.visitor, link, done=False)
 
 
 @pages.post("/unsubscribe/{link:str}", proven_by_address=True, for_guests=True)
-def unsubscribe(
-    link: LinkText, context: ContextDependency, visitor: VisitorDependency
-) -> Response[str]:
+def unsubscribe(link: LinkText, asked: Asked) -> Response[str]:
     """End all mail to the account of a link."""
-    return _page(context, visitor, link, done=True)
+    return _page(asked.context, asked.visitor, link, done=True)
 
 
 def _page(context: ApiContext, visitor: Visitor, link: str, *, done: bool) -> Response[str]:

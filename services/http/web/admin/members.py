@@ -17,14 +17,7 @@ from services.http.web.admin.sections import render_section
 from services.http.web.declared import Pages
 from services.http.web.forms import OwnForm
 from services.http.web.lists.match_rows import ListPart, first_row
-from services.http.web.params import (
-    NameStart,
-    Own,
-    OwnPage,
-    PageNumber,
-    SavedMark,
-    Userid,
-)
+from services.http.web.params import NameStart, Own, OwnPage, PageNumber, SavedMark, Userid
 from services.http.web.render import redirect_to
 from services.words.slips import account_slip
 

@@ -30,8 +30,8 @@ from services.http.web.declared import Pages
 from services.http.web.match.view import MatchView
 from services.http.web.params import (
     MAX_PLY,
+    Asked,
     BoardNumber,
-    ContextDependency,
     GameKey,
     PlainPicture,
     Ply,
@@ -70,11 +70,9 @@ def _load_with_position(context: ApiContext, board: int, visitor: Visitor) -> Ma
 
 
 @pages.get("/m/{board:int}/match.json")
-def export_json(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def export_json(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Return a match as JSON that `matchpost referee` reads, with its players and its result."""
-    table = _load_with_position(context, board, visitor)
+    table = _load_with_position(asked.context, board, asked.visitor)
     state = table.state
     document = {
         "board": board,
@@ -94,21 +92,17 @@ def export_json(
 
 
 @pages.get("/m/{board:int}/document.json", weight=20)
-def download_document(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def download_document(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Return a match as a match document, which proves its moves."""
-    line = export_match(context.app, board, DocumentReader(visitor.account))
+    line = export_match(asked.app, board, DocumentReader(asked.visitor.account))
     return attachment(line, "application/json", f"match-{board}-document.json")
 
 
 @pages.get("/m/{board:int}/match.txt", weight=10)
-def export_text(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def export_text(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Return a match as text: its players, and every move with the board after it."""
-    table = _load_with_position(context, board, visitor)
-    scene = NamedMatch.of(context.app, board, table.state)
+    table = _load_with_position(asked.context, board, asked.visitor)
+    scene = NamedMatch.of(asked.app, board, table.state)
     more = [_cut_note(table.state)] if table.state.ply > _MAX_DRAWN else []
     text = "\n\n\n".join([summary(scene), *_boards_with_moves(table), *more])
     return attachment(f"{text}\n", "text/plain", f"match-{board}.txt")
@@ -128,13 +122,12 @@ def _boards_with_moves(table: MatchView) -> list[str]:
 def show_picture(
     board: BoardNumber,
     ply: Ply,
-    context: ContextDependency,
-    visitor: VisitorDependency,
+    asked: Asked,
     plain: PlainPicture = False,  # noqa: FBT002 - in an address it has a name
     theme: Theme = USUAL.board,
 ) -> Response[Any]:
     """Draw a match at a ply, `plain` without its players; cached for a day, because it hardly ever changes."""
-    table = MatchView.of(context, board, visitor)
+    table = MatchView.of(asked.context, board, asked.visitor)
     table.check_ply(ply)
     svg = with_board_theme(board_svg(table.state, ply, table.names, plates=not plain), theme)
     return Response(svg, media_type="image/svg+xml", headers={"Cache-Control": _FOR_A_DAY})
@@ -155,37 +148,37 @@ def _cut_note(state: MatchState) -> str:
 
 
 @pages.get("/m/{board:int}/receipt.txt")
-def export_receipt(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def export_receipt(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Return the receipt of a match's last event, which covers all before it."""
-    return _receipt(context, board, MatchView.of(context, board, visitor).state.seq)
+    return _receipt(
+        asked.context, board, MatchView.of(asked.context, board, asked.visitor).state.seq
+    )
 
 
 @pages.get("/m/{board:int}/proof.txt", weight=2)
-def export_proof(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def export_proof(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Return the proof of a match's last event, which covers all before it."""
-    return _proof(context, board, MatchView.of(context, board, visitor).state.seq)
+    return _proof(asked.context, board, MatchView.of(asked.context, board, asked.visitor).state.seq)
 
 
 @pages.get("/m/{board:int}/{ply:int}/receipt.txt")
-def export_move_receipt(
-    board: BoardNumber, ply: Ply, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def export_move_receipt(board: BoardNumber, ply: Ply, asked: Asked) -> Response[Any]:
     """Return the receipt of the move that led to a ply; of the start for ply 0, or of an import before it."""
     return _receipt(
-        context, board, _seq_of_ply(context, MatchView.of(context, board, visitor), ply)
+        asked.context,
+        board,
+        _seq_of_ply(asked.context, MatchView.of(asked.context, board, asked.visitor), ply),
     )
 
 
 @pages.get("/m/{board:int}/{ply:int}/proof.txt", weight=2)
-def export_move_proof(
-    board: BoardNumber, ply: Ply, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def export_move_proof(board: BoardNumber, ply: Ply, asked: Asked) -> Response[Any]:
     """Return the proof of the move that led to a ply; of the start for ply 0, or of an import before it."""
-    return _proof(context, board, _seq_of_ply(context, MatchView.of(context, board, visitor), ply))
+    return _proof(
+        asked.context,
+        board,
+        _seq_of_ply(asked.context, MatchView.of(asked.context, board, asked.visitor), ply),
+    )
 
 
 def _receipt(context: ApiContext, board: int, seq: int) -> Response[Any]:
@@ -223,11 +216,9 @@ EmbeddedPly = Annotated[int | None, QueryParameter(name="ply", ge=0, le=MAX_PLY)
 
 
 @pages.get("/m/{board:int}/preview.png", weight=10)
-def show_match_preview(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def show_match_preview(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Return a match as it stands, as the picture of a link preview."""
-    table = MatchView.of(context, board, visitor)
+    table = MatchView.of(asked.context, board, asked.visitor)
     table.check_ply(0)
     png = preview_png(board_svg(table.state, table.state.ply, table.names))
     return Response(png, media_type=_PNG, headers=_FOR_FIVE_MINUTES)
@@ -242,14 +233,10 @@ def show_game_preview(game: GameKey, visitor: VisitorDependency) -> Response[Any
 
 
 @pages.get("/m/{board:int}/embed")
-def show_embedded(
-    board: BoardNumber,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    ply: EmbeddedPly = None,
-) -> Response[str]:
+def show_embedded(board: BoardNumber, asked: Asked, ply: EmbeddedPly = None) -> Response[str]:
     """Show the board of a match for a frame on another site: without cookies, forms and this visitor."""
-    table = MatchView.of(context, board, visitor)
+    visitor = asked.visitor
+    table = MatchView.of(asked.context, board, visitor)
     state = table.state
     shown = state.ply if ply is None else ply
     if state.has_no_position and ply is not None:
