@@ -13,18 +13,12 @@ _SIGNUPS: Final = {
     "link": "people sign up with a sign-up link; `matchpost signup-link make` makes one",
     "closed": "nobody may sign up; `matchpost do signup` makes accounts",
 }
-_VISIBLE: Final = {
-    ("everybody", "on"): "matches, players, lists and the log are shown to everybody",
-    ("everybody", "off"): "matches, players, lists and the log are shown to everybody",
-    (
-        "members",
-        "on",
-    ): "matches, players, lists and the log are shown to members alone; anybody may try a board",
-    (
-        "members",
-        "off",
-    ): "matches, players, lists, the log and boards to try are shown to members alone",
+_TO_EVERYBODY: Final = "matches, players, lists and the log are shown to everybody"
+_TO_MEMBERS: Final = {
+    "on": "matches, players, lists and the log are shown to members alone; anybody may try a board",
+    "off": "matches, players, lists, the log and boards to try are shown to members alone",
 }
+"""By whether guests may try a board."""
 
 
 def run(
@@ -49,5 +43,5 @@ def _show(now: Admission, *, is_closed_by_setting: bool) -> None:
     """Print the admission as sentences."""
     why = " (MATCHPOST_SIGNUPS=off)" if is_closed_by_setting else ""
     print(f"sign-ups: {_SIGNUPS[now.signups]}{why}")
-    print(f"visible: {_VISIBLE[now.visible_to, now.trial]}")
+    print(f"visible: {_TO_MEMBERS[now.trial] if now.for_members_only else _TO_EVERYBODY}")
     print(f"clubs: {now.clubs} may found clubs")

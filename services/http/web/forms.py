@@ -79,7 +79,7 @@ CommandCount: TypeAlias = Callable[[Form], int]
 
 
 class VisitorForm(Form, frozen=True):
-    """A form with who sends it; one without fields asks for a page."""
+    """A form with its sender; one without fields asks for a page."""
 
     context: ApiContext
     visitor: Visitor

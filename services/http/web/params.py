@@ -5,7 +5,6 @@ from typing import Annotated, Final, TypeAlias
 from litestar.di import NamedDependency
 from litestar.params import PathParameter, QueryParameter
 
-from domain.match.events import AccountId
 from services.http.context import ApiContext
 from services.http.web.forms import OwnForm, VisitorForm
 from services.http.web.puzzles.view import PuzzleLine
@@ -16,7 +15,6 @@ MAX_PLY: Final = 1_000_000
 
 ContextDependency: TypeAlias = NamedDependency[ApiContext]
 VisitorDependency: TypeAlias = NamedDependency[Visitor]
-AccountDependency: TypeAlias = NamedDependency[AccountId]
 FormDependency: TypeAlias = NamedDependency[VisitorForm]
 Asked: TypeAlias = NamedDependency[VisitorForm]
 Own: TypeAlias = NamedDependency[OwnForm]
