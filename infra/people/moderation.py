@@ -173,10 +173,6 @@ class Moderation:
         ids: Any = self._client.zrange(keys.OPEN_REPORTS, 0, count - 1)
         return self._read([id_.decode() for id_ in ids])
 
-    def waiting_count(self) -> int:
-        """Return how many reports wait."""
-        return int(self._client.zcard(keys.OPEN_REPORTS))
-
     def about(self, account: AccountId) -> list[PlayerReport]:
         """Return all reports about an account that are kept, the newest first."""
         found: Any = self._client.hvals(keys.REPORTS)

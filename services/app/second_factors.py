@@ -99,13 +99,10 @@ def finish_login(app: App, step: str, code: str, browser: bytes) -> AccountId:
     `wrong-code`, `code-needed` and `too-many-attempts` leave the step; `not-found` if it is over.
     """
     app.ready()
-    found = app.login_steps.read(step, _LOGIN, browser)
-    if found is None:
-        raise step_over()
+    found = _of_account(app.login_steps.read(step, _LOGIN, browser))
     _check_seal(app, found)
     app.accounts.use_code(found.account, code)
-    if app.login_steps.take(step, _LOGIN, browser) is None:
-        raise step_over()
+    _of_account(app.login_steps.take(step, _LOGIN, browser))
     return found.account
 
 
@@ -118,6 +115,13 @@ def _check_seal(app: App, step: LoginStep) -> None:
     record = app.accounts.passwordless_record(step.account)
     if not hmac.compare_digest(step.seal, _seal_of(record)):
         raise step_over()
+
+
+def _of_account(step: LoginStep | None, account: AccountId | None = None) -> LoginStep:
+    """Return a step that is there, and is that of an account if one is named; `not-found`."""
+    if step is None or account not in (None, step.account):
+        raise step_over()
+    return step
 
 
 def step_over() -> Refusal:
@@ -137,10 +141,7 @@ def begin_app(app: App, account: AccountId, browser: bytes, *, issuer: str) -> N
 
 def app_in_setup(app: App, account: AccountId, step: str, browser: bytes, *, issuer: str) -> NewApp:
     """Return the app that is being set up, once more; `not-found`."""
-    found = app.login_steps.read(step, _APP, browser)
-    if found is None or found.account != account:
-        raise step_over()
-    secret = found.state["secret"]
+    secret = _of_account(app.login_steps.read(step, _APP, browser), account).state["secret"]
     label = quote(f"{issuer}:{own_profile(app, account).name}")
     query = urlencode({"secret": secret, "issuer": issuer}, quote_via=quote)
     return NewApp(step, secret, f"otpauth://totp/{label}?{query}")
@@ -149,15 +150,12 @@ def app_in_setup(app: App, account: AccountId, step: str, browser: bytes, *, iss
 def confirm_app(app: App, account: AccountId, step: str, code: str, browser: bytes) -> list[str]:
     """Turn codes of an app on, and return recovery codes, if there are none yet; `wrong-code`, `not-found`."""
     app.ready()
-    found = app.login_steps.read(step, _APP, browser)
-    if found is None or found.account != account:
-        raise step_over()
+    found = _of_account(app.login_steps.read(step, _APP, browser), account)
     secret = b32decode(found.state["secret"])
     at = step_of_code(secret, code, app.store.now())
     if at is None:
         raise Refusal(Code.WRONG_CODE, SAY("wrong-code"))
-    if app.login_steps.take(step, _APP, browser) is None:
-        raise step_over()
+    _of_account(app.login_steps.take(step, _APP, browser))
     sealed = seal(app.accounts.macs, account, secret)
     return _add(app, account, lambda old: replace(old, totp=sealed, totp_step=at))
 
@@ -230,9 +228,7 @@ def add_passkey(
     `wrong-code` for an answer to something else; `not-found`, `too-many`.
     """
     app.ready()
-    found = app.login_steps.take(answered.step, _NEW_PASSKEY, browser)
-    if found is None or found.account != account:
-        raise step_over()
+    found = _of_account(app.login_steps.take(answered.step, _NEW_PASSKEY, browser), account)
     try:
         made = _server(site).register_complete(found.state, _read(answered.answer))
     except _bad_answers() as error:
@@ -281,9 +277,7 @@ def log_in_by_passkey(app: App, site: str, step: str, answer: str, browser: byte
     from fido2.webauthn import AuthenticationResponse  # noqa: PLC0415 - as above
 
     app.ready()
-    found = app.login_steps.take(step, _PASSKEY, browser)
-    if found is None:
-        raise step_over()
+    found = _of_account(app.login_steps.take(step, _PASSKEY, browser))
     try:
         fields = _read(answer)
         account = urlsafe_b64decode(fields["response"]["userHandle"] + "==")

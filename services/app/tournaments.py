@@ -356,7 +356,7 @@ def matches_going_on(app: App, view: TournamentView) -> dict[int, MatchState]:
 
 
 def shown_name(app: App, viewer: AccountId | None, number: int) -> str:
-    """Return the name of a tournament in which a match is played; empty if the account may not see it."""
+    """Return the name of a tournament; empty if a number is of none, or of one that the account may not see."""
     (row,) = app.tournaments.rows([number])
     if row is None or (row.phase is Phase.DRAFT and viewer != row.organiser):
         return ""
@@ -384,15 +384,6 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         club=view.club,
         robots=terms.robots,
     )
-
-
-def is_tournament(app: App, viewer: AccountId | None, number: int) -> bool:
-    """Return whether a number is that of a tournament that an account may see."""
-    try:
-        _visible_state(app, viewer, number)
-    except Refusal:
-        return False
-    return True
 
 
 def _visible_state(app: App, viewer: AccountId | None, number: int) -> TournamentState:

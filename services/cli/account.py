@@ -1,6 +1,7 @@
 """`matchpost account`: the operator makes accounts, and does to them all that an operator can do.
 
-A list in a CSV file has an account in each row: see `services.app.account_rows`.
+`matchpost suspend`, `matchpost reinstate` and `matchpost arbiter` are the same for one account. The word `list` lists the
+arbiters, so an account of that userid can't be made one there. A list in a CSV file has an account in each row: see `services.app.account_rows`.
 """
 
 import csv
@@ -27,7 +28,6 @@ from services.app.passwords import make_account, replace_lost_password
 from services.app.preferences import read_language
 from services.app.roles import set_role
 from services.cli.signup_link import site_of
-from services.cli.suspend import suspended_said
 from services.words.own_archive import own_archive
 from services.words.slips import account_slip, invitation_slip
 
@@ -56,11 +56,11 @@ def run(  # noqa: PLR0913 - one for each argument
     *,
     action: str,
     names: Sequence[str],
-    file: Path | None,
-    slips: bool,
-    language: str,
-    as_csv: bool,
-    is_held: bool,
+    file: Path | None = None,
+    slips: bool = False,
+    language: str = "en",
+    as_csv: bool = False,
+    is_held: bool = True,
     settings: Settings,
     days: int = 0,
 ) -> int:
@@ -70,15 +70,22 @@ def run(  # noqa: PLR0913 - one for each argument
             parts.ready()
             _list(all_profiles(parts), as_csv=as_csv)
             return EXIT_OK
-        if action == "role":
-            return _set_roles(parts, names, is_held=is_held)
-        if action == "export":
-            return _export(parts, names)
+        if action == "arbiter" and is_held and names == ["list"]:
+            holders = parts.accounts.holders(AccountRole.ARBITER)
+            for name in sorted(filter(None, parts.accounts.name_of(holders))):
+                print(name)
+            return EXIT_OK
+        if action in ("role", "arbiter"):
+            named = names if action == "role" else [AccountRole.ARBITER, *names]
+            return _set_roles(parts, named, is_held=is_held)
         try:
+            if action == "export":
+                return _export(parts, names)
             shown = _Print(slips, wording(read_language(language)), site_of(settings), days)
             rows = [*map(AccountRow, names), *(_rows_in(file) if file else ())]
-        except (Refusal, OSError) as error:
-            return _refused(error)
+        except OSError as error:
+            print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+            return CODE_INFO[Code.BAD_OPTION].exit
         return _each(partial(_CHANGES[action], parts, shown), rows)
 
 
@@ -117,7 +124,11 @@ def _log_out(app: App, shown: _Print, row: AccountRow) -> str:  # noqa: ARG001 -
 
 def _suspend(app: App, shown: _Print, row: AccountRow) -> str:
     set_suspended(app, row.userid, suspended=True, days=shown.days)
-    return f"{row.userid.lower()} {suspended_said(shown.days)}"
+    length = f" for {shown.days} {'day' if shown.days == 1 else 'days'}" if shown.days else ""
+    return (
+        f"{row.userid.lower()} is suspended{length} and logged out everywhere; its matches go on, "
+        "and its clocks run"
+    )
 
 
 def _reinstate(app: App, shown: _Print, row: AccountRow) -> str:  # noqa: ARG001 - as the others
@@ -143,7 +154,8 @@ def _each(change: Callable[[AccountRow], str], rows: Sequence[AccountRow]) -> in
         try:
             print(change(row))
         except Refusal as reason:
-            code = _refused(reason)
+            print(reason, file=sys.stderr)
+            code = CODE_INFO[reason.code].exit
     return code
 
 
@@ -151,8 +163,7 @@ def _set_roles(parts: App, names: Sequence[str], *, is_held: bool) -> int:
     """Set whether accounts have the role that comes first, and return the exit code."""
     role = AccountRole(names[0]) if names and names[0] in set(AccountRole) else None
     if role is None or not names[1:]:
-        said = f"name a role ({', '.join(AccountRole)}), then the accounts"
-        return _refused(Refusal(Code.USAGE, said))
+        raise Refusal(Code.USAGE, f"name a role ({', '.join(AccountRole)}), then the accounts")
 
     def change(row: AccountRow) -> str:
         set_role(parts, TERMINAL, row.userid, role, held=is_held)
@@ -165,32 +176,18 @@ def _set_roles(parts: App, names: Sequence[str], *, is_held: bool) -> int:
 def _export(app: App, names: Sequence[str]) -> int:
     """Write all data of an account to a new file that only this user can read; `-` is standard output."""
     if len(names) != len(("userid", "file")):
-        return _refused(
-            Refusal(Code.USAGE, "name the account, then the file; `-` is standard output")
-        )
+        raise Refusal(Code.USAGE, "name the account, then the file; `-` is standard output")
     userid, path = names
-    try:
-        account = export_account(app, userid)
-        parts = own_archive(app, account, wording(app.accounts.language_of(account)))
-        if path == "-":
-            sys.stdout.buffer.writelines(parts)
-            sys.stdout.buffer.flush()
-            return EXIT_OK
-        with open(path, "xb", opener=partial(os.open, mode=0o600)) as file:
-            file.writelines(parts)
-    except (Refusal, OSError) as error:
-        return _refused(error)
+    account = export_account(app, userid)
+    parts = own_archive(app, account, wording(app.accounts.language_of(account)))
+    if path == "-":
+        sys.stdout.buffer.writelines(parts)
+        sys.stdout.buffer.flush()
+        return EXIT_OK
+    with open(path, "xb", opener=partial(os.open, mode=0o600)) as file:
+        file.writelines(parts)
     print(f"all data of {userid.lower()} are in {path}")
     return EXIT_OK
-
-
-def _refused(error: Refusal | OSError) -> int:
-    """Print why something can't be done, and return the exit code."""
-    if isinstance(error, OSError):
-        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
-        return CODE_INFO[Code.BAD_OPTION].exit
-    print(f"{error.code}: {error.sentence}", file=sys.stderr)
-    return CODE_INFO[error.code].exit
 
 
 def _rows_in(file: Path) -> list[AccountRow]:

@@ -20,11 +20,9 @@ def run(name: str, settings: Settings) -> int:
     """Log out, and return the exit code."""
     if name:
         # slow to import, and rarely needed
-        from services.app.accounts import log_out_account  # noqa: PLC0415
-        from services.cli.suspend import change  # noqa: PLC0415
+        from services.cli import account  # noqa: PLC0415
 
-        said = "is logged out everywhere, and all its tokens are revoked"
-        return change(name, log_out_account, said, settings)
+        return account.run(action="logout", names=[name], settings=settings)
     login = read_login()
     if login is None:
         print("you are not logged in on this machine")

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from domain.errors import Code, Refusal
 from infra.languages.wording import wording
-from services.app.error_codes import CODE_INFO, EXIT_OK
+from services.app.error_codes import EXIT_OK
 from services.cli.remote import run_remotely
 from services.client import Client
 from services.client.connect import Connection, require_connection
@@ -17,12 +17,8 @@ def run(board: int | None, url: str) -> int:
 
     Without a board it is the match that has waited longest for the player.
     """
-    try:
-        _check_terminal()
-        connection = require_connection(url)
-    except Refusal as reason:
-        print(reason, file=sys.stderr)
-        return CODE_INFO[reason.code].exit
+    _check_terminal()
+    connection = require_connection(url)
     return run_remotely(connection.url, lambda: _play(connection, board))
 
 

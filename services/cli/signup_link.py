@@ -1,34 +1,28 @@
 """`matchpost signup-link`: the operator makes, lists and revokes links with which people sign up."""
 
-import sys
 from datetime import UTC, datetime
 
-from domain.errors import Refusal
 from infra.people.admission import SignupLink
 from infra.settings.settings import Settings
 from services.app.admission import make_signup_link, revoke_signup_link, signup_links
 from services.app.context import App
-from services.app.error_codes import CODE_INFO, EXIT_OK
+from services.app.error_codes import EXIT_OK
 
 
 def run(action: str, name: str, uses: int, days: int, note: str, settings: Settings) -> int:
     """Make, list or revoke sign-up links, and return the exit code."""
     with App(settings) as parts:
-        try:
-            match action:
-                case "make":
-                    link, text = make_signup_link(parts, uses, days, note)
-                    print(f"{site_of(settings)}/signup?link={text}")
-                    print(_line(link, 0))
-                case "revoke":
-                    revoke_signup_link(parts, name)
-                    print(f"{name} is revoked; nobody can sign up with it any more")
-                case _:
-                    for link, used in signup_links(parts):
-                        print(_line(link, used))
-        except Refusal as reason:
-            print(f"{reason.code}: {reason.sentence}", file=sys.stderr)
-            return CODE_INFO[reason.code].exit
+        match action:
+            case "make":
+                link, text = make_signup_link(parts, uses, days, note)
+                print(f"{site_of(settings)}/signup?link={text}")
+                print(_line(link, 0))
+            case "revoke":
+                revoke_signup_link(parts, name)
+                print(f"{name} is revoked; nobody can sign up with it any more")
+            case _:
+                for link, used in signup_links(parts):
+                    print(_line(link, used))
     return EXIT_OK
 
 

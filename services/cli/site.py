@@ -10,7 +10,7 @@ from infra.people.masthead import Masthead, SiteChanges, SiteText
 from infra.sentences import SAY
 from infra.settings.settings import Settings
 from services.app.context import App
-from services.app.error_codes import CODE_INFO, EXIT_OK
+from services.app.error_codes import EXIT_OK
 from services.app.site import banner_end, change_site, last_day
 
 _STANDARD_INPUT: Final = "-"
@@ -37,15 +37,11 @@ def run(  # noqa: PLR0917 - called by keyword
     """Change what is given, print how it stands, and return the exit code."""
     given = _Given(name, contact, until, remove)
     with App(settings) as parts:
-        try:
-            parts.ready()
-            if action != "show":
-                changes, logo = _asked(action, about, given)
-                change_site(parts, changes, logo)
-            _show(parts.mastheads.now(), parts.mastheads.texts())
-        except Refusal as reason:
-            print(f"{reason.code}: {reason.sentence}", file=sys.stderr)
-            return CODE_INFO[reason.code].exit
+        parts.ready()
+        if action != "show":
+            changes, logo = _asked(action, about, given)
+            change_site(parts, changes, logo)
+        _show(parts.mastheads.now(), parts.mastheads.texts())
     return EXIT_OK
 
 

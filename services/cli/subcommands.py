@@ -90,11 +90,13 @@ SUBCOMMANDS: Final = (
         "Make an account an arbiter, or list them all with `matchpost arbiter list`. Arbiters rule on "
         "claims, and can write to every player.",
         (
-            ("name", {"metavar": "USERID", "help": "the account, or `list`"}),
+            ("names", {"metavar": "USERID", "nargs": 1, "help": "the account, or `list`"}),
             ("--revoke", {
-                "dest": "is_arbiter", "action": "store_false", "help": "end an arbiter's appointment",
+                "dest": "is_held", "action": "store_false", "help": "end an arbiter's appointment",
             }),
         ),
+        "services.cli.account",
+        fixed={"action": "arbiter"},
     ),
     Subcommand(
         "account",
@@ -205,19 +207,17 @@ SUBCOMMANDS: Final = (
         "Close an account: it is logged out everywhere, nobody can log in to it, act for it or challenge it, and its "
         "own challenges end. Its matches continue and its clocks run, so its opponents win on time. `matchpost "
         "reinstate` opens it again, and after --days it is open by itself. Of two suspensions the longer holds.",
-        (
-            ("name", {"metavar": "USERID", "help": "the account"}),
-            _DAYS,
-        ),
-        fixed={"is_suspended": True},
+        (("names", {"metavar": "USERID", "nargs": 1, "help": "the account"}), _DAYS),
+        "services.cli.account",
+        fixed={"action": "suspend"},
     ),
     Subcommand(
         "reinstate",
         "reopen a suspended account",
         "Reopen an account that was closed by `matchpost suspend`.",
-        (("name", {"metavar": "USERID", "help": "the account"}),),
-        module="services.cli.suspend",
-        fixed={"is_suspended": False},
+        (("names", {"metavar": "USERID", "nargs": 1, "help": "the account"}),),
+        "services.cli.account",
+        fixed={"action": "reinstate"},
     ),
     Subcommand(
         "erase",

@@ -21,6 +21,7 @@ from services.language.commands import FORMS
 from tests.fakes.everywhere import Everywhere
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player, code_of
+from tests.helpers.subcommands import exit_code
 from tests.helpers.web import Guest, door
 
 NAMES = ("xenia-of-thebes", "yolanda-of-thebes")
@@ -341,7 +342,7 @@ def test_a_link_ends_when_its_time_is_over_or_it_is_revoked(api, capsys, monkeyp
         (("make", "", 1, 366, ""), "bad-option"),
         (("make", "", 1, 14, "x" * 101), "too-long"),
     ):
-        assert signup_link.run(*words, api.settings) != 0
+        assert exit_code(signup_link.run, *words, api.settings) != 0
         assert code in capsys.readouterr().err
     assert signup_link.run("list", "", 1, 1, "", api.settings) == 0
     assert id_ not in capsys.readouterr().out

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,8 +15,8 @@ from infra.people.password_resets import PasswordResets
 from services.app.account_rows import AccountRow, check_row, read_rows
 from services.app.accounts import set_suspended
 from services.app.admission import signup_links
-from services.cli import account
 from tests.helpers.api import PASSWORD, Api, code_of
+from tests.helpers.subcommands import change_accounts as run
 from tests.helpers.web import door
 
 
@@ -25,17 +24,6 @@ from tests.helpers.web import door
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with Api(tmp_path_factory.mktemp("operator"), signups="off", site="https://x.example") as api:
         yield api
-
-
-def run(api: Api, action: str, *names: str, **given: Any) -> int:
-    words = {
-        "file": None,
-        "slips": False,
-        "language": "en",
-        "as_csv": False,
-        "is_held": True,
-    } | given
-    return account.run(action=action, names=names, settings=api.settings, **words)
 
 
 def test_an_account_is_made_with_a_password_that_is_easy_to_copy_and_opens_it(api, capsys):

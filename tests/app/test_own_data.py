@@ -20,11 +20,11 @@ from infra.people.push_subscriptions import PushSubscription
 from services.app import own_data
 from services.app.accounts import set_suspended
 from services.app.own_data import FILES, LEFT_OUT
-from services.cli import account
 from services.words.own_archive import own_archive
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.games import whole_game
 from tests.helpers.key_patterns import all_rows, row_of
+from tests.helpers.subcommands import change_accounts
 from tests.helpers.web import door
 
 TEXTS = {
@@ -229,9 +229,7 @@ def test_the_page_the_api_and_the_terminal_give_the_same_file(place, tmp_path: P
         assert sent.headers["cache-control"] == "no-store"
         assert come().http.post("/account/export", data={"csrf": "x"}).status_code in (303, 403)
     file = tmp_path / "own.zip"
-    run = {"file": None, "slips": False, "language": "en", "as_csv": False, "is_held": True}
-    words: dict[str, Any] = run | {"settings": api.settings}
-    assert account.run(action="export", names=["Agathe", str(file)], **words) == 0
+    assert change_accounts(api, "export", "Agathe", str(file)) == 0
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     names = [
         sorted(ZipFile(BytesIO(data)).namelist())
@@ -246,7 +244,7 @@ def test_the_page_the_api_and_the_terminal_give_the_same_file(place, tmp_path: P
         (["nobody-here", str(tmp_path / "b")], "unknown-user"),
         (["agathe"], "usage"),
     ):
-        assert account.run(action="export", names=wrong, **words) != 0
+        assert change_accounts(api, "export", *wrong) != 0
         assert said in capsys.readouterr().err
     assert not (tmp_path / "b").exists()
 

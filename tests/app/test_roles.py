@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -17,11 +16,11 @@ from services.app.acts import PAGE, acts_of, record_act
 from services.app.admission import change_admission, make_signup_link, revoke_signup_link
 from services.app.passwords import make_account, replace_lost_password
 from services.app.roles import has_role, require_moderator, require_operator, set_role
-from services.cli import account as account_command
 from services.cli import acts as acts_command
 from services.words.acts import act_lines
 from tests.helpers.api import Api
 from tests.helpers.examples import refused
+from tests.helpers.subcommands import change_accounts
 
 
 @pytest.fixture
@@ -31,10 +30,7 @@ def api(tmp_path) -> Iterator[Api]:
 
 
 def role(api: Api, *names: str, held: bool = True) -> int:
-    given: dict[str, Any] = {"file": None, "slips": False, "language": "en", "as_csv": False}
-    return account_command.run(
-        action="role", names=names, is_held=held, settings=api.settings, **given
-    )
+    return change_accounts(api, "role", *names, is_held=held)
 
 
 def test_the_terminal_gives_roles_and_takes_them(api, capsys):

@@ -25,6 +25,7 @@ from services.mail.notification_texts import NotificationTexts
 from services.words.acts import act_lines
 from tests.helpers.api import Api, code_of
 from tests.helpers.examples import refused
+from tests.helpers.subcommands import exit_code
 from tests.helpers.web import Guest, door
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">2I", 64, 32) + bytes(40)
@@ -60,7 +61,7 @@ def change(api: Api, logo: bytes | None = None, **changes: Any) -> Masthead:
 def at_terminal(api: Api, *words: str, **given: Any) -> int:
     action, *about = words or ("show",)
     options = {"name": None, "contact": None, "until": None, "remove": False} | given
-    return site.run(action, about, **options, settings=api.settings)
+    return exit_code(site.run, action, about, **options, settings=api.settings)
 
 
 def title(page: str, name: str) -> str:

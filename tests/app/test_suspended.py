@@ -12,27 +12,15 @@ from infra.people.rate_limits import SecurityEvent
 from infra.process.metrics import REGISTRY
 from infra.sentences import day_of
 from services.app.accounts import set_suspended
-from services.cli import account, logout
-from services.cli.suspend import run
+from services.cli import logout
 from services.language import Language
-from tests.fakes.everywhere import (
-    FRONT_ENDS,
-    MAIL,
-    SEAT,
-    TERMINAL,
-    Action,
-    Everywhere,
-    same,
-)
+from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, TERMINAL, Action, Everywhere, same
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, code_of
+from tests.helpers.subcommands import change_accounts
 from tests.helpers.web import door
 
 MOVE = Action("m13-j7", {"do": "move", "move": "m13-j7"}, {"do": "move", "move": "m13-j7"})
-LISTED = {
-    "action": "list", "names": (), "file": None, "slips": False, "language": "en", "as_csv": False,
-    "is_held": True,
-}  # fmt: skip
 TOKEN = {"password": PASSWORD, "label": "bot", "scopes": ["play"]}
 
 
@@ -55,7 +43,7 @@ def test_no_way_leads_into_a_suspended_account_until_it_is_reinstated(everywhere
     opened = one.post("/api/challenges", {"game": "pow2", "seat": 0})
     assert opened.is_success, opened.text
     before = counted(SecurityEvent.ACCOUNT_SUSPENDED)
-    assert run(one.name, is_suspended=True, settings=api.settings) == 0
+    assert change_accounts(api, "suspend", one.name) == 0
     assert capsys.readouterr().out.startswith(f"{one.name} is suspended and logged out everywhere")
     assert counted(SecurityEvent.ACCOUNT_SUSPENDED) == before + 1
 
@@ -81,7 +69,7 @@ def test_no_way_leads_into_a_suspended_account_until_it_is_reinstated(everywhere
     assert api.parts.store.snapshots([board])[0]
     assert everywhere.state(board).ply == 0
 
-    assert run(one.name, is_suspended=False, settings=api.settings) == 0
+    assert change_accounts(api, "reinstate", one.name) == 0
     assert everywhere.seat(one, board, MOVE.words, turn=0).code == "not-allowed"
     assert everywhere.act(SEAT, one, board, MOVE).code == ""
     assert api.http.post("/api/tokens", json={"userid": one.name, **TOKEN}).status_code == 201
@@ -91,7 +79,7 @@ def test_a_suspension_ends_by_itself_at_every_way_in(everywhere, monkeypatch, ca
     one, other = everywhere.player(), everywhere.player()
     api, board = everywhere.api, everywhere.match(one, other)
     for days, code in ((3651, 1), (3, 0), (1, 0)):
-        assert run(one.name, is_suspended=True, settings=api.settings, days=days) == code
+        assert change_accounts(api, "suspend", one.name, days=days) == code
     printed = capsys.readouterr()
     assert "bad-option: a sanction lasts up to 3650 days" in printed.err
     assert f"{one.name} is suspended for 3 days and logged out everywhere" in printed.out
@@ -106,7 +94,7 @@ def test_a_suspension_ends_by_itself_at_every_way_in(everywhere, monkeypatch, ca
         assert f"account is suspended until {day}" in come().log_in(one.name).text
         german = come(**{"Accept-Language": "de"}).log_in(one.name)
         assert f"Das Konto von {one.name} ist bis {day} gesperrt" in german.text
-    assert account.run(**LISTED, settings=api.settings) == 0
+    assert change_accounts(api, "list") == 0
     assert re.search(
         rf"^{one.name}  \S+  suspended until {day}  ", capsys.readouterr().out, re.MULTILINE
     )
@@ -119,7 +107,7 @@ def test_a_suspension_ends_by_itself_at_every_way_in(everywhere, monkeypatch, ca
         guest = come()
         assert guest.log_in(one.name).status_code == 303
         assert guest.get("/account").status_code == 200
-    assert account.run(**LISTED, settings=api.settings) == 0
+    assert change_accounts(api, "list") == 0
     assert re.search(rf"^{one.name}  \S+  {one.name}@", capsys.readouterr().out, re.MULTILINE)
 
 
@@ -164,7 +152,7 @@ def test_an_operator_logs_an_account_out(everywhere, capsys):
     parts = everywhere.api.parts
     create_robot_accounts(parts.people, parts.accounts.macs)
     for name, code in (("no-such-player", "unknown-user"), ("robot-easy", "not-wanted")):
-        assert run(name, is_suspended=True, settings=everywhere.api.settings) == 1
+        assert change_accounts(everywhere.api, "suspend", name) == 1
         assert code in capsys.readouterr().err
 
 

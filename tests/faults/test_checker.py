@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from redis import Redis
 
+from domain.aggregates import Decider
 from domain.match import commands
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.decide import decide
@@ -62,7 +63,6 @@ from trials.faults.published import (
     projected,
 )
 from workers.commands.drain import Drain
-from domain.aggregates import Decider
 from workers.projections import PROJECTIONS
 
 

@@ -12,6 +12,7 @@ from hypothesis import event, note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from domain.aggregates import Decider
 from domain.match.commands import (
     AnswerOffer,
     Command,
@@ -36,7 +37,6 @@ from tests.helpers.given import ALICE, BOB, CAROL
 from tests.model.compare import Comparison, Place
 from tests.model.plain import Outcome, Server, Waiting
 from workers.commands.drain import Drain
-from domain.aggregates import Decider
 
 SHARDS, LANES, CAP = 4, 2, 30
 DOOR = "reply:model"

@@ -43,7 +43,6 @@ from services.app.accounts import delete_account
 from services.app.corrections import Correction, MatchStanding, read_plan
 from services.app.exports import frozen_evidence
 from services.app.matches import load_state
-from services.cli.arbiter import run as set_arbiter
 from services.cli.correct import run as run_plan
 from services.cli.erase import run
 from services.cli.verify import run as verify
@@ -52,6 +51,7 @@ from services.words.matches import describe_events
 from services.words.named_match import NamedMatch
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.publishing import log_keys, publish
+from tests.helpers.subcommands import change_accounts
 from tests.helpers.web import Guest
 from workers import evidence_job
 from workers.evidence_job import EvidenceWakeup
@@ -571,7 +571,7 @@ def test_mails_say_what_was_ruled(api, dispute):
 
 def listed(api: Api, capsys: pytest.CaptureFixture[str]) -> list[str]:
     capsys.readouterr()
-    assert set_arbiter("list", is_arbiter=True, settings=api.settings) == 0
+    assert change_accounts(api, "arbiter", "list") == 0
     return capsys.readouterr().out.split()
 
 
@@ -579,11 +579,11 @@ def test_arbiters_are_listed_until_they_are_dismissed_or_deleted(api, capsys):
     api.parts.data.delete(keys.ROLES["arbiter"])
     for name in ("wilma", "fred", "barney"):
         api.player(name=name)
-        assert set_arbiter(name, is_arbiter=True, settings=api.settings) == 0
+        assert change_accounts(api, "arbiter", name) == 0
     assert listed(api, capsys) == ["barney", "fred", "wilma"]
-    assert set_arbiter("fred", is_arbiter=False, settings=api.settings) == 0
+    assert change_accounts(api, "arbiter", "fred", is_held=False) == 0
     assert listed(api, capsys) == ["barney", "wilma"]
     delete_account(api.parts, "wilma", PASSWORD)
     assert listed(api, capsys) == ["barney"]
     assert api.parts.data.scard(keys.ROLES["arbiter"]) == 1
-    assert set_arbiter("nobody", is_arbiter=True, settings=api.settings) == 1
+    assert change_accounts(api, "arbiter", "nobody") == 1

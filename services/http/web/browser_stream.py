@@ -25,7 +25,7 @@ from services.http.streams.page_marks import (
     WaitingTopic,
 )
 from services.http.web.declared import Pages
-from services.http.web.params import ContextDependency, VisitorDependency
+from services.http.web.params import Asked
 from services.http.web.session import AnyRequest, session_text
 
 pages = Pages()
@@ -54,19 +54,21 @@ class BrowserWatch(msgspec.Struct, frozen=True):
 
 
 @pages.get("/stream")
-async def follow(  # noqa: PLR0917 - one for each thing that is watched
+async def follow(
     request: AnyRequest,
-    context: ContextDependency,
-    visitor: VisitorDependency,
+    asked: Asked,
     boards: Boards = "",
     home: Annotated[bool, QueryParameter()] = False,  # noqa: FBT002 - in an address it has a name
     messages: Annotated[bool, QueryParameter()] = False,  # noqa: FBT002 - the same
     challenges: Annotated[bool, QueryParameter()] = False,  # noqa: FBT002 - the same
 ) -> ServerSentEvent:
     """Stream the event counts of matches; for a session also marks, and how many matches wait."""
+    visitor = asked.visitor
     numbers = dict.fromkeys(int(one) for one in boards.split(",") if one)
-    context.request_limits.count_more(request, visitor.account, len(numbers) // MATCHES_A_REQUEST)
-    found = {board: await _snapshot(context, board) for board in numbers}
+    asked.context.request_limits.count_more(
+        request, visitor.account, len(numbers) // MATCHES_A_REQUEST
+    )
+    found = {board: await _snapshot(asked.context, board) for board in numbers}
     account = visitor.account
     chats = [
         ChatTopic(board)
@@ -85,12 +87,12 @@ async def follow(  # noqa: PLR0917 - one for each thing that is watched
         session=session_text(request, visitor) if visitor.session else "",
         user=visitor.name,
     )
-    network = context.request_limits.network(request)
-    context.stream_limits.check(network, account)
-    good = partial(_is_still_admitted, request, context, watched.session)
+    network = asked.context.request_limits.network(request)
+    asked.context.stream_limits.check(network, account)
+    good = partial(_is_still_admitted, request, asked.context, watched.session)
     return ServerSentEvent(
-        context.stream_limits.while_allowed(
-            network, account, _changes(context, watched), good, context.intervals.stream
+        asked.context.stream_limits.while_allowed(
+            network, account, _changes(asked.context, watched), good, asked.context.intervals.stream
         )
     )
 

@@ -7,7 +7,8 @@ A handler says by the name of a parameter who may send its form:
 - `open_form: FormDependency`: any visitor, because the form is one for those who have not logged in.
 
 All have the token of a page of this server; see `session`. Each request counts for the rate of the visitor; see
-`session.visitor`.
+`session.visitor`. A handler that only shows something takes `asked: Asked`, or `own_page: OwnPage` where it needs an
+account: a form without fields.
 """
 
 import hmac
@@ -78,19 +79,24 @@ CommandCount: TypeAlias = Callable[[Form], int]
 """Returns how many commands are in a form."""
 
 
-class OwnForm(Form, frozen=True):
-    """A form in the name of an account, which was counted for the rate of that account."""
+class VisitorForm(Form, frozen=True):
+    """A form with its sender; one without fields asks for a page."""
 
     context: ApiContext
     visitor: Visitor
-    account: AccountId
-    files: Mapping[str, bytes] = {}
-    """The files that are sent with the form."""
 
     @property
     def app(self) -> App:
         """The context of the use cases."""
         return self.context.app
+
+
+class OwnForm(VisitorForm, frozen=True):
+    """A form in the name of an account, which was counted for the rate of that account."""
+
+    account: AccountId
+    files: Mapping[str, bytes] = {}
+    """The files that are sent with the form."""
 
     def confirm(self) -> None:
         """Check the password in the form, unless the visitor has logged in a moment ago; `password-needed`."""
@@ -110,14 +116,28 @@ class OwnForm(Form, frozen=True):
         return Actor(self.account, WEB_FRONT_END, key or uuid4().hex)
 
 
-async def open_form(request: AnyRequest, visitor: NamedDependency[Visitor]) -> Form:
-    """Return the fields of a form from a page of this server; any other form is refused."""
-    return await _checked(request, visitor)
+def asked(context: NamedDependency[ApiContext], visitor: NamedDependency[Visitor]) -> VisitorForm:
+    """Return the request of any visitor for a page."""
+    return VisitorForm({}, context, visitor)
 
 
-async def form(request: AnyRequest, visitor: NamedDependency[Visitor]) -> Form:
-    """Return the fields of a form as `open_form` does; `LoginNeededError` if its session has ended."""
-    return await _checked(request, visitor, of_session=True)
+def own_page(context: NamedDependency[ApiContext], visitor: NamedDependency[Visitor]) -> OwnForm:
+    """Return the request of an account for a page; `LoginNeededError` without one."""
+    return OwnForm({}, context, visitor, visitor.require_account())
+
+
+async def open_form(
+    request: AnyRequest, context: NamedDependency[ApiContext], visitor: NamedDependency[Visitor]
+) -> VisitorForm:
+    """Return a form from a page of this server; any other form is refused."""
+    return VisitorForm(await _checked(request, visitor), context, visitor)
+
+
+async def form(
+    request: AnyRequest, context: NamedDependency[ApiContext], visitor: NamedDependency[Visitor]
+) -> VisitorForm:
+    """Return a form as `open_form` does; `LoginNeededError` if its session has ended."""
+    return VisitorForm(await _checked(request, visitor, of_session=True), context, visitor)
 
 
 async def own(
@@ -127,24 +147,26 @@ async def own(
 ) -> OwnForm:
     """Return a form in the name of the visitor's account, and count it; see `form` and `own_form`."""
     count: CommandCount | None = request.route_handler.opt[COMMANDS]
-    sent = await form(request, visitor)
-    found = own_form(sent, context, visitor, count(sent) if count else 1)
+    sent = await form(request, context, visitor)
+    found = own_form(sent, count(sent) if count else 1)
     parts = (await request.form()).multi_items()
     files = {name: await one.read() for name, one in parts if isinstance(one, UploadFile)}
     return msgspec.structs.replace(found, files=files) if files else found
 
 
-def own_form(sent: Form, context: ApiContext, visitor: Visitor, commands: int = 1) -> OwnForm:
+def own_form(sent: VisitorForm, commands: int = 1) -> OwnForm:
     """Return a form as one in the name of the visitor's account.
 
     Raises `LoginNeededError` without an account, and `too-fast` if the account has spent its rate.
     """
-    account = visitor.require_account()
-    context.app.pace.check(account, commands)
-    return OwnForm(sent.fields, context, visitor, account)
+    account = sent.visitor.require_account()
+    sent.app.pace.check(account, commands)
+    return OwnForm(sent.fields, sent.context, sent.visitor, account)
 
 
-async def _checked(request: AnyRequest, visitor: Visitor, *, of_session: bool = False) -> Form:
+async def _checked(
+    request: AnyRequest, visitor: Visitor, *, of_session: bool = False
+) -> Mapping[str, tuple[str, ...]]:
     if request.headers.get("sec-fetch-site", "") not in _SAME_SITE:
         raise PermissionDeniedException("the form was sent from another site")
     fields: dict[str, tuple[str, ...]] = {}
@@ -159,7 +181,7 @@ async def _checked(request: AnyRequest, visitor: Visitor, *, of_session: bool = 
         raise PermissionDeniedException(
             "the page was open too long, or its cookie is gone; load it again and repeat"
         )
-    return sent
+    return fields
 
 
 def _back(path: str, sent: Form) -> str:

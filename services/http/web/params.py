@@ -5,9 +5,8 @@ from typing import Annotated, Final, TypeAlias
 from litestar.di import NamedDependency
 from litestar.params import PathParameter, QueryParameter
 
-from domain.match.events import AccountId
 from services.http.context import ApiContext
-from services.http.web.forms import Form, OwnForm
+from services.http.web.forms import OwnForm, VisitorForm
 from services.http.web.puzzles.view import PuzzleLine
 from services.http.web.replay.variations import MAX_CHARACTERS, Variation
 from services.http.web.session import BoardTheme, Visitor
@@ -16,9 +15,10 @@ MAX_PLY: Final = 1_000_000
 
 ContextDependency: TypeAlias = NamedDependency[ApiContext]
 VisitorDependency: TypeAlias = NamedDependency[Visitor]
-AccountDependency: TypeAlias = NamedDependency[AccountId]
-FormDependency: TypeAlias = NamedDependency[Form]
+FormDependency: TypeAlias = NamedDependency[VisitorForm]
+Asked: TypeAlias = NamedDependency[VisitorForm]
 Own: TypeAlias = NamedDependency[OwnForm]
+OwnPage: TypeAlias = NamedDependency[OwnForm]
 VariationDependency: TypeAlias = NamedDependency[Variation]
 PuzzleDependency: TypeAlias = NamedDependency[PuzzleLine]
 

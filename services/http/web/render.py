@@ -15,12 +15,14 @@ from litestar.datastructures import Cookie
 from litestar.response import Redirect
 from markupsafe import Markup, escape
 
+from domain.errors import Refusal
 from domain.game.protocol import GamePart, game_text
 from domain.rules import AnyRules
 from domain.sentences import text_in
 from infra.languages.catalogues import languages, translated
 from infra.languages.formats import language_name
 from infra.languages.wording import Wording
+from services.app.error_codes import CODE_INFO
 from services.http.web.assets import FILE_TYPES, asset_url, module_tags
 from services.http.web.boards.board_view import board_sample, draw_figures, game_picture
 from services.http.web.boards.live_try import in_earnest
@@ -222,18 +224,27 @@ def _time_element(at: int, data: str, text: str) -> Markup:
 
 
 def render(
-    template: str, visitor: Visitor, *, status: int = 200, block: str = "", **shown: Any
+    template: str,
+    visitor: Visitor,
+    *,
+    status: int = 200,
+    block: str = "",
+    reason: Refusal | None = None,
+    **shown: Any,
 ) -> Response[str]:
     """Render a template, or one `block` of it, as a part of the page.
 
-    A guest without a cookie gets one, which the CSRF check of forms needs.
+    A refusal gives the page its status, and its sentence as `feedback`, which is empty without one. A guest without a cookie gets one, which the CSRF check of forms needs.
     """
     # the proof is hexadecimal digits
     proof = Markup(f'<input type="hidden" name="{CSRF_FIELD}" value="{visitor.proof}">')  # noqa: S704
     found, named = (
         environment(visitor.wording).get_template(template),
-        {**shown, "visitor": visitor},
+        {"feedback": "", **shown, "visitor": visitor},
     )
+    if reason is not None:
+        named["feedback"] = reason.in_language(visitor.wording)
+        status = CODE_INFO[reason.code].status
     named["csrf"] = lambda: proof
     text = "".join(found.blocks[block](found.new_context(named))) if block else found.render(named)
     cookies = [guest_cookie(visitor)] if visitor.guest else []
@@ -244,6 +255,13 @@ def render(
         media_type=HTML,
         cookies=cookies,
     )
+
+
+def secret_page(template: str, visitor: Visitor, **shown: Any) -> Response[str]:
+    """Render a template as `render` does, with something secret, which no cache keeps."""
+    page = render(template, visitor, **shown)
+    page.headers["Cache-Control"] = "no-store"
+    return page
 
 
 def rendered_macro(words: Wording, template: str, macro: str, *values: Any) -> str:

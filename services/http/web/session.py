@@ -175,7 +175,7 @@ class MatchOfPage(NamedTuple):
     """Where its leaves are in the log of its shard."""
 
 
-_NEED_ACCOUNT: Final = frozenset({"account", "own"})
+_NEED_ACCOUNT: Final = frozenset({"own", "own_page"})
 """Dependencies of handlers that answer nobody without an account."""
 
 
@@ -386,11 +386,6 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
     )
     request.state.visitor = stranger
     return stranger
-
-
-def account(visitor: NamedDependency[Visitor]) -> AccountId:
-    """Return the visitor's account, for a page that needs one; `LoginNeededError` without one."""
-    return visitor.require_account()
 
 
 def _is_partial(request: AnyRequest) -> bool:

@@ -11,11 +11,11 @@ from litestar.handlers import HTTPRouteHandler
 import services.http.web as package
 from services.http.web.declared import Pages
 from services.http.web.error_pages import HANDLERS
-from services.http.web.forms import form, open_form, own
+from services.http.web.forms import asked, form, open_form, own, own_page
 from services.http.web.games.page import variation_in_address
 from services.http.web.puzzles.page import puzzle_in_address
 from services.http.web.render import add_security_headers
-from services.http.web.session import account, check_admission, visitor
+from services.http.web.session import check_admission, visitor
 
 
 def _pages() -> list[HTTPRouteHandler]:
@@ -30,7 +30,8 @@ SITE: Final = Router(
     route_handlers=_pages(),
     dependencies={
         "visitor": Provide(visitor, sync_to_thread=True),
-        "account": Provide(account, sync_to_thread=False),
+        "asked": Provide(asked, sync_to_thread=False),
+        "own_page": Provide(own_page, sync_to_thread=False),
         "own": Provide(own),
         "form": Provide(form),
         "open_form": Provide(open_form),

@@ -33,7 +33,7 @@ from services.app.matches import (
 )
 from services.app.move_text import read_move, split_ply
 from services.app.refusal_words import SAY
-from services.app.tournaments import is_tournament
+from services.app.tournaments import shown_name
 from services.language.answer import Answer
 from services.language.arguments import read_board
 from services.language.invocation import Invocation
@@ -304,7 +304,7 @@ def match_of_game(call: Invocation, board: int) -> MatchState:
         state = load_state(call.app, board)
     except Refusal as reason:
         missing = reason.code == Code.UNKNOWN_BOARD
-        if not (missing and is_tournament(call.app, call.origin.proven, board)):
+        if not (missing and shown_name(call.app, call.origin.proven, board)):
             raise
         said = call.words.gettext(
             "%(number)s is a tournament, not a match; `tournament %(number)s` shows it",

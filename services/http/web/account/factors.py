@@ -11,17 +11,13 @@ from markupsafe import Markup
 
 from domain.errors import Refusal
 from services.app import provided_accounts, second_factors
-from services.app.error_codes import CODE_INFO
-from services.app.second_factors import NewApp, PasskeyAnswer
-from services.http.web.account.login import browser_name
-from services.http.web.account.page import (
-    PageOrRedirect,
-    apply_change,
-)
+from services.app.second_factors import NewApp, PasskeyAnswer, PasskeyQuestion
+from services.http.web.account.login import browser_name, for_script
+from services.http.web.account.page import PageOrRedirect, apply_change
 from services.http.web.declared import Pages
 from services.http.web.forms import OwnForm
 from services.http.web.params import Own
-from services.http.web.render import redirect_to, render
+from services.http.web.render import redirect_to, secret_page
 from services.http.web.session import AnyRequest, browser_proof
 
 pages = Pages()
@@ -36,16 +32,9 @@ def _change(own: OwnForm, use_case: Callable[[], list[str] | None]) -> PageOrRed
     def changed() -> Response[str] | None:
         own.confirm()
         codes = use_case()
-        return _shown("recovery.html", own, codes=codes) if codes else None
+        return secret_page("recovery.html", own.visitor, codes=codes) if codes else None
 
     return apply_change(own, changed, _AT)
-
-
-def _shown(template: str, own: OwnForm, status: int = 200, **shown: Any) -> Response[str]:
-    """Return a page with something secret, which no cache keeps."""
-    page = render(template, own.visitor, status=status, **shown)
-    page.headers["Cache-Control"] = "no-store"
-    return page
 
 
 @pages.post("/account/app")
@@ -65,7 +54,7 @@ def _issuer(own: OwnForm) -> str:
     return urlsplit(own.visitor.site).hostname or "matchpost"
 
 
-def _app_page(own: OwnForm, made: NewApp, feedback: str = "", status: int = 200) -> Response[str]:
+def _app_page(own: OwnForm, made: NewApp, reason: Refusal | None = None) -> Response[str]:
     import segno  # noqa: PLC0415 - slow to import, and seldom needed
 
     picture = StringIO()
@@ -75,8 +64,8 @@ def _app_page(own: OwnForm, made: NewApp, feedback: str = "", status: int = 200)
     picture.write(text)
     code = Markup(picture.getvalue())  # noqa: S704 - drawn here, and it has no text
     spaced = " ".join(made.secret[at : at + 4] for at in range(0, len(made.secret), 4))
-    return _shown(
-        "app.html", own, status, step=made.step, picture=code, secret=spaced, feedback=feedback
+    return secret_page(
+        "app.html", own.visitor, step=made.step, picture=code, secret=spaced, reason=reason
     )
 
 
@@ -87,16 +76,15 @@ def confirm_app(own: Own) -> PageOrRedirect:
     try:
         codes = second_factors.confirm_app(own.app, own.account, step, own.get("code"), browser)
     except Refusal as reason:
-        said = reason.in_language(own.visitor.wording)
         try:
             made = second_factors.app_in_setup(
                 own.app, own.account, step, browser, issuer=_issuer(own)
             )
         except Refusal:
             return apply_change(own, partial(_raise, reason), _AT)
-        return _app_page(own, made, said, CODE_INFO[reason.code].status)
+        return _app_page(own, made, reason)
     if codes:
-        return _shown("recovery.html", own, codes=codes)
+        return secret_page("recovery.html", own.visitor, codes=codes)
     return redirect_to(f"/account?saved={_AT}#{_AT}")
 
 
@@ -119,15 +107,13 @@ def renew_recovery_codes(own: Own) -> PageOrRedirect:
 @pages.post("/account/passkeys/ask")
 def ask_for_passkey(own: Own) -> Response[Any]:
     """Return what the browser is asked to make, for the page's script."""
-    try:
+    browser = browser_proof(own.visitor)
+
+    def asked() -> PasskeyQuestion:
         own.confirm()
-        asked = second_factors.begin_passkey(
-            own.app, own.account, own.visitor.site, browser_proof(own.visitor)
-        )
-    except Refusal as reason:
-        said = reason.in_language(own.visitor.wording)
-        return Response({"said": said}, status_code=CODE_INFO[reason.code].status)
-    return Response({"step": asked.step, "options": asked.options}, status_code=200)
+        return second_factors.begin_passkey(own.app, own.account, own.visitor.site, browser)
+
+    return for_script(own.visitor, asked)
 
 
 @pages.post("/account/passkeys")
@@ -139,7 +125,7 @@ def add_passkey(own: Own, request: AnyRequest) -> PageOrRedirect:
 
     def added() -> Response[str] | None:
         codes = second_factors.add_passkey(own.app, own.account, site, answered, browser, label)
-        return _shown("recovery.html", own, codes=codes) if codes else None
+        return secret_page("recovery.html", own.visitor, codes=codes) if codes else None
 
     return apply_change(own, added, _AT)
 

@@ -1,7 +1,7 @@
 """Signing up, logging in and out."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from litestar import Response
@@ -11,19 +11,13 @@ from domain.match.events import AccountId
 from domain.rules import latest_rules
 from services.app import accounts, second_factors
 from services.app.admission import check_signups
+from services.app.context import App
 from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys
-from services.http.context import ApiContext
+from services.app.second_factors import PasskeyQuestion
 from services.http.web.declared import Pages
-from services.http.web.forms import Form
-from services.http.web.params import (
-    ContextDependency,
-    FormDependency,
-    NextPath,
-    SessionOver,
-    SignupLinkText,
-    VisitorDependency,
-)
+from services.http.web.forms import VisitorForm
+from services.http.web.params import Asked, FormDependency, NextPath, SessionOver, SignupLinkText
 from services.http.web.render import local_path, logged_out_to, redirect_to, render
 from services.http.web.session import AnyRequest, Visitor, browser_proof, session_cookie
 
@@ -56,35 +50,31 @@ def _first(known: Sequence[tuple[str, str]], agent: str) -> str:
 
 
 @pages.get("/login", in_thread=False, for_guests=True)
-def show_login(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    wanted: NextPath = "/",
-    over: SessionOver = "",
-) -> Response[str]:
+def show_login(asked: Asked, wanted: NextPath = "/", over: SessionOver = "") -> Response[str]:
     """Show the form; a visitor who has logged in is redirected."""
-    if visitor.account is not None:
+    if asked.visitor.account is not None:
         return redirect_to(local_path(wanted))
-    words, feedback = visitor.wording, ""
+    words, feedback = asked.visitor.wording, ""
     if "?move=" in wanted:
         feedback = words.gettext("Log in again; your move is kept.")
     elif over:
         feedback = words.gettext(
             "You’ve been logged out, so your form wasn’t sent. Log in and send it again."
         )
-    return login_page(context, visitor, wanted=wanted, feedback=feedback)
+    return login_page(asked, wanted=wanted, feedback=feedback)
 
 
 def login_page(
-    context: ApiContext,
-    visitor: Visitor,
+    asked: VisitorForm,
     *,
     wanted: str,
     name: str = "",
     feedback: str = "",
     status: int = 200,
+    reason: Refusal | None = None,
 ) -> Response[str]:
-    """Return the form for a password, with the other ways in."""
+    """Return the form for a password, with the other ways in; a `reason` is why the log-in begins again."""
+    visitor = asked.visitor
     return render(
         "login.html",
         visitor,
@@ -92,16 +82,27 @@ def login_page(
         wanted=wanted,
         name=name,
         feedback=feedback,
+        reason=reason,
         games=_games_to_try() if visitor.admission.trial == "on" else (),
         returns_to=_with_next("/login", wanted),
         passkeys=second_factors.can_have_passkeys(visitor.site),
-        provider=provider_label(context),
+        provider=provider_label(asked.app),
     )
 
 
-def provider_label(context: ApiContext) -> str:
+def provider_label(app: App) -> str:
     """Return what the group's own sign-in service is called; empty if there is none."""
-    return context.app.settings.oidc_label if context.app.provider else ""
+    return app.settings.oidc_label if app.provider else ""
+
+
+def for_script(visitor: Visitor, ask: Callable[[], PasskeyQuestion]) -> Response[Any]:
+    """Return the request for a passkey to the page's script, or why there is none."""
+    try:
+        asked = ask()
+    except Refusal as reason:
+        said = reason.in_language(visitor.wording)
+        return Response({"said": said}, status_code=CODE_INFO[reason.code].status)
+    return Response({"step": asked.step, "options": asked.options}, status_code=200)
 
 
 def _games_to_try() -> list[tuple[str, str]]:
@@ -116,38 +117,30 @@ def _with_next(page: str, wanted: str) -> str:
 
 
 @pages.post("/login", for_guests=True)
-def log_in(
-    request: AnyRequest,
-    open_form: FormDependency,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-) -> Response[str]:
+def log_in(request: AnyRequest, open_form: FormDependency) -> Response[str]:
     """Check a password, and open a session."""
-    name, wanted = open_form.get("userid"), open_form.get("next")
+    visitor, wanted = open_form.visitor, open_form.get("next")
+    name, password = open_form.get("userid"), open_form.raw("password")
     try:
-        password = open_form.raw("password")
-        entry = second_factors.log_in(context.app, name, password, browser_proof(visitor))
+        entry = second_factors.log_in(open_form.app, name, password, browser_proof(visitor))
     except Refusal as reason:
         # the same answer for both, because a stranger must not learn which userids exist
-        wrong = reason.code in (Code.UNKNOWN_USER, Code.WRONG_PASSWORD)
-        said = visitor.wording.gettext("Wrong name or password.")
-        feedback = said if wrong else reason.in_language(visitor.wording)
-        status = 401 if wrong else CODE_INFO[reason.code].status
-        return login_page(
-            context, visitor, wanted=wanted, name=name, feedback=feedback, status=status
-        )
+        if reason.code in (Code.UNKNOWN_USER, Code.WRONG_PASSWORD):
+            said = visitor.wording.gettext("Wrong name or password.")
+            return login_page(open_form, wanted=wanted, name=name, feedback=said, status=401)
+        return login_page(open_form, wanted=wanted, name=name, reason=reason)
     if entry.step:
-        return render("code.html", visitor, step=entry.step, wanted=wanted, feedback="")
-    return enter(request, context, visitor, entry.account, local_path(wanted))
+        return render("code.html", visitor, step=entry.step, wanted=wanted)
+    return enter(request, open_form, entry.account, wanted)
 
 
 def enter(
-    request: AnyRequest, context: ApiContext, visitor: Visitor, account: AccountId, path: str
+    request: AnyRequest, asked: VisitorForm, account: AccountId, wanted: str
 ) -> Response[str]:
-    """Open a session, and redirect to a page."""
+    """Open a session, and redirect to the page that the visitor wanted, if it is on this server."""
     browser = browser_name(request.headers.get("user-agent", ""))
-    opened = accounts.open_session(context.app, account, browser, visitor.session)
-    return redirect_to(path, [session_cookie(visitor, opened.text)])
+    opened = accounts.open_session(asked.app, account, browser, asked.visitor.session)
+    return redirect_to(local_path(wanted), [session_cookie(asked.visitor, opened.text)])
 
 
 _FIELDS: Final = {
@@ -160,70 +153,55 @@ _FIELDS: Final = {
 
 
 @pages.get("/signup", for_guests=True)
-def show_signup(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    wanted: NextPath = "/",
-    link: SignupLinkText = "",
-) -> Response[str]:
+def show_signup(asked: Asked, wanted: NextPath = "/", link: SignupLinkText = "") -> Response[str]:
     """Show the form; a visitor who signs up comes to the page that they wanted."""
-    if link and visitor.account is not None:
+    if link and asked.visitor.account is not None:
         return redirect_to(f"/join-club?{urlencode({'link': link})}")
-    asked = Form({"link": (link,)})
+    form = VisitorForm({"link": (link,)}, asked.context, asked.visitor)
     try:
-        check_signups(context.app, link)
+        check_signups(asked.app, link)
     except Refusal as reason:
-        return _signup(context, visitor, wanted, asked, reason)
-    return _signup(context, visitor, wanted, asked)
+        return _signup(form, wanted, reason)
+    return _signup(form, wanted)
 
 
-def _signup(
-    context: ApiContext, visitor: Visitor, wanted: str, form: Form, reason: Refusal | None = None
-) -> Response[str]:
+def _signup(form: VisitorForm, wanted: str, reason: Refusal | None = None) -> Response[str]:
     """Return the form; the field with a mistake has a sentence under it."""
     field = _FIELDS.get(reason.code, "form") if reason else ""
     return render(
         "signup.html",
-        visitor,
-        status=CODE_INFO[reason.code].status if reason else 200,
+        form.visitor,
         wanted=wanted,
         name=form.get("userid"),
         address=form.get("address"),
         link=form.get("link"),
         at=field,
         closed=bool(reason and reason.code == Code.SIGNUPS_CLOSED),
-        feedback=reason.in_language(visitor.wording) if reason else "",
+        reason=reason,
         returns_to=_with_next("/signup", wanted),
-        provider=provider_label(context),
+        provider=provider_label(form.app),
     )
 
 
 @pages.post("/signup", for_guests=True)
-def sign_up(
-    request: AnyRequest,
-    open_form: FormDependency,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-) -> Response[str]:
+def sign_up(request: AnyRequest, open_form: FormDependency) -> Response[str]:
     """Make an account, and open its first session."""
+    app = open_form.app
     try:
         password, addresses = open_form.raw("password"), open_form.all("address")
         account = accounts.sign_up(
-            context.app, open_form.get("userid"), password, addresses, link=open_form.get("link")
+            app, open_form.get("userid"), password, addresses, link=open_form.get("link")
         )
     except Refusal as reason:
-        return _signup(context, visitor, open_form.get("next"), open_form, reason)
-    path = local_path(open_form.get("next") or "/")
-    if addresses and context.app.settings.relay and context.app.accounts.codes.withheld(account):
+        return _signup(open_form, open_form.get("next"), reason)
+    path = open_form.get("next")
+    if addresses and app.settings.relay and app.accounts.codes.withheld(account):
         path = "/account#mail"  # where a sentence says so
-    return enter(request, context, visitor, account, path)
+    return enter(request, open_form, account, path)
 
 
 @pages.post("/logout", for_guests=True)
-def log_out(
-    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Response[str]:
+def log_out(form: FormDependency) -> Response[str]:
     """End the session that the form came with."""
-    del form  # a dependency, because it checks the token; there are no fields
-    accounts.close_session(context.app, visitor.session)
-    return logged_out_to("/", visitor)
+    accounts.close_session(form.app, form.visitor.session)
+    return logged_out_to("/", form.visitor)

@@ -13,11 +13,9 @@ from litestar.status_codes import HTTP_204_NO_CONTENT
 from domain.clocks.time_control import DAY, year_of
 from domain.clocks.vacation import DAYS_A_YEAR
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
 from domain.rules import latest_rules
 from infra.people.tokens import FreshToken, Scope
 from services.app import accounts, preferences, vacations
-from services.app.error_codes import CODE_INFO
 from services.app.follows import blocked_userids
 from services.app.games import game_keys
 from services.app.moderation import sanctions_of
@@ -25,19 +23,11 @@ from services.app.preferences import BrowserKeys, subscribe, unsubscribe, vapid_
 from services.app.refusal_words import SAY
 from services.app.second_factors import can_have_passkeys
 from services.app.vacations import VacationStatus
-from services.http.context import ApiContext
 from services.http.web.declared import Pages
-from services.http.web.forms import Form, OwnForm
-from services.http.web.params import (
-    AccountDependency,
-    ContextDependency,
-    FormDependency,
-    Id,
-    Own,
-    VisitorDependency,
-)
+from services.http.web.forms import OwnForm
+from services.http.web.params import FormDependency, Id, Own, OwnPage
 from services.http.web.render import back_to, logged_out_to, redirect_to, render
-from services.http.web.session import Visitor, change_display, display_cookie
+from services.http.web.session import change_display, display_cookie
 from services.words.own_archive import MEDIA_TYPE, archive_name, own_archive
 
 pages = Pages()
@@ -48,17 +38,13 @@ DeclinedCount = Annotated[int, QueryParameter(ge=0, le=10_000)]
 
 @pages.get("/account")
 def show_account(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    saved: SavedSection = "",
-    declined: DeclinedCount = 0,
+    own_page: OwnPage, saved: SavedSection = "", declined: DeclinedCount = 0
 ) -> Response[str]:
     """Show the visitor's account; `saved` is the section that has just been changed.
 
     `declined` is how many matches a block ended.
     """
-    return _page(context, visitor, account, saved=saved, declined=declined)
+    return _page(own_page, saved=saved, declined=declined)
 
 
 PageOrRedirect: TypeAlias = Response[str] | Redirect
@@ -67,30 +53,26 @@ _PREFERENCES: Final = ("playing", "notify", "drawings")
 """Sections of the page whose forms change preferences."""
 
 
-def _page(  # noqa: PLR0913 - what the page may have more than the account
-    context: ApiContext,
-    visitor: Visitor,
-    account: AccountId,
+def _page(
+    own: OwnForm,
     issued: FreshToken | None = None,
     *,
-    feedback: str = "",
     at: str = "",
-    typed: Form | None = None,
-    status: int = 200,
+    reason: Refusal | None = None,
     saved: str = "",
     declined: int = 0,
 ) -> Response[str]:
-    """Return the page. The form `at`, if it has a mistake, keeps its fields `typed`."""
-    now = context.app.store.now()
-    vacation = vacations.status(context.app, account)
+    """Return the page. The form `at`, if it has a mistake, keeps its fields."""
+    app, visitor, account = own.app, own.visitor, own.account
+    now = app.store.now()
+    vacation = vacations.status(app, account)
     several = [rules for rules in map(latest_rules, game_keys()) if len(rules.displays) > 1]
     unverified = visitor.profile and any(not one.usable for one in visitor.profile.addresses)
     return render(
         "account.html",
         visitor,
-        status=status,
         at=at,
-        typed=typed or Form({}),
+        typed=own,
         me=visitor.profile,
         addresses=" ".join(one.address for one in visitor.profile.addresses)
         if visitor.profile
@@ -98,25 +80,25 @@ def _page(  # noqa: PLR0913 - what the page may have more than the account
         displays=dict(visitor.profile.displays) if visitor.profile else {},
         saved=saved,
         declined=declined,
-        relay=bool(context.app.settings.relay),
+        relay=bool(app.settings.relay),
         unverified=unverified,
-        withheld=context.app.accounts.codes.withheld(account) if unverified else None,
+        withheld=app.accounts.codes.withheld(account) if unverified else None,
         vacation=vacation,
         first_day=_date(vacation.until or now),
         last_day=_date(_last_day(vacation, now)),
-        push_key=vapid_key(context.app).public if context.app.settings.sends_push else "",
-        push_browsers=context.app.push_subscriptions.lasting(account),
-        blocked=blocked_userids(context.app, account),
+        push_key=vapid_key(app).public if app.settings.sends_push else "",
+        push_browsers=app.push_subscriptions.lasting(account),
+        blocked=blocked_userids(app, account),
         drawn=several,
-        tokens=context.app.tokens.list_of(account),
-        sessions=context.app.sessions.list_of(account),
-        sanctions=bool(sanctions_of(context.app, account)),
-        factors=context.app.accounts.factors_of(account),
-        provider=context.app.settings.oidc_label,
+        tokens=app.tokens.list_of(account),
+        sessions=app.sessions.list_of(account),
+        sanctions=bool(sanctions_of(app, account)),
+        factors=app.accounts.factors_of(account),
+        provider=app.settings.oidc_label,
         passkeys_here=can_have_passkeys(visitor.site),
         scopes=list(Scope),
         issued=issued,
-        feedback=feedback,
+        reason=reason,
     )
 
 
@@ -172,15 +154,7 @@ def apply_change(own: OwnForm, change: Callable[[], object], at: str = "") -> Pa
     except Refusal as reason:
         if not at:
             raise
-        return _page(
-            own.context,
-            own.visitor,
-            own.account,
-            feedback=reason.in_language(own.visitor.wording),
-            at=at,
-            typed=own,
-            status=CODE_INFO[reason.code].status,
-        )
+        return _page(own, at=at, reason=reason)
     if isinstance(answer, Response):
         return answer
     return redirect_to(f"/account?saved={at}#{at}" if at else "/account")
@@ -218,7 +192,7 @@ def make_token(own: Own) -> PageOrRedirect:
         days = _days(own.get("days"))
         issued = own.app.tokens.issue(own.account, own.get("label"), own.all("scope"), days)
         accounts.end_if_suspended(own.app, own.account)
-        return _page(own.context, own.visitor, own.account, issued)
+        return _page(own, issued)
 
     return apply_change(own, made, "tokens")
 
@@ -291,11 +265,12 @@ def delete_account(own: Own) -> PageOrRedirect:
 
 
 @pages.post("/display", in_thread=False, for_guests=True)
-def set_display(open_form: FormDependency, visitor: VisitorDependency) -> Response[Any]:
+def set_display(open_form: FormDependency) -> Response[Any]:
     """Keep the settings of the display that the form names, and return to the page that it was on.
 
     A script has shown the change already, and stays on its page.
     """
+    visitor = open_form.visitor
     settings = change_display(
         visitor.display, {name: open_form.get(name) for name in open_form.fields}
     )

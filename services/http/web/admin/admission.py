@@ -7,36 +7,19 @@ from msgspec.structs import asdict
 from services.app.admission import admission_now, change_admission
 from services.http.web.admin.sections import render_section
 from services.http.web.declared import Pages
-from services.http.web.params import (
-    AccountDependency,
-    ContextDependency,
-    Own,
-    SavedMark,
-    VisitorDependency,
-)
+from services.http.web.params import Own, OwnPage, SavedMark
 from services.http.web.render import redirect_to
 
 pages = Pages()
 
 
 @pages.get("/admin/admission")
-def show_admission(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    saved: SavedMark = "",
-) -> Response[str]:
+def show_admission(own_page: OwnPage, saved: SavedMark = "") -> Response[str]:
     """Show the rules of the admission."""
-    del account  # a dependency, because the page needs one
-    stored = context.app.admissions.read()
+    stored = own_page.app.admissions.read()
+    is_closed = admission_now(own_page.app).signups != stored.signups
     return render_section(
-        "admission.html",
-        context,
-        visitor,
-        "admission",
-        rules=stored,
-        is_closed=admission_now(context.app).signups != stored.signups,
-        saved=saved,
+        "admission.html", own_page, "admission", rules=stored, is_closed=is_closed, saved=saved
     )
 
 

@@ -4,49 +4,28 @@ from litestar import Response
 from litestar.response import Redirect
 
 from domain.errors import Refusal
-from services.app.error_codes import CODE_INFO
 from services.app.first_operator import become_first_operator, check_first_link
 from services.http.web.declared import Pages
-from services.http.web.params import (
-    AccountDependency,
-    ContextDependency,
-    FirstLink,
-    Own,
-    VisitorDependency,
-)
-from services.http.web.render import redirect_to, render
-from services.http.web.session import Visitor
+from services.http.web.forms import OwnForm
+from services.http.web.params import FirstLink, Own, OwnPage
+from services.http.web.render import redirect_to, secret_page
 
 pages = Pages()
 
 
 @pages.get("/admin/first")
-def show_first(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    link: FirstLink = "",
-) -> Response[str]:
+def show_first(own_page: OwnPage, link: FirstLink = "") -> Response[str]:
     """Ask a visitor who has logged in whether their account is to be the operator's."""
-    del account  # a dependency, because the page needs one
     try:
-        check_first_link(context.app, link)
+        check_first_link(own_page.app, link)
     except Refusal as reason:
-        return _first(visitor, reason=reason)
-    return _first(visitor, link)
+        return _first(own_page, reason=reason)
+    return _first(own_page, link)
 
 
-def _first(visitor: Visitor, link: str = "", reason: Refusal | None = None) -> Response[str]:
-    answer = render(
-        "first.html",
-        visitor,
-        status=CODE_INFO[reason.code].status if reason else 200,
-        link=link,
-        feedback=reason.in_language(visitor.wording) if reason else "",
-        returns_to="/",  # the address has the link in it
-    )
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+def _first(own: OwnForm, link: str = "", reason: Refusal | None = None) -> Response[str]:
+    # the address has the link in it
+    return secret_page("first.html", own.visitor, link=link, reason=reason, returns_to="/")
 
 
 @pages.post("/admin/first")
@@ -55,5 +34,5 @@ def confirm_first(own: Own) -> Response[str] | Redirect:
     try:
         become_first_operator(own.app, own.account, own.get("key"))
     except Refusal as reason:
-        return _first(own.visitor, reason=reason)
+        return _first(own, reason=reason)
     return redirect_to("/admin")

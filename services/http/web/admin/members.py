@@ -10,28 +10,16 @@ from litestar.response import Redirect
 from domain.errors import Refusal
 from infra.people.acts import MOST_OF_REASON
 from services.app.accounts import PAGE, account_page, log_out_account, set_suspended
-from services.app.error_codes import CODE_INFO
 from services.app.passwords import MadeAccount, make_accounts, replace_lost_password
 from services.app.queries import find_player
 from services.app.roles import require_operator
 from services.app.sanctions import read_days
-from services.http.context import ApiContext
 from services.http.web.admin.sections import render_section
 from services.http.web.declared import Pages
 from services.http.web.forms import OwnForm
 from services.http.web.lists.match_rows import ListPart, first_row
-from services.http.web.params import (
-    AccountDependency,
-    ContextDependency,
-    NameStart,
-    Own,
-    PageNumber,
-    SavedMark,
-    Userid,
-    VisitorDependency,
-)
+from services.http.web.params import NameStart, Own, OwnPage, PageNumber, SavedMark, Userid
 from services.http.web.render import redirect_to
-from services.http.web.session import Visitor
 from services.words.slips import account_slip
 
 pages = Pages()
@@ -43,59 +31,43 @@ _HEADER: Final = "userid"
 
 
 @pages.get("/admin/members")
-def show_members(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    page: PageNumber = 1,
-    starts: NameStart = "",
-) -> Response[str]:
+def show_members(own_page: OwnPage, page: PageNumber = 1, starts: NameStart = "") -> Response[str]:
     """Show a page of accounts, or those whose userids begin with a text; and the form that makes some."""
-    del account  # a dependency, because the page needs one
-    return _members(context, visitor, page=page, starts=starts)
+    return _members(own_page, page=page, starts=starts)
 
 
 def _members(
-    context: ApiContext,
-    visitor: Visitor,
-    *,
-    page: int = 1,
-    starts: str = "",
-    typed: str = "",
-    reason: Refusal | None = None,
+    own: OwnForm, *, page: int = 1, starts: str = "", reason: Refusal | None = None
 ) -> Response[str]:
     start = first_row(page, PAGE)
-    found = account_page(context.app, visitor.require_account(), start=start, starts=starts)
+    found = account_page(own.app, own.account, start=start, starts=starts)
     return render_section(
         "members.html",
-        context,
-        visitor,
+        own,
         _PATH,
-        status=CODE_INFO[reason.code].status if reason else 200,
         found=found,
         starts=starts,
         is_cut=bool(starts) and len(found) == PAGE,
         part=ListPart.of(
-            visitor.wording.gettext("Members"),
+            own.visitor.wording.gettext("Members"),
             start=start,
             shown=len(found),
-            total=len(found) if starts else context.app.accounts.count(),
+            total=len(found) if starts else own.app.accounts.count(),
             path="/admin/members",
             size=PAGE,
         ),
-        typed=typed,
-        feedback=reason.in_language(visitor.wording) if reason else "",
+        typed=own.raw("userids"),
+        reason=reason,
     )
 
 
 @pages.post("/admin/members")
 def make_members(own: Own) -> Response[str]:
     """Make the accounts of a list, and show their passwords, which are not shown again."""
-    typed = own.raw("userids")
     try:
-        made = make_accounts(own.app, userids_in(typed), by=own.account)
+        made = make_accounts(own.app, userids_in(own.raw("userids")), by=own.account)
     except Refusal as reason:
-        return _members(own.context, own.visitor, typed=typed, reason=reason)
+        return _members(own, reason=reason)
     return _passwords(own, made)
 
 
@@ -110,56 +82,33 @@ def _passwords(own: OwnForm, made: Sequence[MadeAccount]) -> Response[str]:
     """Return the page with new passwords, on slips to print, and with the refusals."""
     words, site = own.visitor.wording, own.visitor.site
     slips = [account_slip(one.userid, one.password, site, words) for one in made if one.password]
-    return render_section(
-        "new_passwords.html",
-        own.context,
-        own.visitor,
-        _PATH,
-        slips=slips,
-        refused=[
-            (one.userid, one.refusal.in_language(words)) for one in made if one.refusal is not None
-        ],
-    )
+    refused = [(one.userid, one.refusal.in_language(words)) for one in made if one.refusal]
+    return render_section("new_passwords.html", own, _PATH, slips=slips, refused=refused)
 
 
 # one account
 
 
 @pages.get("/admin/members/{userid:str}")
-def show_member(
-    userid: Userid,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    saved: SavedMark = "",
-) -> Response[str]:
+def show_member(userid: Userid, own_page: OwnPage, saved: SavedMark = "") -> Response[str]:
     """Show an account, with what an operator may do to it; `saved` is what has just been done."""
-    require_operator(context.app, account)
-    return _member(context, visitor, userid, saved=saved)
+    return _member(own_page, userid, saved=saved)
 
 
 def _member(
-    context: ApiContext,
-    visitor: Visitor,
-    userid: str,
-    *,
-    saved: str = "",
-    at: str = "",
-    reason: Refusal | None = None,
-    typed: str = "",
+    own: OwnForm, userid: str, *, saved: str = "", at: str = "", reason: Refusal | None = None
 ) -> Response[str]:
-    _, profile = find_player(context.app, userid)
+    require_operator(own.app, own.account)
+    _, profile = find_player(own.app, userid)
     return render_section(
         "member.html",
-        context,
-        visitor,
+        own,
         _PATH,
-        status=CODE_INFO[reason.code].status if reason else 200,
         member=profile,
         saved=saved,
         at=at,
-        feedback=reason.in_language(visitor.wording) if reason else "",
-        typed=typed,
+        reason=reason,
+        typed=own.get("why"),
         longest=MOST_OF_REASON,
     )
 
@@ -171,9 +120,7 @@ def _change(
     try:
         answer = change()
     except Refusal as reason:
-        require_operator(own.app, own.account)
-        typed = own.get("why")
-        return _member(own.context, own.visitor, userid, at=at, reason=reason, typed=typed)
+        return _member(own, userid, at=at, reason=reason)
     if isinstance(answer, Response):
         return answer
     return redirect_to(f"/admin/members/{userid.lower()}?saved={at}")

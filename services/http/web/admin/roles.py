@@ -1,54 +1,31 @@
-"""Roles: the operators, moderators and arbiters, and the form that gives and takes these roles."""
+"""Roles, with the form that gives and takes them; and the record of what those who have one did."""
 
 from litestar import Response
 from litestar.response import Redirect
 
 from domain.errors import Refusal
 from infra.people.accounts import AccountRole
-from services.app.error_codes import CODE_INFO
+from services.app.acts import PAGE, acts_of
 from services.app.roles import holders_of, read_role, require_operator, set_role
-from services.http.context import ApiContext
 from services.http.web.admin.sections import render_section
 from services.http.web.declared import Pages
-from services.http.web.forms import Form
-from services.http.web.params import (
-    AccountDependency,
-    ContextDependency,
-    Own,
-    VisitorDependency,
-)
+from services.http.web.forms import OwnForm
+from services.http.web.params import ActId, Own, OwnPage
 from services.http.web.render import redirect_to
-from services.http.web.session import Visitor
+from services.words.acts import act_lines
 
 pages = Pages()
 
 
 @pages.get("/admin/roles")
-def show_roles(
-    context: ContextDependency, visitor: VisitorDependency, account: AccountDependency
-) -> Response[str]:
+def show_roles(own_page: OwnPage) -> Response[str]:
     """Show who has a role, and the form that gives or takes one."""
-    del account  # a dependency, because the page needs one
-    return _roles(context, visitor)
+    return _roles(own_page)
 
 
-def _roles(
-    context: ApiContext,
-    visitor: Visitor,
-    typed: Form | None = None,
-    reason: Refusal | None = None,
-) -> Response[str]:
-    by = visitor.require_account()
-    return render_section(
-        "roles.html",
-        context,
-        visitor,
-        "roles",
-        status=CODE_INFO[reason.code].status if reason else 200,
-        holders=[(role, holders_of(context.app, by, role)) for role in reversed(AccountRole)],
-        typed=typed or Form({}),
-        feedback=reason.in_language(visitor.wording) if reason else "",
-    )
+def _roles(own: OwnForm, reason: Refusal | None = None) -> Response[str]:
+    holders = [(role, holders_of(own.app, own.account, role)) for role in reversed(AccountRole)]
+    return render_section("roles.html", own, "roles", holders=holders, typed=own, reason=reason)
 
 
 @pages.post("/admin/roles")
@@ -60,5 +37,19 @@ def change_role(own: Own) -> Response[str] | Redirect:
         role, held = read_role(own.get("role")), own.get("do") != "take"
         set_role(own.app, own.account, own.get("userid"), role, held=held)
     except Refusal as reason:
-        return _roles(own.context, own.visitor, own, reason)
+        return _roles(own, reason)
     return redirect_to("/admin/roles")
+
+
+@pages.get("/admin/record")
+def show_record(own_page: OwnPage, before: ActId = "") -> Response[str]:
+    """Show a page of the record, before the act of an id."""
+    acts = acts_of(own_page.app, own_page.account, before)
+    return render_section(
+        "record.html",
+        own_page,
+        "record",
+        lines=act_lines(own_page.app, acts, own_page.visitor.wording),
+        before=before,
+        older=acts[-1].id if len(acts) == PAGE else "",
+    )

@@ -4,14 +4,14 @@ from typing import Any, Final, NamedTuple
 
 from litestar import Response
 
+from domain.errors import Refusal
 from infra.languages.wording import N_
 from infra.people.accounts import AccountRole, Profile
 from services.app.roles import require_moderator, require_operator
-from services.http.context import ApiContext
 from services.http.web.declared import Pages
-from services.http.web.params import AccountDependency, ContextDependency, VisitorDependency
-from services.http.web.render import render
-from services.http.web.session import Visitor
+from services.http.web.forms import OwnForm
+from services.http.web.params import OwnPage
+from services.http.web.render import secret_page
 
 pages = Pages()
 
@@ -58,44 +58,32 @@ def sections_for(profile: Profile | None) -> tuple[Section, ...]:
 
 
 def render_section(
-    template: str,
-    context: ApiContext,
-    visitor: Visitor,
-    path: str,
-    *,
-    status: int = 200,
-    **shown: Any,
+    template: str, own: OwnForm, path: str, *, reason: Refusal | None = None, **shown: Any
 ) -> Response[str]:
     """Render the page of a section, with the navigation of all; `path` is the section's, or empty for the first page.
 
-    Refuses those who may not open the section as `not-an-operator` or `not-a-moderator`.
+    With a `reason` it shows a refusal, as `render` does. Refuses those who may not open the section as `not-an-operator` or `not-a-moderator`.
     """
-    account = visitor.require_account()
     section = next((one for one in SECTIONS if one.path == path), None)
     is_for_moderators = section is None or section.moderators
-    (require_moderator if is_for_moderators else require_operator)(context.app, account)
-    words = visitor.wording
+    (require_moderator if is_for_moderators else require_operator)(own.app, own.account)
+    words = own.visitor.wording
     listed = [
         Section(one.path, words.gettext(one.title), words.gettext(one.text))
-        for one in sections_for(visitor.profile)
+        for one in sections_for(own.visitor.profile)
     ]
-    answer = render(
+    # these pages have passwords and links that are shown once
+    return secret_page(
         template,
-        visitor,
-        status=status,
+        own.visitor,
+        reason=reason,
         sections=listed,
         section=next((one for one in listed if one.path == path), None),
         **shown,
     )
-    # these pages have passwords and links that are shown once
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
 
 
 @pages.get("/admin")
-def show_admin(
-    context: ContextDependency, visitor: VisitorDependency, account: AccountDependency
-) -> Response[str]:
+def show_admin(own_page: OwnPage) -> Response[str]:
     """Show the sections that the visitor may open."""
-    del account  # a dependency, because the page needs one
-    return render_section("admin_home.html", context, visitor, "")
+    return render_section("admin_home.html", own_page, "")

@@ -8,20 +8,11 @@ from litestar.response import Redirect
 from domain.errors import Refusal
 from infra.people.admission import MOST_DAYS, MOST_OF_NOTE, MOST_USES
 from services.app.admission import make_signup_link, revoke_signup_link, signup_links
-from services.app.error_codes import CODE_INFO
-from services.http.context import ApiContext
 from services.http.web.admin.sections import render_section
 from services.http.web.declared import Pages
-from services.http.web.forms import Form
-from services.http.web.params import (
-    AccountDependency,
-    ContextDependency,
-    Id,
-    Own,
-    VisitorDependency,
-)
+from services.http.web.forms import Form, OwnForm
+from services.http.web.params import Id, Own, OwnPage
 from services.http.web.render import redirect_to
-from services.http.web.session import Visitor
 
 pages = Pages()
 
@@ -29,34 +20,22 @@ _DIGITS: Final = 6
 
 
 @pages.get("/admin/signup-links")
-def show_links(
-    context: ContextDependency, visitor: VisitorDependency, account: AccountDependency
-) -> Response[str]:
+def show_links(own_page: OwnPage) -> Response[str]:
     """Show all sign-up links, and the form that makes one."""
-    del account  # a dependency, because the page needs one
-    return _links(context, visitor)
+    return _links(own_page)
 
 
-def _links(
-    context: ApiContext,
-    visitor: Visitor,
-    *,
-    made: str = "",
-    typed: Form | None = None,
-    reason: Refusal | None = None,
-) -> Response[str]:
+def _links(own: OwnForm, *, made: str = "", reason: Refusal | None = None) -> Response[str]:
     """Return the page; `made` is the text of a new link."""
     return render_section(
         "signup_links.html",
-        context,
-        visitor,
+        own,
         "signup-links",
-        status=CODE_INFO[reason.code].status if reason else 200,
-        links=signup_links(context.app, by=visitor.require_account()),
-        now=visitor.now,
-        made=f"{visitor.site}/signup?link={made}" if made else "",
-        typed=typed or Form({"uses": ("1",), "days": ("14",)}),
-        feedback=reason.in_language(visitor.wording) if reason else "",
+        links=signup_links(own.app, by=own.account),
+        now=own.visitor.now,
+        made=f"{own.visitor.site}/signup?link={made}" if made else "",
+        typed=own if reason else Form({"uses": ("1",), "days": ("14",)}),
+        reason=reason,
         most_uses=MOST_USES,
         most_days=MOST_DAYS,
         longest=MOST_OF_NOTE,
@@ -70,8 +49,8 @@ def make_link(own: Own) -> Response[str]:
         uses, days = _number(own.get("uses")), _number(own.get("days"))
         _, text = make_signup_link(own.app, uses, days, own.get("note"), by=own.account)
     except Refusal as reason:
-        return _links(own.context, own.visitor, typed=own, reason=reason)
-    return _links(own.context, own.visitor, made=text)
+        return _links(own, reason=reason)
+    return _links(own, made=text)
 
 
 def _number(text: str) -> int:

@@ -1,7 +1,5 @@
 """The site's own: name, contact, texts, banner and logo."""
 
-from collections.abc import Mapping
-
 from litestar import Response
 from litestar.response import Redirect
 
@@ -10,7 +8,6 @@ from infra.languages.catalogues import languages
 from infra.languages.formats import language_name
 from infra.people.logos import MOST_BYTES, MOST_PIXELS
 from infra.people.masthead import SiteChanges, SiteText
-from services.app.error_codes import CODE_INFO
 from services.app.site import (
     MOST_OF_BANNER,
     MOST_OF_CONTACT,
@@ -20,61 +17,40 @@ from services.app.site import (
     change_site,
     last_day,
 )
-from services.http.context import ApiContext
 from services.http.web.admin.sections import render_section
 from services.http.web.declared import Pages
 from services.http.web.forms import OwnForm
-from services.http.web.params import (
-    AccountDependency,
-    ContextDependency,
-    Own,
-    SavedMark,
-    VisitorDependency,
-)
+from services.http.web.params import Own, OwnPage, SavedMark
 from services.http.web.render import redirect_to
-from services.http.web.session import Visitor
 
 pages = Pages()
 
 
 @pages.get("/admin/site")
-def show_site(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    saved: SavedMark = "",
-) -> Response[str]:
+def show_site(own_page: OwnPage, saved: SavedMark = "") -> Response[str]:
     """Show the forms, one for each thing; `saved` is what has just been changed."""
-    del account  # a dependency, because the page needs one
-    return _site(context, visitor, saved=saved)
+    return _site(own_page, saved=saved)
 
 
-def _site(
-    context: ApiContext,
-    visitor: Visitor,
-    typed: Mapping[str, str] | None = None,
-    reason: Refusal | None = None,
-    saved: str = "",
-) -> Response[str]:
-    masthead, texts = context.app.mastheads.now(), context.app.mastheads.texts()
+def _site(own: OwnForm, reason: Refusal | None = None, saved: str = "") -> Response[str]:
+    masthead, texts = own.app.mastheads.now(), own.app.mastheads.texts()
     fields = {"name": masthead.name, "contact": masthead.contact}
     fields |= {"until": last_day(masthead.banner_until)}
     for code in languages():
         fields[f"banner.{code}"] = masthead.banner.get(code, "")
         fields |= {f"text.{kind}.{code}": texts[kind].get(code, "") for kind in SiteText}
+    fields |= {name: own.raw(name) for name in own.fields}
     return render_section(
         "site.html",
-        context,
-        visitor,
+        own,
         "site",
-        status=CODE_INFO[reason.code].status if reason else 200,
-        fields=fields | dict(typed or {}),
+        fields=fields,
         kinds=tuple(SiteText),
-        named={code: language_name(code, visitor.language) for code in languages()},
+        named={code: language_name(code, own.visitor.language) for code in languages()},
         logo=masthead.logo,
         most=(MOST_OF_NAME, MOST_OF_CONTACT, MOST_OF_TEXT, MOST_OF_BANNER),
         logo_most=(MOST_BYTES // 1000, MOST_PIXELS),
-        feedback=reason.in_language(visitor.wording) if reason else "",
+        reason=reason,
         saved=saved,
     )
 
@@ -85,8 +61,7 @@ def set_site(own: Own) -> Response[str] | Redirect:
     try:
         change_site(own.app, _asked(own), _logo(own), by=own.account)
     except Refusal as reason:
-        typed = {name: own.raw(name) for name in own.fields}
-        return _site(own.context, own.visitor, typed, reason)
+        return _site(own, reason)
     return redirect_to(f"/admin/site?saved={own.get('part')[:16]}")
 
 

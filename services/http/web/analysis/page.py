@@ -24,12 +24,7 @@ from services.app.refusal_words import SAY
 from services.http.web.boards.board_view import is_turned
 from services.http.web.declared import Pages
 from services.http.web.match.view import MatchView
-from services.http.web.params import (
-    BoardNumber,
-    ContextDependency,
-    Own,
-    VisitorDependency,
-)
+from services.http.web.params import Asked, BoardNumber, Own
 from services.http.web.render import redirect_to, render
 from services.http.web.replay.variations import Variation
 from services.words.endings import said_result
@@ -165,14 +160,13 @@ Step = Annotated[int, QueryParameter(ge=0, le=1_000)]
 
 
 @pages.get("/m/{board:int}/analysis", weight=2)
-def show_match_analysis(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[str]:
+def show_match_analysis(board: BoardNumber, asked: Asked) -> Response[str]:
     """Show the analysis of a match, how far it is, or a button that asks for it."""
-    table = MatchView.of(context, board, visitor)
+    visitor = asked.visitor
+    table = MatchView.of(asked.context, board, visitor)
     ended = None
     try:
-        found = analysis_of(context.app, board, table.state)
+        found = analysis_of(asked.app, board, table.state)
     except Refusal as refused:
         if refused.code != Code.UNAVAILABLE:
             raise
@@ -207,15 +201,12 @@ def request_match_analysis(board: BoardNumber, own: Own) -> Redirect:
 
 @pages.get("/m/{board:int}/analysis/{move:int}", weight=2)
 def show_better_line(
-    board: BoardNumber,
-    move: MoveNumber,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    step: Step = 1,
+    board: BoardNumber, move: MoveNumber, asked: Asked, step: Step = 1
 ) -> Response[str]:
     """Show the better line that begins in place of a move, after so many moves of it."""
-    table = MatchView.of(context, board, visitor)
-    found = analysis_of(context.app, board, table.state)
+    visitor = asked.visitor
+    table = MatchView.of(asked.context, board, visitor)
+    found = analysis_of(asked.app, board, table.state)
     before = found.positions[move - 1 : move] if isinstance(found, StoredAnalysis) else ()
     if not before or not before[0].better:
         raise Refusal(Code.NOT_FOUND, SAY("no-better-line", board=board, move=move))

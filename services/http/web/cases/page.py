@@ -47,16 +47,7 @@ from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm
 from services.http.web.lists.match_rows import ListPart, first_row
 from services.http.web.match.view import MatchView
-from services.http.web.params import (
-    AccountDependency,
-    BoardNumber,
-    CaseNumber,
-    ClaimPly,
-    ContextDependency,
-    Own,
-    PageNumber,
-    VisitorDependency,
-)
+from services.http.web.params import BoardNumber, CaseNumber, ClaimPly, Own, OwnPage, PageNumber
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
 from services.words.cases import case_state, next_turn, remedies_said, step_name, step_sentence
@@ -177,16 +168,11 @@ _MOST_DIGITS: Final = 6
 
 
 @pages.get("/m/{board:int}/claim", weight=2)
-def show_claim_form(
-    board: BoardNumber,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    ply: ClaimPly = None,
-) -> Response[str]:
+def show_claim_form(board: BoardNumber, own_page: OwnPage, ply: ClaimPly = None) -> Response[str]:
     """Show the form for a claim, which says what follows from it."""
-    table = MatchView.of(context, board, visitor)
-    check_may_see(context.app, account, table.state)
+    visitor = own_page.visitor
+    table = MatchView.of(own_page.context, board, visitor)
+    check_may_see(own_page.app, own_page.account, table.state)
     at = table.state.ply if ply is None else min(ply, table.state.ply)
     return render(
         "claim.html",
@@ -234,16 +220,10 @@ def give_ruling(board: BoardNumber, own: Own) -> Response[str] | Redirect:
 
 
 @pages.get("/m/{board:int}/case", weight=3)
-def show_case(
-    board: BoardNumber,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    number: CaseNumber = None,
-) -> Response[str]:
+def show_case(board: BoardNumber, own_page: OwnPage, number: CaseNumber = None) -> Response[str]:
     """Show a case of a match, by default the one that waits, or else the last."""
-    state, case = case_of(context.app, account, board, number)
-    return _case(context, visitor, state, case)
+    state, case = case_of(own_page.app, own_page.account, board, number)
+    return _case(own_page.context, own_page.visitor, state, case)
 
 
 def _case(
@@ -284,11 +264,10 @@ def _nothing(_: str) -> str:
 def download_evidence(
     board: BoardNumber,
     number: Annotated[int, PathParameter(ge=1, le=10**9)],
-    context: ContextDependency,
-    account: AccountDependency,
+    own_page: OwnPage,
 ) -> Response[Any]:
     """Return the evidence of a case as a match document."""
-    line = evidence_of(context.app, account, board, number)
+    line = evidence_of(own_page.app, own_page.account, board, number)
     headers = {
         "Content-Disposition": f'attachment; filename="match-{board}-case-{number}.json"',
         "Cache-Control": "private, no-cache",
@@ -297,17 +276,13 @@ def download_evidence(
 
 
 @pages.get("/cases", weight=3)
-def show_queue(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    page: PageNumber = 1,
-) -> Response[str]:
+def show_queue(own_page: OwnPage, page: PageNumber = 1) -> Response[str]:
     """Show the cases that wait for a ruling, the oldest first, to an arbiter."""
+    visitor = own_page.visitor
     start = first_row(page, PAGE)
-    queued = queue_of(context.app, account, start)
+    queued = queue_of(own_page.app, own_page.account, start)
     views = [one.view for one in queued if one.view]
-    total = context.app.cases.count()
+    total = own_page.app.cases.count()
     return render(
         "cases.html",
         visitor,
@@ -315,7 +290,7 @@ def show_queue(
         now=visitor.now,
         step_name=partial(step_name, words=visitor.wording),
         names=names_of(
-            context.app,
+            own_page.app,
             [step.event.actor for view in views for step in view.steps],
             visitor.wording,
         ),

@@ -37,15 +37,13 @@ from services.http.web.challenges.match_draft import (
 from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm
 from services.http.web.params import (
-    AccountDependency,
     ClubParameter,
-    ContextDependency,
     GameParameter,
     NameStart,
     Opponent,
     Options,
     Own,
-    VisitorDependency,
+    OwnPage,
 )
 from services.http.web.render import redirect_to, render, sentence
 from services.http.web.session import AnyRequest, Visitor
@@ -58,10 +56,8 @@ _ABOUT_OPPONENT: Final = (Code.UNKNOWN_USER, Code.BAD_PLAYERS, Code.NOT_WANTED)
 
 
 @pages.get("/new")
-def show_new(  # noqa: PLR0917 - a part of the address each
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
+def show_new(
+    own_page: OwnPage,
     game: GameParameter = "",
     opponent: Opponent = "",
     options: Options = "",
@@ -69,14 +65,17 @@ def show_new(  # noqa: PLR0917 - a part of the address each
 ) -> Response[str]:
     """Show the form for a new match, with what the address chooses."""
     rules = latest_rules(game.lower()) if game else suggested_game()
-    robots = [robot.userid for robot in robots_here(context.app)]
+    robots = [robot.userid for robot in robots_here(own_page.app)]
     filled = {"opponent": (opponent,), "against": ("name",)} if opponent else {}
     if opponent.lower() in robots:
         filled = {"robot": (opponent.lower(),), "against": ("robot",)}
     if club:
-        filled = {"club": (club_at(context.app, account, club).path,), "against": ("anybody",)}
+        filled = {
+            "club": (club_at(own_page.app, own_page.account, club).path,),
+            "against": ("anybody",),
+        }
     chosen = form_of_options(rules.key, rules.write_options(rules.read_options(options.split())))
-    return _form(context, visitor, rules, Form({**chosen.fields, **filled}))
+    return _form(own_page.context, own_page.visitor, rules, Form({**chosen.fields, **filled}))
 
 
 def _form(
@@ -120,16 +119,12 @@ def _has(form: Form, game: str, rules: AnyRules) -> bool:
 
 @pages.get("/new/offer")
 def describe_offer(
-    request: AnyRequest,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    game: GameParameter = "",
+    request: AnyRequest, own_page: OwnPage, game: GameParameter = ""
 ) -> Response[str]:
     """Return the match of a form that is being filled in, in words; nothing is started."""
-    del account  # a dependency, because a stranger has to log in
+    visitor = own_page.visitor
     form = Form({name: tuple(request.query_params.getall(name)) for name in request.query_params})
-    draft = read_draft(context.app, visitor, latest_rules(game.lower()), form)
+    draft = read_draft(own_page.app, visitor, latest_rules(game.lower()), form)
     return render(
         "_offer_words.html",
         visitor,
@@ -142,12 +137,9 @@ def describe_offer(
 
 
 @pages.get("/names")
-def complete_name(
-    context: ContextDependency, account: AccountDependency, start: NameStart = ""
-) -> list[str]:
+def complete_name(own_page: OwnPage, start: NameStart = "") -> list[str]:
     """Return a few names that begin with the typed letters."""
-    del account  # a dependency, because a stranger has to log in
-    return names_starting(context.app, start)
+    return names_starting(own_page.app, start)
 
 
 @pages.post("/new")

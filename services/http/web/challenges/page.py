@@ -39,23 +39,17 @@ from services.http.web.declared import Pages
 from services.http.web.forms import own_form
 from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row
 from services.http.web.params import (
+    Asked,
     BoardNumber,
-    ContextDependency,
     FormDependency,
     GameParameter,
     Id,
     Own,
     PageNumber,
-    VisitorDependency,
 )
 from services.http.web.render import redirect_to, render
 from services.http.web.session import AnyRequest, Visitor
-from services.words.agreements import (
-    first_mover,
-    limits,
-    side_words,
-    variant_words,
-)
+from services.words.agreements import first_mover, limits, side_words, variant_words
 
 
 class OpenChallengeRow(msgspec.Struct, frozen=True):
@@ -150,46 +144,41 @@ _OVER: Final = (ChallengeState.WITHDRAWN, ChallengeState.TAKEN)
 
 
 @pages.get("/challenges")
-def show_challenges(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    page: PageNumber = 1,
-    game: GameParameter = "",
-) -> Response[str]:
+def show_challenges(asked: Asked, page: PageNumber = 1, game: GameParameter = "") -> Response[str]:
     """Show the open challenges of all games or of one, the newest first."""
+    visitor = asked.visitor
     key = latest_rules(game.lower()).key if game else None
     start = first_row(page)
-    found = context.app.challenges.list_open(key, start, PAGE_SIZE)
+    found = asked.app.challenges.list_open(key, start, PAGE_SIZE)
     part = ListPart.of(
         visitor.wording.gettext("Open challenges"),
         start=start,
         shown=len(found),
-        total=context.app.challenges.count(key),
+        total=asked.app.challenges.count(key),
         path="/challenges",
         query={"game": key} if key else {},
     )
     return render(
         "challenges.html",
         visitor,
-        offers=offers(context, found, visitor),
+        offers=offers(asked.context, found, visitor),
         part=part,
         games=showcase_games(),
         game=key,
-        mark=page_marks(context.app, [ChallengesTopic()])[ChallengesTopic()],
-        **robot_offers(context.app),
+        mark=page_marks(asked.app, [ChallengesTopic()])[ChallengesTopic()],
+        **robot_offers(asked.app),
     )
 
 
 @pages.get("/c/{challenge:str}")
-def show_challenge_page(
-    request: AnyRequest, challenge: Id, context: ContextDependency, visitor: VisitorDependency
-) -> Response[str]:
+def show_challenge_page(request: AnyRequest, challenge: Id, asked: Asked) -> Response[str]:
     """Show a challenge; its challenger gets the link to send to others."""
+    visitor = asked.visitor
     topic = HomeTopic(visitor.account or b"")
     # before the challenge is read, so that a later change reaches the page as news
-    home = page_marks(context.app, [topic])[topic] if visitor.account else ""
-    found = visible_challenge(context.app, visitor.account, challenge)
-    (offer,) = offers(context, [found], visitor)
+    home = page_marks(asked.app, [topic])[topic] if visitor.account else ""
+    found = visible_challenge(asked.app, visitor.account, challenge)
+    (offer,) = offers(asked.context, [found], visitor)
     scheme = "https" if visitor.secure else "http"
     return render(
         "challenge.html",
@@ -200,7 +189,7 @@ def show_challenge_page(
         # who takes part sees at once when the match begins
         mark=home if offer.mine and found.board is None else "",
         link=f"{scheme}://{request.url.netloc}/c/{found.id}",
-        levels=robot_offers(context.app)["levels"] if robots_play(context.app) else (),
+        levels=robot_offers(asked.app)["levels"] if robots_play(asked.app) else (),
     )
 
 
@@ -224,30 +213,28 @@ def withdraw(challenge: Id, own: Own) -> Redirect:
 
 
 @pages.post("/robots")
-async def play_robot(
-    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+async def play_robot(form: FormDependency) -> Redirect:
     """Start a match with a robot; a guest signs up first, and finds the match chosen then."""
     game, _, level = form.get("play").partition(" ")
     rules = latest_rules(game.lower())
-    robot = await _robot(context, level)
-    if visitor.account is None:
+    robot = await _robot(form.context, level)
+    if form.visitor.account is None:
         wanted = f"/new?{urlencode({'game': rules.key, 'opponent': robot.userid})}"
         return redirect_to(f"/signup?{urlencode({'next': wanted})}")
-    own = own_form(form, context, visitor)
+    own = own_form(form)
     actor = own.actor(f"{own.key} robot {rules.key} {robot.level}")
     names = [robot.userid]
-    names.insert(seat_of_challenger(None, 2, actor.command_id()), visitor.name)
+    names.insert(seat_of_challenger(None, 2, actor.command_id()), form.visitor.name)
     start = partial(
         start_by_name,
-        context.app,
+        form.app,
         actor,
         rules,
         names,
         options=(),
         terms=chosen_terms(form),
     )
-    begun = await context.play.submit(give(context.app, start))
+    begun = await form.context.play.submit(give(form.app, start))
     return redirect_to(f"/m/{begun.board}")
 
 

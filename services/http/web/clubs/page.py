@@ -1,6 +1,6 @@
 """Pages of clubs: their list, each club, joining and leaving, and what organisers and owners do."""
 
-from typing import Annotated, Final
+from typing import Annotated
 from urllib.parse import urlencode
 from uuid import uuid4
 
@@ -10,41 +10,23 @@ from litestar.params import PathParameter
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
-from infra.people.clubs import (
-    NAME_LENGTHS,
-    TEXT_LIMIT,
-    ClubAudience,
-    ClubRole,
-    Joining,
-)
+from infra.people.clubs import NAME_LENGTHS, TEXT_LIMIT, ClubAudience, ClubRole, Joining
 from infra.people.texts import TEXT_LIMIT as NEWS_LIMIT
 from services.app import clubs
 from services.app.clubs import ClubChanges, read_choice
-from services.app.error_codes import CODE_INFO
 from services.app.names import names_of
-from services.http.context import ApiContext
 from services.http.web.challenges.page import offers
 from services.http.web.declared import Pages
-from services.http.web.forms import Form, OwnForm
+from services.http.web.forms import VisitorForm
 from services.http.web.lists.match_rows import match_rows
 from services.http.web.markdown import rendered_markdown
-from services.http.web.params import (
-    AccountDependency,
-    ContextDependency,
-    Own,
-    SavedMark,
-    SignupLinkText,
-    Userid,
-    VisitorDependency,
-)
+from services.http.web.params import Asked, Own, OwnPage, SavedMark, SignupLinkText, Userid
 from services.http.web.render import redirect_to, render
-from services.http.web.session import Visitor
 from services.words.clubs import role_names
 
 pages = Pages()
 
 ClubPath = Annotated[str, PathParameter(max_length=60)]
-_NOTHING: Final = Form({})
 
 
 class MemberRow(msgspec.Struct, frozen=True):
@@ -64,27 +46,24 @@ class NewsRow(msgspec.Struct, frozen=True):
 
 
 @pages.get("/clubs")
-def show_clubs(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
+def show_clubs(asked: Asked) -> Response[str]:
     """Show the clubs that the visitor may see, and the form to found one."""
-    return _clubs(context, visitor)
+    return _clubs(asked)
 
 
-def _clubs(
-    context: ApiContext, visitor: Visitor, name: str = "", reason: Refusal | None = None
-) -> Response[str]:
-    app, account = context.app, visitor.account
+def _clubs(asked: VisitorForm, reason: Refusal | None = None) -> Response[str]:
+    app, account = asked.app, asked.visitor.account
     own = {club.id for club, _ in app.clubs.of(account)} if account else set()
     found = clubs.clubs_for(app, account)
     return render(
         "clubs.html",
-        visitor,
-        status=CODE_INFO[reason.code].status if reason else 200,
+        asked.visitor,
         own=[club for club in found if club.id in own],
         others=[club for club in found if club.id not in own and not club.closed],
         can_found=clubs.may_found(app, account),
-        name=name,
+        name=asked.get("name"),
         longest=NAME_LENGTHS[-1],
-        feedback=reason.in_language(visitor.wording) if reason else "",
+        reason=reason,
     )
 
 
@@ -94,21 +73,16 @@ def found_club(own: Own) -> Response[str]:
     try:
         club = clubs.found_club(own.app, own.account, own.get("name"))
     except Refusal as reason:
-        return _clubs(own.context, own.visitor, own.get("name"), reason)
+        return _clubs(own, reason)
     return redirect_to(f"/clubs/{club.path}")
 
 
 @pages.get("/join-club")
-def show_link(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    link: SignupLinkText = "",
-) -> Response[str]:
-    """Ask somebody with a link whether to join its club."""
-    del account  # a dependency, because somebody without an account signs up first
-    found = context.app.admissions.usable_link(link)
-    club = context.app.clubs.get(found.club) if found and found.club else None
+def show_link(own_page: OwnPage, link: SignupLinkText = "") -> Response[str]:
+    """Ask somebody with a link whether to join its club; somebody without an account signs up first."""
+    app, visitor = own_page.app, own_page.visitor
+    found = app.admissions.usable_link(link)
+    club = app.clubs.get(found.club) if found and found.club else None
     if club is None or club.closed:
         return render("join_club.html", visitor, status=404, club=None, link="")
     return render("join_club.html", visitor, club=club, link=link)
@@ -122,28 +96,22 @@ def join_by_link(own: Own) -> Redirect:
 
 
 @pages.get("/clubs/{path:str}", weight=3)
-def show_club(
-    path: ClubPath,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    saved: SavedMark = "",
-) -> Response[str]:
+def show_club(path: ClubPath, asked: Asked, saved: SavedMark = "") -> Response[str]:
     """Show a club; `saved` is the section that has just been changed."""
-    return _club(context, visitor, path, saved=saved)
+    return _club(asked, path, saved=saved)
 
 
-def _club(  # noqa: PLR0913 - what the page may have more than the club
-    context: ApiContext,
-    visitor: Visitor,
+def _club(
+    asked: VisitorForm,
     path: str,
     *,
     saved: str = "",
     at: str = "",
-    typed: Form = _NOTHING,
     reason: Refusal | None = None,
     made: str = "",
 ) -> Response[str]:
-    app, words = context.app, visitor.wording
+    """Return the page of a club; a mistake `at` a section keeps what was typed, and says the `reason`."""
+    app, visitor, words = asked.app, asked.visitor, asked.visitor.wording
     view = clubs.view_of(app, visitor.account, path)
     accounts = [one.account for one in view.members]
     asking = view.requests
@@ -153,7 +121,6 @@ def _club(  # noqa: PLR0913 - what the page may have more than the club
     return render(
         "club.html",
         visitor,
-        status=CODE_INFO[reason.code].status if reason else 200,
         view=view,
         role_names=role_names(words),
         club=view.club,
@@ -161,9 +128,11 @@ def _club(  # noqa: PLR0913 - what the page may have more than the club
         members=[MemberRow(names[one.account], one.role, one.since) for one in view.members],
         news=[NewsRow(one.at, names[one.author], one.text) for one in view.news],
         asking=[names[account] for account in asking],
-        offers=offers(context, clubs.challenges_of_club(app, visitor.account, view.club), visitor),
-        running=match_rows(context, running, words),
-        ended=match_rows(context, ended, words),
+        offers=offers(
+            asked.context, clubs.challenges_of_club(app, visitor.account, view.club), visitor
+        ),
+        running=match_rows(asked.context, running, words),
+        ended=match_rows(asked.context, ended, words),
         now=app.store.now(),
         key=uuid4().hex,
         links=clubs.club_links(app, visitor.require_account(), path) if view.organises else (),
@@ -171,8 +140,8 @@ def _club(  # noqa: PLR0913 - what the page may have more than the club
         longest={"name": NAME_LENGTHS[-1], "text": TEXT_LIMIT, "news": NEWS_LIMIT},
         saved=saved,
         at=at,
-        typed=typed,
-        feedback=reason.in_language(words) if reason else "",
+        typed=asked,
+        reason=reason,
     )
 
 
@@ -195,7 +164,7 @@ def leave(path: ClubPath, own: Own) -> Response[str] | Redirect:
     except Refusal as reason:
         if reason.code != Code.LAST_OWNER:
             raise
-        return _club(own.context, own.visitor, path, at="leave", reason=reason)
+        return _club(own, path, at="leave", reason=reason)
     return redirect_to("/clubs")
 
 
@@ -205,13 +174,8 @@ def announce(path: ClubPath, own: Own) -> Response[str] | Redirect:
     try:
         clubs.announce(own.app, own.actor(f"{own.key} news"), path, own.raw("text"))
     except Refusal as reason:
-        return _again(own, path, "news", reason)
+        return _club(own, path, at="news", reason=reason)
     return _saved(path, "news")
-
-
-def _again(own: OwnForm, path: str, section: str, reason: Refusal) -> Response[str]:
-    """Return the page with all that was typed, and a sentence at the mistake."""
-    return _club(own.context, own.visitor, path, at=section, typed=own, reason=reason)
 
 
 @pages.post("/clubs/{path:str}/requests/{userid:str}")
@@ -232,7 +196,7 @@ def change_member(path: ClubPath, userid: Userid, own: Own) -> Response[str] | R
             role = read_choice(ClubRole, own.get("role"))
             clubs.set_club_role(own.app, own.account, path, userid, role)
     except Refusal as reason:
-        return _again(own, path, "members", reason)
+        return _club(own, path, at="members", reason=reason)
     return _saved(path, "members")
 
 
@@ -246,9 +210,9 @@ def make_link(path: ClubPath, own: Own) -> Response[str]:
         )
         _, text = clubs.make_club_link(own.app, own.account, path, uses, days, role)
     except Refusal as reason:
-        return _again(own, path, "links", reason)
+        return _club(own, path, at="links", reason=reason)
     address = f"{own.visitor.site}/signup?{urlencode({'link': text})}"
-    return _club(own.context, own.visitor, path, made=address)
+    return _club(own, path, made=address)
 
 
 @pages.post("/clubs/{path:str}/links/{link:str}/revoke")
@@ -271,7 +235,7 @@ def change_rules(path: ClubPath, own: Own) -> Response[str] | Redirect:
         )
         clubs.change_club(own.app, own.account, path, changes)
     except Refusal as reason:
-        return _again(own, path, "rules", reason)
+        return _club(own, path, at="rules", reason=reason)
     return _saved(path, "rules")
 
 

@@ -44,7 +44,7 @@ from services.http.web.lists.match_rows import match_rows
 from services.http.web.match.page import preview_json
 from services.http.web.params import (
     Against,
-    ContextDependency,
+    Asked,
     GameKey,
     LineText,
     Live,
@@ -85,10 +85,10 @@ def show_help(visitor: VisitorDependency) -> Response[str]:
 
 
 @pages.get("/help/commands", for_guests=True)
-def show_commands(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
+def show_commands(asked: Asked) -> Response[str]:
     """Show the commands of terminal and mail."""
-    answer = context.language.do(f"help --lang={visitor.language}")
-    return render("commands.html", visitor, text=answer.page)
+    answer = asked.context.language.do(f"help --lang={asked.visitor.language}")
+    return render("commands.html", asked.visitor, text=answer.page)
 
 
 def help_blocks(page: str) -> list[HelpBlock]:
@@ -130,27 +130,26 @@ _FOR_GOOD: Final = "public, max-age=31536000, immutable"
 
 
 @pages.get("/games")
-def show_games(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
+def show_games(asked: Asked) -> Response[str]:
     """Show all games and puzzles."""
-    app, known = context.app, [latest_rules(key) for key in game_keys()]
+    app, known = asked.app, [latest_rules(key) for key in game_keys()]
     counts = read_all(app.data, *(app.lists.read_count_playing(rules.key) for rules in known))
-    cards = [game_card(rules, visitor, n) for rules, n in zip(known, counts, strict=True)]
+    cards = [game_card(rules, asked.visitor, n) for rules, n in zip(known, counts, strict=True)]
     return render(
         "games.html",
-        visitor,
+        asked.visitor,
         played=[card for card in cards if card.players != (1,)],
         puzzles=[card for card in cards if card.players == (1,)],
     )
 
 
 @pages.get("/games/{game:str}")
-def show_game(
-    game: GameKey, context: ContextDependency, visitor: VisitorDependency
-) -> Response[str]:
+def show_game(game: GameKey, asked: Asked) -> Response[str]:
     """Show a game: its guide, a board to try it, its matches in play, or a puzzle's best scores."""
+    visitor = asked.visitor
     rules = latest_rules(game.lower())
-    answer = context.language.do(f"help {rules.key} --lang={visitor.language}")
-    rows = context.app.lists.playing(rules.key, 0, _MAX_MATCHES)
+    answer = asked.context.language.do(f"help {rules.key} --lang={visitor.language}")
+    rows = asked.app.lists.playing(rules.key, 0, _MAX_MATCHES)
     guide = guide_of(rules.key)
     return render(
         "game.html",
@@ -161,12 +160,12 @@ def show_game(
         card=game_card(rules, visitor),
         blocks=help_blocks(answer.page),
         terminal=answer.page,
-        playing=match_rows(context, rows, visitor.wording),
-        playing_count=context.app.lists.count_playing(rules.key),
-        finished_count=context.app.history.count(rules.key),
-        scores=leaderboard(context, rules, visitor) if rules.players == (1,) else None,
-        live=live_try(rules, visitor.wording, easiest_robot(context.app)),
-        **robot_offers(context.app, rules),
+        playing=match_rows(asked.context, rows, visitor.wording),
+        playing_count=asked.app.lists.count_playing(rules.key),
+        finished_count=asked.app.history.count(rules.key),
+        scores=leaderboard(asked.context, rules, visitor) if rules.players == (1,) else None,
+        live=live_try(rules, visitor.wording, easiest_robot(asked.app)),
+        **robot_offers(asked.app, rules),
     )
 
 
@@ -231,13 +230,9 @@ def variation_in_address(  # noqa: PLR0913, PLR0917 - each is a part of the addr
 
 
 @pages.get("/games/{game:str}/try", weight=3, for_guests=TRIAL)
-def try_game(
-    context: ContextDependency,
-    tried_line: VariationDependency,
-    visitor: VisitorDependency,
-    move: MoveText = "",
-) -> Response[str]:
+def try_game(asked: Asked, tried_line: VariationDependency, move: MoveText = "") -> Response[str]:
     """Show a board to try a game on, where the visitor moves for all players or against a robot."""
+    visitor = asked.visitor
     if move.strip():
         return redirect_to(_after_move(tried_line, move.strip()).url())
     rules = tried_line.rules
@@ -250,7 +245,7 @@ def try_game(
         score=rules.score(tried_line.position),
         choices=game_by_key(rules.key).options_form,
         side=text_in(rules.colour_text(_VISITOR), visitor.wording),
-        robot=easiest_robot(context.app),
+        robot=easiest_robot(asked.app),
         hint=turn_hint(rules.key, visitor.wording),
         typed=form_of_options(rules.key, tried_line.query.get("options", "").split()),
     )
@@ -258,15 +253,12 @@ def try_game(
 
 @pages.get("/games/{game:str}/try/live", weight=3, for_guests=TRIAL)
 def show_live_try(
-    context: ContextDependency,
-    tried_line: VariationDependency,
-    visitor: VisitorDependency,
-    move: MoveText = "",
+    asked: Asked, tried_line: VariationDependency, move: MoveText = ""
 ) -> Response[str]:
     """Return the board to try a game on alone, as other pages embed it, after a move on it."""
     after = _after_move(tried_line, move.strip()) if move.strip() else tried_line
-    live = live_try_of(after, easiest_robot(context.app))
-    return render("_live_try.html", visitor, live=live)
+    live = live_try_of(after, easiest_robot(asked.app))
+    return render("_live_try.html", asked.visitor, live=live)
 
 
 @pages.get("/games/{game:str}/try/options", for_guests=TRIAL)

@@ -49,14 +49,7 @@ from services.http.web.challenges.page import named_offers, offers
 from services.http.web.declared import Pages
 from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row, named_rows, with_own
 from services.http.web.lists.watching import played_part, watched_part
-from services.http.web.params import (
-    AccountDependency,
-    AfterBoard,
-    ContextDependency,
-    GameKey,
-    PageNumber,
-    VisitorDependency,
-)
+from services.http.web.params import AfterBoard, Asked, GameKey, OwnPage, PageNumber
 from services.http.web.puzzles.page import leaderboard_page
 from services.http.web.render import redirect_to, render
 from services.http.web.session import AskedPage, Visitor
@@ -208,16 +201,17 @@ _MAX_OFFERS: Final = 6
 
 
 @pages.get("/", reads=_home_reads)
-def show_home(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
+def show_home(asked: Asked) -> Response[str]:
     """Show the matches that wait for the visitor, or a welcome."""
+    visitor = asked.visitor
     if visitor.account is None:
-        return _show_welcome(context, visitor)
+        return _show_welcome(asked.context, visitor)
     account = visitor.account
-    home = read_home(context, account, visitor)
+    home = read_home(asked.context, account, visitor)
     mine, unread = home.waiting, home.unread
     shown = named_rows(mine.rows[:MAX_ROWS], home.names, account)
     waiting = with_own(shown, mine, unread.boards)
-    asked = [one for one in waiting if one.offer or one.makers]
+    asking = [one for one in waiting if one.offer or one.makers]
     to_move = [one for one in waiting if not (one.offer or one.makers)]
     others = with_own(named_rows(home.others, home.names, account), mine, unread.boards)
     talked = [home.rows[board] for board in unread.boards if board in home.rows]
@@ -237,15 +231,15 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         waiting=len(mine.rows),
         asked=[
             (one, one.offer and f"{offered(one.offer, one.offered_by, visitor.wording)}.")
-            for one in asked
+            for one in asking
         ],
         cards=to_move[:MAX_CARDS],
         more=to_move[MAX_CARDS:],
         others=others,
         others_total=home.others_total,
         followed=home.followed,
-        watched=watched_part(context, home.followed, 0, _MAX_WATCHED, visitor.wording),
-        played=played_part(context, account, home.followed, 0, _MAX_PLAYED, visitor.wording),
+        watched=watched_part(asked.context, home.followed, 0, _MAX_WATCHED, visitor.wording),
+        played=played_part(asked.context, account, home.followed, 0, _MAX_PLAYED, visitor.wording),
         news=list(islice((one for one in news if one.current), _MAX_NEWS)),
         offers=named_offers(home.challenges, home.names, visitor),
         offers_part=ListPart.of(
@@ -260,21 +254,16 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
             (one.row.number, one.name, progress(one.row, visitor.wording))
             for one in home.tournaments
         ],
-        cases=context.app.cases.count() if visitor.profile and visitor.profile.arbiter else 0,
+        cases=asked.app.cases.count() if visitor.profile and visitor.profile.arbiter else 0,
         key=uuid4().hex,
-        **robot_offers(context.app),
+        **robot_offers(asked.app),
     )
 
 
 @pages.get("/next")
-def go_to_next(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    after: AfterBoard = None,
-) -> Redirect:
+def go_to_next(own_page: OwnPage, after: AfterBoard = None) -> Redirect:
     """Go to the match that waits next for the visitor, or home without one."""
-    found = next_match(context.app, account, after, visitor.wording)
+    found = next_match(own_page.app, own_page.account, after, own_page.visitor.wording)
     return redirect_to(f"/m/{found.board}" if found else "/")
 
 
@@ -321,15 +310,11 @@ def _live_match(context: ApiContext, language: Translation) -> LiveMatch | None:
 
 
 @pages.get("/notices")
-def show_notices(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    page: PageNumber = 1,
-) -> Response[str]:
+def show_notices(own_page: OwnPage, page: PageNumber = 1) -> Response[str]:
     """Show the visitor's notices, the newest first, and mark them as read; a part of the page marks none."""
+    visitor, account = own_page.visitor, own_page.account
     start = first_row(page)
-    groups = grouped(context.app.notices.of(account, 0, MOST_ROWS))
+    groups = grouped(own_page.app.notices.of(account, 0, MOST_ROWS))
     found = groups[start : start + PAGE_SIZE]
     part = ListPart.of(
         visitor.wording.gettext("News"),
@@ -338,22 +323,21 @@ def show_notices(
         total=len(groups),
         path="/notices",
     )
-    news = news_items(context, found, visitor)
+    news = news_items(own_page.context, found, visitor)
     if found and not visitor.partial:
-        context.app.messages.mark_news_read(account, found[0].newest.at)
+        own_page.app.messages.mark_news_read(account, found[0].newest.at)
     # after the mark, which changes it
     topic = HomeTopic(account)
-    mark = page_marks(context.app, [topic])[topic]
+    mark = page_marks(own_page.app, [topic])[topic]
     return render("notices.html", visitor, news=news, part=part, mark=mark)
 
 
 @pages.get("/games/{game:str}/scores")
-def show_scores(
-    game: GameKey, context: ContextDependency, visitor: VisitorDependency, page: PageNumber = 1
-) -> Response[str]:
+def show_scores(game: GameKey, asked: Asked, page: PageNumber = 1) -> Response[str]:
     """Show all scores of a puzzle, the best first."""
+    visitor = asked.visitor
     rules, start = read_game(game), first_row(page)
-    best, total = leaderboard_page(context, rules, visitor, start, PAGE_SIZE)
+    best, total = leaderboard_page(asked.context, rules, visitor, start, PAGE_SIZE)
     part = ListPart.of(
         visitor.wording.gettext("Scores"),
         start=start,

@@ -11,12 +11,7 @@ from infra.people.masthead import SiteText
 from services.app.site import shown_text
 from services.http.web.declared import Pages
 from services.http.web.markdown import rendered_markdown
-from services.http.web.params import (
-    ContextDependency,
-    FormDependency,
-    PictureName,
-    VisitorDependency,
-)
+from services.http.web.params import Asked, ContextDependency, FormDependency, PictureName
 from services.http.web.render import back_to, render
 from services.http.web.session import banner_cookie
 
@@ -34,11 +29,12 @@ _FOR_A_YEAR: Final = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 def _declare(path: str, kind: SiteText) -> None:
     @pages.get(path, for_guests=True)
-    def show_site_text(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
+    def show_site_text(asked: Asked) -> Response[str]:
         """Show a text of the site, in the reader's language if it is there; guests may read it everywhere."""
+        visitor = asked.visitor
         if kind not in visitor.masthead.pages:
             raise NotFoundException("there is no such page")
-        language, text = shown_text(context.app, kind, visitor.language)
+        language, text = shown_text(asked.app, kind, visitor.language)
         return render(
             "site_text.html",
             visitor,
@@ -62,7 +58,7 @@ def show_logo(name: PictureName, context: ContextDependency) -> Response[Any]:
 
 
 @pages.post("/banner", in_thread=False, for_guests=True)
-def close_banner(open_form: FormDependency, visitor: VisitorDependency) -> Redirect:
+def close_banner(open_form: FormDependency) -> Redirect:
     """Close the announcement for this visit, and return to the page that it was on."""
-    cookie = banner_cookie(visitor.masthead, secure=visitor.secure)
+    cookie = banner_cookie(open_form.visitor.masthead, secure=open_form.visitor.secure)
     return back_to(open_form.get("back") or "/", [cookie])

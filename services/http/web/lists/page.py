@@ -31,15 +31,14 @@ from services.http.web.declared import Pages
 from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row, rated_rows, with_own
 from services.http.web.lists.watching import shown_part
 from services.http.web.params import (
-    AccountDependency,
-    ContextDependency,
+    Asked,
     GameKey,
     GameParameter,
     ListState,
     NoteWords,
+    OwnPage,
     PageNumber,
     Userid,
-    VisitorDependency,
     WithPlayer,
 )
 from services.http.web.render import render
@@ -232,10 +231,8 @@ class ListFilter(msgspec.Struct, frozen=True):
 
 
 @pages.get("/matches")
-def show_own(  # noqa: PLR0913, PLR0917 - one for each field of the form
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
+def show_own(
+    own_page: OwnPage,
     listed: ListState = WAITING,
     game: GameParameter = "",
     opponent: WithPlayer = "",
@@ -243,9 +240,10 @@ def show_own(  # noqa: PLR0913, PLR0917 - one for each field of the form
     page: PageNumber = 1,
 ) -> Response[str]:
     """Show the visitor's matches: their own move, others to move, or finished."""
-    app, _ = context.app, visitor.wording.gettext
+    account = own_page.account
+    app, _ = own_page.app, own_page.visitor.wording.gettext
     chosen, search = _chosen(
-        context, account, ListFilter(listed, game, opponent, page, note.strip())
+        own_page.context, account, ListFilter(listed, game, opponent, page, note.strip())
     )
     if chosen.note:
         boards = boards_with_note(app, account, chosen.note)
@@ -259,46 +257,43 @@ def show_own(  # noqa: PLR0913, PLR0917 - one for each field of the form
     }
     unread = app.unread.counts(account).boards
     shown = ListPage(_("Your matches"), "/matches", tabs, account, waiting, unread)
-    return _render(context, visitor, shown, chosen)
+    return _render(own_page.context, own_page.visitor, shown, chosen)
 
 
 @pages.get("/players/{userid:str}/matches")
-def show_players(  # noqa: PLR0917 - the parts of its address
+def show_players(
     userid: Userid,
-    context: ContextDependency,
-    visitor: VisitorDependency,
+    asked: Asked,
     listed: ListState = FINISHED,
     game: GameParameter = "",
     opponent: WithPlayer = "",
     page: PageNumber = 1,
 ) -> Response[str]:
     """Show all matches of a player."""
-    account, profile = find_player(context.app, userid)
-    chosen, search = _chosen(context, account, ListFilter(listed, game, opponent, page))
+    visitor = asked.visitor
+    account, profile = find_player(asked.app, userid)
+    chosen, search = _chosen(asked.context, account, ListFilter(listed, game, opponent, page))
     tabs = _running_and_finished(
-        visitor.wording, going_rows(context.app, search), finished_rows(context.app, search)
+        visitor.wording, going_rows(asked.app, search), finished_rows(asked.app, search)
     )
     title = visitor.wording.gettext("Matches of %(name)s", name=profile.name)
     shown = ListPage(title, f"/players/{profile.name}/matches", tabs, account)
-    return _render(context, visitor, shown, chosen)
+    return _render(asked.context, visitor, shown, chosen)
 
 
 @pages.get("/games/{game:str}/matches")
 def show_games_matches(
-    game: GameKey,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    listed: ListState = GOING,
-    page: PageNumber = 1,
+    game: GameKey, asked: Asked, listed: ListState = GOING, page: PageNumber = 1
 ) -> Response[str]:
     """Show all matches of a game."""
-    rules, app = read_game(game), context.app
+    visitor = asked.visitor
+    rules, app = read_game(game), asked.app
     tabs = _running_and_finished(
         visitor.wording, rows_of_game(app, rules.key), finished_rows_of_game(app, rules.key)
     )
     title = visitor.wording.gettext("Matches of %(name)s", name=rules.title)
     shown = ListPage(title, f"/games/{rules.key}/matches", tabs)
-    return _render(context, visitor, shown, ListFilter(listed, "", "", page))
+    return _render(asked.context, visitor, shown, ListFilter(listed, "", "", page))
 
 
 def _running_and_finished(
@@ -377,20 +372,17 @@ LeastRating = Annotated[int, QueryParameter(name="rating", ge=0, le=10_000)]
 
 @pages.get("/playing")
 def show_playing(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    game: GameParameter = "",
-    rating: LeastRating = 0,
-    page: PageNumber = 1,
+    asked: Asked, game: GameParameter = "", rating: LeastRating = 0, page: PageNumber = 1
 ) -> Response[str]:
     """Show the matches that go on, of all games or one, with a player of at least some rating."""
-    app, start = context.app, first_row(page)
+    visitor = asked.visitor
+    app, start = asked.app, first_row(page)
     games = [key for key in game_keys() if latest_rules(key).players != (1,)]
     chosen = read_multiplayer_game(game).key if game else ""
     wanted = [chosen] if chosen else games
     rows = [row for row in _newest(app, wanted) if row.started]
     found = sorted(_rated(app, rows, rating), key=lambda row: (row.since, row.board), reverse=True)
-    shown = shown_part(context, found[start : start + PAGE_SIZE], len(found), visitor.wording)
+    shown = shown_part(asked.context, found[start : start + PAGE_SIZE], len(found), visitor.wording)
     query = {"game": chosen, "rating": str(rating or "")}
     part = ListPart.of(
         visitor.wording.gettext("Being played now"),

@@ -22,16 +22,7 @@ from services.app.refusal_words import SAY
 from services.http.context import ApiContext
 from services.http.web.declared import Pages
 from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, MatchRow, first_row, rated_rows
-from services.http.web.params import (
-    AccountDependency,
-    BoardNumber,
-    ContextDependency,
-    ListState,
-    Own,
-    PageNumber,
-    Userid,
-    VisitorDependency,
-)
+from services.http.web.params import BoardNumber, ListState, Own, OwnPage, PageNumber, Userid
 from services.http.web.render import back_to, render
 
 
@@ -91,14 +82,11 @@ _PLAYED: Final = "played"
 
 @pages.get("/watching")
 def show_watching(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    listed: ListState = _MATCHES,
-    page: PageNumber = 1,
+    own_page: OwnPage, listed: ListState = _MATCHES, page: PageNumber = 1
 ) -> Response[str]:
     """Show the matches that the visitor watches, or what the players play whom the visitor follows."""
-    app, _ = context.app, visitor.wording.gettext
+    visitor, account = own_page.visitor, own_page.account
+    app, _ = own_page.app, visitor.wording.gettext
     labels = {_MATCHES: _("Watched matches"), _PLAYED: _("Matches of players you follow")}
     if listed not in labels:
         raise Refusal(
@@ -106,8 +94,10 @@ def show_watching(
         )
     followed, start = app.follows.of(account), first_row(page)
     shown = {
-        _MATCHES: watched_part(context, followed, start, PAGE_SIZE, visitor.wording),
-        _PLAYED: played_part(context, account, followed, start, PAGE_SIZE, visitor.wording),
+        _MATCHES: watched_part(own_page.context, followed, start, PAGE_SIZE, visitor.wording),
+        _PLAYED: played_part(
+            own_page.context, account, followed, start, PAGE_SIZE, visitor.wording
+        ),
     }
     part = ListPart.of(
         labels[listed],

@@ -28,7 +28,7 @@ from infra.log.signed_note import NoteError, split_note
 from infra.objects.port import ObjectNotFoundError
 from services.app.context import App
 from services.http.web.declared import Pages
-from services.http.web.params import ContextDependency, VisitorDependency
+from services.http.web.params import Asked, VisitorDependency
 from services.http.web.render import environment, render
 from services.http.web.session import Visitor
 
@@ -49,11 +49,11 @@ class ShownLog(msgspec.Struct, frozen=True):
 
 
 @pages.get("/log")
-def show_log(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
+def show_log(asked: Asked) -> Response[str]:
     """Show the latest checkpoint of each log, for anybody to keep."""
-    logs = list(_read_logs(context.app))
+    logs = list(_read_logs(asked.app))
     leaves = sum(log.size for log in logs)
-    return render("log.html", visitor, logs=logs, leaves=leaves)
+    return render("log.html", asked.visitor, logs=logs, leaves=leaves)
 
 
 def _read_logs(app: App) -> Iterator[ShownLog]:

@@ -16,14 +16,7 @@ from services.app.refusal_words import SAY
 from services.http.context import ApiContext
 from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm
-from services.http.web.params import (
-    BoardNumber,
-    ContextDependency,
-    FormDependency,
-    KeptTexts,
-    Own,
-    VisitorDependency,
-)
+from services.http.web.params import Asked, BoardNumber, FormDependency, KeptTexts, Own
 from services.http.web.render import back_to, redirect_to
 from services.http.web.session import AnyRequest
 
@@ -152,28 +145,26 @@ class RevealRequest(msgspec.Struct, frozen=True):
 
 
 @pages.get("/draws")
-def list_reveals(
-    request: AnyRequest,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    have: KeptTexts = "",
-) -> list[RevealRequest]:
+def list_reveals(request: AnyRequest, asked: Asked, have: KeptTexts = "") -> list[RevealRequest]:
     """Return the texts that the visitor's matches wait for; none without a log-in.
 
     `have` are the texts that the browser keeps; it is noted that they were seen.
     """
+    visitor = asked.visitor
     if visitor.account is None:
         return []
-    rows = context.app.lists.of(visitor.account, MatchFilter.NEXT, None, 0, _MOST)
+    rows = asked.app.lists.of(visitor.account, MatchFilter.NEXT, None, 0, _MOST)
     requests = (
-        _reveal_request(context, row.board, visitor.account) for row in rows if not row.started
+        _reveal_request(asked.context, row.board, visitor.account)
+        for row in rows
+        if not row.started
     )
     found = [one for one in requests if one is not None]
     kept = have.split(".")
     seen = [one.board for one in found if one.commitment[:_DIGITS] in kept]
     # commitments are public: a link from elsewhere can't make a browser ask for JSON
     if "application/json" in request.headers.get("accept", ""):
-        context.app.seen_texts.note(visitor.account, seen, context.app.store.now())
+        asked.app.seen_texts.note(visitor.account, seen, asked.app.store.now())
     return found
 
 

@@ -42,7 +42,7 @@ from services.http.web.match.view import (
     match_writing,
     writing_reads,
 )
-from services.http.web.params import BoardNumber, ContextDependency, MoveText, VisitorDependency
+from services.http.web.params import Asked, BoardNumber, MoveText
 from services.http.web.puzzles.view import Points
 from services.http.web.render import redirect_to, render
 from services.http.web.session import AskedPage, Visitor
@@ -134,13 +134,12 @@ def _reads_beside(
 
 
 @pages.get("/m/{board:int}", reads=_reads_beside)
-def show_match(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency, move: MoveText = ""
-) -> Response[str] | Redirect:
+def show_match(board: BoardNumber, asked: Asked, move: MoveText = "") -> Response[str] | Redirect:
     """Show a match; a move in the address is put into the form, but not played.
 
     The number of a tournament leads to its page.
     """
+    context, visitor = asked.context, asked.visitor
     try:
         table = MatchView.of(context, board, visitor)
     except Refusal as reason:
@@ -152,14 +151,13 @@ def show_match(
 
 
 @pages.get("/m/{board:int}/chat")
-def show_chat(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def show_chat(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Show the chat, as a part of the page of the match."""
-    table = MatchView.of(context, board, visitor)
+    visitor = asked.visitor
+    table = MatchView.of(asked.context, board, visitor)
     if not visitor.partial or table.seat is None:
         return redirect_to(f"/m/{board}#chat")
-    app, chats = context.app, not table.puzzle
+    app, chats = asked.app, not table.puzzle
     found = read_all(app.data, *writing_reads(app, visitor.account, board, with_chat=chats))
     chat = _chat(match_writing(app, table, visitor.account, ReadWriting(*found)))
     return render("match.html", visitor, block="chat", table=table, **chat)
@@ -309,28 +307,23 @@ def _offers(table: MatchView) -> list[str]:
 
 
 @pages.get("/m/{board:int}/moves")
-def list_moves(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> dict[str, Any]:
+def list_moves(board: BoardNumber, asked: Asked) -> dict[str, Any]:
     """Return the legal moves in the current position."""
-    table = MatchView.of(context, board, visitor)
+    table = MatchView.of(asked.context, board, asked.visitor)
     table.check_ply(table.state.ply)
     return {
         "ply": table.state.ply,
-        **legal_moves_json(table.rules, position_of(table.state), visitor.wording),
+        **legal_moves_json(table.rules, position_of(table.state), asked.visitor.wording),
     }
 
 
 @pages.get("/m/{board:int}/check")
 def check_move(
-    request: AnyRequest,
-    board: BoardNumber,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    move: MoveText = "",
+    request: AnyRequest, board: BoardNumber, asked: Asked, move: MoveText = ""
 ) -> Response[Any]:
     """Return the result of a move, or why it can't be played; nothing is played."""
-    table = MatchView.of(context, board, visitor)
+    visitor = asked.visitor
+    table = MatchView.of(asked.context, board, visitor)
     table.check_ply(table.state.ply)
     turned = is_turned(visitor.display, table.seat)
     found = preview_move(

@@ -15,11 +15,11 @@ from domain.match.events import Challenged, Imported, MatchStarted, Moved
 from domain.match.history import decode_event
 from domain.match.state import ImportedMatch, MatchState, positions
 from domain.rules import latest_rules
+from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.exports import DocumentReader, export_match
 from services.app.receipts import leaf_of_event, proof_of, require_receipt
 from services.app.refusal_words import SAY
-from services.http.context import ApiContext
 from services.http.web.boards.board_view import (
     CARD,
     draw_guide_picture,
@@ -27,11 +27,12 @@ from services.http.web.boards.board_view import (
     with_board_theme,
 )
 from services.http.web.declared import Pages
+from services.http.web.forms import VisitorForm
 from services.http.web.match.view import MatchView
 from services.http.web.params import (
     MAX_PLY,
+    Asked,
     BoardNumber,
-    ContextDependency,
     GameKey,
     PlainPicture,
     Ply,
@@ -39,7 +40,7 @@ from services.http.web.params import (
     VisitorDependency,
 )
 from services.http.web.render import FRAMED_HEADERS, render
-from services.http.web.session import USUAL, Visitor
+from services.http.web.session import USUAL
 from services.http.web.site_files import preview_png
 from services.words.endings import board_svg
 from services.words.matches import summary
@@ -62,19 +63,21 @@ def attachment(text: str | bytes, kind: str, name: str) -> Response[Any]:
     return Response(text, media_type=kind, headers=headers)
 
 
-def _load_with_position(context: ApiContext, board: int, visitor: Visitor) -> MatchView:
+def _match(asked: VisitorForm, board: int) -> MatchView:
+    return MatchView.of(asked.context, board, asked.visitor)
+
+
+def _load_with_position(asked: VisitorForm, board: int) -> MatchView:
     """Return a match; raises `not-started` if it has no position yet."""
-    table = MatchView.of(context, board, visitor)
+    table = _match(asked, board)
     table.check_ply(0)
     return table
 
 
 @pages.get("/m/{board:int}/match.json")
-def export_json(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def export_json(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Return a match as JSON that `matchpost referee` reads, with its players and its result."""
-    table = _load_with_position(context, board, visitor)
+    table = _load_with_position(asked, board)
     state = table.state
     document = {
         "board": board,
@@ -94,21 +97,17 @@ def export_json(
 
 
 @pages.get("/m/{board:int}/document.json", weight=20)
-def download_document(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def download_document(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Return a match as a match document, which proves its moves."""
-    line = export_match(context.app, board, DocumentReader(visitor.account))
+    line = export_match(asked.app, board, DocumentReader(asked.visitor.account))
     return attachment(line, "application/json", f"match-{board}-document.json")
 
 
 @pages.get("/m/{board:int}/match.txt", weight=10)
-def export_text(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def export_text(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Return a match as text: its players, and every move with the board after it."""
-    table = _load_with_position(context, board, visitor)
-    scene = NamedMatch.of(context.app, board, table.state)
+    table = _load_with_position(asked, board)
+    scene = NamedMatch.of(asked.app, board, table.state)
     more = [_cut_note(table.state)] if table.state.ply > _MAX_DRAWN else []
     text = "\n\n\n".join([summary(scene), *_boards_with_moves(table), *more])
     return attachment(f"{text}\n", "text/plain", f"match-{board}.txt")
@@ -128,13 +127,12 @@ def _boards_with_moves(table: MatchView) -> list[str]:
 def show_picture(
     board: BoardNumber,
     ply: Ply,
-    context: ContextDependency,
-    visitor: VisitorDependency,
+    asked: Asked,
     plain: PlainPicture = False,  # noqa: FBT002 - in an address it has a name
     theme: Theme = USUAL.board,
 ) -> Response[Any]:
     """Draw a match at a ply, `plain` without its players; cached for a day, because it hardly ever changes."""
-    table = MatchView.of(context, board, visitor)
+    table = _match(asked, board)
     table.check_ply(ply)
     svg = with_board_theme(board_svg(table.state, ply, table.names, plates=not plain), theme)
     return Response(svg, media_type="image/svg+xml", headers={"Cache-Control": _FOR_A_DAY})
@@ -155,54 +153,44 @@ def _cut_note(state: MatchState) -> str:
 
 
 @pages.get("/m/{board:int}/receipt.txt")
-def export_receipt(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def export_receipt(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Return the receipt of a match's last event, which covers all before it."""
-    return _receipt(context, board, MatchView.of(context, board, visitor).state.seq)
+    return _receipt(asked.app, board, _match(asked, board).state.seq)
 
 
 @pages.get("/m/{board:int}/proof.txt", weight=2)
-def export_proof(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def export_proof(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Return the proof of a match's last event, which covers all before it."""
-    return _proof(context, board, MatchView.of(context, board, visitor).state.seq)
+    return _proof(asked.app, board, _match(asked, board).state.seq)
 
 
 @pages.get("/m/{board:int}/{ply:int}/receipt.txt")
-def export_move_receipt(
-    board: BoardNumber, ply: Ply, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def export_move_receipt(board: BoardNumber, ply: Ply, asked: Asked) -> Response[Any]:
     """Return the receipt of the move that led to a ply; of the start for ply 0, or of an import before it."""
-    return _receipt(
-        context, board, _seq_of_ply(context, MatchView.of(context, board, visitor), ply)
-    )
+    return _receipt(asked.app, board, _seq_of_ply(asked.app, _match(asked, board), ply))
 
 
 @pages.get("/m/{board:int}/{ply:int}/proof.txt", weight=2)
-def export_move_proof(
-    board: BoardNumber, ply: Ply, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def export_move_proof(board: BoardNumber, ply: Ply, asked: Asked) -> Response[Any]:
     """Return the proof of the move that led to a ply; of the start for ply 0, or of an import before it."""
-    return _proof(context, board, _seq_of_ply(context, MatchView.of(context, board, visitor), ply))
+    return _proof(asked.app, board, _seq_of_ply(asked.app, _match(asked, board), ply))
 
 
-def _receipt(context: ApiContext, board: int, seq: int) -> Response[Any]:
-    text = require_receipt(context.app, board, leaf_of_event(context.app, board, seq))
+def _receipt(app: App, board: int, seq: int) -> Response[Any]:
+    text = require_receipt(app, board, leaf_of_event(app, board, seq))
     return attachment(text, "text/plain", f"receipt-{board}-{seq}.txt")
 
 
-def _proof(context: ApiContext, board: int, seq: int) -> Response[Any]:
-    text = proof_of(context.app, board, leaf_of_event(context.app, board, seq))
+def _proof(app: App, board: int, seq: int) -> Response[Any]:
+    text = proof_of(app, board, leaf_of_event(app, board, seq))
     return attachment(text, "text/plain", f"proof-{board}-{seq}.txt")
 
 
-def _seq_of_ply(context: ApiContext, table: MatchView, ply: int) -> int:
+def _seq_of_ply(app: App, table: MatchView, ply: int) -> int:
     """Return the number of the event that led to a ply of the match as it stands."""
     table.check_ply(ply)
-    with refuse_damaged(context.app.damage, table.board):
-        events = [decode_event(data) for data in context.app.store.events(table.board)]
+    with refuse_damaged(app.damage, table.board):
+        events = [decode_event(data) for data in app.store.events(table.board)]
         # the last one, because moves that were taken back were played again
         return max(event.seq for event in events if _leads_to(event.body, ply))
 
@@ -223,11 +211,9 @@ EmbeddedPly = Annotated[int | None, QueryParameter(name="ply", ge=0, le=MAX_PLY)
 
 
 @pages.get("/m/{board:int}/preview.png", weight=10)
-def show_match_preview(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def show_match_preview(board: BoardNumber, asked: Asked) -> Response[Any]:
     """Return a match as it stands, as the picture of a link preview."""
-    table = MatchView.of(context, board, visitor)
+    table = _match(asked, board)
     table.check_ply(0)
     png = preview_png(board_svg(table.state, table.state.ply, table.names))
     return Response(png, media_type=_PNG, headers=_FOR_FIVE_MINUTES)
@@ -242,14 +228,10 @@ def show_game_preview(game: GameKey, visitor: VisitorDependency) -> Response[Any
 
 
 @pages.get("/m/{board:int}/embed")
-def show_embedded(
-    board: BoardNumber,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    ply: EmbeddedPly = None,
-) -> Response[str]:
+def show_embedded(board: BoardNumber, asked: Asked, ply: EmbeddedPly = None) -> Response[str]:
     """Show the board of a match for a frame on another site: without cookies, forms and this visitor."""
-    table = MatchView.of(context, board, visitor)
+    visitor = asked.visitor
+    table = _match(asked, board)
     state = table.state
     shown = state.ply if ply is None else ply
     if state.has_no_position and ply is not None:

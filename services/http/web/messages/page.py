@@ -10,25 +10,15 @@ from litestar.params import PathParameter, QueryParameter
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
 from infra.people.messages import MessageKind, mark_of
 from infra.redis.reads import read_one
 from services.app import messages
-from services.app.error_codes import CODE_INFO
 from services.app.names import names_by_seat, robot_userids
-from services.http.context import ApiContext
 from services.http.web.declared import Pages
-from services.http.web.forms import Form
+from services.http.web.forms import Form, OwnForm
 from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row
-from services.http.web.params import (
-    AccountDependency,
-    ContextDependency,
-    Own,
-    PageNumber,
-    VisitorDependency,
-)
+from services.http.web.params import Own, OwnPage, PageNumber
 from services.http.web.render import redirect_to, render
-from services.http.web.session import Visitor
 
 pages = Pages()
 
@@ -54,29 +44,17 @@ class MessageRow(msgspec.Struct, frozen=True):
 
 @pages.get("/messages")
 def show_messages(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    page: PageNumber = 1,
-    to: Recipients = "",
-    sent: SentTo = "",
+    own_page: OwnPage, page: PageNumber = 1, to: Recipients = "", sent: SentTo = ""
 ) -> Response[str]:
     """Show the messages, the newest first, and mark the shown ones as read."""
-    return _page(context, visitor, account, page, Form({"to": (to,)}), sent=sent)
+    return _page(own_page, page, Form({"to": (to,)}), sent=sent)
 
 
 def _page(
-    context: ApiContext,
-    visitor: Visitor,
-    account: AccountId,
-    page: int,
-    form: Form,
-    *,
-    sent: str = "",
-    reason: Refusal | None = None,
+    own: OwnForm, page: int, form: Form, *, sent: str = "", reason: Refusal | None = None
 ) -> Response[str]:
     """Return the page with the form as it was filled in, and with a sentence if it was refused."""
-    app, start = context.app, first_row(page)
+    app, visitor, account, start = own.app, own.visitor, own.account, first_row(page)
     all_messages = messages.inbox(app, account)
     read = app.messages.messages_read_until(account)
     shown = all_messages[start : start + PAGE_SIZE]
@@ -110,13 +88,12 @@ def _page(
     return render(
         "messages.html",
         visitor,
-        status=CODE_INFO[reason.code].status if reason else 200,
         messages=rows,
         mark=mark_of(mark),
         part=part,
         form=form,
         at=at,
-        feedback=reason.in_language(visitor.wording) if reason else "",
+        reason=reason,
         sent=sent,
         key=uuid4().hex,
     )
@@ -132,7 +109,7 @@ def write_message(own: Own) -> Response[str] | Redirect:
         to = messages.find_recipients(app, names)
         messages.send_message(app, own.account, to, own.get("text"), actor.command_id())
     except Refusal as reason:
-        return _page(own.context, visitor, own.account, 1, own, reason=reason)
+        return _page(own, 1, own, reason=reason)
     said = visitor.wording.names(names_by_seat(app, to, visitor.wording))
     return redirect_to(f"/messages?{urlencode({'sent': said})}")
 

@@ -35,13 +35,12 @@ from services.http.web.challenges.match_draft import suggested_game
 from services.http.web.declared import Pages
 from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row, rated_rows
 from services.http.web.params import (
-    ContextDependency,
+    Asked,
     GameKey,
     Own,
     PageNumber,
     SearchedName,
     Userid,
-    VisitorDependency,
     WithPlayer,
 )
 from services.http.web.render import redirect_to, render
@@ -363,18 +362,15 @@ def show_all_ratings() -> Redirect:
 
 @pages.get("/ratings/{game:str}")
 def show_ratings(
-    game: GameKey,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    page: PageNumber = 1,
-    name: SearchedName = "",
+    game: GameKey, asked: Asked, page: PageNumber = 1, name: SearchedName = ""
 ) -> Response[str]:
     """Show the ratings of a game, the best first, with a chart of the first three.
 
     With a name, the page on which that player is.
     """
-    key, app = read_multiplayer_game(game).key, context.app
-    wanted, place = name.strip().lower(), _place_of(context, key, name)
+    visitor = asked.visitor
+    key, app = read_multiplayer_game(game).key, asked.app
+    wanted, place = name.strip().lower(), _place_of(asked.context, key, name)
     start = first_row(page) if place is None else (place - 1) // PAGE_SIZE * PAGE_SIZE
     rows = app.ratings.of(key, start, PAGE_SIZE)
     names = names_of(app, (row.account for row in rows), visitor.wording)
@@ -383,7 +379,7 @@ def show_ratings(
         for place, row in enumerate(rows, start + 1)
     ]
     series = [
-        ChartSeries(names[row.account], _values(context, key, row.account))
+        ChartSeries(names[row.account], _values(asked.context, key, row.account))
         for row in ([] if start else rows[:_MAX_PLOTTED])
     ]
     title = latest_rules(key).title
@@ -430,20 +426,15 @@ def _values(context: ApiContext, game: str, account: bytes) -> tuple[int, ...]:
 
 
 @pages.get("/players")
-def list_players(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    page: PageNumber = 1,
-    name: SearchedName = "",
-) -> Response[str]:
+def list_players(asked: Asked, page: PageNumber = 1, name: SearchedName = "") -> Response[str]:
     """List all players, by name; or those whose names begin with a text."""
-    accounts, start, wanted = context.app.accounts, first_row(page), name.strip().lower()
+    accounts, start, wanted = asked.app.accounts, first_row(page), name.strip().lower()
     if wanted:
         start, names = 0, accounts.names_starting(wanted, PAGE_SIZE)
     else:
         names = accounts.names(start, PAGE_SIZE)
     part = ListPart.of(
-        visitor.wording.gettext("Players"),
+        asked.visitor.wording.gettext("Players"),
         start=start,
         shown=len(names),
         total=len(names) if wanted else accounts.count(),
@@ -451,8 +442,8 @@ def list_players(
     )
     return render(
         "players.html",
-        visitor,
-        found=player_rows(context.app, names, robot_userids(context.app)),
+        asked.visitor,
+        found=player_rows(asked.app, names, robot_userids(asked.app)),
         wanted=wanted,
         part=part,
         count=accounts.count(),
@@ -460,14 +451,10 @@ def list_players(
 
 
 @pages.get("/players/{userid:str}")
-def show_player(
-    userid: Userid,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    opponent: WithPlayer = "",
-) -> Response[str]:
+def show_player(userid: Userid, asked: Asked, opponent: WithPlayer = "") -> Response[str]:
     """Show the public facts about a player, and the results against one opponent."""
-    app = context.app
+    visitor = asked.visitor
+    app = asked.app
     account, profile = find_player(app, userid)
     games = ratings_by_game(app, account, visitor.wording)
     newest = newest_matches(app, account)
@@ -481,8 +468,8 @@ def show_player(
         counts=app.lists.counts(account),
         games=games,
         record=record_of(games),
-        going=rated_rows(context, newest.going, visitor.wording, account),
-        finished=rated_rows(context, newest.finished, visitor.wording, account),
+        going=rated_rows(asked.context, newest.going, visitor.wording, account),
+        finished=rated_rows(asked.context, newest.finished, visitor.wording, account),
         unread=newest.unread.in_language(visitor.wording) if newest.unread else "",
         blocked=bool(visitor.account and app.blocks.by([visitor.account], account)),
         followed=bool(visitor.account and app.follows.accounts.has(visitor.account, account)),

@@ -23,7 +23,7 @@ from services.http.web.declared import Pages
 from services.http.web.forms import Form
 from services.http.web.match.page import preview_json
 from services.http.web.params import (
-    ContextDependency,
+    Asked,
     GameKey,
     LineText,
     MoveText,
@@ -63,14 +63,16 @@ class Leaderboard(msgspec.Struct, frozen=True):
 
 
 @pages.get("/puzzles")
-def show_puzzles(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
+def show_puzzles(asked: Asked) -> Response[str]:
     """Show the puzzles."""
+    visitor = asked.visitor
     alone = [rules for rules in map(latest_rules, game_keys()) if rules.players == (1,)]
     return render(
         "puzzles.html",
         visitor,
         puzzles=[
-            (game_card(rules, visitor), leaderboard(context, rules, visitor, 3)) for rules in alone
+            (game_card(rules, visitor), leaderboard(asked.context, rules, visitor, 3))
+            for rules in alone
         ],
     )
 
@@ -143,12 +145,7 @@ def puzzle_in_address(
 
 
 @pages.get("/puzzles/{game:str}", weight=3)
-def show_puzzle(
-    puzzle: PuzzleDependency,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    move: MoveText = "",
-) -> Response[Any]:
+def show_puzzle(puzzle: PuzzleDependency, asked: Asked, move: MoveText = "") -> Response[Any]:
     """Show a puzzle after some moves; all of them are in the address, and nothing is stored."""
     if move.strip():
         return redirect_to(puzzle.with_move(move.strip()))
@@ -156,7 +153,7 @@ def show_puzzle(
     score = puzzle.score
     return render(
         "puzzle.html",
-        visitor,
+        asked.visitor,
         puzzle=puzzle,
         line=line,
         rules=rules,
@@ -164,7 +161,7 @@ def show_puzzle(
         score=score,
         guide=guide_of(rules.key),
         points=Points.of(
-            rules, best_scores(context.app, rules, count=1), score.rank if score else None
+            rules, best_scores(asked.app, rules, count=1), score.rank if score else None
         ),
         here=line.url(),
     )

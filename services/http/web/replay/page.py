@@ -20,15 +20,14 @@ from services.http.web.match.moves import MoveList, RecordedMark, plates_at, pos
 from services.http.web.match.page import preview_json
 from services.http.web.match.view import MatchView
 from services.http.web.params import (
+    Asked,
     BoardNumber,
-    ContextDependency,
     LineText,
     MoveText,
     OnePly,
     OtherPly,
     Plan,
     Ply,
-    VisitorDependency,
 )
 from services.http.web.render import redirect_to, render, rendered_macro
 from services.http.web.replay.variations import Variation
@@ -40,13 +39,12 @@ AnyRequest = Request[Any, Any, Any]
 
 
 @pages.get("/m/{board:int}/{ply:int}")
-def show_ply(
-    board: BoardNumber, ply: Ply, context: ContextDependency, visitor: VisitorDependency
-) -> Response[str]:
+def show_ply(board: BoardNumber, ply: Ply, asked: Asked) -> Response[str]:
     """Show a match at a ply."""
-    table = MatchView.of(context, board, visitor)
+    visitor = asked.visitor
+    table = MatchView.of(asked.context, board, visitor)
     table.check_ply(ply)
-    recorded = RecordedMark.of(context, table)
+    recorded = RecordedMark.of(asked.context, table)
     position = position_at(table.state, ply)
     own_below = visitor.display.below == "mine"
     return render(
@@ -55,23 +53,20 @@ def show_ply(
         table=table,
         at=ply,
         says=position_words(table, visitor.wording, ply, position),
-        around=plates_at(context.app, table, ply, position, own_below=own_below),
+        around=plates_at(asked.app, table, ply, position, own_below=own_below),
         shown=table.shown_at(ply, turned=is_turned(visitor.display, table.seat)),
         recorded=recorded,
-        listed=MoveList.of(context, table, recorded),
+        listed=MoveList.of(asked.context, table, recorded),
     )
 
 
 @pages.get("/m/{board:int}/compare", weight=2)
 def compare(
-    board: BoardNumber,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    one: OnePly = 0,
-    other: OtherPly = None,
+    board: BoardNumber, asked: Asked, one: OnePly = 0, other: OtherPly = None
 ) -> Response[str]:
     """Show a match at two plies side by side, and their differences."""
-    table = MatchView.of(context, board, visitor)
+    visitor = asked.visitor
+    table = MatchView.of(asked.context, board, visitor)
     plies = [table.check_ply(one), table.check_ply(table.state.ply if other is None else other)]
     turned, language = is_turned(visitor.display, table.seat), visitor.wording
     boards = [
@@ -113,8 +108,7 @@ def _variation(
 def what_if(
     board: BoardNumber,
     ply: Ply,
-    context: ContextDependency,
-    visitor: VisitorDependency,
+    asked: Asked,
     line: LineText = "",
     move: MoveText = "",
     *,
@@ -124,7 +118,8 @@ def what_if(
 
     To `plan` is to prepare conditional moves, which the page then guides through.
     """
-    table, found = _variation(context, board, ply, line, visitor, plan=plan)
+    visitor = asked.visitor
+    table, found = _variation(asked.context, board, ply, line, visitor, plan=plan)
     if move.strip():
         return redirect_to(found.url_with_move(move.strip()))
     last = table.state.first_moves(ply)[-1] if ply else ""
@@ -150,14 +145,11 @@ def _has_conditional_move(table: MatchView, line: Variation) -> bool:
 
 @pages.get("/m/{board:int}/{ply:int}/if/board", weight=2)
 def show_board_if(
-    board: BoardNumber,
-    ply: Ply,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    line: LineText = "",
+    board: BoardNumber, ply: Ply, asked: Asked, line: LineText = ""
 ) -> dict[str, Any]:
     """Return the board after a variation, or at a ply if there is none, for the page's script."""
-    table, found = _variation(context, board, ply, line, visitor)
+    visitor = asked.visitor
+    table, found = _variation(asked.context, board, ply, line, visitor)
     last = table.state.first_moves(ply)[-1] if ply else ""
     before = position_at(table.state, ply - 1) if ply else None
     words = visitor.wording
@@ -168,7 +160,7 @@ def show_board_if(
     else:
         says = words.gettext("%(name)s is to move.", name=found.turn) if found.turn else ""
     around = plates_at(
-        context.app,
+        asked.app,
         table,
         ply,
         found.position,
@@ -193,29 +185,21 @@ def show_board_if(
 
 @pages.get("/m/{board:int}/{ply:int}/if/moves", weight=3)
 def list_moves_if(
-    board: BoardNumber,
-    ply: Ply,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    line: LineText = "",
+    board: BoardNumber, ply: Ply, asked: Asked, line: LineText = ""
 ) -> dict[str, Any]:
     """Return the legal moves after a variation."""
-    _, found = _variation(context, board, ply, line, visitor)
+    _, found = _variation(asked.context, board, ply, line, asked.visitor)
     moves = legal_moves_json(found.rules, found.position, found.language)
     return {"ply": len(found.moves), **moves}
 
 
 @pages.get("/m/{board:int}/{ply:int}/if/check", weight=3)
 def check_if(
-    board: BoardNumber,
-    ply: Ply,
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    line: LineText = "",
-    move: MoveText = "",
+    board: BoardNumber, ply: Ply, asked: Asked, line: LineText = "", move: MoveText = ""
 ) -> Response[Any]:
     """Return the result of a move after a variation."""
-    table, found = _variation(context, board, ply, line, visitor)
+    visitor = asked.visitor
+    table, found = _variation(asked.context, board, ply, line, visitor)
     return preview_json(
         preview_move(
             found.rules,

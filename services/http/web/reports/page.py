@@ -1,7 +1,7 @@
 """Pages of reports: the form for one, the moderators' queue, and the sanctions against the visitor."""
 
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated
 from urllib.parse import urlencode
 from uuid import uuid4
 
@@ -16,23 +16,14 @@ from infra.people.moderation import PlayerReport, ReportKind, ReportReason, Sanc
 from services.app import moderation
 from services.app.clubs import read_choice
 from services.app.context import App
-from services.app.error_codes import CODE_INFO
 from services.app.moderation import ReportVerdict, ReportView
 from services.app.names import names_of
 from services.app.refusal_words import SAY
 from services.app.sanctions import read_days
-from services.http.context import ApiContext
 from services.http.web.admin.sections import render_section
 from services.http.web.declared import Pages
-from services.http.web.forms import Form
-from services.http.web.params import (
-    AccountDependency,
-    ContextDependency,
-    Own,
-    SavedMark,
-    Userid,
-    VisitorDependency,
-)
+from services.http.web.forms import Form, OwnForm
+from services.http.web.params import Own, OwnPage, SavedMark, Userid
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
 from services.words.moderation import kind_name, reason_names, sanction_names, sanction_said
@@ -44,8 +35,6 @@ Place = Annotated[str, QueryParameter(max_length=24)]
 WrittenAt = Annotated[int, QueryParameter(name="at", ge=0, le=10**15)]
 Sent = Annotated[str, QueryParameter(max_length=2)]
 RowId = Annotated[str, PathParameter(max_length=24)]
-
-_PATH: Final = "reports"
 
 
 class SanctionRow(msgspec.Struct, frozen=True):
@@ -78,17 +67,15 @@ class AppealRow(msgspec.Struct, frozen=True):
 
 @pages.get("/report")
 def show_report_form(
-    visitor: VisitorDependency,
-    account: AccountDependency,
+    own_page: OwnPage,
     kind: Kind = ReportKind.PLAYER,
     place: Place = "",
     at: WrittenAt = 0,
     sent: Sent = "",
 ) -> Response[str]:
     """Show the form to report a text or a player; or that a report was received."""
-    del account  # a dependency, because a guest has to log in
     fields = {"kind": (kind,), "place": (place,), "at": (str(at),)}
-    return _form(visitor, Form(fields), sent=bool(sent))
+    return _form(own_page.visitor, Form(fields), sent=bool(sent))
 
 
 def _form(
@@ -98,12 +85,11 @@ def _form(
     return render(
         "report.html",
         visitor,
-        status=CODE_INFO[reason.code].status if reason else 200,
         form=form,
         what=kind_name(read_choice(ReportKind, form.get("kind")), words),
         reasons=reason_names(words),
         sent=sent,
-        feedback=reason.in_language(words) if reason else "",
+        reason=reason,
     )
 
 
@@ -142,32 +128,19 @@ def _number(text: str) -> int:
 
 
 @pages.get("/account/sanctions")
-def show_sanctions(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    saved: SavedMark = "",
-) -> Response[str]:
+def show_sanctions(own_page: OwnPage, saved: SavedMark = "") -> Response[str]:
     """Show the sanctions against the visitor, with a form to appeal."""
-    return _sanctions(context.app, visitor, account, saved=saved)
+    return _sanctions(own_page, saved=saved)
 
 
-def _sanctions(
-    app: App, visitor: Visitor, account: AccountId, reason: Refusal | None = None, saved: str = ""
-) -> Response[str]:
-    return render(
-        "sanctions.html",
-        visitor,
-        status=CODE_INFO[reason.code].status if reason else 200,
-        rows=_rows(app, moderation.sanctions_of(app, account), visitor),
-        saved=saved,
-        feedback=reason.in_language(visitor.wording) if reason else "",
-    )
+def _sanctions(own: OwnForm, reason: Refusal | None = None, saved: str = "") -> Response[str]:
+    rows = _rows(own, moderation.sanctions_of(own.app, own.account))
+    return render("sanctions.html", own.visitor, rows=rows, saved=saved, reason=reason)
 
 
-def _rows(app: App, found: Sequence[Sanction], visitor: Visitor) -> list[SanctionRow]:
-    now = app.store.now() if found else 0
-    return [SanctionRow(one, sanction_said(one, visitor.wording), one.holds(now)) for one in found]
+def _rows(own: OwnForm, found: Sequence[Sanction]) -> list[SanctionRow]:
+    now, words = own.app.store.now() if found else 0, own.visitor.wording
+    return [SanctionRow(one, sanction_said(one, words), one.holds(now)) for one in found]
 
 
 @pages.post("/account/sanctions/{sanction:str}/appeal")
@@ -176,7 +149,7 @@ def appeal(sanction: RowId, own: Own) -> Response[str] | Redirect:
     try:
         moderation.appeal_sanction(own.app, own.account, sanction, own.raw("words"))
     except Refusal as reason:
-        return _sanctions(own.app, own.visitor, own.account, reason)
+        return _sanctions(own, reason)
     return redirect_to("/account/sanctions?saved=appeal")
 
 
@@ -184,26 +157,15 @@ def appeal(sanction: RowId, own: Own) -> Response[str] | Redirect:
 
 
 @pages.get("/admin/reports")
-def show_reports(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    saved: SavedMark = "",
-) -> Response[str]:
+def show_reports(own_page: OwnPage, saved: SavedMark = "") -> Response[str]:
     """Show the reports and appeals that wait, to a moderator."""
-    del account  # a dependency, because the page needs one
-    return _queue(context, visitor, saved=saved)
+    return _queue(own_page, saved=saved)
 
 
 def _queue(
-    context: ApiContext,
-    visitor: Visitor,
-    *,
-    saved: str = "",
-    at: str = "",
-    reason: Refusal | None = None,
+    own: OwnForm, *, saved: str = "", at: str = "", reason: Refusal | None = None
 ) -> Response[str]:
-    app, account, words = context.app, visitor.require_account(), visitor.wording
+    app, account, words = own.app, own.account, own.visitor.wording
     views = moderation.waiting_reports(app, account)
     waiting = moderation.appeals(app, account)
     people = [one for view in views for one in (view.report.about, view.report.reporter)]
@@ -216,28 +178,26 @@ def _queue(
             reason=reasons[view.report.reason],
             about=names[view.report.about],
             reporter=names[view.report.reporter],
-            sanctions=_rows(app, view.sanctions, visitor),
+            sanctions=_rows(own, view.sanctions),
         )
         for view in views
     ]
     appeals = [
         AppealRow(names[player], row, account not in (player, row.sanction.by))
         for player, one in waiting
-        for row in _rows(app, [one], visitor)
+        for row in _rows(own, [one])
     ]
     return render_section(
         "reports.html",
-        context,
-        visitor,
-        _PATH,
-        status=CODE_INFO[reason.code].status if reason else 200,
+        own,
+        "reports",
         reports=reports,
         appeals=appeals,
         choices=sanction_names(words),
         key=uuid4().hex,
         saved=saved,
         at=at,
-        feedback=reason.in_language(words) if reason else "",
+        reason=reason,
     )
 
 
@@ -255,7 +215,7 @@ def decide(report: RowId, own: Own) -> Response[str] | Redirect:
         actor = own.actor(f"{own.key} {report}")
         moderation.decide_report(own.app, actor, report, verdict)
     except Refusal as reason:
-        return _queue(own.context, own.visitor, at=report, reason=reason)
+        return _queue(own, at=report, reason=reason)
     return redirect_to("/admin/reports?saved=report")
 
 
@@ -267,5 +227,5 @@ def answer(userid: Userid, sanction: RowId, own: Own) -> Response[str] | Redirec
         actor = own.actor(f"{own.key} {sanction}")
         moderation.lift_sanction(own.app, actor, userid, sanction, lifts=lifts, why=own.get("why"))
     except Refusal as reason:
-        return _queue(own.context, own.visitor, at=sanction, reason=reason)
+        return _queue(own, at=sanction, reason=reason)
     return redirect_to("/admin/reports?saved=appeal")

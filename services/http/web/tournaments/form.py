@@ -40,14 +40,7 @@ from services.http.web.challenges.match_draft import (
 )
 from services.http.web.declared import Pages
 from services.http.web.forms import Form
-from services.http.web.params import (
-    AccountDependency,
-    ClubParameter,
-    ContextDependency,
-    GameParameter,
-    Own,
-    VisitorDependency,
-)
+from services.http.web.params import ClubParameter, GameParameter, Own, OwnPage
 from services.http.web.render import redirect_to, render, sentence
 from services.http.web.session import Visitor
 from services.words.agreements import limits
@@ -72,19 +65,15 @@ _FIELD_OF: Final = {Code.BAD_NAME: "name", Code.TOO_LONG: "text"}
 
 @pages.get("/tournaments/new")
 def show_form(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    account: AccountDependency,
-    like: EarlierNumber = 0,
-    game: GameParameter = "",
-    club: ClubParameter = "",
+    own: OwnPage, like: EarlierNumber = 0, game: GameParameter = "", club: ClubParameter = ""
 ) -> Response[str]:
     """Show the form for a new tournament, filled in from an earlier one or with what the address chooses."""
     if like:
-        return _form(context, visitor, _filled(tournaments.plan_like(context.app, account, like)))
+        earlier = tournaments.plan_like(own.app, own.account, like)
+        return _form(own.context, own.visitor, _filled(earlier))
     rules = latest_rules(game.lower()) if game else suggested_game()
     chosen = {"game": (rules.key,), "section": ("7",), "club": (club,), "start": ("full",)}
-    return _form(context, visitor, Form(chosen))
+    return _form(own.context, own.visitor, Form(chosen))
 
 
 @pages.post("/tournaments/new")

@@ -31,14 +31,7 @@ from services.http.web.forms import Form, OwnForm
 from services.http.web.lists.match_rows import PAGE_SIZE, ListPart, first_row
 from services.http.web.markdown import rendered_markdown
 from services.http.web.match.records import attachment
-from services.http.web.params import (
-    ContextDependency,
-    ListState,
-    Own,
-    PageNumber,
-    SavedMark,
-    VisitorDependency,
-)
+from services.http.web.params import Asked, ListState, Own, PageNumber, SavedMark
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
 from services.http.web.tournaments.table_view import shown_entrants, shown_table
@@ -85,14 +78,9 @@ class TournamentLine(msgspec.Struct, frozen=True):
 
 
 @pages.get("/tournaments")
-def show_tournaments(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    chosen: ListState = "",
-    page: PageNumber = 1,
-) -> Response[str]:
+def show_tournaments(asked: Asked, chosen: ListState = "", page: PageNumber = 1) -> Response[str]:
     """Show the visitor's tournaments and the newest of each list, or a page of one list."""
-    app, start = context.app, first_row(page, PAGE)
+    app, visitor, start = asked.app, asked.visitor, first_row(page, PAGE)
     found = {
         name: tournaments.tournaments_for(app, visitor.account, name, start)
         for name in ((chosen,) if chosen else ("own", *_LISTS))
@@ -132,14 +120,15 @@ def _line(one: ListedTournament, visitor: Visitor) -> TournamentLine:
 @pages.get("/tournaments/{number:int}", weight=3)
 def show_tournament(
     number: TournamentNumber,
-    context: ContextDependency,
-    visitor: VisitorDependency,
+    asked: Asked,
     section: SectionNumber = 0,
     page: PageNumber = 1,
     saved: SavedMark = "",
 ) -> Response[str]:
     """Show a tournament, with one of its sections, or a page of those who have entered."""
-    return _tournament(context, visitor, number, section=section, page=page, saved=saved)
+    return _tournament(
+        asked.context, asked.visitor, number, section=section, page=page, saved=saved
+    )
 
 
 def _tournament(  # noqa: PLR0913 - what the page may have more than the tournament
@@ -253,13 +242,11 @@ def _section_in(form: Form) -> int:
 
 
 @pages.get("/tournaments/{number:int}/table.csv", weight=5)
-def download_table(
-    number: TournamentNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+def download_table(number: TournamentNumber, asked: Asked) -> Response[Any]:
     """Return the tables of all sections, or before the start the entrants, for a spreadsheet."""
-    view = tournaments.view_of(context.app, visitor.account, number)
+    view = tournaments.view_of(asked.app, asked.visitor.account, number)
     text = io.StringIO()
-    csv.writer(text).writerows(_csv_rows(context, view))
+    csv.writer(text).writerows(_csv_rows(asked.context, view))
     return attachment(text.getvalue(), "text/csv", f"tournament-{number}.csv")
 
 
