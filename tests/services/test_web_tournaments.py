@@ -4,10 +4,14 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from domain.tournament.results import PairResult, PointScheme, ScheduledMatch, Tally
+from domain.tournament.table import table_of
+from domain.tournament.terms import TieBreak
 from infra.durability.durability import Mode
 from infra.people.clubs import ClubAudience, ClubRole
 from infra.projections.tournaments import PairedMatch
@@ -342,6 +346,26 @@ def test_a_tournament_of_a_club_is_seen_and_entered_by_those_whom_the_club_lets(
         assert guest.get(f"{page}/table.csv").status_code == 404
         assert guest.get(f"/m/{number_of(page)}").status_code == 404
         assert "Knights only" not in guest.page("/tournaments")
+
+
+def test_the_example_of_the_docs_is_what_the_rules_say() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text("utf-8")
+    shown = csv.reader(text.partition("```csv\n")[2].partition("```")[0].splitlines())
+    head, *rows = shown
+    names = head[5:8]
+    anna, ben, carl = range(3)
+    results = [
+        ScheduledMatch(anna, ben, PairResult.FIRST_WON),
+        ScheduledMatch(anna, carl, PairResult.DRAWN),
+        ScheduledMatch(carl, ben, PairResult.FIRST_WON),
+    ]
+    table = table_of(Tally(3, PointScheme(win=1, draw=0.5, loss=0), results), names)
+    assert names == list(TieBreak)
+    assert [row[1:3] + row[4:8] for row in rows] == [
+        [str(row.place), ("anna", "ben", "carl")[row.player]]
+        + [str(float(one)) for one in (row.points, *row.tiebreaks)]
+        for row in table
+    ]
 
 
 def test_tournaments_in_german(api: Api, come: Come) -> None:
