@@ -63,9 +63,9 @@ class PlayerWithdrawn(TournamentEventBody, frozen=True, tag="player-withdrawn"):
     account: AccountId
     player: int
     kind: str
-    """A `WithdrawalKind`, which says what becomes of the player's matches."""
+    """A `WithdrawalKind`, on which it depends how the player's matches count."""
     unfinished: tuple[int, ...]
-    """The pairings of the player that had no result: their matches end, and their results count no more."""
+    """The pairings of the player that had no result: their matches end, and their results do not count."""
     text: bytes
     """SHA-256 of a salt and the reasons, which are stored apart."""
 

@@ -1,4 +1,4 @@
-"""Round robins in sections: who meets whom, and whether recorded pairings are such."""
+"""Round robins in sections: their pairings, and the check of recorded ones."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -30,7 +30,7 @@ class Entrant(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Pairing(msgspec.Struct, frozen=True, array_like=True):
-    """A match that is to be played."""
+    """A match that the tournament plans."""
 
     round: int
     """From 1, as on a crosstable; in a section all rounds are played at once."""

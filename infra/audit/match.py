@@ -53,7 +53,7 @@ class CheckedMatch(msgspec.Struct, frozen=True):
     draw: str
     """Clauses about the draw, for the sentence."""
     kind: str = "match"
-    """What it is: a match or a tournament."""
+    """`match` or `tournament`."""
 
     def __str__(self) -> str:
         history = (

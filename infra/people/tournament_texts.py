@@ -23,7 +23,7 @@ _ENCODE: Final = msgspec.msgpack.Encoder().encode
 
 
 class TournamentText(msgspec.Struct, frozen=True, array_like=True):
-    """What an organiser says of a tournament."""
+    """The name and the text that an organiser gives a tournament."""
 
     name: str
     text: str = ""

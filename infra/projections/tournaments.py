@@ -192,7 +192,7 @@ def reports_of(matches: Mapping[int, PairedMatch], count: int) -> tuple[MatchRep
 
 
 class _PairChange(NamedTuple):
-    """What a fact says of a pairing."""
+    """A change of a pairing by a fact."""
 
     tournament: int
     pairing: int

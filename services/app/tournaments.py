@@ -1,7 +1,7 @@
 """Tournaments: making one, entering, leaving, starting and confirming it, and its tables.
 
-Whatever changes a tournament is a command in its inbox, as a move is in that of a match. Who may enter is checked by the
-decider, but for what it can't know: membership of a club, ratings and sanctions are looked up here.
+Each change of a tournament is a command in its inbox, as a move is in that of a match. The decider checks entries by the
+terms; membership of a club, ratings and sanctions, which it can't know, are looked up here.
 """
 
 from collections.abc import Sequence

@@ -11,6 +11,7 @@ SAY: Final = Sentences(
         "place": "match {board}, #{ply}",
         # how it began
         "started": "{game} has started, {players}",
+        "paired": "{what}, in tournament {number}",
         "proposed": "{game} is proposed, {players}",
         "challenges": "{makers} challenges {others} to {game}",
         "dealt-then": "{what}; the board is dealt once everyone has accepted",

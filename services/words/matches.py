@@ -21,6 +21,7 @@ from domain.match.events import (
     Flagged,
     Gathered,
     Imported,
+    MatchPaired,
     MatchProposed,
     MatchStarted,
     Moved,
@@ -113,6 +114,8 @@ def _describe_event(scene: NamedMatch, event: Event, *, by_server: bool) -> Text
             return SAY("accepted", player=scene.who(event.seat))
         case MatchStarted():
             started = scene.said(SAY("started", game=scene.game, players=scene.opponents))
+            if isinstance(event, MatchPaired):
+                started = scene.said(SAY("paired", what=started, number=event.tournament))
             note = scene.rules.option_warning(scene.rules.read_options(scene.state.options))
             return f"{started} ({scene.said(note)})" if note else started
         case Imported():

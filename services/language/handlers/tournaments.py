@@ -67,7 +67,7 @@ def _line(one: ListedTournament, words: Wording) -> str:
 
 
 def tournament(call: Invocation) -> Answer:
-    """Show a tournament: its text, its terms, and who has entered or how they stand."""
+    """Show a tournament: its text, its terms, and its entrants or their tables."""
     viewer = call.identity.account if call.identity else None
     view = use_cases.view_of(call.app, viewer, _number(call))
     words, state = call.words, view.state
