@@ -50,7 +50,7 @@ BAD_TERMS: dict[str, dict[str, Any]] = {
     "points go down from win to draw to loss": {"points": (50, 100, 0)},
     "points go down from win to draw": {"points": (10_001, 0, 0)},
     "the tie-breaks are some of": {"tiebreaks": ("lot",)},
-    "sonneborn-berger wins, each once": {"tiebreaks": ("wins", "wins")},
+    "sonneborn-berger wins buchholz, each once": {"tiebreaks": ("wins", "wins")},
     "room for 3 to 1500 players": {"capacity": 2},
     "needs a number of players": {"capacity": 0},
     "the lowest rating must not be above": {"least_rating": 1600, "most_rating": 1500},
