@@ -22,6 +22,8 @@ MOST_ENTRANTS: Final = 1_500
 
 MOST_POINTS: Final = 10_000
 
+USUAL_TIEBREAKS: Final = ("direct", "sonneborn-berger", "wins")
+
 ONE_POINT: Final = 100
 """Points are counted in hundredths, so that halves and thirds of places add up exactly."""
 
@@ -52,7 +54,7 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     """How many matches each pair plays; in the second the sides are exchanged."""
     points: tuple[int, int, int] = (ONE_POINT, ONE_POINT // 2, 0)
     """For a win, a draw and a loss, in hundredths."""
-    tiebreaks: tuple[str, ...] = ("direct", "sonneborn-berger", "wins")
+    tiebreaks: tuple[str, ...] = USUAL_TIEBREAKS
     """Names of `FROM_RESULTS`, in their order."""
     capacity: int = 0
     """The most players, those who come later wait; 0 for `MOST_ENTRANTS`."""

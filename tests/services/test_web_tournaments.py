@@ -11,7 +11,7 @@ import pytest
 
 from domain.tournament.results import PairResult, PointScheme, ScheduledMatch, Tally
 from domain.tournament.table import table_of
-from domain.tournament.terms import TieBreak
+from domain.tournament.terms import USUAL_TIEBREAKS
 from infra.durability.durability import Mode
 from infra.people.clubs import ClubAudience, ClubRole
 from infra.projections.tournaments import PairedMatch
@@ -360,7 +360,7 @@ def test_the_example_of_the_docs_is_what_the_rules_say() -> None:
         ScheduledMatch(carl, ben, PairResult.FIRST_WON),
     ]
     table = table_of(Tally(3, PointScheme(win=1, draw=0.5, loss=0), results), names)
-    assert names == list(TieBreak)
+    assert tuple(names) == USUAL_TIEBREAKS
     assert [row[1:3] + row[4:8] for row in rows] == [
         [str(row.place), ("anna", "ben", "carl")[row.player]]
         + [str(float(one)) for one in (row.points, *row.tiebreaks)]

@@ -65,15 +65,15 @@ _FIELD_OF: Final = {Code.BAD_NAME: "name", Code.TOO_LONG: "text"}
 
 @pages.get("/tournaments/new")
 def show_form(
-    own: OwnPage, like: EarlierNumber = 0, game: GameParameter = "", club: ClubParameter = ""
+    own_page: OwnPage, like: EarlierNumber = 0, game: GameParameter = "", club: ClubParameter = ""
 ) -> Response[str]:
     """Show the form for a new tournament, filled in from an earlier one or with what the address chooses."""
     if like:
-        earlier = tournaments.plan_like(own.app, own.account, like)
-        return _form(own.context, own.visitor, _filled(earlier))
+        earlier = tournaments.plan_like(own_page.app, own_page.account, like)
+        return _form(own_page.context, own_page.visitor, _filled(earlier))
     rules = latest_rules(game.lower()) if game else suggested_game()
     chosen = {"game": (rules.key,), "section": ("7",), "club": (club,), "start": ("full",)}
-    return _form(own.context, own.visitor, Form(chosen))
+    return _form(own_page.context, own_page.visitor, Form(chosen))
 
 
 @pages.post("/tournaments/new")
