@@ -65,7 +65,7 @@ _PLAIN: Final[Mapping[str, Callable[[App, Actor, int], Course[Answered]]]] = {
     "confirm": tournaments.confirm,
     "cancel": tournaments.cancel,
 }
-"""What an organiser does with one button."""
+"""The organiser's commands that need no field."""
 _SECTION_OF: Final = {"enter": "entry", "leave": "entry", "withdraw": "withdraw"}
 """The part of the page where a refusal is shown; that of the organiser for all others."""
 
