@@ -265,7 +265,12 @@ def pages_from(start: list[str]) -> Iterator[tuple[str, list[str]]]:
 @pytest.mark.parametrize("name", ["", "demo"])
 def test_no_page_has_a_plain_word(demo, name):
     also = ALSO | demo.names | {one.title() for one in demo.names}
-    also |= {"Slingshot", "Cup", "Winter", "sections"}  # names of tournaments, in the titles of pages
+    also |= {
+        "Slingshot",
+        "Cup",
+        "Winter",
+        "sections",
+    }  # names of tournaments, in the titles of pages
     found, looked_at = {}, 0
     with httpx.Client(
         base_url=demo.url,
