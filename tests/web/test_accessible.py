@@ -82,7 +82,7 @@ def every_page(board: int) -> list[str]:
         f"/m/{board}/1/if", f"/m/{board}/compare", f"/m/{board}/check?move=m1-m7",
         "/games/powerdrain/try?seed=00", "/m/999999",
         "/matches", "/players/hugo/matches?state=finished", "/challenges", "/notices", "/messages?to=ben", "/watching", "/playing",
-        "/games/one/scores", "/cases", f"/m/{board}/claim?ply=1", f"/m/{board}/case",
+        "/tournaments", "/tournaments/new", "/games/one/scores", "/cases", f"/m/{board}/claim?ply=1", f"/m/{board}/case",
     ]  # fmt: skip
 
 

@@ -58,7 +58,7 @@ _PLAIN: Final[Mapping[str, Callable[[App, Actor, int], Course[Answered]]]] = {
     "confirm": tournaments.confirm,
     "cancel": tournaments.cancel,
 }
-"""The acts of an organiser that one button does."""
+"""The organiser's commands that need no field."""
 _SECTION_OF: Final = {"enter": "entry", "leave": "entry", "withdraw": "withdraw"}
 """The part of the page where a refusal is shown; that of the organiser for all others."""
 

@@ -1,0 +1,108 @@
+"""Tournaments in words: points, starts, terms and how far one is."""
+
+from fractions import Fraction
+
+import pytest
+
+from domain.clocks.time_control import TimeControl
+from domain.tournament.state import Phase
+from domain.tournament.terms import MOST_ENTRANTS, TieBreak, TournamentTerms
+from infra.languages.wording import IN_ENGLISH, wording
+from infra.projections.tournaments import TournamentRow
+from services.words.tournaments import (
+    phase_name,
+    points_text,
+    progress,
+    start_sentence,
+    terms_lines,
+    tie_break_name,
+)
+
+SOON = 1_796_000_000_000
+
+
+def terms(**changes: object) -> TournamentTerms:
+    """Return terms of a round robin of Goliath."""
+    given = {"form": "round-robin", "rules": "goliath/1", "options": (), "section": 7}
+    return TournamentTerms(**{**given, "clock": TimeControl(forfeit=3), **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("points", "english", "german"),
+    [
+        (Fraction(0), "0", "0"),
+        (Fraction(1, 2), "½", "½"),
+        (Fraction(5, 2), "2½", "2½"),
+        (Fraction(27, 4), "6.75", "6,75"),
+        (Fraction(4, 3), "1.33", "1,33"),
+    ],
+)
+def test_points_are_written_as_players_read_them(
+    points: Fraction, english: str, german: str
+) -> None:
+    assert points_text(points, IN_ENGLISH) == english
+    assert points_text(points, wording("de")) == german
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "its organiser starts it"),
+        ({"capacity": 8, "when_full": True}, "it starts when 8 players have entered"),
+        (
+            {"starts": SOON},
+            "it starts on 30 Nov 2026, 00:53 UTC; with fewer than 3 players it is cancelled then",
+        ),
+        (
+            {"capacity": 8, "when_full": True, "starts": SOON},
+            (
+                "it starts when 8 players have entered, at the latest on 30 Nov 2026, 00:53 UTC; "
+                "with fewer than 3 players it is cancelled then"
+            ),
+        ),
+    ],
+)
+def test_the_start_in_a_sentence(changes: dict[str, object], said: str) -> None:
+    assert start_sentence(terms(**changes), IN_ENGLISH) == said
+
+
+def test_all_terms_are_said() -> None:
+    changes = {"cycles": 2, "capacity": 14, "least_rating": 1400, "robots": True}
+    assert terms_lines(terms(**changes), IN_ENGLISH, "Knights") == [
+        "game: David and Goliath",
+        "time: 3 days a move",
+        "round robin in sections of up to 7: each plays each twice, with sides exchanged",
+        "all matches of a player begin together",
+        "points: 1 for a win, ½ for a draw, 0 for a loss",
+        "if points are equal: direct encounter, Sonneborn-Berger, wins, in this order",
+        "room for 14 players; those who enter later wait",
+        "for ratings of at least 1400",
+        "for members of Knights",
+        "the organiser may enter robots",
+    ]
+    assert "for ratings from 1 to 2" in terms_lines(
+        terms(least_rating=1, most_rating=2), IN_ENGLISH
+    )
+    assert "for ratings of at most 2" in terms_lines(terms(most_rating=2), IN_ENGLISH)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (TournamentRow(1, phase=Phase.ENTRY, entered=1, room=MOST_ENTRANTS), "1 player"),
+        (TournamentRow(1, phase=Phase.ENTRY, entered=5, room=8), "5 of 8 players"),
+        (TournamentRow(1, phase=Phase.ENTRY, entered=9, room=8), "8 of 8 players, 1 waiting"),
+        (
+            TournamentRow(1, phase=Phase.RUNNING, entered=7, pairings=21, counted=4),
+            "7 players, 4 of 21 matches over",
+        ),
+    ],
+)
+def test_how_far_a_tournament_is(row: TournamentRow, said: str) -> None:
+    assert progress(row, IN_ENGLISH) == said
+
+
+def test_each_phase_and_tie_break_has_a_name_of_its_own() -> None:
+    for words in (IN_ENGLISH, wording("de")):
+        assert len({phase_name(one, words) for one in Phase}) == len(Phase)
+        assert len({tie_break_name(one, words) for one in TieBreak}) == len(TieBreak)
