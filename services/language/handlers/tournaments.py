@@ -109,7 +109,7 @@ def _entrant_lines(
     view: TournamentView, names: Mapping[AccountId, str], words: Wording
 ) -> list[str]:
     """Return a line for each entrant before the start, in the order of entry; those without room say so."""
-    waits = f", {words.gettext('waits for room')}"
+    waits = ", " + words.gettext("waits for room")
     return [
         f"{number:>3}  {names[one.account]} ({one.rating}){waits if number > view.terms.room else ''}"
         for number, one in enumerate(view.state.entrants, 1)
