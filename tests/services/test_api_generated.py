@@ -118,7 +118,7 @@ def test_a_body_with_one_thing_wrong_is_answered_and_one_thing_more_is_refused(r
     extra = data.draw(TEXTS.filter(lambda text: text not in allowed(name)), "extra")
     refused = routes.api.http.request(
         method,
-        path.replace("{board}", str(routes.board)),
+        path.replace("{board}", str(routes.board)).replace("{number}", str(routes.board)),
         content=encoded({**body, extra: 1}),
         headers={**routes.player.headers, "Content-Type": "application/json"},
     )

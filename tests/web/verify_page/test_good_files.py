@@ -37,6 +37,7 @@ FAILED = "This check failed."
 TOGETHER = "section:has-text('The files together') [data-step=receipt][data-mark=holds]"
 KEPT = ".steps > li > p:has-text('The promise was kept')"
 DEALS = {
+    "paired": DealKind.ALONE,
     "proposed": DealKind.ALONE,
     "gathered": DealKind.IN_TURN,
     "dealt": DealKind.BY_SERVER,

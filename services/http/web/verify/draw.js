@@ -4,7 +4,7 @@ const LABEL = UTF8.encode("matchpost-seed-v1\0chain\0");
 const CHAIN_LENGTH = 65_536;
 const HASHES_AT_ONCE = 4_096;
 
-const STARTS = ["match-started", "match-proposed"];
+const STARTS = ["match-started", "match-proposed", "match-paired"];
 const COMMITTING = ["called", "deal-proposed"];
 
 /** Return the kind of a match's deal, by its events before the start. */

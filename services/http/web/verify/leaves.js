@@ -11,6 +11,8 @@ const BODIES = {
     "rules:text options:texts seats:accounts setup:text? next:count? draw:draw?=null terms:any=null",
   "match-proposed":
     "rules:text options:texts seats:accounts setup:text? next:count? draw:draw? terms:any invited:counts lapse:count",
+  "match-paired":
+    "rules:text options:texts seats:accounts setup:text? next:count? draw:draw? terms:any tournament:count pairing:count",
   accepted: "seat:count next:count?",
   challenged: "rules:text options:texts seats:accounts text:bytes terms:any=null",
   gathered: "seat:count text:bytes",
@@ -42,6 +44,17 @@ const BODIES = {
   "set-back": "ply:count next:count? back:counts=[]",
   "result-changed": "winners:counts reason:text",
   "time-given": "seat:count ms:count",
+  "tournament-drafted": "terms:any",
+  "entry-opened": "",
+  entered: "account:account rating:count",
+  "entry-taken-back": "account:account",
+  "tournament-started": "players:any",
+  "section-paired": "players:counts pairings:any",
+  "results-counted": "reports:any",
+  "player-withdrawn": "account:account player:count kind:text unfinished:counts text:hash",
+  "tournament-finished": "",
+  "places-confirmed": "sections:any",
+  "tournament-cancelled": "",
 };
 
 const isBytes = (value) => value instanceof Uint8Array;
@@ -121,6 +134,7 @@ const seatNames = (seats) => seats.map(seatName).join(" and ");
 const WORDS = {
   "match-started": (body) => `the match began, by the rules ${body.rules}`,
   "match-proposed": (body) => `the match was proposed by name, by the rules ${body.rules}`,
+  "match-paired": (body) => `the match began, in tournament ${body.tournament}, by the rules ${body.rules}`,
   accepted: (body) => `${seatName(body.seat)} accepted`,
   challenged: (body) => `the match was proposed, by the rules ${body.rules}`,
   called: (body) => `the match was proposed, by the rules ${body.rules}`,
@@ -150,6 +164,17 @@ const WORDS = {
   "set-back": (body) => `the match was set back to move ${body.ply}`,
   "result-changed": (body) => `the result was changed to ${body.reason}; ${winnersName(body.winners)}`,
   "time-given": (body) => `${seatName(body.seat)} was given ${body.ms} ms`,
+  "tournament-drafted": () => "a tournament was made",
+  "entry-opened": () => "the tournament was opened for entry",
+  entered: (body) => `a player rated ${body.rating} entered`,
+  "entry-taken-back": () => "an entry was taken back",
+  "tournament-started": () => "the tournament began",
+  "section-paired": (body) => `a section of ${body.players.length} players was paired`,
+  "results-counted": () => "results were counted",
+  "player-withdrawn": (body) => `player ${body.player + 1} was taken out (${body.kind})`,
+  "tournament-finished": () => "all matches were over",
+  "places-confirmed": () => "the places were confirmed",
+  "tournament-cancelled": () => "the tournament was cancelled",
 };
 
 function winnersName(winners) {
