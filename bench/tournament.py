@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Final
 
-from bench.harness import SHARDS, BenchEnvironment, LoadGenerator, new_store, running_workers
+from bench.harness import BenchEnvironment, LoadGenerator, new_store, running_workers
 from bench.report import Report
 from domain.aggregates import TournamentSnapshot, unpack, verify
 from domain.clocks.time_control import TimeControl
@@ -19,7 +19,6 @@ from domain.tournament.commands import DraftTournament, EnterTournament, OpenEnt
 from domain.tournament.standings import section_table
 from domain.tournament.state import Phase, TournamentState
 from domain.tournament.terms import TournamentTerms
-from infra.people.statements import Statements
 from infra.projections.tournaments import Tournaments
 from infra.store.leases import LaneLeases
 from infra.store.port import Store
@@ -38,7 +37,7 @@ def run(bench: BenchEnvironment, entrants: int, section: int, workers: int) -> R
     with bench.server("matchpost") as server, server.client(blocking_timeout=5) as client:
         store = new_store(client, workers)
         lanes = LaneLeases(client, lambda lane: enqueue_drain(client, lane))
-        manager = TournamentManager(store, lanes, client, Statements(client, lambda: SHARDS))
+        manager = TournamentManager(store, lanes, client)
         projections = ProjectionWorker(store, client, PROJECTIONS)
         lists = Tournaments(client)
         with (

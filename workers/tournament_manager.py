@@ -23,7 +23,6 @@ from domain.tournament.commands import ReportResults
 from domain.tournament.state import TournamentState, WithdrawnPlayer
 from domain.tournament.terms import TournamentTerms
 from domain.tournament.withdrawals import WithdrawalKind
-from infra.people.statements import Statements
 from infra.process.failpoints import failpoint
 from infra.projections.tournaments import PairedMatch, Tournaments, reports_of
 from infra.store.gateway import submission_of
@@ -48,8 +47,6 @@ MOST_REPORTS: Final = 500
 MOST_ENDS: Final = 100
 """Matches of a tournament that are ended in a tick."""
 
-_ERASED: Final = "the reasons were erased"
-
 
 class TournamentManager:
     """Call `tick` once a second; several of them do no harm.
@@ -62,13 +59,11 @@ class TournamentManager:
         store: Store,
         lanes: LaneLeases,
         client: redis.Redis,
-        statements: Statements,
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._lanes = lanes
         self._tournaments = Tournaments(client)
-        self._statements = statements
         self._timer = timer
         self._sent: dict[CommandId, float] = {}
         """When a command that waits may be sent again."""
@@ -140,28 +135,9 @@ class TournamentManager:
             left = [one for one in state.withdrawn if one.player in pair]
             id_ = command_id(SENDER, left[0].by, f"{number} end {pairing}")
             if id_ not in self._sent:
-                ruling = self._ruling(number, match.board, id_, pair, left)
+                ruling = _ruling(pair, left)
                 found.append(CommandEnvelope(match.board, id_, left[0].by, ruling))
         return found
-
-    def _ruling(
-        self,
-        number: int,
-        board: int,
-        id_: CommandId,
-        pair: tuple[int, int],
-        left: Sequence[WithdrawnPlayer],
-    ) -> GiveRuling:
-        """Return the ruling on a match, whose reasons are those of the withdrawal."""
-        first = left[0]
-        reasons = self._statements.of_match(number)
-        said = next((one.text for one in reasons if one.digest == first.text), _ERASED)
-        text = self._statements.put(board, first.by, said, id_).digest
-        is_lost = len(left) == 1 and first.kind == WithdrawalKind.SILENT
-        winners = (1 - pair.index(first.player),) if is_lost else None
-        return GiveRuling(
-            claim=None, upheld=True, text=text, winners=winners, annul=winners is None
-        )
 
     def _send(self, new: Sequence[CommandEnvelope]) -> None:
         if not new:
@@ -179,6 +155,16 @@ class TournamentManager:
             lanes.add(shape.lane_of(one.match))
         for lane in lanes:
             self._lanes.request(lane)
+
+
+def _ruling(pair: tuple[int, int], left: Sequence[WithdrawnPlayer]) -> GiveRuling:
+    """Return the ruling on a match, whose reasons are those of the withdrawal and stored with the tournament."""
+    first = left[0]
+    is_lost = len(left) == 1 and first.kind == WithdrawalKind.SILENT
+    winners = (1 - pair.index(first.player),) if is_lost else None
+    return GiveRuling(
+        claim=None, upheld=True, text=first.text, winners=winners, annul=winners is None
+    )
 
 
 def start_match(

@@ -24,7 +24,7 @@ from infra.projections.cases import OpenCase
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.disputes import check_arbiter, check_may_see
-from services.app.matches import load_state
+from services.app.matches import load_state, statements_of
 from services.app.refusal_words import SAY
 
 PAGE: Final = 20
@@ -149,7 +149,7 @@ def _cases(app: App, board: int, state: MatchState) -> list[CaseView]:
         return []
     with refuse_damaged(app.damage, board):
         history = [decode_event(data) for data in app.store.events(board)]
-    texts = {statement.digest: statement for statement in app.statements.of_match(board)}
+    texts = {statement.digest: statement for statement in statements_of(app, board)}
     found: dict[int, tuple[int, list[CaseStep]]] = {}
     for step, ply in _steps(history, texts):
         body, seq = step.body, step.event.seq

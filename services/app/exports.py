@@ -53,7 +53,7 @@ from services.app.cases import case_of
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.imports import imported_from
-from services.app.matches import load_state
+from services.app.matches import load_state, statements_of
 from services.app.receipts import NOT_PUBLISHED
 from services.app.refusal_words import SAY
 
@@ -139,7 +139,7 @@ def document_statements(app: App, board: int, leaves: Iterable[bytes]) -> list[D
     data = b"".join(leaves)
     return [
         DocumentStatement(one.digest.hex(), one.salt.hex(), one.account.hex(), one.at, one.text)
-        for one in app.statements.of_match(board)
+        for one in statements_of(app, board)
         if one.digest in data
     ]
 

@@ -23,11 +23,12 @@ from domain.engine.robot_move import match_seed
 from domain.errors import Code, Refusal
 from domain.match.conditional_moves import ConditionalMoves, unpack
 from domain.match.deals import DealKind, deal_kind
-from domain.match.events import AccountId
+from domain.match.events import AccountId, MatchPaired
 from domain.match.history import PackedSnapshot, Snapshot, decode_event, unpack_snapshot
 from domain.match.state import MatchState, Reason, first_position, positions, robot_level
 from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
 from domain.sentences import Text
+from infra.people.statements import Statement
 from infra.process.failpoints import failpoint
 from infra.store.analyses import Analyses, StoredAnalysis
 from infra.store.watermarks import read_published_sizes
@@ -241,6 +242,20 @@ def _jobs(app: App) -> "AnalysisJobs":
     from infra.store.analyses import AnalysisJobs  # noqa: PLC0415 - RQ is slow to import, and not always needed
 
     return AnalysisJobs(app.queue)
+
+
+def statements_of(app: App, board: int) -> list[Statement]:
+    """Return the texts of claims and rulings in a match.
+
+    A ruling that ends a match because a player has left its tournament has the reasons of the withdrawal, which are
+    stored once, with the tournament.
+    """
+    found = app.statements.of_match(board)
+    for data in filter(None, app.store.first_events([board])):
+        body = decode_event(data).body
+        if isinstance(body, MatchPaired):
+            found += app.statements.of_match(body.tournament)
+    return found
 
 
 def staff_at_deal(app: App, board: int, state: MatchState) -> tuple[Seat, ...]:

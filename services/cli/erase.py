@@ -6,6 +6,7 @@ Exit codes: 0 erased, or shown what would be; 1 there is no such text.
 from domain.errors import Code, Refusal
 from domain.match.events import Appealed, Claimed, Ruled
 from domain.match.history import decode_event
+from domain.tournament.events import PlayerWithdrawn
 from infra.languages.wording import IN_ENGLISH
 from infra.people.rate_limits import SecurityEvent, note_security
 from infra.people.statements import Statement
@@ -37,11 +38,14 @@ def run(number: str, event: int, yes: bool, settings: Settings) -> int:  # noqa:
 
 
 def _find(parts: App, board: int, event: int) -> Statement:
-    """Return the statement of an event; `not-found` without one."""
+    """Return the statement of an event; `not-found` without one.
+
+    The reasons of a ruling by which a match of a tournament ended are those of an event of the tournament.
+    """
     events = parts.store.events(board)
     if 1 <= event <= len(events):
         body = decode_event(events[event - 1]).body
-        if isinstance(body, Claimed | Ruled | Appealed):
+        if isinstance(body, Claimed | Ruled | Appealed | PlayerWithdrawn):
             for statement in parts.statements.of_match(board):
                 if statement.digest == body.text:
                     return statement

@@ -80,7 +80,7 @@ def make_ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Call
         *([publish] if parts.settings.durability.durable else []),
         LossCheck(data, parts.queue, store.layout().shards).tick,
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
-        TournamentManager(store, lanes, data, parts.statements).tick,
+        TournamentManager(store, lanes, data).tick,
     ]
     if parts.settings.robots:
         wait = parts.settings.robot_seconds

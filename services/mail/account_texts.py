@@ -17,6 +17,7 @@ from infra.mail.composer import EmailText
 from infra.mail.verification_codes import CODE_MS, format_code
 from infra.people.masthead import Masthead
 from services.app.context import App
+from services.app.matches import statements_of
 from services.app.names import shown_names
 from services.mail.mail_commands import without_prefixes
 from services.mail.parse.message import ParsedMail
@@ -92,7 +93,7 @@ def statement_lines(
     about = [event for event in events if isinstance(event.body, Claimed | Ruled | Appealed)]
     if not about:
         return ""
-    texts = {one.digest: one.text for one in app.statements.of_match(board)}
+    texts = {one.digest: one.text for one in statements_of(app, board)}
     names = shown_names(app.accounts.name_of([event.actor for event in about]), language)
     lines = []
     for event, name in zip(about, names, strict=True):

@@ -19,7 +19,7 @@ from services.app import tournaments
 from services.app.accounts import erase_account
 from services.app.clubs import ClubChanges, change_club, found_club, join
 from services.app.context import Actor
-from services.app.matches import load_state
+from services.app.matches import load_state, statements_of
 from services.app.play import submit
 from services.app.roles import set_role
 from services.app.tournaments import TournamentPlan, tournaments_for, view_of
@@ -54,7 +54,7 @@ def tick(api: Api) -> None:
     """Have the manager act on all that is known."""
     api.caught_up()
     app = api.parts
-    TournamentManager(app.store, app.lanes, app.data, app.statements).tick()
+    TournamentManager(app.store, app.lanes, app.data).tick()
 
 
 def enter(api: Api, player: Player, number: int, robot: str = "") -> None:
@@ -278,7 +278,7 @@ def test_a_silent_player_loses_what_is_left_and_the_matches_end(api: Api) -> Non
     assert later.result is not None
     assert later.seats[later.result.winners[0]] != players[0].account
     assert later.cases[0].arbiter == organiser.account
-    said = api.parts.statements.of_match(boards[1])
+    said = statements_of(api.parts, boards[1])
     assert [one.text for one in said] == ["No word for six weeks."]
     # what the matches say of their ends changes no table
     tick(api)

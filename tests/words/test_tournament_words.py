@@ -6,7 +6,8 @@ import pytest
 
 from domain.clocks.time_control import TimeControl
 from domain.tournament.state import Phase
-from domain.tournament.terms import MOST_ENTRANTS, TieBreak, TournamentTerms
+from domain.tournament.terms import MOST_ENTRANTS, TournamentTerms
+from domain.tournament.tie_breaks import FROM_RESULTS
 from infra.languages.wording import IN_ENGLISH, wording
 from infra.projections.tournaments import TournamentRow
 from services.words.tournaments import (
@@ -105,4 +106,4 @@ def test_how_far_a_tournament_is(row: TournamentRow, said: str) -> None:
 def test_each_phase_and_tie_break_has_a_name_of_its_own() -> None:
     for words in (IN_ENGLISH, wording("de")):
         assert len({phase_name(one, words) for one in Phase}) == len(Phase)
-        assert len({tie_break_name(one, words) for one in TieBreak}) == len(TieBreak)
+        assert len({tie_break_name(one, words) for one in FROM_RESULTS}) == len(FROM_RESULTS)

@@ -21,7 +21,6 @@ from domain.tournament.commands import (
 from domain.tournament.state import Phase, TournamentState
 from domain.tournament.terms import TournamentTerms
 from infra.audit.stored_match import check_match
-from infra.people.statements import Statements
 from infra.projections.tournaments import PairedMatch, Tournaments
 from infra.store.outcomes import CommandOutcome
 from tests.helpers.bench import Bench
@@ -57,9 +56,7 @@ class Hall:
         self.manager = self.new_manager()
 
     def new_manager(self) -> TournamentManager:
-        bench = self.bench
-        statements = Statements(bench.client, lambda: bench.store.layout().shards)
-        return TournamentManager(bench.store, bench.lanes, bench.client, statements)
+        return TournamentManager(self.bench.store, self.bench.lanes, self.bench.client)
 
     def ask(self, actor: AccountId, command: Command, number: int | None = None) -> CommandOutcome:
         order: CommandEnvelope = self.bench.send(actor, command, number or self.number)

@@ -150,15 +150,19 @@ def text_faults(parts: ScrubParts, board: int, state: MatchState) -> list[ScrubF
     shard = keys.shard_of(board, parts.shards)
     faults = _source_fault(parts, board, state)
     if state.cases or parts.data.exists(keys.statements(shard, board)):
-        faults += _statement_faults(parts, board)
+        faults += _statement_faults(parts, board, state)
     return faults
 
 
-def _statement_faults(parts: ScrubParts, board: int) -> list[ScrubFault]:
-    """Compare the statements with the digests in the events; those of deleted accounts are erased."""
+def _statement_faults(parts: ScrubParts, board: int, state: MatchState) -> list[ScrubFault]:
+    """Compare the statements with the digests in the events; those of deleted accounts are erased.
+
+    The reasons of a ruling that follows from a withdrawal are stored with the tournament.
+    """
+    statements = Statements(parts.data, lambda: parts.shards)
     try:
-        found = Statements(parts.data, lambda: parts.shards).of_match(board)
-        stored = {one.command: one for one in found}
+        stored = {one.command: one for one in statements.of_match(board)}
+        shared = statements.of_match(state.pairing[0]) if state.pairing else []
     except (msgspec.MsgspecError, ValueError) as error:
         return [ScrubFault(f"statements of match {board}", f"one can't be read: {error}")]
     client: Any = parts.data
@@ -167,7 +171,9 @@ def _statement_faults(parts: ScrubParts, board: int) -> list[ScrubFault]:
         if not isinstance(envelope.body, Claimed | Ruled | Appealed):
             continue
         about = f"statement of event {envelope.seq} of match {board}"
-        statement = stored.get(envelope.command)
+        statement = stored.get(envelope.command) or next(
+            (one for one in shared if one.digest == envelope.body.text), None
+        )
         if statement is None:
             if client.exists(keys.account(envelope.actor)):
                 faults.append(ScrubFault(about, "it is missing, and its author is still there"))
