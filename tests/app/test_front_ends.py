@@ -255,6 +255,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "tournaments.tournaments_for": Row(),
     "tournaments.view_of": Row(),
     "matches.staff_at_deal": Row((WEB,), "the page of a match says who could have chosen the deal"),
+    "matches.statements_of": WITHIN,
     "matches.was_sealed": Row((WEB,), "a page asks for a text before it starts a rematch"),
     "challenges.count_from": Row((WEB,), "the others decline all of a player by name"),
     "preferences.vapid_key": BY_BROWSERS,
@@ -403,6 +404,7 @@ def test_mail_offers_use_cases_by_the_language_alone():
         "names.names_of",
         "accounts.own_profile",
         "matches.preferred_display",
+        "matches.statements_of",
     }
 
 

@@ -396,7 +396,7 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
     for one in players.values():
         assert one.post(f"/api/tournaments/{number}/entry", {"robot": ""}).is_success
     said.call("start_tournament", alice, number=number)
-    manager = TournamentManager(parts.store, parts.lanes, parts.data, parts.statements)
+    manager = TournamentManager(parts.store, parts.lanes, parts.data)
     _turn(said, manager, lambda: len(parts.tournaments.matches(number)) == len(players))
     boards = [one.board for one in parts.tournaments.matches(number).values()]
     for board in boards:

@@ -10,6 +10,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import NoPermissionError
 
+from domain.tournament.commands import WithdrawPlayer
 from infra.durability.durability import DurabilityError, Mode
 from infra.redis import keys
 from infra.redis.access import ROLES, USER_PREFIX, acl_lines
@@ -26,7 +27,7 @@ from services.metrics.collector import status_metrics
 from tests.helpers.bench import Bench
 from tests.helpers.key_patterns import all_rows, row_of
 from tests.helpers.side import settle
-from tests.workers.test_tournaments import PLAYERS, Hall
+from tests.workers.test_tournaments import ORGANISER, PLAYERS, Hall
 from workers.tournament_manager import TournamentManager
 
 PASSWORDS = {name: f"password of {name}" for name in (*ROLES, "replica")}
@@ -217,12 +218,16 @@ def test_the_scheduler_runs_tournaments_with_its_own_rights(judge, valkey, tmp_p
     judge.execute_command("ACL", "LOG", "RESET")
     with app_of("scheduler", valkey.url, tmp_path) as parts:
         parts.durability_watch().tick()
-        hall.manager = TournamentManager(parts.store, parts.lanes, parts.data, parts.statements)
+        hall.manager = TournamentManager(parts.store, parts.lanes, parts.data)
         hall.turn()
         assert len(hall.matches) == 3
         hall.lose(PLAYERS[0])
         hall.turn()
+        left = WithdrawPlayer(account=PLAYERS[1], kind="silent", text=bytes(32))
+        hall.must(ORGANISER, left)
+        hall.turn()
     assert len(hall.state.reports) == 2
+    assert all(hall.bench.state(one.board).over for one in hall.matches.values())
     denied: Any = judge.execute_command("ACL", "LOG")
     assert denied == []
 

@@ -51,7 +51,7 @@ def turn(api: Api) -> None:
     """Have the manager act on all that is known."""
     api.caught_up()
     parts = api.parts
-    TournamentManager(parts.store, parts.lanes, parts.data, parts.statements).tick()
+    TournamentManager(parts.store, parts.lanes, parts.data).tick()
 
 
 def test_a_tournament_is_made_once_for_a_key_with_location_and_receipt_of_its_own_number(

@@ -7,7 +7,6 @@ import pytest
 from domain.errors import Code
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
-from infra.people.statements import Statements
 from services.language import LOCAL, Language
 from services.language.invocation import Origin
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
@@ -23,8 +22,7 @@ class Hall(Terminal):
     def run_manager(self) -> None:
         app = self.app
         _ = app.tournaments  # which is up to now
-        statements = Statements(app.client, lambda: 4)
-        TournamentManager(app.store, app._lanes, app.client, statements).tick()
+        TournamentManager(app.store, app._lanes, app.client).tick()
         _ = app.tournaments
 
     def accepted(self, line: str) -> str:

@@ -81,7 +81,7 @@ def managed(api: Api, page: str, seen: Callable[[dict[int, PairedMatch]], object
         store = RedisStore(client, Mode.FSYNC)
         woken: list[Lane] = []
         lanes = LaneLeases(client, woken.append)
-        manager = TournamentManager(store, lanes, client, api.parts.statements)
+        manager = TournamentManager(store, lanes, client)
 
         def turned() -> object:
             api.caught_up()

@@ -41,7 +41,7 @@ def manage(api: Api, number: int, seen: Callable[[int], object]) -> None:
     with api.server.client(blocking_timeout=5) as client:
         lanes = LaneLeases(client, woken.append)
         store = RedisStore(client, Mode.FSYNC)
-        manager = TournamentManager(store, lanes, client, api.parts.statements)
+        manager = TournamentManager(store, lanes, client)
 
         def turned() -> object:
             api.caught_up()

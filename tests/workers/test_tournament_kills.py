@@ -26,7 +26,6 @@ POINTS = [point for point in FAILPOINTS if point.startswith("tournament.")]
 TICK = """
 import sys
 from infra.durability.durability import Mode
-from infra.people.statements import Statements
 from infra.redis.clients import make_client
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
@@ -34,8 +33,7 @@ from workers.tournament_manager import TournamentManager
 
 with make_client(sys.argv[1]) as client:
     store = RedisStore(client, Mode.FSYNC)
-    statements = Statements(client, lambda: store.layout().shards)
-    TournamentManager(store, LaneLeases(client, [].append), client, statements).tick()
+    TournamentManager(store, LaneLeases(client, [].append), client).tick()
 """
 """The manager in a process of its own."""
 
