@@ -18,9 +18,9 @@ from bench.served import serving, start_matches
 from bench.workload import endless
 from domain.game.engine import RobotLevel
 from domain.match.commands import CommandEnvelope, StartMatch
-from domain.match.events import command_id
 from domain.match.history import unpack_snapshot
 from domain.match.state import ROBOT_ACCOUNTS
+from domain.records import command_id
 from domain.rules import latest_rules, rules_id
 from infra.settings.settings import Settings
 from services.app.context import App

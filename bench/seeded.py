@@ -26,7 +26,7 @@ from domain.clocks.time_control import TimeControl
 from domain.match.commands import CommandEnvelope, command_digest, encode_command
 from domain.match.decide import decide
 from domain.match.decision import Decision
-from domain.match.events import AccountId, MatchStarted
+from domain.match.events import MatchStarted
 from domain.match.history import (
     EMPTY_SNAPSHOT,
     NO_HASH,
@@ -39,6 +39,7 @@ from domain.match.history import (
     pack_snapshot,
 )
 from domain.match.state import MatchState, next_due
+from domain.records import AccountId
 from infra.log.log_writer import LogWriter
 from infra.objects.files import FileObjects
 from infra.projections import finished_matches, match_lists

@@ -17,7 +17,7 @@ from bench.harness import BenchEnvironment
 from bench.workload import PlannedGame, moves, starts
 from domain.clocks.time_control import TimeControl
 from domain.match.commands import CommandEnvelope, PlayMove, StartMatch
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.accounts import Accounts
 from infra.people.tokens import Scope
 from infra.settings.settings import Settings

@@ -10,6 +10,7 @@ import msgspec
 from domain.clocks.time_control import TimeControl
 from domain.match import commands, events, history
 from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch, StartMatch
+from domain.records import command_id
 from domain.rules import latest_rules, rules_id
 from infra.archive.directory_pages import DirectoryEntry, MatchSummary
 
@@ -96,7 +97,7 @@ def resignations(played: Sequence[PlannedGame]) -> Iterator[CommandEnvelope]:
 def _sent(
     game: PlannedGame, number: int, actor: bytes, command: commands.Command
 ) -> CommandEnvelope:
-    id_ = events.command_id("bench", actor, f"{game.board}:{number}")
+    id_ = command_id("bench", actor, f"{game.board}:{number}")
     return CommandEnvelope(game.board, id_, actor, command)
 
 

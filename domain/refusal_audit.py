@@ -32,11 +32,11 @@ from domain.match.commands import (
     with_envelope,
 )
 from domain.match.decision import INTERNAL, Decision, DecisionContext, Rejection
-from domain.match.events import SERVER_ACCOUNT
 from domain.match.history import BrokenHistory, RefusedLeaf
 from domain.match.offers import OFFER_KINDS
 from domain.match.sentences import SAY
 from domain.match.state import MatchState, position_of
+from domain.records import SERVER_ACCOUNT
 from domain.rules import MissingRules, rules_by_id
 from domain.sentences import Sentence, Text
 from domain.tournament.state import TournamentState

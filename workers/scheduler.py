@@ -14,8 +14,8 @@ import msgspec
 from domain import aggregates
 from domain.errors import Code
 from domain.match.commands import Command, CommandEnvelope, tag_of
-from domain.match.events import SERVER_ACCOUNT, command_id
 from domain.match.history import PackedSnapshot
+from domain.records import SERVER_ACCOUNT, command_id
 from infra.process.failpoints import failpoint
 from infra.redis.keys import lane_of
 from infra.store.gateway import submission_of

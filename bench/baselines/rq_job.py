@@ -22,8 +22,8 @@ from bench.workload import PlannedGame
 from domain.match.commands import Command, CommandEnvelope, PlayMove, StartMatch
 from domain.match.decide import decide
 from domain.match.decision import Decision
-from domain.match.events import command_id
 from domain.match.history import PackedSnapshot, chain_events, pack_snapshot, unpack_snapshot
+from domain.records import command_id
 from infra.redis.clients import make_client
 
 _QUEUES: Final = ("peer-0", "peer-1")

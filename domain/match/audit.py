@@ -43,7 +43,6 @@ from domain.match.conditional_moves import (
 from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import (
-    SERVER_ACCOUNT,
     Absent,
     Accepted,
     Appealed,
@@ -91,6 +90,7 @@ from domain.match.history import (
     leaf_hash,
 )
 from domain.match.state import MatchState, Reason
+from domain.records import SERVER_ACCOUNT
 from domain.rules import Seat, rules_by_id
 from domain.tournament.events import TournamentEventBody
 from domain.tournament.recorded import possible_commands as recorded_commands

@@ -11,9 +11,7 @@ from domain.match.commands import EndVacation, FlagPlayer, RemindPlayer, StartVa
 from domain.match.deals import end_without_texts
 from domain.match.decision import Decision, DecisionContext, seat_to_move
 from domain.match.events import (
-    SERVER_ACCOUNT,
     Absent,
-    AccountId,
     Challenged,
     Declined,
     Ended,
@@ -32,6 +30,7 @@ from domain.match.history import EventEnvelope
 from domain.match.moves import leave_match
 from domain.match.sentences import SAY
 from domain.match.state import MatchState, Reason, deadline, deadline_of, initial, robot_level
+from domain.records import SERVER_ACCOUNT, AccountId
 from domain.rules import MissingRules, Seat, rules_by_id
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.match.events import RecordDecoder
+from domain.records import RecordDecoder
 from domain.rules import Seat
 from domain.sentences import Text, pack_text, unpack_text
 

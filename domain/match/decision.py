@@ -9,17 +9,10 @@ from domain.errors import Code, Refusal
 from domain.fairness import ChainSeed, SetupDraw
 from domain.match.commands import TEXT_LIMIT
 from domain.match.conditional_moves import ConditionalMovesBySeat
-from domain.match.events import (
-    AccountId,
-    Ended,
-    Event,
-    MatchStarted,
-    OfferAnswered,
-    Revealed,
-    Sealed,
-)
+from domain.match.events import Ended, Event, MatchStarted, OfferAnswered, Revealed, Sealed
 from domain.match.sentences import SAY
 from domain.match.state import MatchState
+from domain.records import AccountId
 from domain.rules import AnyRules, GameOutcome, Seat
 from domain.sentences import Text
 

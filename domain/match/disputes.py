@@ -14,19 +14,11 @@ from domain.clocks.time_control import DAY
 from domain.errors import Code, Refusal
 from domain.match.commands import GiveRuling, MakeAppeal, MakeClaim
 from domain.match.decision import Decision, seat_of
-from domain.match.events import (
-    AccountId,
-    Appealed,
-    Claimed,
-    Event,
-    ResultChanged,
-    Ruled,
-    SetBack,
-    TimeGiven,
-)
+from domain.match.events import Appealed, Claimed, Event, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.evolve import evolve
 from domain.match.sentences import SAY
 from domain.match.state import Case, MatchState, Reason, position_of
+from domain.records import AccountId
 from domain.rules import pack_position, rules_by_id
 
 CLAIMS_LIMIT: Final = 3

@@ -9,29 +9,9 @@ import msgspec
 from domain.clocks.match_clock import GivenTime
 from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment, SetupDraw
-from domain.records import (
-    SCHEMA,
-    SERVER_ACCOUNT,
-    AccountId,
-    CommandId,
-    EventBody,
-    RecordDecoder,
-    command_id,
-    decode_text,
-)
+from domain.records import AccountId, EventBody
 from domain.rules import Seat
 from domain.tournament.events import TournamentEvent
-
-__all__ = [
-    "SCHEMA",
-    "SERVER_ACCOUNT",
-    "AccountId",
-    "CommandId",
-    "EventBody",
-    "RecordDecoder",
-    "command_id",
-    "decode_text",
-]
 
 
 class MatchStarted(EventBody, frozen=True, tag="match-started"):

@@ -13,10 +13,8 @@ from msgspec.structs import replace
 from domain.clocks import match_clock as clocks
 from domain.clocks.match_clock import MatchClock
 from domain.match.events import (
-    SERVER_ACCOUNT,
     Absent,
     Accepted,
-    AccountId,
     Appealed,
     Called,
     Challenged,
@@ -59,6 +57,7 @@ from domain.match.state import (
     MatchState,
     initial,
 )
+from domain.records import SERVER_ACCOUNT, AccountId
 from domain.rules import Seat
 from domain.tournament.events import TournamentEventBody
 

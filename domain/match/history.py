@@ -17,25 +17,20 @@ from domain.clocks.match_clock import TURN_SIZE
 from domain.match.commands import CommandEnvelope, RevealText, StartVacation
 from domain.match.decision import Decision, Rejection
 from domain.match.events import (
-    SCHEMA,
-    SERVER_ACCOUNT,
     Absent,
-    AccountId,
-    CommandId,
     Event,
     Flagged,
     Imported,
     MatchStarted,
     Moved,
-    RecordDecoder,
     Resigned,
     Revealed,
     SetBack,
     Undone,
-    decode_text,
 )
 from domain.match.evolve import evolve
 from domain.match.state import MatchState, initial
+from domain.records import SCHEMA, SERVER_ACCOUNT, AccountId, CommandId, RecordDecoder, decode_text
 
 EVENT_LIMIT: Final = 65_535
 """The most bytes of an event, because log tiles have two bytes for the length of an entry."""

@@ -14,16 +14,7 @@ from domain.clocks.match_clock import seats_of_turns
 from domain.errors import Code, Refusal
 from domain.match.commands import ImportMatch
 from domain.match.decision import Decision
-from domain.match.events import (
-    SERVER_ACCOUNT,
-    AccountId,
-    Ended,
-    Gathered,
-    Imported,
-    ImportedResult,
-    MatchSource,
-    MatchStarted,
-)
+from domain.match.events import Ended, Gathered, Imported, ImportedResult, MatchSource, MatchStarted
 from domain.match.evolve import evolve
 from domain.match.history import EVENT_LIMIT, body_size
 from domain.match.sentences import SAY
@@ -37,6 +28,7 @@ from domain.match.state import (
     position_of,
     without_leavers,
 )
+from domain.records import SERVER_ACCOUNT, AccountId
 from domain.rules import AnyRules, MissingRules, Seat, pack_position, rules_by_id
 from domain.sentences import ENGLISH, Translation
 

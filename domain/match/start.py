@@ -37,11 +37,8 @@ from domain.match.deals import (
 )
 from domain.match.decision import Decision, DecisionContext
 from domain.match.events import (
-    SERVER_ACCOUNT,
-    AccountId,
     Called,
     Challenged,
-    CommandId,
     Committed,
     DealProposed,
     Gathered,
@@ -57,6 +54,7 @@ from domain.match.moves import decline_match
 from domain.match.offers import offer_deal
 from domain.match.sentences import SAY
 from domain.match.state import MatchState, robot_level
+from domain.records import SERVER_ACCOUNT, AccountId, CommandId
 from domain.rules import AnyRules, Seat, rules_by_id, rules_id
 
 _OF_DRAWS = ("--entropy", "--gather", "--commitment")

@@ -22,7 +22,8 @@ from domain.clocks import match_clock as clocks
 from domain.clocks.match_clock import MatchClock
 from domain.fairness import Commitment
 from domain.game.engine import LEVELS, RobotLevel
-from domain.match.events import AccountId, Ended, Imported, ImportedResult, MatchSource
+from domain.match.events import Ended, Imported, ImportedResult, MatchSource
+from domain.records import AccountId
 from domain.rules import AnyRules, Seat, pack_position, rules_by_id, unpack_position
 
 _PREFIX: Final = b"robot\0\0"

@@ -18,7 +18,6 @@ import msgspec
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import CommandId
 from domain.match.evolve import evolve
 from domain.match.history import (
     BrokenHistory,
@@ -36,6 +35,7 @@ from domain.match.history import (
 )
 from domain.match.state import MatchState, cache_position, initial
 from domain.ratings import ranking
+from domain.records import CommandId
 from infra.archive.directory_pages import DirectoryEntry, DirectoryPage, MatchSummary, page_number
 from infra.objects.port import ObjectStoreError
 from infra.redis.keys import shard_of

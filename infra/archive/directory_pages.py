@@ -10,7 +10,7 @@ from typing import Final, Self
 
 import msgspec
 
-from domain.match.events import AccountId, CommandId, RecordDecoder
+from domain.records import AccountId, CommandId, RecordDecoder
 from domain.rules import Seat
 from infra.log.tiles import number_path
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import CommandId
 from domain.match.history import PackedSnapshot
+from domain.records import CommandId
 from infra.archive.archive import Archive, ArchivedMatch
 from infra.archive.directory_pages import DirectoryEntry
 from infra.durability.durability import Mode

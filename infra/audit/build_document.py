@@ -12,7 +12,7 @@ import msgspec
 from redis.exceptions import ResponseError
 
 from domain.match.clocks import clock_turns
-from domain.match.events import AccountId, CommandId, MatchStarted, Sealed
+from domain.match.events import MatchStarted, Sealed
 from domain.match.history import (
     EventEnvelope,
     PackedSnapshot,
@@ -24,6 +24,7 @@ from domain.match.history import (
     replay,
 )
 from domain.match.state import MatchState
+from domain.records import AccountId, CommandId
 from domain.rules import rules_by_id
 from infra.audit.match_document import (
     FORMAT,

@@ -16,7 +16,7 @@ import msgspec
 from domain.errors import Refusal
 from domain.match.clocks import clock_turns
 from domain.match.commands import ImportMatch
-from domain.match.events import SCHEMA, CommandId, Imported
+from domain.match.events import Imported
 from domain.match.history import (
     EventEnvelope,
     RefusedLeaf,
@@ -28,6 +28,7 @@ from domain.match.history import (
 )
 from domain.match.imports import DOCUMENT, describe_import, import_command
 from domain.match.state import ImportedMatch, MatchState
+from domain.records import SCHEMA, CommandId
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
 from infra.audit.check_log import check_anchor, check_proofs, places

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from domain.match.events import SCHEMA
 from domain.match.history import NO_HASH, AnchorLeaf, decode_anchor, is_event, leaf_hash
+from domain.records import SCHEMA
 from infra.audit.build_document import drawn_chain
 from infra.audit.draws import KnownSeeds
 from infra.audit.faults import EvidenceFault, count, fault_at, require

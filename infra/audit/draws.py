@@ -8,8 +8,9 @@ import msgspec
 
 from domain.fairness import CHAIN_LENGTH, SetupDraw, earlier_seed
 from domain.match.deals import DealKind, deal_kind
-from domain.match.events import SCHEMA, SERVER_ACCOUNT, MatchStarted, Revealed, Sealed, Withheld
+from domain.match.events import MatchStarted, Revealed, Sealed, Withheld
 from domain.match.history import AnchorLeaf, BrokenHistory, EventEnvelope, decode_anchor
+from domain.records import SCHEMA, SERVER_ACCOUNT
 
 DEALS: Final[Mapping[DealKind, str]] = {
     DealKind.ALONE: (

@@ -10,8 +10,9 @@ from typing import Final
 
 import msgspec
 
-from domain.match.events import CommandId, MatchStarted, OfferAnswered, Revealed, Sealed
+from domain.match.events import MatchStarted, OfferAnswered, Revealed, Sealed
 from domain.match.history import AnchorLeaf, EventEnvelope, RefusedLeaf, decode_leaf
+from domain.records import CommandId
 from infra.redis.keys import shard_of
 
 _MOST_FAULTS: Final = 100

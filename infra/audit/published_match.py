@@ -9,8 +9,8 @@ from typing import Final
 
 import msgspec
 
-from domain.match.events import SCHEMA
 from domain.match.history import BrokenHistory, EventEnvelope, RefusedLeaf, leaf_hash
+from domain.records import SCHEMA
 from infra.audit.match import CheckedMatch
 from infra.log.key_files import LogKeyError
 from infra.log.published_log import LogDamagedError, PublishedLog

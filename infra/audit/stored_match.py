@@ -24,13 +24,13 @@ from redis.exceptions import ResponseError
 
 from domain import aggregates
 from domain.errors import Code, Refusal
-from domain.match.events import CommandId
 from domain.match.history import (
     BrokenHistory,
     PackedSnapshot,
     RefusedLeaf,
     decode_refusal,
 )
+from domain.records import CommandId
 from infra.audit.build_document import Additions, ReadMatch, ServerLogs, build_document
 from infra.audit.draws import AnchorOf, KnownSeeds
 from infra.audit.match import AcceptedCommand, CheckedMatch, MatchAudit

@@ -11,7 +11,7 @@ from secrets import token_hex
 
 import redis
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.languages.wording import Wording, wording
 from infra.mail.composer import EmailText
 from infra.mail.email import Email, Purpose

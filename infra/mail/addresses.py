@@ -22,7 +22,7 @@ import msgspec
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.mail.smtp_client import clean_reply
 from infra.mail.verification_codes import VerificationCodes, wrong_code
 from infra.people.accounts import Account, Accounts, MailAddress, Profile

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.rules import Seat
 from domain.sentences import ENGLISH
 from infra.mail.progress import DigestItem

@@ -24,7 +24,7 @@ from typing import Final
 
 import msgspec
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.mail.addresses import ServerAddresses
 from infra.people.masthead import USUAL_NAME
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.mail.email import Email, check_email
 from infra.people.accounts.usernames import mailbox
 from infra.redis import mail_keys as keys

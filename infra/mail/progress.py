@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.redis import mail_keys as keys
 from infra.redis import scripts
 

@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.mail.progress import LogCursor
 from infra.people.account_macs import read_mac_key
 from infra.projections.notices import NoticeDetail, NoticeKind, PlayerNotice

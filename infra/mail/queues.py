@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from domain.match.events import AccountId, CommandId
+from domain.records import AccountId, CommandId
 from infra.mail.push import PushQueue, QueuedPush
 from infra.people.messages import CHAT_LIMIT, MessageKind, MessageStore, PlayerMessage
 from infra.people.push_subscriptions import PushSubscriptions

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.account_macs import MacKeyError, read_mac_key
 
 _TEXT: Final = re.compile(r"([0-9a-f]{16})-([0-9a-f]{32})")

@@ -13,7 +13,7 @@ import msgspec
 import redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.accounts.usernames import mailbox
 from infra.redis import mail_keys as keys
 from infra.sentences import SAY

@@ -9,7 +9,7 @@ from typing import Final
 import redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.redis import keys, scripts
 
 _INDEX: Final = scripts.Script("index_under_account")

@@ -40,7 +40,7 @@ import msgspec
 import redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.rules import Seat
 from domain.sentences import Text
 from infra.people.account_index import index_under_account

@@ -22,7 +22,7 @@ from typing import Final
 
 import msgspec
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.process.synced_files import sync_folder, write_synced
 
 logger = logging.getLogger(__name__)

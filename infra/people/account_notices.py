@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.message_notices import (
     BORN_MARK,
     MessageNotice,

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.redis import keys
 
 TERMINAL: Final[AccountId] = b""

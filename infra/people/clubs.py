@@ -24,7 +24,7 @@ import msgspec
 import redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId, CommandId
+from domain.records import AccountId, CommandId
 from infra.people.account_index import index_under_account
 from infra.people.accounts.usernames import skeleton
 from infra.people.sessions import new_id

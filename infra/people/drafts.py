@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from domain.match.events import AccountId, CommandId
+from domain.records import AccountId, CommandId
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.sessions import body_of
 
 STEP_SECONDS: Final = 600

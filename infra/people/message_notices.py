@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 import redis
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.projections.notices import (
     MOST_NOTICES,
     NoticeKind,

@@ -31,7 +31,7 @@ import msgspec
 import redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId, CommandId
+from domain.records import AccountId, CommandId
 from infra.people.account_index import index_under_account
 from infra.people.account_lists import MUTED, AccountList
 from infra.people.message_notices import BORN_MARK, MessageNotice, MessageNotices

@@ -19,7 +19,7 @@ import msgspec
 import redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.account_index import index_under_account
 from infra.people.sessions import new_id
 from infra.people.texts import read_text

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.redis import keys, mail_keys
 from infra.redis.reads import Read, read_all
 

@@ -21,7 +21,7 @@ import msgspec
 import redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.rate_limits import (
     LOCAL,
     LoginRateLimit,

@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from domain.match.events import AccountId, CommandId
+from domain.records import AccountId, CommandId
 from infra.people.account_index import account_deleted
 from infra.redis import keys, scripts
 

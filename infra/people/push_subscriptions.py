@@ -16,7 +16,7 @@ import msgspec
 import redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.account_index import index_under_account
 from infra.people.sessions import Sessions
 from infra.people.tokens import Tokens

@@ -47,7 +47,7 @@ from limits.storage import RedisStorage
 from limits.strategies import FixedWindowRateLimiter
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.sentences import Sentence
 from infra.people.account_macs import MacKeyError, read_mac_key
 from infra.process.metrics import SECURITY_EVENTS

@@ -34,7 +34,7 @@ import redis
 from msgspec.structs import asdict, replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.account_index import index_under_account
 from infra.people.rate_limits import SecurityEvent, note_security
 from infra.redis import keys

@@ -20,7 +20,7 @@ import msgspec
 import redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId, CommandId
+from domain.records import AccountId, CommandId
 from infra.people.account_index import index_under_account
 from infra.people.texts import read_text
 from infra.redis import keys

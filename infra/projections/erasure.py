@@ -14,7 +14,7 @@ from typing import Any, Final
 import redis
 from msgspec.structs import replace
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.projections.archived_places import archived_key
 from infra.projections.buckets import (
     HISTORY,

@@ -21,7 +21,7 @@ import msgspec
 import redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.archive.directory_pages import DirectoryEntry
 from infra.projections.archived_places import FinishedLists, ListKey, Place
 from infra.projections.buckets import HISTORY, Bucket, Owner, RedisRead, RedisWrite

@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.projections.buckets import HEAD_TO_HEAD
 from infra.projections.generations import Query
 from infra.projections.projection import (

@@ -14,10 +14,11 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.match.events import AccountId, Imported, Moved, SetBack
+from domain.match.events import Imported, Moved, SetBack
 from domain.match.evolve import fold
 from domain.match.history import EventEnvelope
 from domain.match.state import MatchState, Reason, positions
+from domain.records import AccountId
 from domain.rules import rules_by_id
 from infra.projections.buckets import SCORES, Bucket, RedisRead, RedisWrite
 from infra.projections.generations import Query

@@ -7,10 +7,10 @@ from typing import Any, Final, assert_never
 import msgspec
 
 from domain.match import events
-from domain.match.events import AccountId
 from domain.match.evolve import without_invited
 from domain.match.history import EventEnvelope
 from domain.match.state import CurrentOffer
+from domain.records import AccountId
 from domain.rules import Seat
 from domain.tournament.events import TournamentEventBody
 from infra.projections.buckets import LISTS, Arg, Bucket, Owner, RedisRead, RedisWrite

@@ -26,8 +26,8 @@ from typing import Any, Final, TypeAlias
 import msgspec
 import redis
 
-from domain.match.events import AccountId
 from domain.match.state import CurrentOffer
+from domain.records import AccountId
 from domain.rules import Seat
 from infra.projections.archived_places import last_of, queue_last, queue_size, size_of
 from infra.projections.buckets import LISTS, Bucket

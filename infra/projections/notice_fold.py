@@ -11,9 +11,10 @@ from typing import Any, Final, assert_never
 import msgspec
 
 from domain.match import events
-from domain.match.events import SERVER_ACCOUNT, AccountId, Challenged, Event, MatchStarted
+from domain.match.events import Challenged, Event, MatchStarted
 from domain.match.history import EventEnvelope
 from domain.match.state import Reason, robot_level
+from domain.records import SERVER_ACCOUNT, AccountId
 from domain.rules import Seat
 from domain.tournament.events import TournamentEventBody
 from infra.projections.buckets import NOTICES, Bucket, RedisRead, RedisWrite

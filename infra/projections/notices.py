@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.rules import Seat
 from infra.projections.buckets import NOTICES
 from infra.projections.generations import Query

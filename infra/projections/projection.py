@@ -15,8 +15,9 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.match.events import AccountId, Appealed, Claimed, Ruled
+from domain.match.events import Appealed, Claimed, Ruled
 from domain.match.history import EventEnvelope
+from domain.records import AccountId
 from domain.rules import Seat
 from infra.projections.buckets import (
     Bucket,

@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
-from domain.match.events import AccountId
 from domain.ratings import PROVISIONAL_MATCHES, UNIT, Skill
+from domain.records import AccountId
 from infra.projections.buckets import RATINGS, RedisRead, RedisWrite
 from infra.projections.generations import Query
 from infra.projections.projection import Fact, counted_result, revoked_result

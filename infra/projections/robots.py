@@ -19,8 +19,8 @@ import msgspec
 import redis
 
 from domain.game.engine import RobotLevel
-from domain.match.events import AccountId
 from domain.match.state import robot_level
+from domain.records import AccountId
 from infra.projections.buckets import ROBOTS, Bucket, RedisRead, RedisWrite
 from infra.projections.generations import Query
 from infra.projections.match_list_fold import evolve_kept

@@ -18,8 +18,9 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.match.events import AccountId, Declined, MatchStarted, Withheld
+from domain.match.events import Declined, MatchStarted, Withheld
 from domain.match.state import Reason
+from domain.records import AccountId
 from infra.projections.buckets import STANDINGS, Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.generations import Query
 from infra.projections.projection import (

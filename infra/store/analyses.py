@@ -31,8 +31,8 @@ from rq.serializers import JSONSerializer
 from domain.engine.match_analysis import ANALYSIS_VERSION
 from domain.engine.turning_points import AnalysedPosition, with_position
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
 from domain.match.state import MatchState
+from domain.records import AccountId
 from infra.redis import keys
 from infra.redis.clients import to_ms
 from infra.redis.rq_jobs import ANALYSE, ANALYSIS, ROBOTS, SUSPENDED, queue_key

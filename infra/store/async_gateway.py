@@ -24,8 +24,8 @@ from redis import asyncio as aredis
 
 from domain.errors import Refusal
 from domain.match.commands import CommandEnvelope
-from domain.match.events import CommandId
 from domain.match.history import PackedSnapshot
+from domain.records import CommandId
 from infra.process.failpoints import failpoint
 from infra.process.log_context import add_log_fields
 from infra.process.metrics import OUTCOMES_PENDING, count_submission, outcome_wait

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import redis
 
-from domain.match.events import CommandId
+from domain.records import CommandId
 from infra.redis import keys, scripts
 from infra.store.layout import Layout, Numbering
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import redis
 
 from domain.fairness import STORED_TEXT_BYTES, Commitment
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.redis import keys
 
 _LABEL: Final = b"matchpost-word-v1\0"

@@ -23,7 +23,7 @@ from typing import Any, Final
 import msgspec
 
 from domain.errors import Code
-from domain.match.events import CommandId, RecordDecoder
+from domain.records import CommandId, RecordDecoder
 from domain.sentences import Text, pack_text, unpack_text
 
 NUMBERED_CODES: Final = (

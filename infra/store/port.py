@@ -37,8 +37,8 @@ from typing import Final, Protocol
 
 import msgspec
 
-from domain.match.events import AccountId, CommandId
 from domain.match.history import PackedSnapshot
+from domain.records import AccountId, CommandId
 from infra.store.layout import Layout
 from infra.store.log_streams import NextLeaves, ShardNews
 from infra.store.refused_commands import NO_REFUSED, RefusedId

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import redis
 
-from domain.match.events import AccountId, CommandId
 from domain.match.history import PackedSnapshot
+from domain.records import AccountId, CommandId
 from infra.durability.durability import Mode
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms

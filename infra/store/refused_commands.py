@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import redis
 
 from domain.match.commands import without_envelope
-from domain.match.events import AccountId, CommandId
+from domain.records import AccountId, CommandId
 from infra.redis import keys
 
 KEPT_LIMIT: Final = 1_024

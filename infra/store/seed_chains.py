@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Final
 
 from domain.fairness import CHAIN_LENGTH, SEED_BYTES, ChainSeed, previous_seed
-from domain.match.events import SCHEMA
 from domain.match.history import AnchorLeaf, decode_anchor, encode_event
+from domain.records import SCHEMA
 from infra.process.synced_files import overwrite_synced, sync_folder, write_synced
 from infra.store.port import SeedChain, Store
 

@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from domain.match.events import CommandId
 from domain.match.history import PackedSnapshot
+from domain.records import CommandId
 from infra.redis import keys
 from infra.redis.reads import Read, read_strings
 

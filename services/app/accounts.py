@@ -11,8 +11,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
 from domain.match.state import robot_level
+from domain.records import AccountId
 from infra.mail.account_changes import erase_mail
 from infra.people.accounts import Account, Profile
 from infra.people.accounts.usernames import Lookalikes

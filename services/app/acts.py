@@ -3,7 +3,7 @@
 from typing import Final
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.acts import MOST_OF_REASON, TERMINAL, Act, RecordedAct
 from services.app.context import App
 from services.app.refusal_words import SAY

@@ -9,7 +9,7 @@ import msgspec.inspect
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.admission import (
     MOST_DAYS,
     MOST_OF_NOTE,

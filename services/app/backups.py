@@ -10,7 +10,7 @@ import msgspec
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.backup.copying import ServerCopies
 from infra.backup.fetching import fetched_data
 from infra.backup.notes import BackupNotes, BackupPlace

@@ -7,18 +7,11 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.disputes import APPEAL_MS
-from domain.match.events import (
-    AccountId,
-    Appealed,
-    Claimed,
-    ResultChanged,
-    Ruled,
-    SetBack,
-    TimeGiven,
-)
+from domain.match.events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.evolve import ply_after
 from domain.match.history import EventEnvelope, decode_event
 from domain.match.state import MatchState
+from domain.records import AccountId
 from infra.people.statements import Statement
 from infra.projections.cases import OpenCase
 from services.app.context import App

@@ -9,10 +9,10 @@ from domain.clocks.time_control import write_time_control
 from domain.errors import Code, Refusal
 from domain.game.engine import RobotLevel
 from domain.match.commands import CommandEnvelope, DeclineMatch
-from domain.match.events import AccountId, command_id
 from domain.match.moves import may_decline
 from domain.match.start import StartOptions, check_players, read_start_options
 from domain.match.state import MatchState
+from domain.records import AccountId, command_id
 from domain.rules import AnyRules, rules_id
 from infra.people.challenges import Challenge, ChallengeState, Proposal
 from infra.people.challenges.record import challenge_start

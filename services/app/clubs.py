@@ -12,8 +12,8 @@ import msgspec
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
 from domain.match.state import robot_level
+from domain.records import AccountId
 from infra.people.accounts import AccountRole
 from infra.people.acts import Act
 from infra.people.admission import SignupLink

@@ -13,9 +13,9 @@ from domain.match.conditional_moves import (
     unpack,
 )
 from domain.match.decision import seat_of
-from domain.match.events import AccountId
 from domain.match.history import Snapshot
 from domain.match.state import MatchState, position_of
+from domain.records import AccountId
 from domain.rules import AnyRules, Seat, rules_by_id
 from services.app.context import Actor, App
 from services.app.matches import check_exists, read_snapshot

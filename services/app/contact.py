@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
 from domain.match.state import MatchState, robot_level
+from domain.records import AccountId
 from domain.sentences import Sentence
 from infra.projections.match_lists import MatchFilter as Listed
 from services.app.context import App

@@ -19,7 +19,7 @@ import msgspec
 import redis
 from redis import asyncio as aredis
 
-from domain.match.events import AccountId, CommandId, command_id
+from domain.records import AccountId, CommandId, command_id
 from infra.archive.archive import Archive
 from infra.archive.store import AsyncStoreWithArchive, StoreWithArchive
 from infra.durability.durability import DurabilityNotes, Mode, Occasion, verify

@@ -14,8 +14,8 @@ import msgspec
 import redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
 from domain.match.state import MatchState
+from domain.records import AccountId
 from infra.redis import keys
 from infra.store.outcomes import parse
 from services.app.context import Actor, App

@@ -17,10 +17,11 @@ from domain.errors import Code, Refusal
 from domain.match.commands import Command, CommandEnvelope, GiveRuling, MakeAppeal, MakeClaim
 from domain.match.decision import seat_of
 from domain.match.disputes import decide_dispute, open_case
-from domain.match.events import AccountId, Appealed, CommandId, Event, Ruled
+from domain.match.events import Appealed, Event, Ruled
 from domain.match.evolve import evolve
 from domain.match.history import decode_event
 from domain.match.state import Case, MatchState
+from domain.records import AccountId, CommandId
 from domain.rules import Seat, rules_by_id
 from infra.people.rate_limits import SecurityEvent, note_security
 from infra.people.statements import MOST_STATEMENTS, Statement

@@ -8,8 +8,8 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.decision import seat_of
-from domain.match.events import AccountId
 from domain.match.state import MatchState, position_of
+from domain.records import AccountId
 from domain.rules import rules_by_id
 from domain.sentences import Sentence
 from infra.people.drafts import Draft

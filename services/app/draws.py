@@ -16,18 +16,10 @@ from domain.errors import Code, Refusal
 from domain.fairness import ENTROPY_TEXT_LIMIT, Commitment, entropy_text
 from domain.match.commands import AnswerOffer, CommandEnvelope, RevealText
 from domain.match.deals import deal_kind
-from domain.match.events import (
-    AccountId,
-    Called,
-    CommandId,
-    Committed,
-    Event,
-    Gathered,
-    MatchStarted,
-    command_id,
-)
+from domain.match.events import Called, Committed, Event, Gathered, MatchStarted
 from domain.match.history import EventEnvelope, decode_event
 from domain.match.state import MatchState
+from domain.records import AccountId, CommandId, command_id
 from infra.audit.draws import DEALS
 from infra.store.draw_texts import DrawTexts
 from services.app.context import App

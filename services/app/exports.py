@@ -17,7 +17,7 @@ import msgspec
 from msgspec import UNSET
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId, Challenged, MatchStarted
+from domain.match.events import Challenged, MatchStarted
 from domain.match.history import (
     NO_HASH,
     RefusedLeaf,
@@ -27,6 +27,7 @@ from domain.match.history import (
     leaf_hash,
 )
 from domain.match.state import MatchState
+from domain.records import AccountId
 from infra.audit.build_document import Additions, ReadMatch, ServerLogs, build_document
 from infra.audit.match_document import (
     DocumentError,

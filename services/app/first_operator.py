@@ -1,7 +1,7 @@
 """The first operator: the player who opens the link that `matchpost serve` prints, and confirms it."""
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.accounts import AccountRole
 from infra.people.first_operator import FirstOperatorLink
 from services.app.accounts import own_profile

@@ -9,7 +9,7 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.decision import seat_of
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.account_lists import PINNED, WATCHED, FollowList
 from infra.projections.match_lists import MatchListRow
 from infra.redis.reads import read_all

@@ -17,10 +17,11 @@ from domain.match.commands import CommandEnvelope, ImportMatch
 from domain.match.decide import decide
 from domain.match.decision import Rejection
 from domain.match.disputes import open_case
-from domain.match.events import SERVER_ACCOUNT, AccountId, Imported, MatchSource, command_id
+from domain.match.events import Imported, MatchSource
 from domain.match.history import decode_event, is_event, leaf_hash, replay
 from domain.match.imports import DOCUMENT, RECORD, import_command
 from domain.match.state import MatchState, Reason
+from domain.records import SERVER_ACCOUNT, AccountId, command_id
 from domain.rules import AnyRules, Seat, rules_by_id
 from infra.audit.build_document import ReadMatch
 from infra.audit.check_document import check_document

@@ -23,9 +23,10 @@ from domain.engine.robot_move import match_seed
 from domain.errors import Code, Refusal
 from domain.match.conditional_moves import ConditionalMoves, unpack
 from domain.match.deals import DealKind, deal_kind
-from domain.match.events import AccountId, MatchPaired
+from domain.match.events import MatchPaired
 from domain.match.history import PackedSnapshot, Snapshot, decode_event, unpack_snapshot
 from domain.match.state import MatchState, Reason, first_position, positions, robot_level
+from domain.records import AccountId
 from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
 from domain.sentences import Text
 from infra.people.statements import Statement

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from domain.errors import Code, Refusal
 from domain.match.decision import seat_of
-from domain.match.events import AccountId, CommandId
+from domain.records import AccountId, CommandId
 from infra.people.messages import BOX_LIMIT, BROADCAST_LIMIT, MOST_RECIPIENTS, PlayerMessage
 from infra.people.rate_limits import SecurityEvent, note_security
 from services.app.acts import Act, record_act

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.decision import seat_of
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.sentences import ENGLISH, Sentence
 from infra.languages.wording import capitalised, wording
 from infra.people.acts import Act

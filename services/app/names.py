@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from domain.match.events import AccountId
 from domain.match.state import ROBOT_ACCOUNTS
+from domain.records import AccountId
 from domain.sentences import ENGLISH, Sentences, Translation, list_in_words
 from services.app.context import App
 

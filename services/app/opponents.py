@@ -13,8 +13,8 @@ import msgspec
 from domain.engine.robot_move import choose_move
 from domain.errors import Code, Refusal
 from domain.game.engine import RobotLevel
-from domain.match.events import AccountId, CommandId
 from domain.match.state import ROBOT_ACCOUNTS, robot_level, robot_name
+from domain.records import AccountId, CommandId
 from domain.rules import AnyRules, latest_rules
 from infra.people.challenges import Challenge
 from infra.people.pending_starts import MOST_ROBOT_MATCHES, MOST_SLOW_MATCHES, PendingStart

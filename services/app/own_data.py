@@ -11,9 +11,9 @@ import msgspec
 
 from domain.aggregates import TournamentSnapshot, unpack
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
 from domain.match.history import decode_event
 from domain.match.state import MatchState
+from domain.records import AccountId
 from infra.people.messages import CHAT_LIMIT, PlayerMessage
 from infra.people.own_traces import read_traces
 from infra.people.push_subscriptions import PushSubscription

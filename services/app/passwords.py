@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.accounts.second_factors import SETTLING_DAYS
 from infra.people.password_resets import PasswordResets
 from services.app.account_rows import AccountRow, check_row

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.sentences import Text
 from infra.languages.catalogues import languages
 from infra.log.key_files import keys_folder

@@ -8,7 +8,7 @@ import secrets
 from typing import Final, NamedTuple
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.login_steps import LoginStep
 from infra.people.openid import Provider
 from infra.sentences import SAY as OF_ACCOUNTS

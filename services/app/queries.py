@@ -11,9 +11,9 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.game.protocol import PuzzleScore
-from domain.match.events import AccountId
 from domain.match.history import PackedSnapshot, replay, unpack_snapshot
 from domain.match.state import MatchState, positions
+from domain.records import AccountId
 from domain.rules import AnyRules, rules_by_id
 from infra.people.accounts import Profile
 from infra.projections.finished_matches import FinishedMatchRow as FinishedRow

@@ -15,8 +15,8 @@ import msgspec
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from domain.match.events import CommandId
 from domain.match.history import NO_HASH, decode_event, decode_refusal, is_event, leaf_hash
+from domain.records import CommandId
 from domain.sentences import ENGLISH, Translation, text_in
 from infra.store.async_gateway import AsyncStore
 from infra.store.outcomes import CommandOutcome, parse

@@ -10,10 +10,10 @@ from domain.clocks.time_control import TimeControl
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope
 from domain.match.decision import seat_of
-from domain.match.events import SERVER_ACCOUNT, AccountId, CommandId, command_id
 from domain.match.history import decode_event
 from domain.match.start import StartOptions, start_command
 from domain.match.state import MatchState
+from domain.records import SERVER_ACCOUNT, AccountId, CommandId, command_id
 from domain.rules import latest_rules, rules_by_id
 from services.app.context import Actor, App
 from services.app.draws import DrawPart

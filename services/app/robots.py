@@ -25,9 +25,9 @@ from domain.engine.search import evaluate
 from domain.errors import Code, Refusal
 from domain.game.engine import RobotLevel
 from domain.match.commands import CommandEnvelope
-from domain.match.events import AccountId
 from domain.match.offers import DEAL
 from domain.match.state import MatchState, position_of, positions, robot_level
+from domain.records import AccountId
 from domain.rules import Seat, rules_by_id
 from infra.process.failpoints import failpoint
 from infra.store.failures import RobotFailures

@@ -1,7 +1,7 @@
 """Roles: operators, moderators and arbiters, and what needs one."""
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.accounts import AccountRole
 from infra.people.acts import TERMINAL, Act
 from services.app.context import App

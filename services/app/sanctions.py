@@ -3,7 +3,7 @@
 from typing import Final
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.moderation import DAY_MS, Sanction, SanctionKind
 from infra.sentences import day_of
 from services.app.context import App

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.accounts.record import Account, Passkey
 from infra.people.accounts.second_factors import (
     MOST_PASSKEYS,

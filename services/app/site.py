@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.sentences import ENGLISH
 from infra.languages.catalogues import languages
 from infra.people.logos import MOST_BYTES, MOST_PIXELS, logo_name

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from domain.clocks.time_control import DAY
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, StartMatch
-from domain.match.events import SERVER_ACCOUNT, AccountId, CommandId
 from domain.match.history import decode_event
 from domain.match.start import (
     StartOptions,
@@ -19,6 +18,7 @@ from domain.match.start import (
     with_commitments,
 )
 from domain.match.state import MatchState, robot_level
+from domain.records import SERVER_ACCOUNT, AccountId, CommandId
 from domain.rules import AnyRules
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS, PendingStart
 from services.app import contact

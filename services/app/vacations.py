@@ -12,7 +12,8 @@ from domain.clocks.time_control import DAY, year_of
 from domain.clocks.vacation import Vacation, Vacations, running_vacation
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, EndVacation, StartVacation
-from domain.match.events import AccountId, Challenged, MatchStarted, command_id
+from domain.match.events import Challenged, MatchStarted
+from domain.records import AccountId, command_id
 from infra.people.accounts import Account
 from infra.people.accounts.record import vacations_of
 from infra.projections.buckets import LISTS

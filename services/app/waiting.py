@@ -11,9 +11,9 @@ from typing import Final
 
 import msgspec
 
-from domain.match.events import AccountId
 from domain.match.history import PackedSnapshot, unpack_snapshot
 from domain.match.state import deadline
+from domain.records import AccountId
 from domain.rules import rules_by_id
 from domain.sentences import ENGLISH, Translation
 from infra.people.account_lists import FollowList

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
 from domain.match.state import MatchState
+from domain.records import AccountId
 from infra.audit.faults import NotCheckableError
 from infra.settings.settings import Settings
 from services.app.context import App

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from domain.clocks.time_control import DAY
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.rules import latest_rules
 from services.app import challenges
 from services.app.start import start_by_name

@@ -18,10 +18,10 @@ from domain.clocks.time_control import DAY
 from domain.engine.robot_move import choose_move
 from domain.game.engine import RobotLevel
 from domain.match.commands import Command, CommandEnvelope, PlayMove
-from domain.match.events import SERVER_ACCOUNT, AccountId
 from domain.match.history import unpack_snapshot
 from domain.match.start import read_start_options, start_command
 from domain.match.state import ROBOT_ACCOUNTS, MatchState, position_of, robot_name
+from domain.records import SERVER_ACCOUNT, AccountId
 from domain.rules import rules_by_id
 from infra.people.accounts import Account, AccountRole, create_robot_accounts
 from services.app.disputes import AppealAction, ClaimAction, RuleAction, dispute

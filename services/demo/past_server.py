@@ -17,8 +17,8 @@ from argon2 import PasswordHasher
 from domain.match.commands import CommandEnvelope
 from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext, Rejection
-from domain.match.events import command_id
 from domain.match.state import MatchState
+from domain.records import command_id
 from infra.log.key_files import keys_folder
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import Accounts

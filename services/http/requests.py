@@ -22,7 +22,7 @@ from litestar import Request
 from litestar.connection import ASGIConnection
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.sentences import ENGLISH, Sentence, Text, Translation
 from infra.languages.catalogues import languages
 from infra.people.rate_limits import CommandRateLimit, NetworkRateLimit, RateBudget

@@ -3,7 +3,7 @@
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.sentences import ENGLISH, Translation
 from services.app.receipts import Answered
 

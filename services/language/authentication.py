@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
 from domain.match.start import read_start_options
+from domain.records import AccountId
 from services.app.accounts import authenticate
 from services.app.context import App
 from services.language.invocation import Origin

@@ -5,8 +5,8 @@ from typing import Final
 
 import msgspec
 
-from domain.match.events import AccountId
 from domain.match.state import MatchState
+from domain.records import AccountId
 from domain.rules import AnyRules, latest_rules
 from infra.languages.wording import Wording
 from infra.people.accounts import Profile

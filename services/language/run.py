@@ -9,7 +9,7 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.languages.wording import IN_ENGLISH, Wording, wording
 from services.app.admission import members_only
 from services.app.context import Actor, App

@@ -8,8 +8,8 @@ Lines for a player whose mail came back.
 from collections.abc import Mapping, Sequence
 
 from domain.match.conditional_moves import ConditionalMove, ConditionalMoves
-from domain.match.events import AccountId
 from domain.match.state import MatchState
+from domain.records import AccountId
 from domain.sentences import text_in
 from infra.languages.wording import Wording
 from infra.people.accounts import Profile

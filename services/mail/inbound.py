@@ -14,7 +14,7 @@ import redis
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.languages.wording import IN_ENGLISH, Wording, wording
 from infra.mail.addresses import AddressStatus, ServerAddresses
 from infra.mail.email import clean_subject

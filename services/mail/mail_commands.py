@@ -14,8 +14,8 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
 from domain.match.state import MatchState, position_of
+from domain.records import AccountId
 from domain.rules import AnyRules
 from infra.people.masthead import USUAL_NAME
 from services.app.draws import read_text

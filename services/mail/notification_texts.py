@@ -7,10 +7,11 @@ player may see. It shows the match as it was after the command that caused the e
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from domain.match.events import AccountId, MatchStarted
+from domain.match.events import MatchStarted
 from domain.match.history import EventEnvelope, decode_event, replay, unpack_snapshot
 from domain.match.moves import may_decline
 from domain.match.state import MatchState, Reason
+from domain.records import AccountId
 from domain.rules import Seat
 from domain.sentences import Sentence
 from infra.languages.wording import Wording, wording

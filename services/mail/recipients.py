@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 
 from domain.errors import Refusal
-from domain.match.events import AccountId
 from domain.match.history import unpack_snapshot
+from domain.records import AccountId
 from domain.rules import rules_by_id
 from infra.mail.addresses import SeatClaim, ServerAddresses
 from infra.people.accounts import read_address

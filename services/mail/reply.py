@@ -16,8 +16,9 @@ import redis
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId, Moved
+from domain.match.events import Moved
 from domain.match.history import decode_event
+from domain.records import AccountId
 from infra.languages.wording import IN_ENGLISH, Wording
 from infra.mail.addresses import ServerAddresses, recipient_of
 from infra.mail.email import (

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.languages.wording import wording
 from infra.mail.push import LIFE_MS, PushMessage
 from infra.projections.notices import NoticeKind, PlayerNotice

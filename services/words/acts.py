@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.languages.wording import N_, Wording
 from infra.people.acts import TERMINAL, Act, RecordedAct
 from services.app.context import App

@@ -6,7 +6,6 @@ from typing import assert_never
 import msgspec
 
 from domain.match.events import (
-    SERVER_ACCOUNT,
     Absent,
     Accepted,
     Appealed,
@@ -44,6 +43,7 @@ from domain.match.events import (
 from domain.match.history import EventEnvelope
 from domain.match.imports import describe_source
 from domain.match.state import robot_level
+from domain.records import SERVER_ACCOUNT
 from domain.rules import Seat
 from domain.sentences import Text
 from domain.tournament.events import TournamentEventBody

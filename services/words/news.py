@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.rules import rules_by_id
 from infra.languages.wording import Wording
 from infra.people.account_notices import UnreadCounts

@@ -5,7 +5,7 @@ from io import RawIOBase
 from typing import Any, Final
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.rules import MissingRules, rules_by_id
 from infra.languages.wording import N_, Wording
 from services.app.context import App

@@ -22,7 +22,6 @@ from domain.match.commands import (
 )
 from domain.match.deals import DealKind, deal_kind
 from domain.match.events import (
-    SERVER_ACCOUNT,
     Called,
     Committed,
     MatchSource,
@@ -33,6 +32,7 @@ from domain.match.events import (
     Undone,
 )
 from domain.match.state import Reason, position_of
+from domain.records import SERVER_ACCOUNT
 from domain.rules import GameOutcome, rules_by_id
 from domain.rules.missing_rules import MissingRules
 from infra.redis import keys

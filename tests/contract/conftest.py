@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 from redis import Redis
 
-from domain.match.events import CommandId
 from domain.match.history import PackedSnapshot
+from domain.records import CommandId
 from infra.durability.durability import Mode
 from infra.redis.autopipeline import open_pipeline
 from infra.store.async_gateway import AsyncStore

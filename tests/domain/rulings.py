@@ -4,8 +4,9 @@ from typing import Any
 
 from domain.clocks.time_control import DAY
 from domain.match.commands import FlagPlayer, GiveRuling
-from domain.match.events import SERVER_ACCOUNT, SetBack, TimeGiven
+from domain.match.events import SetBack, TimeGiven
 from domain.match.state import position_of
+from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id
 from tests.domain.given import two
 from tests.helpers.given import BEGIN, Match

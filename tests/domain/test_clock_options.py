@@ -28,10 +28,11 @@ from domain.match.commands import (
     encode_command,
 )
 from domain.match.decision import Rejection
-from domain.match.events import SERVER_ACCOUNT, Absent, MatchStarted, Nagged, Paused
+from domain.match.events import Absent, MatchStarted, Nagged, Paused
 from domain.match.history import decode_event
 from domain.match.imports import import_command
 from domain.match.state import deadline, next_due, reminder_is_due
+from domain.records import SERVER_ACCOUNT
 from tests.domain.given import BACK, FORTH, OUT, two
 from tests.domain.rulings import ARBITER, back, give, rule
 from tests.domain.test_match_laws import ELSEWHERE

@@ -39,8 +39,8 @@ from domain.clocks.match_clock import (
 from domain.clocks.time_control import DAY, ClockOptions, TimeControl, read_time_control
 from domain.match.clocks import ClockTurn, clock_turns
 from domain.match.commands import AnswerOffer, FlagPlayer, MakeOffer, PlayMove, ResignMatch
-from domain.match.events import SERVER_ACCOUNT
 from domain.match.history import decode_event
+from domain.records import SERVER_ACCOUNT
 from tests.golden.make_events import BEGIN, MATCHES
 from tests.helpers.given import ALICE, BOB, Match, challenge
 

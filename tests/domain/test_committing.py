@@ -24,7 +24,6 @@ from domain.match.commands import (
     StartVacation,
 )
 from domain.match.events import (
-    SERVER_ACCOUNT,
     Absent,
     Called,
     Committed,
@@ -37,6 +36,7 @@ from domain.match.events import (
 )
 from domain.match.history import BrokenHistory, decode_event
 from domain.match.state import deadline, next_due, reminder_is_due
+from domain.records import SERVER_ACCOUNT
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge
 
 TEXTS = {ALICE: b"alice's text", BOB: b"bob's text", CAROL: b"carol's text"}

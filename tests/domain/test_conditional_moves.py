@@ -42,7 +42,6 @@ from domain.match.conditional_moves import (
     unpack,
 )
 from domain.match.events import (
-    SERVER_ACCOUNT,
     Ended,
     Event,
     Flagged,
@@ -53,6 +52,7 @@ from domain.match.events import (
     Undone,
 )
 from domain.match.history import BrokenHistory, decode_event
+from domain.records import SERVER_ACCOUNT
 from domain.sentences import text_in
 from infra.languages.wording import wording
 from tests.domain.given import (

@@ -24,7 +24,6 @@ from domain.match.commands import (
 from domain.match.decide import decide
 from domain.match.decision import Rejection
 from domain.match.events import (
-    SERVER_ACCOUNT,
     Declined,
     Ended,
     MatchStarted,
@@ -39,6 +38,7 @@ from domain.match.events import (
 )
 from domain.match.sentences import SAY
 from domain.match.state import deadline, initial, next_due, position_at, position_of, positions
+from domain.records import SERVER_ACCOUNT
 from domain.rules import latest_rules
 from tests.domain.given import FLAG, NAG, paused_match, three, two
 from tests.helpers.given import (

@@ -20,18 +20,10 @@ from domain.match.commands import (
     StartVacation,
 )
 from domain.match.decision import Rejection
-from domain.match.events import (
-    SERVER_ACCOUNT,
-    Absent,
-    Declined,
-    Ended,
-    Flagged,
-    MatchStarted,
-    Moved,
-    Nagged,
-)
+from domain.match.events import Absent, Declined, Ended, Flagged, MatchStarted, Moved, Nagged
 from domain.match.history import BrokenHistory
 from domain.match.state import deadline, next_due, position_of, reminder_is_due
+from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id
 from tests.domain.given import FLAG, NAG, TERMS, three, two
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2

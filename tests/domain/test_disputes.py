@@ -28,18 +28,10 @@ from domain.match.commands import (
     StartVacation,
 )
 from domain.match.disputes import APPEAL_MS, CLAIMS_LIMIT, may_be_ruled_on
-from domain.match.events import (
-    SERVER_ACCOUNT,
-    Appealed,
-    Claimed,
-    Ended,
-    ResultChanged,
-    Ruled,
-    SetBack,
-    TimeGiven,
-)
+from domain.match.events import Appealed, Claimed, Ended, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.history import BrokenHistory
 from domain.match.state import deadline, next_due
+from domain.records import SERVER_ACCOUNT
 from tests.domain.dispute_commands import (
     ARBITER,
     OTHER_ARBITER,

@@ -17,8 +17,9 @@ from domain.match.commands import (
     ResumeMatch,
 )
 from domain.match.conditional_moves import ConditionalMove
-from domain.match.events import SERVER_ACCOUNT, Absent, SetBack
+from domain.match.events import Absent, SetBack
 from domain.match.state import deadline, next_due, position_of
+from domain.records import SERVER_ACCOUNT
 from tests.domain.given import three, two
 from tests.domain.rulings import (
     ARBITER,

@@ -18,7 +18,6 @@ from domain.match.commands import (
 )
 from domain.match.conditional_moves import ConditionalMove
 from domain.match.events import (
-    SERVER_ACCOUNT,
     Absent,
     Declined,
     Ended,
@@ -34,6 +33,7 @@ from domain.match.history import EMPTY_SNAPSHOT, EVENT_LIMIT, pack_snapshot, unp
 from domain.match.imports import import_command
 from domain.match.start import needs_seed
 from domain.match.state import position_of, positions
+from domain.records import SERVER_ACCOUNT
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2, sent
 
 HERE = (b"a-here..", b"b-here..", b"c-here..")

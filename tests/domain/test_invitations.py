@@ -23,17 +23,10 @@ from domain.match.commands import (
     StartVacation,
 )
 from domain.match.conditional_moves import ConditionalMove
-from domain.match.events import (
-    SERVER_ACCOUNT,
-    Accepted,
-    Declined,
-    Ended,
-    MatchStarted,
-    OfferAnswered,
-    Withheld,
-)
+from domain.match.events import Accepted, Declined, Ended, MatchStarted, OfferAnswered, Withheld
 from domain.match.start import sealed_seed
 from domain.match.state import ROBOT_ACCOUNTS, deadline, next_due, reminder_is_due
+from domain.records import SERVER_ACCOUNT
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, sent
 
 LAPSE = 14 * DAY

@@ -42,7 +42,6 @@ from domain.match.deals import DealKind, deal_kind
 from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import (
-    SERVER_ACCOUNT,
     Ended,
     Event,
     Flagged,
@@ -66,6 +65,7 @@ from domain.match.state import (
     position_of,
     reminder_is_due,
 )
+from domain.records import SERVER_ACCOUNT
 from domain.rules import latest_rules, rules_by_id
 from domain.tournament.events import TournamentEventBody
 from tests.domain.given import KINDS, any_move, called, seeds

@@ -16,9 +16,10 @@ from domain.match.commands import (
 )
 from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext, Rejection
-from domain.match.events import SERVER_ACCOUNT, Ended, MatchStarted, Moved
+from domain.match.events import Ended, MatchStarted, Moved
 from domain.match.evolve import evolve
 from domain.match.state import initial, position_of, positions
+from domain.records import SERVER_ACCOUNT
 from domain.rules import MissingRules, rules_by_id, unpack_position
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.sentences import in_english

@@ -18,7 +18,7 @@ from domain.clocks.time_control import TimeControl
 from domain.match.audit import verify
 from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, ResignMatch, StartMatch
 from domain.match.decision import Rejection
-from domain.match.events import SCHEMA, Event, MatchStarted, Moved, Resigned, command_id
+from domain.match.events import Event, MatchStarted, Moved, Resigned
 from domain.match.history import (
     EMPTY_SNAPSHOT,
     EVENT_LIMIT,
@@ -39,6 +39,7 @@ from domain.match.history import (
     unpack_snapshot,
 )
 from domain.match.state import cache_position
+from domain.records import SCHEMA, command_id
 from tests.golden.make_events import ALL, FILE
 from tests.helpers.given import ALICE, BOB, Match, alternating, history, pow2, sent
 from tests.helpers.leaves import event_place

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.game.engine import LEVELS, RobotLevel, read_level
-from domain.match.events import SERVER_ACCOUNT
 from domain.match.state import ROBOT_ACCOUNTS, robot_level, robot_name
 from domain.ratings import NEWCOMER, UNIT, Skill, ranking
+from domain.records import SERVER_ACCOUNT
 
 
 def test_each_level_has_an_account_of_its_own() -> None:

@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from domain.match.deals import DealKind
-from domain.match.events import SCHEMA
 from domain.match.history import AnchorLeaf, RefusedLeaf, decode_event, encode_event, is_event
+from domain.records import SCHEMA
 from infra.audit.build_document import Additions, build_document
 from infra.audit.check_document import LEFT_OUT, EvidenceVerdict, check_document
 from infra.audit.draws import DEALS

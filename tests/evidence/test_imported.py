@@ -4,9 +4,10 @@ import pytest
 from msgspec.structs import replace
 
 from domain.match.commands import AnswerOffer
-from domain.match.events import SERVER_ACCOUNT, MatchSource
+from domain.match.events import MatchSource
 from domain.match.history import is_event, leaf_hash, replay
 from domain.match.imports import import_command
+from domain.records import SERVER_ACCOUNT
 from infra.audit.build_document import Additions
 from infra.audit.check_document import check_document
 from infra.audit.match_document import MatchDocument, document_digest, read_document, write_document

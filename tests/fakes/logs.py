@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from domain.match.events import SCHEMA, Event
+from domain.match.events import Event
 from domain.match.history import NO_HASH, AnchorLeaf, EventEnvelope, RefusedLeaf, encode_event
+from domain.records import SCHEMA
 from infra.redis.keys import shard_of
 from infra.store.layout import Layout
 from infra.store.log_streams import MOST_NEXT, NextLeaves

@@ -14,8 +14,8 @@ import msgspec
 from fakeredis import FakeRedis, FakeServer
 
 from domain.errors import Code
-from domain.match.events import AccountId, CommandId
 from domain.match.history import NO_HASH, PackedSnapshot
+from domain.records import AccountId, CommandId
 from infra.objects.port import (
     ObjectChangedError,
     ObjectDiffersError,

@@ -32,8 +32,8 @@ from domain.match.commands import (
 )
 from domain.match.decide import decide
 from domain.match.decision import Rejection
-from domain.match.events import SCHEMA, SERVER_ACCOUNT
 from domain.match.history import RefusedLeaf, decode_event, encode_event, encode_refusal, is_event
+from domain.records import SCHEMA, SERVER_ACCOUNT
 from infra.audit.build_document import Additions, ReadMatch
 from infra.audit.match_document import DocumentStatement, MatchDocument, write_document
 from infra.log.log_writer import LogWriter

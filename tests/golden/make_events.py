@@ -31,8 +31,9 @@ from domain.match.commands import (
     StartVacation,
 )
 from domain.match.conditional_moves import ConditionalMove
-from domain.match.events import SERVER_ACCOUNT, MatchSource
+from domain.match.events import MatchSource
 from domain.match.imports import import_command
+from domain.records import SERVER_ACCOUNT
 from domain.tournament.commands import (
     CancelTournament,
     ConfirmPlaces,

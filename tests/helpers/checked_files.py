@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from domain.match.events import SCHEMA
 from domain.match.history import RefusedLeaf, decode_event, encode_event, is_event
+from domain.records import SCHEMA
 from infra.audit.match_document import MatchDocument, write_document
 from infra.log.log_writer import LogWriter
 from infra.log.published_log import PublishedLog

@@ -25,10 +25,11 @@ from domain.match.commands import (
     RevealText,
     StartMatch,
 )
-from domain.match.events import SERVER_ACCOUNT, MatchSource
+from domain.match.events import MatchSource
 from domain.match.history import unpack_snapshot
 from domain.match.imports import import_command
 from domain.match.state import MatchState, position_of
+from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id
 from infra.people.account_lists import SeenTexts
 from infra.store.draw_texts import DrawTexts

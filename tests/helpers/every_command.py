@@ -31,10 +31,11 @@ from domain.match.commands import (
     StartMatch,
     StartVacation,
 )
-from domain.match.events import SERVER_ACCOUNT, MatchSource
+from domain.match.events import MatchSource
 from domain.match.imports import import_command
 from domain.match.offers import OFFER_KINDS
 from domain.match.state import MatchState, position_of
+from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id
 from domain.tournament.commands import (
     CancelTournament,

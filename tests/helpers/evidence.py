@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from domain.fairness import previous_seed
 from domain.match.audit import possible_digests
-from domain.match.events import SCHEMA
 from domain.match.evolve import ply_after
 from domain.match.history import (
     AnchorLeaf,
@@ -25,6 +24,7 @@ from domain.match.history import (
     encode_event,
     pack_snapshot,
 )
+from domain.records import SCHEMA
 from infra.audit.build_document import Additions, ServerLogs, build_document
 from infra.audit.match_document import MatchDocument, write_document
 from infra.log.log_writer import LogWriter

@@ -23,7 +23,6 @@ from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import (
     Accepted,
-    AccountId,
     Challenged,
     Claimed,
     DealProposed,
@@ -50,6 +49,7 @@ from domain.match.history import (
     replay,
 )
 from domain.match.state import MatchState, cache_position
+from domain.records import AccountId
 
 ALICE, BOB, CAROL = b"alice...", b"bob.....", b"carol..."
 BOARD = 1

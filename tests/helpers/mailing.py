@@ -10,7 +10,7 @@ from argon2 import PasswordHasher
 from redis import Redis
 
 from domain.match.commands import Command, CommandEnvelope, StartMatch
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.mail.addresses import ServerAddresses
 from infra.mail.outbox import Outbox, SentEmails
 from infra.mail.progress import MailerProgress

@@ -5,7 +5,7 @@ Unread lines of chat, as pages count them.
 
 from redis import Redis
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.account_notices import UnreadCounter
 from infra.people.messages import MessageStore, PlayerMessage
 

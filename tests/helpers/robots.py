@@ -6,9 +6,9 @@ from redis import Redis
 
 from domain.game.engine import RobotLevel
 from domain.match.commands import Command, PlayMove, StartMatch
-from domain.match.events import AccountId
 from domain.match.history import EventEnvelope, decode_event
 from domain.match.state import ROBOT_ACCOUNTS, position_of
+from domain.records import AccountId
 from domain.rules import rules_by_id
 from infra.redis.keys import Lane
 from infra.settings.settings import Settings

@@ -18,8 +18,8 @@ from domain.match.commands import (
     ResignMatch,
     StartMatch,
 )
-from domain.match.events import AccountId
 from domain.match.history import unpack_snapshot
+from domain.records import AccountId
 from infra.archive.archive import Archive
 from infra.archive.store import StoreWithArchive
 from infra.durability.durability import Mode

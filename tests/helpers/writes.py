@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from domain.match.events import AccountId
 from domain.match.history import NO_HASH, PackedSnapshot
+from domain.records import AccountId
 from infra.redis import keys
 from infra.store.outcomes import tail
 from infra.store.port import (

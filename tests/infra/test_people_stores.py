@@ -11,9 +11,10 @@ from redis import Redis
 from domain.errors import Code
 from domain.fairness import Commitment
 from domain.match.commands import CommandEnvelope, DeclineMatch, FlagPlayer
-from domain.match.events import SERVER_ACCOUNT, DealProposed, Sealed
+from domain.match.events import DealProposed, Sealed
 from domain.match.evolve import evolve
 from domain.match.state import MatchState, initial
+from domain.records import SERVER_ACCOUNT
 from infra.people.account_lists import MOST_NOTES, Notes, SeenTexts, notes_key
 from infra.people.drafts import KEPT_SECONDS, Draft, Drafts
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS, PendingStart, PendingStarts

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.languages.wording import wording
 from infra.mail.addresses import AddressStatus
 from infra.mail.verification_codes import CODE_MS, VerificationCodes, format_code

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 import services.http.api
-from domain.match.events import command_id
+from domain.records import command_id
 from infra.log.key_files import generate_keys
 from infra.people.account_macs import make_mac_key
 from infra.people.clubs import ClubRole, Joining

@@ -17,7 +17,7 @@ from msgspec import UNSET
 
 from domain.errors import Code, Refusal
 from domain.match.commands import Command, CommandEnvelope, GiveRuling, MakeAppeal, MakeClaim
-from domain.match.events import Absent, ResultChanged, Ruled, SetBack, command_id
+from domain.match.events import Absent, ResultChanged, Ruled, SetBack
 from domain.match.history import (
     EventEnvelope,
     decode_event,
@@ -26,6 +26,7 @@ from domain.match.history import (
     unpack_snapshot,
 )
 from domain.match.state import MatchState, next_due
+from domain.records import command_id
 from infra.audit.check_document import check_document
 from infra.audit.match_document import MatchDocument, read_document
 from infra.audit.stored_match import evidence_name

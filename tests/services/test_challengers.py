@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code, Refusal
-from domain.match.events import command_id
 from domain.match.history import decode_event
+from domain.records import command_id
 from infra.people.account_lists import BLOCKED
 from infra.people.accounts import AccountRole
 from infra.people.challenges import Proposal

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from domain.match.events import command_id
+from domain.records import command_id
 from services.http.requests import wanted_language
 from services.language import Language
 from tests.helpers.api import Api, Player, code_of

@@ -22,9 +22,10 @@ from domain.match.commands import (
     MakeClaim,
     StartMatch,
 )
-from domain.match.events import Event, Flagged, Nagged, command_id
+from domain.match.events import Event, Flagged, Nagged
 from domain.match.history import decode_event, unpack_snapshot
 from domain.match.state import position_of
+from domain.records import command_id
 from domain.rules import all_rules, rules_by_id, rules_id
 from infra.audit.stored_match import check
 from infra.store.port import Store

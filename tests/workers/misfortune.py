@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from domain.match.events import CommandId
+from domain.records import CommandId
 from infra.store.port import CommitResult, Queued, Submission, SubmitResult, Write
 from tests.fakes.dying import Killed
 from tests.helpers.timed import TimedStore

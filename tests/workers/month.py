@@ -24,7 +24,7 @@ from domain.errors import Code
 from domain.match.audit import verify
 from domain.match.commands import Command, StartMatch
 from domain.match.conditional_moves import pack, unpack
-from domain.match.events import SERVER_ACCOUNT, CommandId, MatchSource, Moved
+from domain.match.events import MatchSource, Moved
 from domain.match.history import (
     EventEnvelope,
     RefusedLeaf,
@@ -34,6 +34,7 @@ from domain.match.history import (
 )
 from domain.match.imports import import_command
 from domain.match.state import MatchState, next_due
+from domain.records import SERVER_ACCOUNT, CommandId
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.redis.keys import Lane

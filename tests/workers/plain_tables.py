@@ -7,10 +7,10 @@ from itertools import combinations
 from typing import Any
 
 from domain.match import events
-from domain.match.events import SERVER_ACCOUNT
 from domain.match.history import EventEnvelope, decode_event
 from domain.match.state import CurrentOffer, Reason
 from domain.ratings import Skill, ranking
+from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id
 from infra.projections.cases import OpenCase
 from infra.projections.finished_matches import FinishedMatchRow

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment, SetupDraw
 from domain.match import events
-from domain.match.events import SERVER_ACCOUNT, AccountId, Event, MatchStarted
+from domain.match.events import Event, MatchStarted
 from domain.match.state import ROBOT_ACCOUNTS, Reason
+from domain.records import SERVER_ACCOUNT, AccountId
 from tests.fakes.logs import ANCHOR, REFUSAL, Logs
 from tests.helpers.given import (
     ARBITER,

@@ -7,7 +7,7 @@ import pytest
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code
 from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, ResignMatch, StartMatch
-from domain.match.events import SCHEMA, Resigned
+from domain.match.events import Resigned
 from domain.match.history import (
     NO_HASH,
     AnchorLeaf,
@@ -19,6 +19,7 @@ from domain.match.history import (
     without_last_command,
 )
 from domain.match.state import cache_position, position_of
+from domain.records import SCHEMA
 from domain.rules import rules_by_id
 from infra.redis import keys
 from infra.store.outcomes import parse

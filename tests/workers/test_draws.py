@@ -27,17 +27,9 @@ from domain.match.commands import (
     StartMatch,
 )
 from domain.match.deals import DealKind, deal_kind
-from domain.match.events import (
-    SERVER_ACCOUNT,
-    Absent,
-    Accepted,
-    Declined,
-    MatchStarted,
-    Revealed,
-    Sealed,
-    Withheld,
-)
+from domain.match.events import Absent, Accepted, Declined, MatchStarted, Revealed, Sealed, Withheld
 from domain.match.history import BrokenHistory, decode_anchor, decode_event
+from domain.records import SERVER_ACCOUNT
 from infra.audit.draws import DEALS
 from infra.audit.leaf_order import LeafOrder
 from infra.audit.stored_match import check

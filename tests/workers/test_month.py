@@ -7,7 +7,7 @@ import pytest
 from redis import Redis
 
 from domain.match import commands
-from domain.match.events import SERVER_ACCOUNT
+from domain.records import SERVER_ACCOUNT
 from infra.redis import keys
 from infra.store.log_streams import ShardNews
 from infra.store.port import InboxEntry, Submission, SubmitResult

@@ -8,8 +8,9 @@ import pytest
 
 from domain.match import events
 from domain.match.commands import AnswerOffer, DeclineMatch, PlayMove, ResignMatch, StartMatch
-from domain.match.events import SERVER_ACCOUNT, MatchSource
+from domain.match.events import MatchSource
 from domain.match.imports import import_command
+from domain.records import SERVER_ACCOUNT
 from infra.projections.cases import OpenCases
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery, PairRecord

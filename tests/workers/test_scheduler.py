@@ -14,9 +14,10 @@ from domain.match.audit import verify
 from domain.match.commands import CommandEnvelope, FlagPlayer, PlayMove, RemindPlayer, ResignMatch
 from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext, Rejection
-from domain.match.events import SERVER_ACCOUNT, Flagged, Nagged, command_id
+from domain.match.events import Flagged, Nagged
 from domain.match.history import Snapshot, pack_snapshot, unpack_snapshot
 from domain.match.state import MatchState, Reason
+from domain.records import SERVER_ACCOUNT, command_id
 from infra.redis import keys
 from infra.store.log_streams import ShardNews
 from infra.store.outcomes import parse

@@ -37,7 +37,6 @@ from redis import Redis
 
 from domain.match import audit
 from domain.match.events import (
-    SERVER_ACCOUNT,
     Claimed,
     Ended,
     MatchStarted,
@@ -58,6 +57,7 @@ from domain.match.history import (
     unpack_snapshot,
 )
 from domain.match.state import cache_position
+from domain.records import SERVER_ACCOUNT
 from infra.archive.archive import Archive
 from infra.archive.objects import open_archive
 from infra.archive.store import StoreWithArchive

@@ -23,7 +23,7 @@ from bench.workload import PlannedGame, starts
 from domain.clocks.time_control import DAY, TimeControl
 from domain.match import commands
 from domain.match.commands import CommandEnvelope, FlagPlayer
-from domain.match.events import SERVER_ACCOUNT, command_id
+from domain.records import SERVER_ACCOUNT, command_id
 from infra.durability.durability import Mode
 from infra.process.failpoints import FAILPOINTS, VARIABLE
 from infra.store.gateway import submission_of

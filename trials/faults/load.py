@@ -14,8 +14,8 @@ from redis.exceptions import RedisError
 from bench.workload import PlannedGame, games, moves, resignations, starts
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, PlayMove
-from domain.match.events import command_id
 from domain.match.history import leaf_hash
+from domain.records import command_id
 from infra.durability.durability import Mode
 from infra.store.gateway import Gateway, OutcomePending
 from infra.store.outcomes import CommandOutcome

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from domain.match.commands import CommandEnvelope, PlayMove
-from domain.match.events import command_id
+from domain.records import command_id
 from trials.faults.checker import now
 from trials.faults.load import Client, orders
 from trials.faults.poisoned import KINDS, MARK

@@ -31,7 +31,7 @@ import redis
 from domain.aggregates import Decider
 from domain.match.decide import decide
 from domain.match.decision import INTERNAL, Rejection
-from domain.match.events import AccountId, CommandId
+from domain.records import AccountId, CommandId
 from infra.durability.durability_watch import DurabilityWatch
 from infra.process.failpoints import failpoint
 from infra.process.metrics import count_decision, measured_commit

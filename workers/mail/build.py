@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from domain.match.events import AccountId
 from domain.match.history import leaf_hash
+from domain.records import AccountId
 from domain.rules import Seat
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import Composer, EmailText, MatchUpdate

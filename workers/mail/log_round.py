@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Final
 
-from domain.match.events import CommandId
+from domain.records import CommandId
 from infra.mail.progress import LogCursor
 from infra.projections.projection import Fact
 from infra.store.port import Store

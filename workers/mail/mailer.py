@@ -5,7 +5,7 @@ from typing import Protocol
 
 import redis
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.mail.addresses import AddressStatus, ServerAddresses
 from infra.mail.composer import Composer
 from infra.mail.email import Attachment

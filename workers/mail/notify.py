@@ -31,8 +31,9 @@ from redis.exceptions import RedisError
 from rq.timeouts import BaseTimeoutException
 
 from domain.errors import Refusal
-from domain.match.events import AccountId, Appealed, Claimed, CommandId
+from domain.match.events import Appealed, Claimed
 from domain.match.history import decode_event, unpack_snapshot
+from domain.records import AccountId, CommandId
 from infra.mail.addresses import Recipient, recipient_of
 from infra.mail.composer import MatchUpdate
 from infra.mail.email import Email

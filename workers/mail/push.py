@@ -11,8 +11,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from domain.match.events import AccountId, CommandId
 from domain.match.history import decode_event
+from domain.records import AccountId, CommandId
 from infra.mail.push import (
     LIFE_MS,
     PushComposer,

@@ -26,7 +26,7 @@ import redis
 from redis.exceptions import ConnectionError as LostConnectionError
 from redis.exceptions import TimeoutError as NoAnswerError
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.projections.buckets import (
     FAILURES,
     Bucket,

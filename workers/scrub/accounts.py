@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.log.key_files import keys_folder
 from infra.people.account_macs import (
     MacKey,

@@ -10,9 +10,9 @@ from redis.exceptions import RedisError, ResponseError
 from domain import aggregates
 from domain.aggregates import AnyState
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
 from domain.match.history import BrokenHistory, PackedSnapshot, decode_event
 from domain.match.state import MatchState
+from domain.records import AccountId
 from infra.audit.stored_match import check_match
 from infra.redis import keys
 from infra.store import snapshots

@@ -10,8 +10,8 @@ from argon2 import PasswordHasher
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import SERVER_ACCOUNT, AccountId
 from domain.match.state import robot_level
+from domain.records import SERVER_ACCOUNT, AccountId
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts.address_owners import AddressOwners
 from infra.people.accounts.code_requests import CodeRequests

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import redis
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.accounts.record import Profile, decode_profile
 from infra.redis import keys
 from infra.redis.mail_keys import address_owners

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import redis
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.sentences import Sentence
 from infra.people.accounts.record import Profile
 from infra.people.accounts.usernames import folded_mailbox

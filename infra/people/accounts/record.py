@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from domain.clocks.vacation import Vacation, running_vacation
 from domain.game.engine import RobotLevel
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.redis import keys
 
 

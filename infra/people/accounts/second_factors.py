@@ -24,7 +24,7 @@ import msgspec
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts.record import Account, Passkey
 from infra.sentences import SAY

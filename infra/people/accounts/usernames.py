@@ -21,7 +21,7 @@ from typing import Any, Final
 import redis
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.sentences import Text
 from infra.people.accounts.record import MailAddress
 from infra.redis import keys, scripts

@@ -7,7 +7,7 @@ import redis
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.accounts.record import (
     Account,
     AccountChange,

@@ -9,8 +9,8 @@ import redis
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId, CommandId
 from domain.match.state import robot_level
+from domain.records import AccountId, CommandId
 from infra.people.challenges import record
 from infra.people.challenges.indexes import ChallengeIds, ChallengeIndexes
 from infra.people.challenges.record import (

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import redis
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.account_index import index_under_account
 from infra.people.challenges.record import MOST_CHALLENGES, OPEN_MS, Challenge
 from infra.redis import keys

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from domain.clocks.time_control import UNRATED
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope
-from domain.match.events import AccountId, CommandId, command_id
 from domain.match.start import read_start_options, start_command, with_commitments
 from domain.match.state import robot_level
+from domain.records import AccountId, CommandId, command_id
 from domain.rules import Seat, rules_by_id
 from infra.people.texts import without_invisible
 from infra.sentences import SAY

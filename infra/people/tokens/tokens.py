@@ -29,7 +29,7 @@ from msgspec.structs import asdict, replace
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.rate_limits import SecurityEvent, note_security
 from infra.people.sessions import SecretIndex, body_of, new_id
 from infra.redis import keys

@@ -19,7 +19,7 @@ from litestar.handlers import BaseRouteHandler
 from litestar.typing import FieldDefinition
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.tokens import Scope, Token
 from services.app.admission import members_only
 from services.app.context import Actor, App

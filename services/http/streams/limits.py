@@ -16,7 +16,7 @@ from typing import Final, Generic, Protocol, Self, TypeVar
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.rate_limits import SecurityEvent, note_security
 from infra.process.machine import open_files
 from infra.process.metrics import STREAMS_LIMIT, STREAMS_OPEN

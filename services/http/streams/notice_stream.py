@@ -14,7 +14,7 @@ from typing import Final, Protocol
 import msgspec
 import redis
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.projections.buckets import NOTICES
 from infra.projections.generations import Generations
 from infra.projections.notices import NoticePosition, NoticesAfter, PlayerNotice, position_of

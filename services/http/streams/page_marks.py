@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.challenges import ChallengesOverview
 from infra.people.messages import mark_of
 from infra.redis.reads import Read, read_all, read_one

@@ -24,7 +24,7 @@ from litestar.datastructures import UploadFile
 from litestar.di import NamedDependency
 from litestar.exceptions import PermissionDeniedException
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from services.app.context import Actor, App
 from services.app.passwords import check_recent_password
 from services.http.context import ApiContext

@@ -28,9 +28,9 @@ from litestar.datastructures import Cookie
 from litestar.di import NamedDependency
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
 from domain.match.state import MatchState
+from domain.records import AccountId
 from domain.sentences import ENGLISH
 from infra.languages.wording import Wording, wording
 from infra.people.accounts import Profile

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.languages.wording import Wording, wording
 from infra.people.accounts import read_address
 from services.app import accounts

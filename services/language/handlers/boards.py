@@ -11,9 +11,9 @@ import msgspec
 from domain.drawing import draw_text
 from domain.engine.turning_points import AnalysedPosition, turning_points
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
 from domain.match.history import decode_event
 from domain.match.state import MatchState, position_at
+from domain.records import AccountId
 from domain.rules import MissingRules, rules_by_id
 from domain.sentences import text_in
 from infra.languages.wording import Wording

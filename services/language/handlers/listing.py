@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.rules import rules_by_id
 from domain.sentences import text_in
 from infra.languages.wording import Wording

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId, command_id
+from domain.records import AccountId, command_id
 from infra.languages.wording import Wording
 from infra.people.messages import PlayerMessage
 from services.app import messages as use_cases

@@ -8,7 +8,7 @@ from litestar.response import Stream
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.sentences import ENGLISH
 from infra.languages.wording import wording
 from infra.people.accounts import Profile

@@ -6,7 +6,7 @@ import msgspec
 from litestar.params import JSONBody, PathParameter
 
 from domain.errors import Code
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.clubs import Club, ClubAudience, ClubRole, Joining
 from infra.people.tokens import Scope
 from services.app import clubs

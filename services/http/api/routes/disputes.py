@@ -8,15 +8,8 @@ from litestar import MediaType, Response
 from litestar.params import JSONBody, PathParameter
 
 from domain.errors import Code
-from domain.match.events import (
-    AccountId,
-    Appealed,
-    Claimed,
-    ResultChanged,
-    Ruled,
-    SetBack,
-    TimeGiven,
-)
+from domain.match.events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
+from domain.records import AccountId
 from infra.audit.match_document import MatchDocument
 from infra.people.tokens import Scope
 from services.app.cases import CaseStep, CaseView, cases_of, queue_of

@@ -12,8 +12,9 @@ from litestar.params import HeaderParameter, QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId, Appealed, Claimed, Ended, ResultChanged, Ruled
+from domain.match.events import Appealed, Claimed, Ended, ResultChanged, Ruled
 from domain.match.history import Snapshot, decode_event, leaf_hash
+from domain.records import AccountId
 from infra.people.tokens import Scope
 from infra.projections.notices import NoticePosition, position_of
 from services.app.damaged_match import UNREADABLE

@@ -8,7 +8,7 @@ import msgspec
 from litestar.params import JSONBody, QueryParameter
 
 from domain.errors import Code
-from domain.match.events import command_id
+from domain.records import command_id
 from infra.people.messages import CHAT_LIMIT, MOST_RECIPIENTS, PlayerMessage
 from infra.people.tokens import Scope
 from services.app import messages

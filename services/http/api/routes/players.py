@@ -7,8 +7,8 @@ import msgspec
 from litestar.params import PathParameter, QueryParameter
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
 from domain.match.state import robot_level
+from domain.records import AccountId
 from infra.people.tokens import Scope
 from infra.projections.match_lists import MatchFilter, MatchListRow
 from services.app.context import App

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.projections.finished_matches import FinishedMatchRow
 from services.app.games import read_game, read_multiplayer_game
 from services.app.names import userids_of

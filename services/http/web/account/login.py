@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from litestar import Response
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.rules import latest_rules
 from services.app import accounts, second_factors
 from services.app.admission import check_signups

@@ -11,7 +11,7 @@ from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
 from domain.game.engine import LEVELS
-from domain.match.events import CommandId
+from domain.records import CommandId
 from domain.rules import AnyRules, game_by_key, latest_rules
 from infra.people.challenges import Challenge
 from services.app import challenges

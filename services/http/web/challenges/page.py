@@ -17,8 +17,8 @@ from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
 from domain.game.engine import read_level
-from domain.match.events import AccountId
 from domain.match.start import read_start_options
+from domain.records import AccountId
 from domain.rules import latest_rules, rules_by_id
 from infra.people.challenges import Challenge, ChallengeState
 from infra.projections.ratings import Rating

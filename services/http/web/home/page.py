@@ -14,8 +14,8 @@ import msgspec
 from litestar import Response
 from litestar.response import Redirect
 
-from domain.match.events import AccountId
 from domain.match.state import MatchState
+from domain.records import AccountId
 from domain.rules import latest_rules
 from domain.sentences import Translation
 from infra.people.account_lists import FollowList

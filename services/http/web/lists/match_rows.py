@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from domain.match.events import AccountId
 from domain.match.state import robot_level
+from domain.records import AccountId
 from domain.rules import rules_by_id
 from domain.sentences import Translation
 from infra.projections.match_lists import MatchListRow

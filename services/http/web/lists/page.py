@@ -16,7 +16,7 @@ from litestar import Response
 from litestar.params import QueryParameter
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.rules import latest_rules
 from infra.languages.wording import Wording
 from infra.projections.match_lists import MatchFilter, MatchListRow, finished_row

@@ -11,7 +11,7 @@ from litestar import Response
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.sentences import Translation
 from infra.people.account_lists import FollowList
 from infra.projections.match_lists import MatchListRow

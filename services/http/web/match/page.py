@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.game.protocol import PuzzleScore
-from domain.match.events import AccountId
 from domain.match.offers import DEAL, NOT_IN_TOURNAMENTS, can_pause
 from domain.match.state import MatchState, position_of
+from domain.records import AccountId
 from infra.languages.wording import Wording
 from infra.projections.ratings import RatingChange
 from infra.redis.reads import Read, read_all, read_nothing

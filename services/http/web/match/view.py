@@ -10,9 +10,9 @@ from domain.clocks.match_clock import flag_time
 from domain.clocks.time_control import DAY
 from domain.game.protocol import PuzzleScore
 from domain.match.conditional_moves import ConditionalMoves, unpack
-from domain.match.events import AccountId
 from domain.match.imports import describe_source
 from domain.match.state import Invitation, MatchState, deadline, robot_level
+from domain.records import AccountId
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
 from domain.sentences import ENGLISH, Translation
 from infra.people.account_lists import MatchMarks

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from domain.errors import Refusal
 from domain.game.painter import Markup as Drawn
 from domain.game.painter import element, escape_text, number, text_line
-from domain.match.events import AccountId
+from domain.records import AccountId
 from domain.rules import latest_rules
 from infra.languages.wording import Wording
 from infra.projections.head_to_head import PairRecord

@@ -11,7 +11,7 @@ from litestar.params import PathParameter, QueryParameter
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.records import AccountId
 from infra.people.moderation import PlayerReport, ReportKind, ReportReason, Sanction, SanctionKind
 from services.app import moderation
 from services.app.clubs import read_choice
