@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Final
 
+from domain.clocks.length import longest
+from domain.clocks.time_control import TimeControl
 from domain.rules import rules_by_id
 from domain.tournament.state import Phase
 from domain.tournament.terms import (
@@ -35,6 +37,10 @@ _TIE_BREAKS: Final[Mapping[str, str]] = {
     "buchholz": N_("Buchholz"),
 }
 _HALF: Final = 2
+_MONTH: Final = 30
+
+LONG_MATCH: Final = 60
+"""Moves of the match by which a tournament says how long one can last: games have no most of their own."""
 
 
 def phase_name(phase: str, words: Wording) -> str:
@@ -93,6 +99,7 @@ def _terms(terms: TournamentTerms, words: Wording, club: str) -> Iterator[str]:
     _ = words.gettext
     yield _("game: %(game)s", game=game_line(terms.rules, terms.options, words))
     yield terms_line(terms.clock, words)
+    yield _longest(terms.clock, words)
     played = {"most": terms.section}
     if terms.cycles > 1:
         yield _(
@@ -115,6 +122,19 @@ def _terms(terms: TournamentTerms, words: Wording, club: str) -> Iterator[str]:
     if terms.capacity:
         yield _("room for %(count)s players; those who enter later wait", count=terms.capacity)
     yield from _conditions(terms, words, club)
+
+
+def _longest(clock: TimeControl, words: Wording) -> str:
+    """Return how long a match can last, in months."""
+    days = longest(clock, LONG_MATCH)
+    if days is None:
+        return words.gettext("a match can last without end")
+    return words.ngettext(
+        "a match of %(moves)s moves lasts %(count)s month at most",
+        "a match of %(moves)s moves lasts %(count)s months at most",
+        -(-days // _MONTH),
+        moves=LONG_MATCH,
+    )
 
 
 def _conditions(terms: TournamentTerms, words: Wording, club: str) -> Iterator[str]:

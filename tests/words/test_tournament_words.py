@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from domain.clocks.time_control import TimeControl
+from domain.clocks.time_control import TimeControl, read_time_control
 from domain.tournament.state import Phase
 from domain.tournament.terms import MOST_ENTRANTS, TournamentTerms
 from domain.tournament.tie_breaks import FROM_RESULTS
@@ -72,6 +72,7 @@ def test_all_terms_are_said() -> None:
     assert terms_lines(terms(**changes), IN_ENGLISH, "Knights") == [
         "game: David and Goliath",
         "time: 3 days a move",
+        "a match of 60 moves lasts 10 months at most",
         "round robin in sections of up to 7: each plays each twice, with sides exchanged",
         "all matches of a player begin together",
         "points: 1 for a win, ½ for a draw, 0 for a loss",
@@ -85,6 +86,8 @@ def test_all_terms_are_said() -> None:
         terms(least_rating=1, most_rating=2), IN_ENGLISH
     )
     assert "for ratings of at most 2" in terms_lines(terms(most_rating=2), IN_ENGLISH)
+    without = terms(clock=read_time_control(["--forfeittime=0"]))
+    assert "a match can last without end" in terms_lines(without, IN_ENGLISH)
 
 
 @pytest.mark.parametrize(
