@@ -195,9 +195,16 @@ def verify(
         before = snapshot_of(head, state)
         return decide_again(number, group, before)[1].state
 
-    begun = events and isinstance(decode_event(events[0]).body, TournamentEventBody)
-    state: AnyState = TournamentState() if begun else EMPTY_SNAPSHOT.state
+    state: AnyState = TournamentState() if _is_tournament(events) else EMPTY_SNAPSHOT.state
     return of_matches.verify_chain(number, events, wanted, state, again)
+
+
+def _is_tournament(events: Sequence[bytes]) -> bool:
+    """Return whether a history is a tournament's, by its first event; False if that can't be read."""
+    try:
+        return isinstance(decode_event(events[0]).body, TournamentEventBody) if events else False
+    except msgspec.MsgspecError:
+        return False
 
 
 def snapshot_of(head: bytes, state: AnyState) -> AnySnapshot:

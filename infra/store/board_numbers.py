@@ -29,7 +29,7 @@ class BoardNumbers:
         self._client = client
         self._layout = layout
 
-    def allocate(self, commands: Sequence[CommandId]) -> list[int]:
+    def allocate_all(self, commands: Sequence[CommandId]) -> list[int]:
         """Return the board numbers for the starts with these ids, in one round trip."""
         return [
             int(one)
@@ -37,7 +37,7 @@ class BoardNumbers:
         ]
 
     def find(self, commands: Sequence[CommandId]) -> list[int | None]:
-        """Return the board numbers that `allocate` has returned for these ids, None for others."""
+        """Return the board numbers that `allocate_all` has returned for these ids, None for others."""
         with self._client.pipeline(transaction=False) as pipe:
             for command in commands:
                 pipe.get(self._allocated(command))

@@ -116,7 +116,7 @@ class RedisStore:
 
     def allocate_all(self, commands: Sequence[CommandId]) -> list[int]:
         """Return the board numbers for the starts with these ids."""
-        return BoardNumbers(self._client, self.layout.fixed).allocate(commands)
+        return BoardNumbers(self._client, self.layout.fixed).allocate_all(commands)
 
     def board_numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
         """Return the board numbers of these ids."""

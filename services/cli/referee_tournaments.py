@@ -13,6 +13,7 @@ from domain.tournament.knockout import first_round
 from domain.tournament.results import (
     MOST_PLAYERS,
     USUAL_POINTS,
+    PairResult,
     PointScheme,
     ScheduledMatch,
     Tally,
@@ -39,7 +40,7 @@ class JudgedTable(_Judged, frozen=True, kw_only=True, tag="table"):
     players: Annotated[int, msgspec.Meta(ge=1, le=MOST_PLAYERS)]
     points: PointScheme = USUAL_POINTS
     tiebreaks: tuple[str, ...] = ()
-    matches: tuple[ScheduledMatch, ...]
+    matches: tuple[tuple[int, int, PairResult | None], ...]
     withdrawn: tuple[Withdrawal, ...] = ()
 
 
@@ -78,7 +79,8 @@ def _bad(sentence: str, place: str) -> Refusal:
 
 def _table(request: JudgedTable) -> list[dict[str, Any]]:
     _check(request)
-    matches = after_withdrawals(request.matches, request.withdrawn)
+    scheduled = [ScheduledMatch(*one) for one in request.matches]
+    matches = after_withdrawals(scheduled, request.withdrawn)
     rows = table_of(Tally(request.players, request.points, matches), request.tiebreaks)
     return [
         {
@@ -106,8 +108,8 @@ def _check(request: JudgedTable) -> None:
             )
     for index, match in enumerate(request.matches):
         _check_players(match[:2], request.players, f"matches[{index}]")
-        if match.first == match.second:
-            raise _bad(f"player {match.first} can't play against themselves", f"matches[{index}]")
+        if match[0] == match[1]:
+            raise _bad(f"player {match[0]} can't play against themselves", f"matches[{index}]")
     left = set[int]()
     for index, one in enumerate(request.withdrawn):
         _check_players([one.player], request.players, f"withdrawn[{index}]")

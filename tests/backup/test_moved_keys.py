@@ -132,7 +132,7 @@ def test_boards_are_numbered_on_and_a_repeated_start_keeps_its_number(redis_clie
     layout = Layout(SHARDS, 2)
     create_layout(redis_client, layout)
     before = BoardNumbers(redis_client, layout)
-    given = {one: before.allocate(one) for one in ids(603)}
+    given = dict(zip(ids(603), before.allocate_all(ids(603)), strict=True))
     source = Source(redis_client)
     with source:
         target.begin()
@@ -146,8 +146,8 @@ def test_boards_are_numbered_on_and_a_repeated_start_keeps_its_number(redis_clie
     assert read_layout(target.client) == Layout(SHARDS, 2, there.numbering)
     after = BoardNumbers(target.client, there)
     assert after.find([*given]) == [*given.values()]
-    assert [after.allocate(one) for one in given] == [*given.values()]
-    fresh = [after.allocate(one) for one in (b"%016d" % n for n in range(40))]
+    assert after.allocate_all([*given]) == [*given.values()]
+    fresh = after.allocate_all([b"%016d" % n for n in range(40)])
     assert len({*fresh, *given.values()}) == 643
     for shard in range(SHARDS):
         mine = [board for board in (*fresh, *given.values()) if board % SHARDS == shard]

@@ -443,6 +443,8 @@ READ_ALL_THE_SAME = {
     ("services/app/passwords.py", "site"),
     ("services/app/preferences.py", "push_services"),
     ("services/app/preferences.py", "site"),
+    # of a server that is moved while none runs
+    ("services/app/moving.py", "maxmemory"),
 }
 """Modules and settings that don't matter."""
 

@@ -138,10 +138,10 @@ def _table_lines(table: SectionTable, names: Sequence[str], words: Wording) -> l
 
 def _cells(line: TableLine, players: Sequence[int]) -> list[str]:
     """Return the cells of a player in the order of the columns."""
-    halves = dict.fromkeys(players, "")
+    shown = dict.fromkeys(players, "")
     for cell in line.cells:
-        halves[cell.other] += cell.half or _NO_RESULT
-    return [halves[player] or _SELF for player in players]
+        shown[cell.other] += cell.half or _NO_RESULT
+    return [shown[player] or _SELF for player in players]
 
 
 def new(call: Invocation) -> Answer:

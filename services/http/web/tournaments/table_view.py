@@ -162,17 +162,17 @@ class _TableReader(msgspec.Struct, frozen=True):
     def rounds(self, table: SectionTable) -> Iterator[tuple[RoundMatch, ...]]:
         """Yield the matches of each round."""
         section = self.view.state.sections[self.view.first - 1]
-        halves = {
+        results = {
             (cell.pairing, cell.first): cell.half for line in table.lines for cell in line.cells
         }
         rounds: dict[int, list[RoundMatch]] = {}
         for number, one in zip(section.numbers, section.pairings, strict=True):
-            match, half = self.view.matches.get(number), halves[number, True]
+            match, half = self.view.matches.get(number), results[number, True]
             rounds.setdefault(one.round, []).append(
                 RoundMatch(
                     self.players[one.first].name,
                     self.players[one.second].name,
-                    (half, halves[number, False]) if half else (),
+                    (half, results[number, False]) if half else (),
                     match.board if match else 0,
                 )
             )
