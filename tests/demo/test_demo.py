@@ -28,17 +28,24 @@ from domain.match.events import (
     SetBack,
     Undone,
 )
-from domain.match.history import EventEnvelope, decode_event, unpack_snapshot
+from domain.match.history import (
+    EventEnvelope,
+    decode_event,
+    is_tournament,
+    unpack_snapshot,
+)
 from domain.match.state import MatchState, Reason, next_due, robot_level
 from domain.rules import rules_by_id
-from infra.audit.stored_match import check
+from infra.audit.stored_match import check, check_match
 from infra.health.heartbeats import Heartbeat, Role
 from infra.people.account_macs import KEYS_FOLDER, AccountMacs, make_mac_key
 from infra.people.accounts import Accounts, create_robot_accounts
 from infra.projections.leaderboards import Leaderboards
 from infra.projections.match_lists import MatchFilter, MatchLists
 from infra.projections.ratings import RatingsQuery
+from infra.projections.tournaments import Tournaments
 from infra.settings.settings import Settings
+from infra.store.board_numbers import BoardNumbers
 from infra.store.layout import Layout
 from infra.store.port import Store
 from infra.valkey.server import EmbeddedServer
@@ -131,7 +138,9 @@ class Filled:
         self.app = app
         self.report = report
         self.store: Store = app.store
-        self.boards = range(1, report.matches + 2)
+        found = BoardNumbers(client, self.store.layout()).highest()
+        packed = zip(range(1, found + 1), self.store.snapshots(range(1, found + 1)), strict=True)
+        self.boards = [board for board, data in packed if data and not is_tournament(data)]
         self.events: dict[int, list[EventEnvelope]] = {
             board: list(map(decode_event, self.store.events(board))) for board in self.boards
         }
@@ -415,3 +424,18 @@ def test_recording_needs_no_server(tmp_path, monkeypatch, capsys):
     assert run(Settings(data=tmp_path), tmp_path / "games.txt", fill_only=False) == 0
     assert written == [tmp_path / "games.txt"]
     assert capsys.readouterr().out == "line: 1 games\n"
+
+
+@pytest.mark.slow
+def test_one_tournament_is_in_full_swing_and_one_is_open_for_entry(server):
+    catch_up(server.store, server.client)
+    lists = Tournaments(server.client)
+    (running,), (entry,) = lists.listed("running", 0, 9), lists.listed("open", 0, 9)
+    assert (running.started, running.pairings, running.entered) == (10, 10, 5)
+    over = [bool(one.result) for one in lists.matches(running.number).values()]
+    assert any(over)
+    assert not all(over)
+    assert 0 < entry.entered < entry.room
+    assert {check_match(server.store, one.number).kind for one in (running, entry)} == {
+        "tournament"
+    }
