@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import msgspec
 
+import domain.match.events  # noqa: F401 - what is stored may be a sentence of a match, a tournament or a game
 from domain.errors import Code
 from domain.records import CommandId, RecordDecoder
 from domain.sentences import Text, pack_text, unpack_text

@@ -22,9 +22,10 @@ if __name__ == "__main__":
 
 from domain.games import GAMES  # noqa: E402
 from domain.match import commands  # noqa: E402
-from domain.match.events import Event, command_id  # noqa: E402
+from domain.match.events import Event  # noqa: E402
 from domain.match.history import AnchorLeaf, EventEnvelope, RefusedLeaf  # noqa: E402
 from domain.match.state import MatchState  # noqa: E402
+from domain.records import command_id  # noqa: E402
 from domain.rules import all_rules, rules_id  # noqa: E402
 from domain.sentences import all_templates  # noqa: E402
 from infra.people.rate_limits import SecurityEvent  # noqa: E402
