@@ -60,7 +60,7 @@ def test_who_has_logged_in_is_counted_by_account(tmp_path):
         assert 60 <= taken(one.http, "/games", 65) < 65
         assert taken(one.http, "/games/pow2/try/moves", 3) < 3
         asset = re.search(r'href="(/static/[^"]+)"', other.page("/games"))
-        assert taken(other.http, f"/m/{board}/match.txt", 8) == 5
+        assert 5 <= taken(other.http, f"/m/{board}/match.txt", 8) < 7
         assert asset
         assert one.get(asset[1]).status_code == 200
 
