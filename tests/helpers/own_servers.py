@@ -6,6 +6,7 @@ from itertools import cycle
 from pathlib import Path
 
 import httpx
+import pytest
 from redis import Redis
 
 from infra.people.accounts import Accounts
@@ -28,7 +29,7 @@ def one_server(folder: Path) -> Iterator[Node]:
         node.kill()
 
 
-KINDS = ("server", "pair", "cluster")
+KINDS = ("server", pytest.param("pair", marks=pytest.mark.long), "cluster")
 
 
 @contextmanager

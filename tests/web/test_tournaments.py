@@ -62,7 +62,9 @@ def faults_in_both(page: Page) -> list[str]:
     return [*found, *(["wider than the screen"] if sticks_out else [])]
 
 
-@pytest.mark.parametrize("screen", [PHONE, WIDE], ids=["phone", "wide"])
+@pytest.mark.parametrize(
+    "screen", [PHONE, pytest.param(WIDE, marks=pytest.mark.long)], ids=["phone", "wide"]
+)
 def test_a_tournament_is_made_entered_and_followed(
     api: Api, person: Callable[..., Person], screen: dict[str, Any]
 ) -> None:
