@@ -69,7 +69,7 @@ SAY = Sentences(
         "not-due": "no reminder and no flag is due yet",
         "not-paused": "the match is not paused",
         "no-clocks": "this match has no clocks to stop",
-        "no-vacation": "no more vacation can stop your clock in this match",
+        "no-vacation": "you have no vacation left that can stop your clock in this match",
         "vacation-over": "the vacation is already over",
         # claims, rulings and appeals
         "claim-stands": "claim {claim} is still waiting for a ruling; make another after that",

@@ -185,7 +185,7 @@ def test_a_vacation_stops_the_clock_for_as_many_days_as_the_match_allows() -> No
     more = StartVacation(until=BEGIN + 20 * DAY)
     assert refusal(match, ALICE, more, BEGIN + 4 * DAY) == (
         Code.BAD_OPTION,
-        "no more vacation can stop your clock in this match",
+        "you have no vacation left that can stop your clock in this match",
     )
     match.play(OUT, at=BEGIN + 4 * DAY)
     match.do(BOB, more, BEGIN + 4 * DAY)

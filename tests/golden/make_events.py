@@ -312,7 +312,7 @@ ALL = MATCHES | TOURNAMENTS
 
 
 def record(kept):
-    """Give what is recorded with the matches and tournaments that are new."""
+    """Return what is recorded with the matches and tournaments that are new."""
     new = {name: [data.hex() for data in make().events] for name, make in ALL.items()}
     return new | kept
 

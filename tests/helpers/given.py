@@ -173,7 +173,7 @@ class Match:
         self.replies = {**self.replies, seat: laid}
 
     def forged(self, seq: int, **changes: object) -> list[bytes]:
-        """Give the events with one changed, and all that follow chained anew, as a forger would."""
+        """Return the events with one changed, and all that follow chained anew, as a forger would."""
         found = self.events[: seq - 1]
         head = leaf_hash(found[-1]) if found else NO_HASH
         for data in self.events[seq - 1 :]:

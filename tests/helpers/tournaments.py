@@ -74,7 +74,7 @@ class Tournament:
         return found
 
     def do(self, actor: AccountId, *commands: TournamentCommand) -> list[Event]:
-        """Give the events of commands, which have to be accepted."""
+        """Return the events of commands, which have to be accepted."""
         done: list[Event] = []
         for command in commands:
             found = self.decided(actor, command)
@@ -83,7 +83,7 @@ class Tournament:
         return done
 
     def refuses(self, actor: AccountId, command: TournamentCommand) -> tuple[Code, str]:
-        """Give the code and the sentence of a command, which has to be refused."""
+        """Return the code and the sentence of a command, which has to be refused."""
         found = self.decided(actor, command)
         assert isinstance(found, Rejection), found
         return Code(found.code), str(found.text)
@@ -106,7 +106,7 @@ class Tournament:
         return self.do(SERVER_ACCOUNT, ReportResults(reports=reports))
 
     def forged(self, seq: int, **changes: object) -> list[bytes]:
-        """Give the events with one changed, and all that follow chained again, as a forger would."""
+        """Return the events with one changed, and all that follow chained again, as a forger would."""
         return chained_again(self.events, seq, changes)
 
     def holds(self) -> None:
@@ -116,7 +116,7 @@ class Tournament:
 
 
 def chained_again(events: Sequence[bytes], seq: int, changes: dict[str, object]) -> list[bytes]:
-    """Give events of which one is changed, each chained to the one before."""
+    """Return events of which one is changed, each chained to the one before."""
     found = list(events[: seq - 1])
     head = leaf_hash(found[-1]) if found else NO_HASH
     for data in events[seq - 1 :]:

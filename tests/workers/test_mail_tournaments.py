@@ -1,4 +1,4 @@
-"""Notices and mails of tournaments: who is told that a match of one has begun."""
+"""Notices and mails of tournaments: both players hear that a match has begun."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -54,7 +54,7 @@ def test_byes_go_to_the_first_and_the_better_meet_as_late_as_they_can(players):
 
 
 @pytest.mark.parametrize("players", [2, 3, 5, 6, 8, 13, 32])
-def test_whoever_wins_all_ties_are_of_two_and_one_is_left(players):
+def test_in_any_order_of_winners_all_ties_are_of_two_and_one_is_left(players):
     chance = random.Random(players)
     for _ in range(20):
         rounds = rounds_of(players, chance.choice)
