@@ -1,7 +1,7 @@
 """The commands of a tournament, in the form in which they wait in the inbox; see `domain.match.commands`."""
 
 from domain.records import AccountId, CommandBase
-from domain.tournament.state import MatchReport
+from domain.tournament.state import AdjudicatedPairing, MatchReport, Pairing
 from domain.tournament.terms import TournamentTerms
 
 
@@ -57,6 +57,36 @@ class WithdrawPlayer(TournamentCommandBase, frozen=True, tag="tournament-withdra
     """SHA-256 of a salt and the reasons."""
 
 
+class AppointDirectors(TournamentCommandBase, frozen=True, tag="tournament-directors"):
+    """Name those who rule beside the organiser, in place of those named before."""
+
+    accounts: tuple[AccountId, ...]
+
+
+class AdjudicateMatches(TournamentCommandBase, frozen=True, tag="tournament-adjudicate"):
+    """Give results to matches that are not over. As a withdrawal it comes from somebody who directs the tournament."""
+
+    results: tuple[AdjudicatedPairing, ...]
+    text: bytes
+    """SHA-256 of a salt and the reasons."""
+
+
+class EndRound(TournamentCommandBase, frozen=True, tag="tournament-end-round"):
+    """End a round, stage or season: what is not over is drawn. Only the scheduler sends it, at the date of the end."""
+
+    stage: int
+
+
+class PairRound(TournamentCommandBase, frozen=True, tag="tournament-pair"):
+    """Pair the next round, stage or season. Only the server sends it."""
+
+    stage: int
+    """The one to pair, from 1."""
+    pairings: tuple[Pairing, ...] = ()
+    """Those of a Swiss round, which are checked; other forms pair by themselves."""
+    byes: tuple[int, ...] = ()
+
+
 class ConfirmPlaces(TournamentCommandBase, frozen=True, tag="tournament-confirm"):
     """Confirm the places of a tournament whose matches are all over."""
 
@@ -73,6 +103,10 @@ TournamentCommand = (
     | StartTournament
     | ReportResults
     | WithdrawPlayer
+    | AppointDirectors
+    | AdjudicateMatches
+    | EndRound
+    | PairRound
     | ConfirmPlaces
     | CancelTournament
 )

@@ -5,26 +5,33 @@ ends have looked up.
 """
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Final, assert_never
 
 from domain.errors import Code, Refusal
 from domain.records import SERVER_ACCOUNT, AccountId
 from domain.tournament.commands import (
+    AdjudicateMatches,
+    AppointDirectors,
     CancelTournament,
     ConfirmPlaces,
     DraftTournament,
+    EndRound,
     EnterTournament,
     LeaveTournament,
     OpenEntry,
+    PairRound,
     ReportResults,
     StartTournament,
     TournamentCommand,
     WithdrawPlayer,
 )
 from domain.tournament.events import (
+    DirectorsAppointed,
     Entered,
     EntryOpened,
     EntryTakenBack,
+    MatchesAdjudicated,
     PlacesConfirmed,
     PlayerWithdrawn,
     ResultsCounted,
@@ -36,16 +43,31 @@ from domain.tournament.events import (
     TournamentStarted,
 )
 from domain.tournament.evolve import evolve
-from domain.tournament.round_robin import check_sections, paired_sections
+from domain.tournament.form import Sections
+from domain.tournament.forms import check_terms, form_of
+from domain.tournament.results import PairResult
 from domain.tournament.sentences import SAY
-from domain.tournament.standings import places_of
-from domain.tournament.state import Entrant, MatchReport, Phase, TournamentState
-from domain.tournament.terms import TournamentTerms, check_terms
+from domain.tournament.state import (
+    AdjudicatedPairing,
+    Entrant,
+    MatchReport,
+    Phase,
+    TournamentState,
+)
+from domain.tournament.terms import TournamentTerms
 from domain.tournament.withdrawals import WithdrawalKind
 
 Events = tuple[TournamentEvent, ...]
 
 _DIGEST_BYTES: Final = 32
+
+MOST_DIRECTORS: Final = 10
+
+MOST_ADJUDICATED: Final = 100
+"""Matches of one adjudication by a director."""
+
+NO_REASONS: Final = b""
+"""In place of a digest at the end of a round, whose reason its terms are."""
 
 
 def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
@@ -79,11 +101,24 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
             return _start(state, state.terms, recorded)
         case ReportResults():
             _check_server(actor)
-            return _report(command.reports, state)
+            return _report(command.reports, state, state.terms, recorded)
         case WithdrawPlayer():
-            return _withdraw(command, actor, state)
-        case ConfirmPlaces():
+            return _withdraw(command, actor, state, state.terms, recorded)
+        case AppointDirectors():
             _check_organiser(actor, state)
+            return _appoint(command, state)
+        case AdjudicateMatches():
+            _check_adjudication(command, actor, state)
+            made = MatchesAdjudicated(results=command.results, text=command.text)
+            return _adjudicate(made, actor, state, state.terms, recorded)
+        case EndRound():
+            _check_server(actor)
+            return _end_round(command, state, state.terms, recorded)
+        case PairRound():
+            _check_server(actor)
+            return _pair(command, state, state.terms, recorded)
+        case ConfirmPlaces():
+            _check_director(actor, state)
             return _confirm(state, state.terms)
         case CancelTournament():
             if actor != SERVER_ACCOUNT:
@@ -96,13 +131,25 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
 
 def next_due(state: TournamentState) -> int:
     """Return when the scheduler has to act next, ms; 0 for never."""
-    return state.terms.starts if state.terms and state.phase is Phase.ENTRY else 0
+    if state.terms is None:
+        return 0
+    if state.phase is Phase.ENTRY:
+        return state.terms.starts
+    if state.phase is not Phase.RUNNING:
+        return 0
+    form = form_of(state.terms)
+    ends = form.round_ends(state, state.terms) if state.open_in_stage else 0
+    return min(filter(None, (form.pairs_at(state, state.terms), ends)), default=0)
 
 
-def due_command(state: TournamentState) -> StartTournament | CancelTournament:
-    """Return the command of the scheduler at the date of the start."""
-    enough = state.terms is not None and len(state.entrants) >= state.terms.least
-    return StartTournament() if enough else CancelTournament()
+def due_command(state: TournamentState) -> TournamentCommand:
+    """Return the command of the scheduler at `next_due`."""
+    assert state.terms is not None
+    if state.phase is Phase.RUNNING:
+        at = form_of(state.terms).pairs_at(state, state.terms)
+        pairs = at and at == next_due(state)
+        return PairRound(stage=state.stage + 1) if pairs else EndRound(stage=state.stage)
+    return StartTournament() if len(state.entrants) >= state.terms.least else CancelTournament()
 
 
 def _draft(command: DraftTournament, state: TournamentState, now: int) -> Events:
@@ -122,7 +169,8 @@ def _enter(
     recorded: Sequence[SectionPaired],
 ) -> Events:
     """Enter a player; one who makes the tournament full may start it."""
-    _check_phase(state, Phase.ENTRY)
+    late = (Phase.RUNNING,) if form_of(terms).late_entry else ()
+    _check_phase(state, Phase.ENTRY, *late)
     account = command.account or actor
     if command.account:
         _check_organiser(actor, state)
@@ -140,7 +188,8 @@ def _enter(
         )
     entered = Entered(account=account, rating=command.rating)
     after = evolve(state, entered, state.at, actor)
-    if terms.when_full and len(after.entrants) == terms.capacity:
+    starts = terms.when_full and len(after.entrants) == terms.capacity
+    if starts and state.phase is Phase.ENTRY:
         return (entered, *_start(after, terms, recorded))
     return (entered,)
 
@@ -163,19 +212,21 @@ def _start(
         raise Refusal(Code.TOO_EARLY, SAY("too-few", least=terms.least, count=len(entered)))
     # a sort keeps the order of entry among equals
     players = tuple(sorted(entered, key=_by_rating))
-    if recorded:
-        check_sections(recorded, len(players), terms)
-    return (
-        TournamentStarted(players=players),
-        *(recorded or paired_sections(len(players), terms)),
-    )
+    started = TournamentStarted(players=players)
+    after = evolve(state, started, state.at, SERVER_ACCOUNT)
+    return (started, *_following(after, terms, recorded))
 
 
 def _by_rating(one: Entrant) -> int:
     return -one.rating
 
 
-def _report(reports: Sequence[MatchReport], state: TournamentState) -> Events:
+def _report(
+    reports: Sequence[MatchReport],
+    state: TournamentState,
+    terms: TournamentTerms,
+    recorded: Sequence[SectionPaired],
+) -> Events:
     _check_phase(state, Phase.RUNNING, Phase.FINISHED)
     for one in reports:
         if not 0 <= one.pairing < state.count:
@@ -185,33 +236,67 @@ def _report(reports: Sequence[MatchReport], state: TournamentState) -> Events:
             raise Refusal(Code.TOO_LATE, SAY("old-report", pairing=one.pairing))
     counted = ResultsCounted(reports=tuple(reports))
     after = evolve(state, counted, state.at, SERVER_ACCOUNT)
-    return _with_finish(counted, state, after)
+    return (counted, *_following(after, terms, recorded))
 
 
-def _with_finish(event: TournamentEvent, before: TournamentState, after: TournamentState) -> Events:
-    """Return an event, and that all matches are over if they are now."""
-    done = before.phase is Phase.RUNNING and not after.left
-    return (event, TournamentFinished()) if done else (event,)
+def _following(
+    state: TournamentState, terms: TournamentTerms, recorded: Sequence[SectionPaired]
+) -> Events:
+    """Return what follows without a command: further sections, or that all matches are over.
+
+    Recorded sections are checked, and taken in place of others that would be paired today.
+    """
+    found: list[TournamentEvent] = []
+    rest = tuple(recorded)
+    form = form_of(terms)
+    while state.phase is Phase.RUNNING and not state.left:
+        paired = form.next_sections(state, terms)
+        if paired is None:
+            found.append(TournamentFinished())
+            break
+        if not paired:
+            break
+        if rest:
+            again = _checked(rest, paired, state, terms)
+            paired, rest = again, rest[len(again) :]
+        found += paired
+        for one in paired:
+            state = evolve(state, one, state.at, SERVER_ACCOUNT)
+    return tuple(found)
 
 
-def _withdraw(command: WithdrawPlayer, actor: AccountId, state: TournamentState) -> Events:
+def _checked(
+    rest: Sections, paired: Sections, state: TournamentState, terms: TournamentTerms
+) -> Sections:
+    """Return the next recorded sections, those of one stage; `bad-request` if the form does not allow them."""
+    if rest[: len(paired)] == paired:
+        return paired
+    taken = tuple(takewhile(lambda one: one.stage == rest[0].stage, rest))
+    form_of(terms).check_recorded(taken, state, terms)
+    return taken
+
+
+def _withdraw(
+    command: WithdrawPlayer,
+    actor: AccountId,
+    state: TournamentState,
+    terms: TournamentTerms,
+    recorded: Sequence[SectionPaired],
+) -> Events:
     """Take out a player; nobody does it in a section in which they play."""
     _check_phase(state, Phase.RUNNING)
     if command.kind not in set(WithdrawalKind) or len(command.text) != _DIGEST_BYTES:
         raise Refusal(Code.BAD_REQUEST, SAY("withdrawal"))
-    player, director = state.number_of(command.account), state.number_of(actor)
+    player = state.number_of(command.account)
     if player is None:
         raise Refusal(Code.NOT_ENTERED, SAY("not-entered"))
-    if any(one.player == player for one in state.withdrawn):
+    if state.has_withdrawn(player):
         raise Refusal(Code.TOO_LATE, SAY("withdrawn"))
-    if any({player, director} <= set(section.players) for section in state.sections):
-        raise Refusal(Code.AGAINST_TERMS, SAY("own-section"))
+    _check_impartial(actor, player, state)
     unfinished = tuple(
         number
         for number, one in state.pairings
-        if player in (one.first, one.second)
-        and number not in state.unfinished
-        and not state.result_of(number)
+        if player in (one.first, one.second) and state.is_open(number)
     )
     event = PlayerWithdrawn(
         account=command.account,
@@ -220,19 +305,103 @@ def _withdraw(command: WithdrawPlayer, actor: AccountId, state: TournamentState)
         unfinished=unfinished,
         text=command.text,
     )
-    return _with_finish(event, state, evolve(state, event, state.at, actor))
+    after = evolve(state, event, state.at, actor)
+    return (event, *_following(after, terms, recorded))
+
+
+def _check_impartial(actor: AccountId, player: int, state: TournamentState) -> None:
+    """Refuse a ruling over a section in which the actor plays."""
+    director = state.number_of(actor)
+    if any({player, director} <= set(section.players) for section in state.sections):
+        raise Refusal(Code.AGAINST_TERMS, SAY("own-section"))
+
+
+def _appoint(command: AppointDirectors, state: TournamentState) -> Events:
+    _check_phase(state, Phase.DRAFT, Phase.ENTRY, Phase.RUNNING, Phase.FINISHED)
+    if len(set(command.accounts) - {state.organiser}) > MOST_DIRECTORS:
+        raise Refusal(Code.TOO_MANY, SAY("directors", most=MOST_DIRECTORS))
+    return (DirectorsAppointed(accounts=command.accounts),)
+
+
+def _check_adjudication(
+    command: AdjudicateMatches, actor: AccountId, state: TournamentState
+) -> None:
+    """Refuse an adjudication that can't be."""
+    _check_phase(state, Phase.RUNNING)
+    if len(command.text) != _DIGEST_BYTES or not 1 <= len(command.results) <= MOST_ADJUDICATED:
+        raise Refusal(Code.BAD_REQUEST, SAY("adjudication"))
+    pairings = dict(state.pairings)
+    for one in command.results:
+        if one.result not in set(PairResult):
+            raise Refusal(Code.BAD_REQUEST, SAY("adjudication"))
+        if one.pairing not in pairings:
+            raise Refusal(Code.UNKNOWN_PAIRING, SAY("no-pairing", pairing=one.pairing))
+        if not state.is_open(one.pairing):
+            raise Refusal(Code.TOO_LATE, SAY("adjudicated", pairing=one.pairing))
+        for player in (pairings[one.pairing].first, pairings[one.pairing].second):
+            _check_impartial(actor, player, state)
+
+
+def _adjudicate(
+    made: MatchesAdjudicated,
+    actor: AccountId,
+    state: TournamentState,
+    terms: TournamentTerms,
+    recorded: Sequence[SectionPaired],
+) -> Events:
+    """Give results to matches that are not over."""
+    after = evolve(state, made, state.at, actor)
+    return (made, *_following(after, terms, recorded))
+
+
+def _end_round(
+    command: EndRound,
+    state: TournamentState,
+    terms: TournamentTerms,
+    recorded: Sequence[SectionPaired],
+) -> Events:
+    """Make what is not over in the last stage drawn."""
+    _check_phase(state, Phase.RUNNING)
+    _check_stage(command.stage, state.stage)
+    drawn = tuple(AdjudicatedPairing(one, PairResult.DRAWN) for one in state.open_in_stage)
+    made = MatchesAdjudicated(results=drawn, text=NO_REASONS, stage=command.stage)
+    return _adjudicate(made, SERVER_ACCOUNT, state, terms, recorded)
+
+
+def _pair(
+    command: PairRound,
+    state: TournamentState,
+    terms: TournamentTerms,
+    recorded: Sequence[SectionPaired],
+) -> Events:
+    """Pair what the server pairs."""
+    _check_phase(state, Phase.RUNNING)
+    _check_stage(command.stage, state.stage + 1)
+    paired = form_of(terms).paired(command, state, terms)
+    return _checked(tuple(recorded), paired, state, terms) if recorded else paired
+
+
+def _check_stage(stage: int, wanted: int) -> None:
+    if stage != wanted:
+        raise Refusal(Code.TOO_LATE, SAY("no-round", stage=stage))
 
 
 def _confirm(state: TournamentState, terms: TournamentTerms) -> Events:
     if state.phase is Phase.RUNNING:
         raise Refusal(Code.TOO_EARLY, SAY("running", left=state.left))
     _check_phase(state, Phase.FINISHED)
-    places = tuple(places_of(section, state, terms) for section in state.sections)
+    form = form_of(terms)
+    places = tuple(form.places(section, state, terms) for section in form.tables(state))
     return (PlacesConfirmed(sections=places),)
 
 
 def _check_organiser(actor: AccountId, state: TournamentState) -> None:
     if actor != state.organiser:
+        raise Refusal(Code.NOT_AN_ORGANISER, SAY("organiser"))
+
+
+def _check_director(actor: AccountId, state: TournamentState) -> None:
+    if not state.directs(actor):
         raise Refusal(Code.NOT_AN_ORGANISER, SAY("organiser"))
 
 

@@ -4,7 +4,7 @@ Every form here is final, as those of a match are: new fields come at the end wi
 """
 
 from domain.records import AccountId, EventBody
-from domain.tournament.state import Entrant, FinalPlace, MatchReport, Pairing
+from domain.tournament.state import AdjudicatedPairing, Entrant, FinalPlace, MatchReport, Pairing
 from domain.tournament.terms import TournamentTerms
 
 
@@ -44,11 +44,19 @@ class TournamentStarted(TournamentEventBody, frozen=True, tag="tournament-starte
 
 
 class SectionPaired(TournamentEventBody, frozen=True, tag="section-paired"):
-    """A section was made, with all pairings of its players."""
+    """A section was made, with all pairings of its players.
+
+    In a knockout and a Swiss tournament it is a round, and in a league a division of a season.
+    """
 
     players: tuple[int, ...]
+    """In a knockout in order of the bracket."""
     pairings: tuple[Pairing, ...]
     """Numbered through the tournament in the order of these events, from 0."""
+    stage: int = 1
+    """The stage, round or season, from 1."""
+    byes: tuple[int, ...] = ()
+    """Players with a bye."""
 
 
 class ResultsCounted(TournamentEventBody, frozen=True, tag="results-counted"):
@@ -70,6 +78,22 @@ class PlayerWithdrawn(TournamentEventBody, frozen=True, tag="player-withdrawn"):
     """SHA-256 of a salt and the reasons, which are stored apart."""
 
 
+class DirectorsAppointed(TournamentEventBody, frozen=True, tag="directors-appointed"):
+    """The organiser named those who rule beside them, in place of those named before."""
+
+    accounts: tuple[AccountId, ...]
+
+
+class MatchesAdjudicated(TournamentEventBody, frozen=True, tag="matches-adjudicated"):
+    """Matches that were not over got results; the actor is the director who did it, or the server at a round's end."""
+
+    results: tuple[AdjudicatedPairing, ...]
+    text: bytes
+    """SHA-256 of a salt and the reasons; empty at the end of a round."""
+    stage: int = 0
+    """The round, stage or season that ended; 0 for a director's."""
+
+
 class TournamentFinished(TournamentEventBody, frozen=True, tag="tournament-finished"):
     """All matches are over."""
 
@@ -78,7 +102,7 @@ class PlacesConfirmed(TournamentEventBody, frozen=True, tag="places-confirmed"):
     """The organiser confirmed the places, which are final."""
 
     sections: tuple[tuple[FinalPlace, ...], ...]
-    """Of each section, the best first."""
+    """Of each table, the best first."""
 
 
 class TournamentCancelled(TournamentEventBody, frozen=True, tag="tournament-cancelled"):
@@ -94,6 +118,8 @@ TournamentEvent = (
     | SectionPaired
     | ResultsCounted
     | PlayerWithdrawn
+    | DirectorsAppointed
+    | MatchesAdjudicated
     | TournamentFinished
     | PlacesConfirmed
     | TournamentCancelled

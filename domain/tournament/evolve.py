@@ -6,9 +6,11 @@ from msgspec.structs import replace
 
 from domain.records import AccountId
 from domain.tournament.events import (
+    DirectorsAppointed,
     Entered,
     EntryOpened,
     EntryTakenBack,
+    MatchesAdjudicated,
     PlacesConfirmed,
     PlayerWithdrawn,
     ResultsCounted,
@@ -19,18 +21,25 @@ from domain.tournament.events import (
     TournamentFinished,
     TournamentStarted,
 )
-from domain.tournament.state import Entrant, PairedSection, Phase, TournamentState, WithdrawnPlayer
+from domain.tournament.state import (
+    Adjudication,
+    Entrant,
+    PairedSection,
+    Phase,
+    TournamentState,
+    WithdrawnPlayer,
+)
 
 
 def evolve(
     state: TournamentState, event: TournamentEvent, at: int, actor: AccountId
 ) -> TournamentState:
     """Return the state after `event`, received at `at` ms; `actor` is who caused it."""
-    return replace(_evolve(state, event, actor), seq=state.seq + 1, at=at)
+    return replace(_evolve(state, event, at, actor), seq=state.seq + 1, at=at)
 
 
-def _evolve(  # noqa: C901, PLR0911 - one case an event
-    state: TournamentState, event: TournamentEvent, actor: AccountId
+def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
+    state: TournamentState, event: TournamentEvent, at: int, actor: AccountId
 ) -> TournamentState:
     match event:
         case TournamentDrafted():
@@ -45,7 +54,9 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
         case TournamentStarted():
             return replace(state, phase=Phase.RUNNING, entrants=event.players)
         case SectionPaired():
-            section = PairedSection(event.players, state.count, event.pairings)
+            section = PairedSection(
+                event.players, state.count, event.pairings, event.stage, event.byes, at
+            )
             return replace(state, sections=(*state.sections, section))
         case ResultsCounted():
             new = {one.pairing: one for one in event.reports}
@@ -56,6 +67,13 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
             left = WithdrawnPlayer(event.player, event.kind, actor, event.text)
             unfinished = (*state.unfinished, *event.unfinished)
             return replace(state, withdrawn=(*state.withdrawn, left), unfinished=unfinished)
+        case DirectorsAppointed():
+            return replace(state, directors=event.accounts)
+        case MatchesAdjudicated():
+            made = {
+                one.pairing: Adjudication(one.result, actor, event.text) for one in event.results
+            }
+            return replace(state, adjudicated=state.adjudicated | made)
         case TournamentFinished():
             return replace(state, phase=Phase.FINISHED)
         case PlacesConfirmed():

@@ -2,23 +2,29 @@
 
 from collections.abc import Sequence
 
-from domain.records import AccountId
+from domain.records import SERVER_ACCOUNT, AccountId
 from domain.tournament.commands import (
+    AdjudicateMatches,
+    AppointDirectors,
     CancelTournament,
     ConfirmPlaces,
     DraftTournament,
+    EndRound,
     EnterTournament,
     LeaveTournament,
     OpenEntry,
+    PairRound,
     ReportResults,
     StartTournament,
     TournamentCommand,
     WithdrawPlayer,
 )
 from domain.tournament.events import (
+    DirectorsAppointed,
     Entered,
     EntryOpened,
     EntryTakenBack,
+    MatchesAdjudicated,
     PlacesConfirmed,
     PlayerWithdrawn,
     ResultsCounted,
@@ -30,7 +36,7 @@ from domain.tournament.events import (
 )
 
 
-def possible_commands(  # noqa: PLR0911 - one case an event
+def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
     first: TournamentEvent, actor: AccountId
 ) -> list[TournamentCommand]:
     """Return the commands that this may be the first event of; all lead to the same decision.
@@ -50,6 +56,15 @@ def possible_commands(  # noqa: PLR0911 - one case an event
             return [LeaveTournament(), named] if first.account == actor else [named]
         case TournamentStarted():
             return [StartTournament()]
+        case SectionPaired():
+            pairs = PairRound(stage=first.stage, pairings=first.pairings, byes=first.byes)
+            return [pairs, PairRound(stage=first.stage)]
+        case DirectorsAppointed():
+            return [AppointDirectors(accounts=first.accounts)]
+        case MatchesAdjudicated() if actor == SERVER_ACCOUNT:
+            return [EndRound(stage=first.stage)]
+        case MatchesAdjudicated():
+            return [AdjudicateMatches(results=first.results, text=first.text)]
         case ResultsCounted():
             return [ReportResults(reports=first.reports)]
         case PlayerWithdrawn():

@@ -131,6 +131,10 @@ class Tally:
         self.points: Final = [sum(one.made for one in met) for met in self.encounters]
         """The points of each player, in units."""
 
+    def in_points(self, player: int) -> Fraction:
+        """Return the points of a player."""
+        return Fraction(self.points[player], self.unit)
+
     def _add(self, match: ScheduledMatch) -> None:
         pair = match.first, match.second
         if match.result is None:

@@ -18,6 +18,11 @@ SAY: Final = Sentences(
         "capacity": "a tournament has room for {least} to {most} players",
         "when-full": "a tournament that starts when full needs a number of players",
         "ratings": "the lowest rating must not be above the highest",
+        "days": "a round, a stage or a season lasts up to {most} days; 0 is no end but that of its matches",
+        "terms-of-form": "these terms are those of another form of tournament",
+        "stages": "there are up to {most} stages",
+        "qualifiers": "at least one goes on from each section, and at least {least} in all",
+        "tie-matches": "a tie has 1 to {most} matches, and up to {most} more if it is drawn",
         "start-past": "the start is in the past",
         # who, and when
         "no-tournament": "there is no such tournament",
@@ -40,12 +45,17 @@ SAY: Final = Sentences(
         "no-robots": "robots can't enter this tournament",
         # results
         "no-pairing": "there is no pairing {pairing}",
+        "no-round": "round {stage} isn't the one that is played",
+        "pairs-itself": "this tournament pairs by itself",
+        "adjudicated": "pairing {pairing} has a result already",
+        "adjudication": "an adjudication has results of matches, and the digest of its reasons",
+        "directors": "a tournament has up to {most} directors beside its organiser",
         "old-report": "the result of pairing {pairing} is known already",
         # players who leave
         "withdrawal": "a withdrawal is accepted or silent, and has the digest of its reasons",
         "withdrawn": "the player has left the tournament already",
         "own-section": "nobody rules over a section in which they play; ask an arbiter",
         # pairings that were recorded
-        "pairing": "the recorded pairings of a section aren't a round robin of its players",
+        "pairing": "the recorded pairings break the rules of the tournament's form",
     },
 )

@@ -8,7 +8,7 @@ import msgspec
 
 from domain.tournament.results import PairResult, PointScheme, ScheduledMatch, Tally
 from domain.tournament.state import FinalPlace, PairedSection, TournamentState
-from domain.tournament.table import PossiblePlaces, possible_places, table_of
+from domain.tournament.table import PossiblePlaces, TableRow, possible_places, table_of
 from domain.tournament.terms import ONE_POINT, TournamentTerms
 from domain.tournament.withdrawals import Withdrawal, WithdrawalKind, after_withdrawals
 
@@ -71,9 +71,9 @@ def section_table(
     section: PairedSection, state: TournamentState, terms: TournamentTerms
 ) -> SectionTable:
     """Return the table of a section."""
-    tally = _tally(section, state, terms)
+    tally = tally_of(section, state, terms)
     possible = possible_places(tally, terms.tiebreaks)
-    cells = _cells(section, state)
+    cells = cells_of(section, state)
     lines = []
     for row in table_of(tally, terms.tiebreaks):
         player = section.players[row.player]
@@ -95,19 +95,27 @@ def places_of(
 ) -> tuple[FinalPlace, ...]:
     """Return the places of a section, the best first."""
     return tuple(
-        FinalPlace(section.players[row.player], row.place, int(row.points * ONE_POINT))
-        for row in table_of(_tally(section, state, terms), terms.tiebreaks)
+        FinalPlace(row.player, row.place, int(row.points * ONE_POINT))
+        for row in rows_of(section, state, terms)
     )
 
 
-def _tally(section: PairedSection, state: TournamentState, terms: TournamentTerms) -> Tally:
+def rows_of(
+    section: PairedSection, state: TournamentState, terms: TournamentTerms
+) -> list[TableRow]:
+    """Return the rows of a section by place, with the numbers that its players have in the tournament."""
+    rows = table_of(tally_of(section, state, terms), terms.tiebreaks)
+    return [row._replace(player=section.players[row.player]) for row in rows]
+
+
+def tally_of(section: PairedSection, state: TournamentState, terms: TournamentTerms) -> Tally:
     """Return the matches of a section; its players are numbered from 0 in their order."""
     win, draw, loss = (hundredths / ONE_POINT for hundredths in terms.points)
     points = PointScheme(win=win, draw=draw, loss=loss)
-    return Tally(len(section.players), points, _counted(section, state))
+    return Tally(len(section.players), points, counted_matches(section, state))
 
 
-def _counted(section: PairedSection, state: TournamentState) -> list[ScheduledMatch]:
+def counted_matches(section: PairedSection, state: TournamentState) -> list[ScheduledMatch]:
     """Return the matches that count, with the forfeits of those who have left."""
     place = {player: number for number, player in enumerate(section.players)}
     matches = []
@@ -124,10 +132,10 @@ def _counted(section: PairedSection, state: TournamentState) -> list[ScheduledMa
     return after_withdrawals(matches, left)
 
 
-def _cells(section: PairedSection, state: TournamentState) -> dict[int, list[TableCell]]:
-    """Return the cells of each player."""
+def cells_of(section: PairedSection, state: TournamentState) -> dict[int, list[TableCell]]:
+    """Return the cells of each player, in the order of the opponents in the section, and of their pairings."""
     cells: dict[int, list[TableCell]] = {player: [] for player in section.players}
-    counted = {match.number: match.result for match in _counted(section, state)}
+    counted = {match.number: match.result for match in counted_matches(section, state)}
     for number, one in enumerate(section.pairings, section.first):
         mine = theirs = _CANCELLED
         if number in counted:

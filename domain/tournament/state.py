@@ -33,7 +33,7 @@ class Pairing(msgspec.Struct, frozen=True, array_like=True):
     """A match that the tournament plans."""
 
     round: int
-    """From 1, as on a crosstable; in a section all rounds are played at once."""
+    """From 1, as on a crosstable; in a section all rounds are played at once. Elsewhere the stage."""
     first: int
     """The player with the first move."""
     second: int
@@ -72,6 +72,24 @@ class WithdrawnPlayer(msgspec.Struct, frozen=True, array_like=True):
     """The digest of the reasons."""
 
 
+class AdjudicatedPairing(msgspec.Struct, frozen=True, array_like=True):
+    """The result of a pairing's match that was not over, as its director or the end of its round made it."""
+
+    pairing: int
+    result: str
+    """As `domain.tournament.results` writes it."""
+
+
+class Adjudication(msgspec.Struct, frozen=True, array_like=True):
+    """An adjudicated pairing, with its cause."""
+
+    result: str
+    by: AccountId
+    """The director; the server's at the end of a round."""
+    text: bytes
+    """The digest of the reasons."""
+
+
 class PairedSection(msgspec.Struct, frozen=True, array_like=True):
     """A section, with the numbers of its pairings."""
 
@@ -79,6 +97,12 @@ class PairedSection(msgspec.Struct, frozen=True, array_like=True):
     first: int
     """The number of its first pairing."""
     pairings: tuple[Pairing, ...]
+    stage: int = 1
+    """The stage of a round robin, the round of a knockout or a Swiss tournament, or the season of a league, from 1."""
+    byes: tuple[int, ...] = ()
+    """Its players who get a point without a match."""
+    at: int = 0
+    """When it was paired, ms."""
 
     @property
     def numbers(self) -> range:
@@ -108,7 +132,11 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     unfinished: tuple[int, ...] = ()
     """The pairings that had no result when a player of theirs was taken out."""
     places: tuple[tuple[FinalPlace, ...], ...] = ()
-    """Of each section, once they are confirmed."""
+    """Of each table, once they are confirmed."""
+    adjudicated: dict[int, Adjudication] = {}
+    """The pairings that were adjudicated. A result that their matches have all the same comes before that."""
+    directors: tuple[AccountId, ...] = ()
+    """Those who rule beside the organiser."""
 
     @property
     def exists(self) -> bool:
@@ -137,15 +165,45 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.sections[-1].first + len(self.sections[-1].pairings) if self.sections else 0
 
     def result_of(self, pairing: int) -> str:
-        """Return the result of a pairing as it was played; empty while there is none, and for good without one."""
-        report = self.reports.get(pairing)
-        return report.result if report and pairing not in self.unfinished else ""
+        """Return the result of a pairing, played or adjudicated; empty while there is none, and for good without one."""
+        if pairing in self.unfinished:
+            return ""
+        report, adjudicated = self.reports.get(pairing), self.adjudicated.get(pairing)
+        return (report.result if report else "") or (adjudicated.result if adjudicated else "")
 
     @property
     def left(self) -> int:
         """How many pairings are still to be played."""
-        played = sum(bool(self.result_of(number)) for number in self.reports)
+        played = sum(bool(self.result_of(number)) for number in {*self.reports, *self.adjudicated})
         return self.count - len(self.unfinished) - played
+
+    @property
+    def stage(self) -> int:
+        """The stage, round or season that was paired last; 0 before the start."""
+        return self.sections[-1].stage if self.sections else 0
+
+    @property
+    def open_in_stage(self) -> list[int]:
+        """The pairings of the last stage that are still to be played."""
+        return [
+            number
+            for section in self.sections
+            if section.stage == self.stage
+            for number in section.numbers
+            if self.is_open(number)
+        ]
+
+    def is_open(self, pairing: int) -> bool:
+        """Return whether a pairing is still to be played."""
+        return pairing not in self.unfinished and not self.result_of(pairing)
+
+    def has_withdrawn(self, player: int) -> bool:
+        """Return whether a player was taken out."""
+        return any(one.player == player for one in self.withdrawn)
+
+    def directs(self, account: AccountId) -> bool:
+        """Return whether an account is the organiser or one of the directors."""
+        return account == self.organiser or account in self.directors
 
     def number_of(self, account: AccountId) -> int | None:
         """Return the place of an account among the entrants, from 0; None if it has not entered."""

@@ -1,16 +1,21 @@
 """The terms of a tournament, which its first event fixes for good."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
 import msgspec
 
 from domain.clocks.time_control import TimeControl
-from domain.errors import Code, Refusal
-from domain.rules import rules_by_id
+from domain.tournament.form_terms import (
+    KnockoutTerms,
+    LadderTerms,
+    LeagueTerms,
+    StageTerms,
+    SwissTerms,
+    TeamTerms,
+)
 from domain.tournament.sections import FEWEST_IN_SECTION, MOST_IN_SECTION
-from domain.tournament.sentences import SAY
-from domain.tournament.tie_breaks import FROM_RESULTS
 
 SECTION_SIZES: Final = range(FEWEST_IN_SECTION, MOST_IN_SECTION + 1)
 """Players of a section."""
@@ -22,6 +27,9 @@ MOST_ENTRANTS: Final = 1_500
 
 MOST_POINTS: Final = 10_000
 
+MOST_DAYS: Final = 1_000
+"""Of a round, a stage or a season."""
+
 USUAL_TIEBREAKS: Final = ("direct", "sonneborn-berger", "wins")
 
 ONE_POINT: Final = 100
@@ -32,7 +40,9 @@ class TournamentForm(StrEnum):
     """The forms of tournaments."""
 
     ROUND_ROBIN = "round-robin"
-    """In sections: everybody against everybody, all matches at once."""
+    """In sections: everybody against everybody, all matches at once; the best may go on to further stages."""
+    KNOCKOUT = "knockout"
+    """Ties, of which the winners go on."""
 
 
 class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
@@ -49,9 +59,9 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     """The game's options, as a match records them."""
     clock: TimeControl
     section: int
-    """The number of players of a whole section."""
+    """The number of players of a whole section; 0 in forms without sections."""
     cycles: int = 1
-    """How many matches each pair plays; in the second the sides are exchanged."""
+    """How many matches each pair plays, with sides exchanged from one to the next."""
     points: tuple[int, int, int] = (ONE_POINT, ONE_POINT // 2, 0)
     """For a win, a draw and a loss, in hundredths."""
     tiebreaks: tuple[str, ...] = USUAL_TIEBREAKS
@@ -70,6 +80,15 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     """The id of the club whose members alone may enter; empty for all."""
     robots: bool = False
     """Whether the organiser may enter robots."""
+    days: int = 0
+    """The days of a round, a stage or a season, after which it ends; 0 for no end but that of its matches."""
+    stages: tuple[StageTerms, ...] = ()
+    """The further stages of a round robin."""
+    knockout: KnockoutTerms | None = None
+    swiss: SwissTerms | None = None
+    league: LeagueTerms | None = None
+    ladder: LadderTerms | None = None
+    teams: TeamTerms | None = None
 
     @property
     def room(self) -> int:
@@ -79,44 +98,11 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     @property
     def least(self) -> int:
         """The least players with which it starts."""
-        return min(SECTION_SIZES)
+        return FEWEST_TO_START[self.form]
 
 
-def check_terms(terms: TournamentTerms) -> None:
-    """Refuse terms that no tournament can have: `bad-option`, or as the game refuses its options."""
-    rules = rules_by_id(terms.rules)
-    if rules.write_options(rules.read_options(terms.options)) != terms.options:
-        raise Refusal(Code.BAD_OPTION, SAY("options"))
-    if terms.form not in set(TournamentForm):
-        raise Refusal(Code.BAD_OPTION, SAY("form", form=terms.form[:24]))
-    if 2 not in rules.players:  # noqa: PLR2004 - a pair
-        raise Refusal(Code.BAD_OPTION, SAY("not-for-two", game=rules.title))
-    _check_sections(terms)
-    _check_entry(terms)
-
-
-def _check_sections(terms: TournamentTerms) -> None:
-    """Refuse sections and tables that can't be."""
-    if terms.section not in SECTION_SIZES:
-        least, most = min(SECTION_SIZES), max(SECTION_SIZES)
-        raise Refusal(Code.BAD_OPTION, SAY("section", least=least, most=most))
-    if terms.cycles not in range(1, MOST_CYCLES + 1):
-        raise Refusal(Code.BAD_OPTION, SAY("cycles", most=MOST_CYCLES))
-    win, draw, loss = terms.points
-    if not MOST_POINTS >= win >= draw >= loss >= 0:
-        raise Refusal(Code.BAD_OPTION, SAY("points", most=MOST_POINTS // ONE_POINT))
-    named = set(terms.tiebreaks)
-    if len(named) < len(terms.tiebreaks) or not named <= FROM_RESULTS.keys():
-        raise Refusal(Code.BAD_OPTION, SAY("tiebreaks", names=" ".join(FROM_RESULTS)))
-
-
-def _check_entry(terms: TournamentTerms) -> None:
-    """Refuse a room, a start and ratings that can't be."""
-    least = min(SECTION_SIZES)
-    if terms.capacity and terms.capacity not in range(least, MOST_ENTRANTS + 1):
-        raise Refusal(Code.BAD_OPTION, SAY("capacity", least=least, most=MOST_ENTRANTS))
-    if terms.when_full and not terms.capacity:
-        raise Refusal(Code.BAD_OPTION, SAY("when-full"))
-    low, high = terms.least_rating, terms.most_rating
-    if low < 0 or high < 0 or 0 < high < low:
-        raise Refusal(Code.BAD_OPTION, SAY("ratings"))
+FEWEST_TO_START: Final[Mapping[str, int]] = {
+    TournamentForm.ROUND_ROBIN: FEWEST_IN_SECTION,
+    TournamentForm.KNOCKOUT: 2,
+}
+"""The least players with which a tournament of a form starts."""

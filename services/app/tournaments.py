@@ -28,9 +28,11 @@ from domain.tournament.commands import (
     TournamentCommand,
     WithdrawPlayer,
 )
-from domain.tournament.standings import SectionTable, section_table
-from domain.tournament.state import Phase, TournamentState
-from domain.tournament.terms import TournamentForm, TournamentTerms, check_terms
+from domain.tournament.form_terms import KnockoutTerms, StageTerms
+from domain.tournament.forms import check_terms, form_of
+from domain.tournament.standings import SectionTable
+from domain.tournament.state import PairedSection, Phase, TournamentState
+from domain.tournament.terms import TournamentForm, TournamentTerms
 from infra.people.tournament_texts import TournamentText, checked_text
 from infra.projections.tournaments import PairedMatch, TournamentRow
 from services.app import clubs
@@ -44,6 +46,9 @@ from services.app.sanctions import check_may_start
 
 MOST_ORGANISED: Final = 10
 """Tournaments of an organiser that are not over."""
+
+USUAL_SECTION: Final = 7
+"""Players of a section, where nobody says."""
 
 PAGE: Final = 50
 """Tournaments of a list."""
@@ -60,12 +65,21 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The game's options, such as `--size=7`."""
     terms: Sequence[str] = ()
     """The time control, such as `--days=3`."""
-    section: int = 7
-    """Players of a section."""
+    form: str = TournamentForm.ROUND_ROBIN
+    """A `TournamentForm`; the fields of other forms are without meaning."""
+    section: int = USUAL_SECTION
+    """Players of a section, in a round robin."""
+    stages: Sequence[StageTerms] = ()
+    """Further stages of a round robin."""
+    knockout: KnockoutTerms = KnockoutTerms()
+    days: int = 0
+    """Days of a round, a stage or a season, after which it ends; 0 for no end but that of its matches."""
     players: int = 0
     """The most players; 0 for as many as enter."""
     double: bool = False
     """Whether each pair plays two matches, with sides exchanged."""
+    matches: int = 1
+    """Matches of a tie, in a knockout."""
     when_full: bool = False
     """Whether it starts when so many have entered."""
     starts: int = 0
@@ -84,8 +98,12 @@ class TournamentView(msgspec.Struct, frozen=True):
     said: TournamentText
     terms: TournamentTerms
     state: TournamentState
+    sections: tuple[PairedSection, ...]
+    """Those that have a table, or the one that was asked for; none before the start."""
     tables: tuple[SectionTable, ...]
-    """Of each section, or of the one that was asked for; none before the start."""
+    """Of these sections."""
+    count: int
+    """How many sections have a table."""
     first: int
     """The number of the section of the first table, from 1."""
     matches: dict[int, PairedMatch]
@@ -126,13 +144,15 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
     """Return the terms of a plan; refused as `check_terms` does, and `not-an-organiser` for a club of others."""
     rules = read_multiplayer_game(plan.game)
     club = clubs.organised(app, account, plan.club).id if plan.club else ""
+    form = plan.form
+    in_sections, ties = form == TournamentForm.ROUND_ROBIN, form == TournamentForm.KNOCKOUT
     found = TournamentTerms(
-        form=TournamentForm.ROUND_ROBIN,
+        form=form,
         rules=rules_id(rules),
         options=rules.write_options(rules.read_options(plan.options)),
         clock=read_time_control(plan.terms),
-        section=plan.section,
-        cycles=2 if plan.double else 1,
+        section=plan.section if in_sections else 0,
+        cycles=plan.matches if ties else 2 if plan.double else 1,
         capacity=plan.players,
         when_full=plan.when_full,
         starts=plan.starts,
@@ -140,6 +160,9 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
         most_rating=plan.most_rating,
         club=club,
         robots=plan.robots,
+        days=plan.days,
+        stages=tuple(plan.stages) if in_sections else (),
+        knockout=plan.knockout if ties else None,
     )
     check_terms(found)
     return found
@@ -313,9 +336,11 @@ def view_of(
     terms = state.terms
     assert terms is not None
     place = state.number_of(viewer) if viewer else None
-    wanted, at, pairings = state.sections, 1, None
+    form = form_of(terms)
+    wanted = sections = form.tables(state)
+    at, pairings = 1, None
     if section is not None and wanted:
-        at = min(section, len(wanted)) or _section_of(state, place)
+        at = min(section, len(wanted)) or _section_of(sections, place)
         wanted = wanted[at - 1 : at]
         pairings = wanted[0].numbers
     club = app.clubs.get(terms.club) if terms.club else None
@@ -324,7 +349,9 @@ def view_of(
         said=app.tournament_texts.of([number])[number],
         terms=terms,
         state=state,
-        tables=tuple(section_table(one, state, terms) for one in wanted),
+        sections=wanted,
+        tables=tuple(form.table(one, state, terms) for one in wanted),
+        count=len(sections),
         first=at,
         matches=app.tournaments.matches(number, pairings),
         club=club.path if club else "",
@@ -334,9 +361,11 @@ def view_of(
     )
 
 
-def _section_of(state: TournamentState, player: int | None) -> int:
-    """Return the section of a player, from 1; the first for nobody."""
-    return next((at for at, one in enumerate(state.sections, 1) if player in one.players), 1)
+def _section_of(sections: Sequence[PairedSection], player: int | None) -> int:
+    """Return the last section of a player, from 1; the first of the last stage for others."""
+    own = [at for at, one in enumerate(sections, 1) if player in one.players]
+    last = [at for at, one in enumerate(sections, 1) if one.stage == sections[-1].stage]
+    return own[-1] if own else last[0]
 
 
 def matches_going_on(app: App, view: TournamentView) -> dict[int, MatchState]:
@@ -375,9 +404,14 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         game=terms.rules.partition("/")[0],
         options=terms.options,
         terms=write_time_control(terms.clock),
-        section=terms.section,
+        form=terms.form,
+        section=terms.section or USUAL_SECTION,
+        stages=terms.stages,
+        knockout=terms.knockout or KnockoutTerms(),
+        days=terms.days,
         players=terms.capacity,
-        double=terms.cycles > 1,
+        double=terms.cycles > 1 and terms.form == TournamentForm.ROUND_ROBIN,
+        matches=terms.cycles,
         when_full=terms.when_full,
         least_rating=terms.least_rating,
         most_rating=terms.most_rating,

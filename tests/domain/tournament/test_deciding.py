@@ -32,8 +32,8 @@ from domain.tournament.events import (
     TournamentStarted,
 )
 from domain.tournament.evolve import evolve
+from domain.tournament.forms import check_terms
 from domain.tournament.state import MatchReport, Pairing, Phase, TournamentState
-from domain.tournament.terms import check_terms
 from tests.golden.make_events import TOURNAMENTS
 from tests.helpers.given import BEGIN
 from tests.helpers.tournaments import NUMBER, ORGANISER, PLAYERS, Tournament, terms_of_three
@@ -43,7 +43,7 @@ STRANGER = b"stranger"
 
 BAD_TERMS: dict[str, dict[str, Any]] = {
     "aren't in their recorded form": {"options": ("-goliath_first", "-count")},
-    "no form of tournament 'knockout'": {"form": "knockout"},
+    "no form of tournament 'lottery'": {"form": "lottery"},
     "isn't a game for two": {"rules": "one/1"},
     "a section has 3 to 15 players": {"section": 16},
     "each pair plays 1 to 2 matches": {"cycles": 3},
@@ -253,7 +253,7 @@ def test_recorded_pairings_that_are_no_round_robin_are_found(
     found = running()
     seq, body = section_of(found)
     forged = found.forged(seq, body=replace(body, pairings=change(body.pairings)))
-    with pytest.raises(BrokenHistory, match="round robin of its players"):
+    with pytest.raises(BrokenHistory, match="break the rules of the tournament"):
         verify(NUMBER, forged)
 
 

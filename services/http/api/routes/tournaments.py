@@ -321,7 +321,7 @@ def _shown(app: App, view: TournamentView) -> ShownTournament:
             TournamentSection(
                 tuple(_line(line, view.withdrawn) for line in table.lines), _pairings(section, view)
             )
-            for section, table in zip(state.sections, view.tables, strict=True)
+            for section, table in zip(view.sections, view.tables, strict=True)
         ),
         left=view.left,
         organises=view.organises,

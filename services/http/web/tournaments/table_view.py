@@ -161,7 +161,7 @@ class _TableReader(msgspec.Struct, frozen=True):
 
     def rounds(self, table: SectionTable) -> Iterator[tuple[RoundMatch, ...]]:
         """Yield the matches of each round."""
-        section = self.view.state.sections[self.view.first - 1]
+        section = self.view.sections[0]
         results = {
             (cell.pairing, cell.first): cell.half for line in table.lines for cell in line.cells
         }

@@ -1,0 +1,67 @@
+"""The forms of tournaments by name, and the check of a tournament's terms."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from domain.errors import Code, Refusal
+from domain.rules import rules_by_id
+from domain.tournament.bracket import Knockout
+from domain.tournament.form import Form
+from domain.tournament.round_robin import RoundRobin
+from domain.tournament.sentences import SAY
+from domain.tournament.terms import (
+    MOST_DAYS,
+    MOST_ENTRANTS,
+    MOST_POINTS,
+    ONE_POINT,
+    TournamentForm,
+    TournamentTerms,
+)
+from domain.tournament.tie_breaks import FROM_RESULTS
+
+FORMS: Final[Mapping[str, Form]] = {
+    TournamentForm.ROUND_ROBIN: RoundRobin(),
+    TournamentForm.KNOCKOUT: Knockout(),
+}
+
+
+def form_of(terms: TournamentTerms) -> Form:
+    """Return the form of a tournament."""
+    return FORMS[terms.form]
+
+
+def check_terms(terms: TournamentTerms) -> None:
+    """Refuse terms that no tournament can have: `bad-option`, or as the game refuses its options."""
+    rules = rules_by_id(terms.rules)
+    if rules.write_options(rules.read_options(terms.options)) != terms.options:
+        raise Refusal(Code.BAD_OPTION, SAY("options"))
+    if terms.form not in FORMS:
+        raise Refusal(Code.BAD_OPTION, SAY("form", form=terms.form[:24]))
+    if 2 not in rules.players:  # noqa: PLR2004 - a pair
+        raise Refusal(Code.BAD_OPTION, SAY("not-for-two", game=rules.title))
+    form_of(terms).check(terms)
+    _check_points(terms)
+    _check_entry(terms)
+
+
+def _check_points(terms: TournamentTerms) -> None:
+    """Refuse points and tie-breaks that can't be."""
+    win, draw, loss = terms.points
+    if not MOST_POINTS >= win >= draw >= loss >= 0:
+        raise Refusal(Code.BAD_OPTION, SAY("points", most=MOST_POINTS // ONE_POINT))
+    named = set(terms.tiebreaks)
+    if len(named) < len(terms.tiebreaks) or not named <= FROM_RESULTS.keys():
+        raise Refusal(Code.BAD_OPTION, SAY("tiebreaks", names=" ".join(FROM_RESULTS)))
+
+
+def _check_entry(terms: TournamentTerms) -> None:
+    """Refuse a room, a start, an end and ratings that can't be."""
+    if terms.capacity and terms.capacity not in range(terms.least, MOST_ENTRANTS + 1):
+        raise Refusal(Code.BAD_OPTION, SAY("capacity", least=terms.least, most=MOST_ENTRANTS))
+    if terms.when_full and not terms.capacity:
+        raise Refusal(Code.BAD_OPTION, SAY("when-full"))
+    if not 0 <= terms.days <= MOST_DAYS:
+        raise Refusal(Code.BAD_OPTION, SAY("days", most=MOST_DAYS))
+    low, high = terms.least_rating, terms.most_rating
+    if low < 0 or high < 0 or 0 < high < low:
+        raise Refusal(Code.BAD_OPTION, SAY("ratings"))
