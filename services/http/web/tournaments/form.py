@@ -176,7 +176,7 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         game=rules.key,
         options=options,
         terms=[flag for flag in chosen_terms(form) if flag != "--gather"],
-        form=form.get("form"),
+        form=form.get("form") or TournamentForm.ROUND_ROBIN,
         section=_number(form, "section"),
         stages=tuple(_stages(form)),
         by_rating=form.get("by-rating") == "on",
