@@ -269,7 +269,7 @@ def test_a_knockout_is_typed_and_shows_its_rounds_and_places(hall: Hall) -> None
     assert hall.accepted("tournament 1").partition("  1  ")[2].splitlines() == [
         "alice    0  ..",
         "  1  carol    2  ++..",  # bob never moved
-        "  3  bob      0  00",
+        "  3  bob      0  --",
         "",
         "Semifinals",
         "  alice has a bye",

@@ -394,7 +394,7 @@ def test_guests_see_no_tournament_where_matches_are_for_members(api: Api, come: 
         change_admission(api.parts, {"visible_to": "everybody"})
 
 
-KNOCKOUT = {"form": "knockout", "matches": "1", "extra": "0", "third": "on", "players": "3"}
+KNOCKOUT = {"form": "knockout", "tie-matches": "1", "extra": "0", "third": "on", "players": "3"}
 
 
 def test_a_knockout_has_its_rounds_on_its_page_and_the_places_so_far(api: Api, come: Come) -> None:
@@ -412,7 +412,7 @@ def test_a_knockout_has_its_rounds_on_its_page_and_the_places_so_far(api: Api, c
     shown = host.page(page)
     assert "<h3>Final</h3>" in shown
     cells = re.findall(r'<span aria-hidden="true">([^<]+)</span>', shown.partition("<table")[2])
-    assert sorted(cells) == ["#0", "#0", "+", "−"]
+    assert sorted(cells) == ["#0", "#0", "+", "\N{MINUS SIGN}"]
     rows = list(csv.reader(io.StringIO(host.get(f"{page}/table.csv").text)))
     assert [row[1] for row in rows] == ["place", "1", "1", "3"]
     assert len({len(row) for row in rows}) == 1

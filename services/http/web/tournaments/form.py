@@ -62,7 +62,7 @@ _HIGHEST_RATING: Final = 9_999
 _USUAL: Final = {
     "form": (TournamentForm.ROUND_ROBIN.value,),
     "section": (str(tournaments.USUAL_SECTION),),
-    "matches": ("1",),
+    "tie-matches": ("1",),
     "extra": ("0",),
 }
 """What a new form has of the tournament's own form."""
@@ -78,7 +78,7 @@ _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
             ("section", min(SECTION_SIZES), max(SECTION_SIZES)),
         )
     },
-    "matches": (1, MOST_TIE_MATCHES),
+    "tie-matches": (1, MOST_TIE_MATCHES),
     "extra": (0, MOST_TIE_MATCHES),
     "players": (min(FEWEST_TO_START.values()), MOST_ENTRANTS),
     "least": (1, _HIGHEST_RATING),
@@ -88,7 +88,7 @@ _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
 
 _OF_FORMS: Final[Mapping[str, tuple[str, ...]]] = {
     TournamentForm.ROUND_ROBIN: ("section",),
-    TournamentForm.KNOCKOUT: ("matches",),
+    TournamentForm.KNOCKOUT: ("tie-matches",),
 }
 """The forms in the order of their chips, each with the numbers that it needs."""
 
@@ -180,7 +180,7 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         section=_number(form, "section"),
         stages=tuple(_stages(form)),
         by_rating=form.get("by-rating") == "on",
-        matches=_number(form, "matches"),
+        matches=_number(form, "tie-matches"),
         extra=_number(form, "extra"),
         third_place=form.get("third") == "on",
         players=_number(form, "players"),
@@ -260,7 +260,7 @@ def _filled(plan: TournamentPlan) -> Form:
             for name, value in msgspec.structs.asdict(stage).items()
         },
         "by-rating": "on" if plan.by_rating else "",
-        "matches": str(plan.matches),
+        "tie-matches": str(plan.matches),
         "extra": str(plan.extra),
         "third": "on" if plan.third_place else "",
         "players": str(plan.players or ""),
