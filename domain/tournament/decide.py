@@ -96,7 +96,7 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
             return _leave(command, actor, state)
         case StartTournament():
             if actor != SERVER_ACCOUNT:
-                _check_organiser(actor, state)
+                _check_director(actor, state)
             _check_phase(state, Phase.ENTRY)
             return _start(state, state.terms, recorded)
         case ReportResults():
@@ -122,7 +122,7 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
             return _confirm(state, state.terms)
         case CancelTournament():
             if actor != SERVER_ACCOUNT:
-                _check_organiser(actor, state)
+                _check_director(actor, state)
             _check_phase(state, Phase.DRAFT, Phase.ENTRY)
             return (TournamentCancelled(),)
         case _:  # pragma: no cover - the union is closed
@@ -197,7 +197,7 @@ def _enter(
 def _leave(command: LeaveTournament, actor: AccountId, state: TournamentState) -> Events:
     _check_phase(state, Phase.ENTRY)
     if command.account and command.account != actor:
-        _check_organiser(actor, state)
+        _check_director(actor, state)
     account = command.account or actor
     if state.number_of(account) is None:
         raise Refusal(Code.NOT_ENTERED, SAY("not-entered"))
@@ -402,7 +402,7 @@ def _check_organiser(actor: AccountId, state: TournamentState) -> None:
 
 def _check_director(actor: AccountId, state: TournamentState) -> None:
     if not state.directs(actor):
-        raise Refusal(Code.NOT_AN_ORGANISER, SAY("organiser"))
+        raise Refusal(Code.NOT_AN_ORGANISER, SAY("directs"))
 
 
 def _check_server(actor: AccountId) -> None:

@@ -28,6 +28,7 @@ SAY: Final = Sentences(
         "no-tournament": "there is no such tournament",
         "exists": "this number is taken",
         "organiser": "only the organiser of the tournament can do this",
+        "directs": "only the organiser and the directors of the tournament can do this",
         "server": "only the server itself can do this",
         "drafted": "entry isn't open yet",
         "open": "entry is open already",

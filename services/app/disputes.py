@@ -32,6 +32,7 @@ from services.app.matches import load_state
 from services.app.play import Steps, check, course, finish
 from services.app.receipts import Answered
 from services.app.refusal_words import SAY
+from services.app.tournament_directors import directs_match
 
 KINDS: Final = ("dismissed", "back", "result", "draw", "annul", "time")
 """The words for decisions."""
@@ -184,8 +185,9 @@ def check_arbiter(app: App, account: AccountId) -> None:
 
 def check_may_see(app: App, account: AccountId, state: MatchState) -> None:
     """Refuse an account that may not read a match's statements: `not-a-player`."""
-    if account not in state.seats and not app.is_arbiter(account):
-        raise Refusal(Code.NOT_A_PLAYER, SAY("cases-readers"))
+    if account in state.seats or app.is_arbiter(account) or directs_match(app, account, state):
+        return
+    raise Refusal(Code.NOT_A_PLAYER, SAY("cases-readers"))
 
 
 @course
@@ -233,7 +235,8 @@ def _check_role(app: App, account: AccountId, state: MatchState, action: Dispute
         case AppealAction():
             seat_of(account, state)
         case RuleAction():
-            check_arbiter(app, account)
+            if not directs_match(app, account, state):
+                check_arbiter(app, account)
             if account in state.seats:
                 raise Refusal(Code.NOT_AN_ARBITER, SAY("own-match"))
         case _:

@@ -89,6 +89,8 @@ REFUSED: Final[Mapping[str, str]] = {
     "tournaments": "you can have at most {most} tournaments at a time; finish or cancel one first",
     "tournament-of-club": "this tournament is for members of its club",
     "tournament-organiser": "only the organiser of the tournament can do this",
+    "tournament-directors": "only the organiser, the directors and the arbiters can do this",
+    "not-of-tournament": "match {board} isn't one of this tournament",
     "tournament-list": "a list is one of open, running, ended and own",
     "enter-yourself": "players enter tournaments themselves; an organiser can enter robots",
     "club-by-link": "{club} is joined with a link; ask one of its organisers for one",

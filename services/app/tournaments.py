@@ -18,6 +18,7 @@ from domain.match.state import MatchState, robot_level
 from domain.records import AccountId, command_id
 from domain.rules import rules_id
 from domain.tournament.commands import (
+    AppointDirectors,
     CancelTournament,
     ConfirmPlaces,
     DraftTournament,
@@ -28,11 +29,13 @@ from domain.tournament.commands import (
     TournamentCommand,
     WithdrawPlayer,
 )
+from domain.tournament.decide import MOST_DIRECTORS
 from domain.tournament.form_terms import KnockoutTerms, StageTerms
 from domain.tournament.forms import check_terms, form_of
 from domain.tournament.standings import SectionTable
 from domain.tournament.state import PairedSection, Phase, TournamentState
 from domain.tournament.terms import USUAL_TIEBREAKS, TournamentForm, TournamentTerms
+from infra.people.accounts import AccountRole
 from infra.people.tournament_texts import TournamentText, checked_text
 from infra.projections.tournaments import PairedMatch, TournamentRow
 from services.app import clubs
@@ -127,7 +130,9 @@ class TournamentView(msgspec.Struct, frozen=True):
     club: str
     """The path of its club; empty without one."""
     organises: bool
-    """Whether the account may what its organiser may."""
+    """Whether the account is its organiser."""
+    directs: bool
+    """Whether the account may rule: as its organiser, a director or an arbiter."""
     entered: bool
     """Whether the account has entered."""
     waits: bool
@@ -226,7 +231,7 @@ def _organised(app: App, account: AccountId) -> list[TournamentRow]:
 @course
 def open_entry(app: App, actor: Actor, number: int) -> Steps[Answered]:
     """Open a tournament for entry, as its organiser; `already-started` if it is."""
-    return (yield from _ask(app, actor, number, OpenEntry()))
+    return (yield from ask(app, actor, number, OpenEntry()))
 
 
 @course
@@ -244,35 +249,34 @@ def enter(app: App, actor: Actor, number: int, robot: str = "") -> Steps[Answere
         raise Refusal(Code.AGAINST_TERMS, SAY("tournament-of-club"))
     rating = app.ratings.player(view.terms.rules.partition("/")[0], account).display_value
     command = EnterTournament(rating=rating, account=account if robot else b"")
-    return (yield from _ask(app, actor, number, command))
+    return (yield from ask(app, actor, number, command))
 
 
 @course
 def leave(app: App, actor: Actor, number: int, userid: str = "") -> Steps[Answered]:
     """Take an entry back before the start; the organiser may take back that of `userid`. `not-entered`, `too-late`."""
     account = app.accounts.id_of(userid) if userid else b""
-    return (yield from _ask(app, actor, number, LeaveTournament(account=account)))
+    return (yield from ask(app, actor, number, LeaveTournament(account=account)))
 
 
 @course
 def start(app: App, actor: Actor, number: int) -> Steps[Answered]:
     """Close the entry, and pair the players, as the organiser; `too-early` with too few players."""
-    return (yield from _ask(app, actor, number, StartTournament()))
+    return (yield from ask(app, actor, number, StartTournament()))
 
 
 @course
 def withdraw(
     app: App, actor: Actor, number: int, userid: str, kind: str, why: str
 ) -> Steps[Answered]:
-    """Take a player out of a tournament that runs, as its organiser or as an arbiter who plays in another section.
+    """Take a player out of a tournament that runs, as its organiser, a director or an arbiter, who play in other sections.
 
     `kind` is `accepted` for one who has announced it, whose remaining matches are annulled, and `silent` for one whose
     remaining matches are lost. The reasons are those of the rulings that end the matches, and their players read them.
     `not-an-organiser`, `not-entered`, `against-terms` in the own section, `too-late`, and as a text is refused.
     """
-    state = _visible_state(app, actor.account, number)
-    if actor.account != state.organiser and not app.is_arbiter(actor.account):
-        raise Refusal(Code.NOT_AN_ORGANISER, SAY("tournament-organiser"))
+    state = visible_state(app, actor.account, number)
+    check_directs(app, actor.account, state)
     account = app.accounts.id_of(userid)
     id_ = actor.command_id(str(number))
     said = app.statements.put(number, actor.account, why, id_)
@@ -287,41 +291,63 @@ def withdraw(
 @course
 def confirm(app: App, actor: Actor, number: int) -> Steps[Answered]:
     """Confirm the places once all matches are over, as the organiser; `too-early` before."""
-    return (yield from _ask(app, actor, number, ConfirmPlaces()))
+    return (yield from ask(app, actor, number, ConfirmPlaces()))
 
 
 @course
 def cancel(app: App, actor: Actor, number: int) -> Steps[Answered]:
     """Cancel a tournament that has not started, as its organiser; `too-late`."""
-    return (yield from _ask(app, actor, number, CancelTournament()))
+    return (yield from ask(app, actor, number, CancelTournament()))
 
 
-def _ask(app: App, actor: Actor, number: int, command: TournamentCommand) -> Steps[Answered]:
+def check_directs(app: App, account: AccountId, state: TournamentState) -> None:
+    """Refuse an account that is neither the organiser nor a director of a tournament, nor an arbiter."""
+    if not state.directs(account) and not app.is_arbiter(account):
+        raise Refusal(Code.NOT_AN_ORGANISER, SAY("tournament-directors"))
+
+
+def ask(app: App, actor: Actor, number: int, command: TournamentCommand) -> Steps[Answered]:
     """Submit a command to a tournament that the actor may see."""
-    _visible_state(app, actor.account, number)
+    visible_state(app, actor.account, number)
     sent = CommandEnvelope(number, actor.command_id(str(number)), actor.account, command)
     return (yield from decided(app, sent))
 
 
 def leave_all(app: App, account: AccountId) -> None:
-    """Take back all entries of an account that is being deleted; its running matches go on. Safe to repeat."""
-    entered = [row for row in app.tournaments.of_account(account, PAGE) if row.phase is Phase.ENTRY]
+    """Take back all entries of an account that is being deleted, and hand over what it organises. Safe to repeat.
+
+    Its running matches go on. Its tournaments get the arbiters as directors; those that have not started and that nobody
+    can direct are cancelled, and its drafts.
+    """
+    arbiters = [one for one in app.accounts.holders(AccountRole.ARBITER) if one != account]
+    commands: list[tuple[TournamentRow, TournamentCommand]] = []
+    for row in app.tournaments.of_account(account, PAGE):
+        if row.phase is Phase.ENTRY:
+            commands.append((row, LeaveTournament()))
+        if row.organiser != account or row.phase in (Phase.CONFIRMED, Phase.CANCELLED):
+            continue
+        directors = visible_state(app, account, row.number).directors
+        heirs = tuple(dict.fromkeys((*directors, *arbiters)))[:MOST_DIRECTORS]
+        if heirs and row.phase is not Phase.DRAFT:
+            commands.append((row, AppointDirectors(accounts=heirs)))
+        elif row.phase in (Phase.DRAFT, Phase.ENTRY):
+            commands.append((row, CancelTournament()))
     app.gateway.submit_all(
         [
             CommandEnvelope(
                 row.number,
-                command_id("deletion", account, f"{row.number} {row.seq}"),
+                command_id("deletion", account, f"{row.number} {row.seq} {type(command).__name__}"),
                 account,
-                LeaveTournament(),
+                command,
             )
-            for row in entered
+            for row, command in commands
         ]
     )
 
 
 def change_text(app: App, account: AccountId, number: int, name: str, text: str) -> None:
     """Change the name and the text of a tournament, as its organiser; `bad-name`, `too-long`, `not-an-organiser`."""
-    if _visible_state(app, account, number).organiser != account:
+    if visible_state(app, account, number).organiser != account:
         raise Refusal(Code.NOT_AN_ORGANISER, SAY("tournament-organiser"))
     app.tournament_texts.put(number, checked_text(name, text))
 
@@ -355,7 +381,7 @@ def view_of(
     With a `section`, from 1, it has the table and the matches of that alone, of the last one for a number beyond it;
     0 is the section in which the account plays, or the first.
     """
-    state = _visible_state(app, viewer, number)
+    state = visible_state(app, viewer, number)
     terms = state.terms
     assert terms is not None
     place = state.number_of(viewer) if viewer else None
@@ -379,6 +405,7 @@ def view_of(
         matches=app.tournaments.matches(number, pairings),
         club=club.path if club else "",
         organises=viewer is not None and viewer == state.organiser,
+        directs=viewer is not None and (state.directs(viewer) or app.is_arbiter(viewer)),
         entered=place is not None,
         waits=state.phase is Phase.ENTRY and place is not None and place >= terms.room,
     )
@@ -445,7 +472,8 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
     )
 
 
-def _visible_state(app: App, viewer: AccountId | None, number: int) -> TournamentState:
+def visible_state(app: App, viewer: AccountId | None, number: int) -> TournamentState:
+    """Return a tournament that an account may see; `unknown-tournament`."""
     (data,) = app.store.snapshots([number])
     found = unpack(data)
     if isinstance(found, TournamentSnapshot) and found.state.terms is not None:
