@@ -9,8 +9,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-import networkx as nx
-
 from domain.tournament.commands import PairRound
 from domain.tournament.state import Pairing, TournamentState
 from domain.tournament.swiss_rounds import SwissPlayer, field_of, swiss_players
@@ -57,6 +55,8 @@ def paired(players: Sequence[SwissPlayer]) -> tuple[list[tuple[int, int]], tuple
 
     Everybody is paired; raises `ValueError` if a bye is needed and all have had one.
     """
+    import networkx as nx  # noqa: PLC0415 - slow, and few processes pair
+
     order = sorted(players, key=lambda one: (-one.points, one.number))
     standings = _standings(order)
     graph = nx.Graph()
@@ -90,19 +90,21 @@ def _standings(order: Sequence[SwissPlayer]) -> dict[int, _Standing]:
 
 
 def _cost(better: SwissPlayer, worse: SwissPlayer, standings: Mapping[int, _Standing]) -> int:
-    high, low = standings[better.number], standings[worse.number]
-    ahead, clash = 0, _clash(better, worse)
-    if better.points == worse.points:
-        ahead = low.place - high.place - high.group // 2
-    else:
+    high, low, clash = standings[better.number], standings[worse.number], _clash(better, worse)
+    half = high.group // 2
+    if better.points != worse.points:
         # the last of the upper group goes down, to the first of the lower
-        ahead = high.group - 1 - high.place + low.place
+        away = high.group - 1 - high.place + low.place
+    elif (high.place < half) == (low.place < half):
+        away = high.group
+    else:
+        away = low.place - high.place - half
     return _parts(
         better.met.count(worse.number),
         int(clash == _STRONG),
         _apart(better, worse),
         clash**2,
-        ahead**2,
+        away**2,
     )
 
 
