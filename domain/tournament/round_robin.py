@@ -19,7 +19,7 @@ from domain.tournament.terms import (
     TournamentTerms,
 )
 
-MOST_STAGES: Final = 5
+MOST_STAGES: Final = 3
 
 
 class RoundRobin(Form):

@@ -32,7 +32,7 @@ from domain.tournament.form_terms import KnockoutTerms, StageTerms
 from domain.tournament.forms import check_terms, form_of
 from domain.tournament.standings import SectionTable
 from domain.tournament.state import PairedSection, Phase, TournamentState
-from domain.tournament.terms import TournamentForm, TournamentTerms
+from domain.tournament.terms import USUAL_TIEBREAKS, TournamentForm, TournamentTerms
 from infra.people.tournament_texts import TournamentText, checked_text
 from infra.projections.tournaments import PairedMatch, TournamentRow
 from services.app import clubs
@@ -54,6 +54,17 @@ PAGE: Final = 50
 """Tournaments of a list."""
 
 
+class NextStage(msgspec.Struct, frozen=True):
+    """A further stage of a round robin, as an organiser asks for it."""
+
+    first: int
+    """How many go on from each section of the stage before."""
+    total: int
+    """How many go on in all; the best next ones fill up."""
+    section: int
+    """Players of a section."""
+
+
 class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """A tournament as an organiser asks for it, in any front end."""
 
@@ -69,9 +80,10 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """A `TournamentForm`; the fields of other forms are without meaning."""
     section: int = USUAL_SECTION
     """Players of a section, in a round robin."""
-    stages: Sequence[StageTerms] = ()
+    stages: Sequence[NextStage] = ()
     """Further stages of a round robin."""
-    knockout: KnockoutTerms = KnockoutTerms()
+    by_rating: bool = False
+    """Whether the sections of further stages are made by rating, and not by the places of the stage before."""
     days: int = 0
     """Days of a round, a stage or a season, after which it ends; 0 for no end but that of its matches."""
     players: int = 0
@@ -80,6 +92,10 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether each pair plays two matches, with sides exchanged."""
     matches: int = 1
     """Matches of a tie, in a knockout."""
+    extra: int = 0
+    """How many more matches a drawn tie gets."""
+    third_place: bool = False
+    """Whether those who lose the semifinals play for the third place."""
     when_full: bool = False
     """Whether it starts when so many have entered."""
     starts: int = 0
@@ -144,15 +160,17 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
     """Return the terms of a plan; refused as `check_terms` does, and `not-an-organiser` for a club of others."""
     rules = read_multiplayer_game(plan.game)
     club = clubs.organised(app, account, plan.club).id if plan.club else ""
-    form = plan.form
-    in_sections, ties = form == TournamentForm.ROUND_ROBIN, form == TournamentForm.KNOCKOUT
+    in_sections = plan.form == TournamentForm.ROUND_ROBIN
+    ties = plan.form == TournamentForm.KNOCKOUT
+    cycles = 2 if plan.double else 1
     found = TournamentTerms(
-        form=form,
+        form=plan.form,
         rules=rules_id(rules),
         options=rules.write_options(rules.read_options(plan.options)),
         clock=read_time_control(plan.terms),
         section=plan.section if in_sections else 0,
-        cycles=plan.matches if ties else 2 if plan.double else 1,
+        cycles=plan.matches if ties else cycles,
+        tiebreaks=() if ties else USUAL_TIEBREAKS,
         capacity=plan.players,
         when_full=plan.when_full,
         starts=plan.starts,
@@ -161,8 +179,13 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
         club=club,
         robots=plan.robots,
         days=plan.days,
-        stages=tuple(plan.stages) if in_sections else (),
-        knockout=plan.knockout if ties else None,
+        stages=tuple(
+            StageTerms(one.first, one.total, one.section, cycles, plan.by_rating)
+            for one in plan.stages
+        )
+        if in_sections
+        else (),
+        knockout=KnockoutTerms(plan.extra, plan.third_place) if ties else None,
     )
     check_terms(found)
     return found
@@ -406,12 +429,14 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         terms=write_time_control(terms.clock),
         form=terms.form,
         section=terms.section or USUAL_SECTION,
-        stages=terms.stages,
-        knockout=terms.knockout or KnockoutTerms(),
+        stages=[NextStage(one.first, one.total, one.section) for one in terms.stages],
+        by_rating=any(one.by_rating for one in terms.stages),
         days=terms.days,
         players=terms.capacity,
         double=terms.cycles > 1 and terms.form == TournamentForm.ROUND_ROBIN,
         matches=terms.cycles,
+        extra=terms.knockout.extra if terms.knockout else 0,
+        third_place=bool(terms.knockout and terms.knockout.third_place),
         when_full=terms.when_full,
         least_rating=terms.least_rating,
         most_rating=terms.most_rating,

@@ -3,18 +3,20 @@
 All clauses are without a capital at the beginning and a full stop at the end.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Final
 
 from domain.clocks.length import longest
 from domain.clocks.time_control import TimeControl
 from domain.rules import rules_by_id
-from domain.tournament.state import Phase
+from domain.tournament.forms import form_of
+from domain.tournament.state import Phase, TournamentState
 from domain.tournament.terms import (
+    FEWEST_TO_START,
     MOST_ENTRANTS,
     ONE_POINT,
-    SECTION_SIZES,
+    TournamentForm,
     TournamentTerms,
 )
 from infra.languages.wording import N_, Wording
@@ -41,6 +43,17 @@ _MONTH: Final = 30
 
 LONG_MATCH: Final = 60
 """Moves of the match by which a tournament says how long one can last: games have no most of their own."""
+
+
+_FORM_NAMES: Final[Mapping[str, str]] = {
+    TournamentForm.ROUND_ROBIN: N_("Round robin"),
+    TournamentForm.KNOCKOUT: N_("Knockout"),
+}
+
+
+def form_name(form: str, words: Wording) -> str:
+    """Return the name of a form, such as `Knockout`."""
+    return words.gettext(_FORM_NAMES[form])
 
 
 def phase_name(phase: str, words: Wording) -> str:
@@ -70,7 +83,7 @@ def game_line(rules: str, options: tuple[str, ...], words: Wording) -> str:
 def start_sentence(given: TournamentTerms | TournamentRow, words: Wording) -> str:
     """Return when a tournament starts, and what happens at its date with too few players."""
     _, at = words.gettext, words.moment(given.starts)
-    full, least = {"count": given.room}, {"least": min(SECTION_SIZES)}
+    full, least = {"count": given.room}, {"least": FEWEST_TO_START[given.form]}
     if given.when_full and given.starts:
         return _(
             "it starts when %(count)s players have entered, at the latest on %(moment)s; with fewer "
@@ -100,15 +113,7 @@ def _terms(terms: TournamentTerms, words: Wording, club: str) -> Iterator[str]:
     yield _("game: %(game)s", game=game_line(terms.rules, terms.options, words))
     yield terms_line(terms.clock, words)
     yield _longest(terms.clock, words)
-    played = {"most": terms.section}
-    if terms.cycles > 1:
-        yield _(
-            "round robin in sections of up to %(most)s: each plays each twice, with sides exchanged",
-            **played,
-        )
-    else:
-        yield _("round robin in sections of up to %(most)s: each plays each once", **played)
-    yield _("all matches of a player begin together")
+    yield from _FORMS[terms.form](terms, words)
     win, draw, loss = (points_text(Fraction(one, ONE_POINT), words) for one in terms.points)
     yield _(
         "points: %(win)s for a win, %(draw)s for a draw, %(loss)s for a loss",
@@ -122,6 +127,85 @@ def _terms(terms: TournamentTerms, words: Wording, club: str) -> Iterator[str]:
     if terms.capacity:
         yield _("room for %(count)s players; those who enter later wait", count=terms.capacity)
     yield from _conditions(terms, words, club)
+
+
+def _round_robin(terms: TournamentTerms, words: Wording) -> Iterator[str]:
+    """Yield who plays whom in sections, and who goes on."""
+    _ = words.gettext
+    played = {"most": terms.section}
+    if terms.cycles > 1:
+        yield _(
+            "round robin in sections of up to %(most)s: each plays each twice, with sides exchanged",
+            **played,
+        )
+    else:
+        yield _("round robin in sections of up to %(most)s: each plays each once", **played)
+    for number, stage in enumerate(terms.stages, 2):
+        yield words.ngettext(
+            "stage %(number)s: the best of each section and the next best, %(total)s in all, in sections of up to "
+            "%(most)s",
+            "stage %(number)s: the best %(count)s of each section and the next best, %(total)s in all, in sections of "
+            "up to %(most)s",
+            stage.first,
+            number=number,
+            total=stage.total,
+            most=stage.section,
+        )
+    yield _("all matches of a player begin together")
+
+
+def _knockout(terms: TournamentTerms, words: Wording) -> Iterator[str]:
+    """Yield how ties are played, and decided."""
+    _, ties = words.gettext, terms.knockout
+    assert ties is not None
+    if terms.cycles > 1:
+        yield _(
+            "knockout: %(count)s matches in each tie, with sides exchanged; the winner goes on",
+            count=terms.cycles,
+        )
+    else:
+        yield _("knockout: one match in each tie; the winner goes on")
+    if ties.extra:
+        yield words.ngettext(
+            "a drawn tie gets %(count)s more match; if it is still drawn, whoever was rated higher at entry goes on",
+            "a drawn tie gets %(count)s more matches; if it is still drawn, whoever was rated higher at entry goes on",
+            ties.extra,
+        )
+    else:
+        yield _("of a drawn tie, whoever was rated higher at entry goes on")
+    if ties.third_place:
+        yield _("the losers of the semifinals play for third place")
+    yield _("all matches of a round begin together, once the round before is over")
+
+
+_FORMS: Final[Mapping[str, Callable[[TournamentTerms, Wording], Iterator[str]]]] = {
+    TournamentForm.ROUND_ROBIN: _round_robin,
+    TournamentForm.KNOCKOUT: _knockout,
+}
+
+
+def table_title(state: TournamentState, terms: TournamentTerms, at: int, words: Wording) -> str:
+    """Return the heading of one of the tables, from 1, such as `Section 2 of 3`."""
+    _, sections = words.gettext, form_of(terms).tables(state)
+    if len(sections) < 2:  # noqa: PLR2004 - with one there is nothing to number
+        return _("Table")
+    stage = sections[at - 1].stage
+    own = [number for number, one in enumerate(sections, 1) if one.stage == stage]
+    number, count = own.index(at) + 1, len(own)
+    if state.stage == 1:
+        return _("Section %(number)s of %(count)s", number=number, count=count)
+    if count == 1:
+        return _("Stage %(stage)s", stage=stage)
+    return _(
+        "Stage %(stage)s, section %(number)s of %(count)s", stage=stage, number=number, count=count
+    )
+
+
+def round_name(ties: int, number: int, words: Wording) -> str:
+    """Return the name of a round of a knockout with so many ties, such as `Semifinals`."""
+    _ = words.gettext
+    names = {1: _("Final"), 2: _("Semifinals"), 4: _("Quarterfinals")}
+    return names.get(ties) or _("Round %(number)s", number=number)
 
 
 def _longest(clock: TimeControl, words: Wording) -> str:

@@ -1,21 +1,23 @@
 """Commands about tournaments: list them, show one, make it and run it, enter and leave it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
 from domain.errors import Code, Refusal
 from domain.records import AccountId
+from domain.tournament.bracket import PlayedTie, rounds_of
 from domain.tournament.standings import SectionTable, TableLine
+from domain.tournament.terms import TournamentForm
 from domain.tournament.withdrawals import WithdrawalKind
 from infra.languages.wording import N_, Wording
 from services.app import tournaments as use_cases
 from services.app.names import names_of
 from services.app.play import Course
 from services.app.receipts import Answered
-from services.app.tournaments import ListedTournament, TournamentPlan, TournamentView
+from services.app.tournaments import ListedTournament, NextStage, TournamentPlan, TournamentView
 from services.language.answer import Answer
 from services.language.arguments import read_tournament
 from services.language.authentication import signer_if_any
@@ -28,17 +30,27 @@ from services.words.tournaments import (
     phase_name,
     points_text,
     progress,
+    round_name,
     start_sentence,
+    table_title,
     terms_lines,
 )
 
-_NUMBERS: Final[Mapping[str, str]] = {"--section": "section", "--players": "players"}
+_NUMBERS: Final[Mapping[str, str]] = {
+    "--section": "section",
+    "--players": "players",
+    "--extra": "extra",
+}
 _SWITCHES: Final[Mapping[str, str]] = {
     "--double": "double",
+    "--by-rating": "by_rating",
+    "--third": "third_place",
     "--full": "when_full",
     "--robots": "robots",
 }
-_OWN_FLAGS: Final = frozenset({*_NUMBERS, *_SWITCHES, "--start", "--rating", "--club"})
+_OWN_FLAGS: Final = frozenset(
+    {*_NUMBERS, *_SWITCHES, "--start", "--rating", "--club", "--knockout", "--stages"}
+)
 """The flags of a tournament itself; all others are the time control's and the game's."""
 
 _NO_RESULT: Final = "."
@@ -46,6 +58,7 @@ _SELF: Final = "*"
 """Cells of a table: a match without a result, and a player against themselves."""
 
 _NUMBER: Final = re.compile(r"[0-9]{1,6}")
+_STAGE: Final = re.compile(r"([0-9]{1,4})/([0-9]{1,4})/([0-9]{1,4})")
 _BAND: Final = re.compile(r"(?=.*[0-9])([0-9]{0,4})-([0-9]{0,4})")
 _DATE_FORMS: Final = ("%Y-%m-%d", "%Y-%m-%dT%H:%M")
 
@@ -97,12 +110,42 @@ def _players(call: Invocation, view: TournamentView) -> list[str]:
     if not view.tables:
         return ["\n".join(_entrant_lines(view, names, words))]
     shown = [names[account] for account in view.players]
+    if view.terms.form == TournamentForm.KNOCKOUT:
+        (table,) = view.tables
+        return ["\n".join(_place_lines(table, shown, words)), *_round_lines(view, shown, words)]
     return [
         "\n".join(
-            [words.gettext("section %(number)s", number=n), *_table_lines(table, shown, words)]
+            [table_title(view.state, view.terms, n, words), *_table_lines(table, shown, words)]
         )
         for n, table in enumerate(view.tables, 1)
     ]
+
+
+def _place_lines(table: SectionTable, names: Sequence[str], words: Wording) -> Iterator[str]:
+    """Yield the players of a knockout by place, each with the points and results of all matches."""
+    width = max(len(names[line.player]) for line in table.lines)
+    for line in table.lines:
+        made = "".join(cell.half or _NO_RESULT for cell in line.cells)
+        yield f"{line.place:>3}  {names[line.player]:{width}} {points_text(line.points, words):>4}  {made}"
+
+
+def _round_lines(view: TournamentView, names: Sequence[str], words: Wording) -> Iterator[str]:
+    """Yield the ties of each round, with who goes on."""
+    for number, ties in enumerate(rounds_of(view.state, view.terms), 1):
+        name = round_name(sum(not one.for_third for one in ties), number, words)
+        yield "\n".join([name, *(f"  {_tie_line(one, names, words)}" for one in ties)])
+
+
+def _tie_line(tie: PlayedTie, names: Sequence[str], words: Wording) -> str:
+    one, other = tie.tie
+    if other is None:
+        return words.gettext("%(player)s has a bye", player=names[one])
+    pair = f"{names[one]} - {names[other]}"
+    if tie.for_third:
+        pair = words.gettext("for third place: %(pair)s", pair=pair)
+    if tie.winner is None:
+        return pair
+    return words.gettext("%(pair)s: %(player)s wins", pair=pair, player=names[tie.winner])
 
 
 def _entrant_lines(
@@ -184,6 +227,9 @@ def _plan(game: str, name: str, flags: Sequence[str], words: Wording) -> Tournam
 _FORMS_OF_FLAGS: Final[Mapping[str, str]] = {
     "--section": "--section=7",
     "--players": "--players=14",
+    "--extra": "--extra=2",
+    "--knockout": "--knockout, --knockout=2",
+    "--stages": "--stages=2/6/6, --stages=2/9/5,1/3/3",
     "--start": "--start=2030-12-24 (UTC), --start=2030-12-24T18:00",
     "--rating": "--rating=1200-1600, --rating=1200-, --rating=-1600",
     "--club": "--club=CLUB",
@@ -203,6 +249,11 @@ def _fields_of(name: str, value: str | None) -> dict[str, Any] | None:
         found = {"starts": at}
     elif value and name == "--club":
         found = {"club": value}
+    elif name == "--knockout" and (value is None or _NUMBER.fullmatch(value)):
+        found = {"form": TournamentForm.KNOCKOUT, "matches": int(value or 1)}
+    elif value and name == "--stages" and all(map(_STAGE.fullmatch, value.split(","))):
+        stages = [NextStage(*map(int, one.split("/"))) for one in value.split(",")]
+        found = {"stages": stages}
     return found
 
 
@@ -314,7 +365,7 @@ FORMS: Final = (
     signed(
         "tournament_new",
         "tournament new",
-        f"{OWN} GAME [-option ...] [--section=N] [--players=N] [--double] [--full] [--start=DATE] [--rating=LOW-HIGH] "
+        f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] "
         "[--club=CLUB] [--robots] [--option ...] NAME",
         N_("make a tournament; -options are the game's, the last --options the time control's"),
         new,

@@ -12,7 +12,7 @@ from domain.errors import Code
 from domain.records import AccountId
 from domain.tournament.standings import TableLine
 from domain.tournament.state import PairedSection
-from domain.tournament.terms import ONE_POINT, TournamentTerms
+from domain.tournament.terms import ONE_POINT, TournamentForm, TournamentTerms
 from domain.tournament.withdrawals import WithdrawalKind
 from infra.languages.wording import IN_ENGLISH
 from infra.people.tokens import Scope
@@ -20,7 +20,7 @@ from services.app import tournaments
 from services.app.context import App
 from services.app.names import userids_of
 from services.app.receipts import Answered
-from services.app.tournaments import ListedTournament, TournamentPlan, TournamentView
+from services.app.tournaments import ListedTournament, NextStage, TournamentPlan, TournamentView
 from services.http.api.auth import AnyRequest, Context, Own, viewer_of
 from services.http.api.bodies import RequestBody, Sender
 from services.http.api.declared import ANYBODY, COMMAND_ERRORS, ApiRoutes, refuses
@@ -48,6 +48,17 @@ Time = Annotated[int, msgspec.Meta(ge=0, le=10**14)]
 _ACTING = (Code.UNKNOWN_TOURNAMENT, Code.NOT_AN_ORGANISER, Code.NOT_STARTED, Code.TOO_LATE)
 
 
+class FurtherStage(RequestBody, frozen=True):
+    """A further stage of a round robin."""
+
+    first: Annotated[int, msgspec.Meta(ge=0, le=1_000)]
+    """How many go on to it from each section of the stage before."""
+    total: Annotated[int, msgspec.Meta(ge=0, le=100_000)]
+    """How many go on in all; the best next ones fill up."""
+    section: Annotated[int, msgspec.Meta(ge=0, le=1_000)]
+    """Players of a section."""
+
+
 class NewTournament(RequestBody, frozen=True):
     """A tournament to make."""
 
@@ -59,8 +70,20 @@ class NewTournament(RequestBody, frozen=True):
     """The game's options, such as `-fast`."""
     terms: Words = ()
     """The time control, such as `--days=3`."""
+    form: TournamentForm = TournamentForm.ROUND_ROBIN
+    """The fields of other forms are without meaning."""
     section: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 7
-    """Players of a section."""
+    """Players of a section, in a round robin."""
+    stages: Annotated[tuple[FurtherStage, ...], msgspec.Meta(max_length=10)] = ()
+    """Further stages of a round robin."""
+    by_rating: bool = False
+    """Whether the sections of further stages are made by rating, and not by the places of the stage before."""
+    matches: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 1
+    """Matches of a tie, in a knockout."""
+    extra: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 0
+    """How many more matches a drawn tie gets; if it is still drawn, the higher rating at entry goes on."""
+    third_place: bool = False
+    """Whether those who lose the semifinals of a knockout play for third place."""
     players: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     """The most players, those who come later wait; 0 for as many as enter."""
     double: bool = False
@@ -112,7 +135,7 @@ class TournamentInList(msgspec.Struct, frozen=True):
     phase: str
     """`draft`, `entry`, `running`, `finished` until the places are confirmed, `confirmed` or `cancelled`."""
     form: str
-    """`round-robin`."""
+    """`round-robin` or `knockout`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -144,7 +167,7 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """The terms of a tournament, which never change."""
 
     form: str
-    """`round-robin`."""
+    """`round-robin` or `knockout`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -156,9 +179,17 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """The time control in words."""
     rated: bool
     section: int
-    """Players of a whole section."""
+    """Players of a whole section; 0 in a knockout."""
+    stages: tuple[FurtherStage, ...]
+    """The further stages of a round robin."""
+    by_rating: bool
+    """Whether the sections of further stages are made by rating."""
     cycles: int
-    """How many matches each pair plays."""
+    """How many matches each pair plays; those of a tie in a knockout."""
+    extra: int
+    """How many more matches a drawn tie gets."""
+    third_place: bool
+    """Whether those who lose the semifinals play for third place."""
     points: tuple[float, ...]
     """For a win, a draw and a loss."""
     tiebreaks: tuple[str, ...]
@@ -226,7 +257,10 @@ class PairingInSection(msgspec.Struct, frozen=True):
 
 
 class TournamentSection(msgspec.Struct, frozen=True):
-    """A section of a tournament."""
+    """A section of a tournament; a knockout has one of all rounds."""
+
+    stage: int
+    """From 1."""
 
     table: tuple[StandingsLine, ...]
     """By place."""
@@ -319,7 +353,9 @@ def _shown(app: App, view: TournamentView) -> ShownTournament:
         ),
         sections=tuple(
             TournamentSection(
-                tuple(_line(line, view.withdrawn) for line in table.lines), _pairings(section, view)
+                section.stage,
+                tuple(_line(line, view.withdrawn) for line in table.lines),
+                _pairings(section, view),
             )
             for section, table in zip(view.sections, view.tables, strict=True)
         ),
@@ -343,6 +379,10 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
         text=described(terms.clock, IN_ENGLISH),
         rated=terms.clock.rated,
         section=terms.section,
+        stages=tuple(FurtherStage(one.first, one.total, one.section) for one in terms.stages),
+        by_rating=any(one.by_rating for one in terms.stages),
+        extra=terms.knockout.extra if terms.knockout else 0,
+        third_place=bool(terms.knockout and terms.knockout.third_place),
         cycles=terms.cycles,
         points=(win, draw, loss),
         tiebreaks=terms.tiebreaks,
@@ -392,7 +432,8 @@ def _pairings(section: PairedSection, view: TournamentView) -> tuple[PairingInSe
 )
 async def make_tournament(data: JSONBody[NewTournament], sender: Sender) -> Response[Answered]:
     """Make a tournament; you are its organiser, and open it for entry. Its number is `board`."""
-    plan = TournamentPlan(**msgspec.structs.asdict(data))
+    stages = tuple(NextStage(one.first, one.total, one.section) for one in data.stages)
+    plan = TournamentPlan(**{**msgspec.structs.asdict(data), "stages": stages})
     made = await sender.submit(tournaments.draft_tournament(sender.app, sender.actor, plan))
     return Response(made, headers={"Location": f"/api/tournaments/{made.board}"})
 

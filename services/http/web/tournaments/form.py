@@ -14,14 +14,21 @@ from litestar.response import Redirect
 from domain.clocks.time_control import TimeControl, read_time_control, write_time_control
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, game_by_key, latest_rules
-from domain.tournament.terms import MOST_ENTRANTS, SECTION_SIZES
+from domain.tournament.bracket import MOST_TIE_MATCHES
+from domain.tournament.round_robin import MOST_STAGES
+from domain.tournament.terms import (
+    FEWEST_TO_START,
+    MOST_ENTRANTS,
+    SECTION_SIZES,
+    TournamentForm,
+)
 from infra.people.clubs import NAME_LENGTHS
 from infra.people.tournament_texts import MOST_OF_TEXT
 from services.app import tournaments
 from services.app.clubs import organised_by
 from services.app.error_codes import CODE_INFO
 from services.app.opponents import robots_play
-from services.app.tournaments import TournamentPlan
+from services.app.tournaments import NextStage, TournamentPlan
 from services.http.context import ApiContext
 from services.http.web.challenges.match_draft import (
     DEFAULT_TIME,
@@ -44,6 +51,7 @@ from services.http.web.params import ClubParameter, GameParameter, Own, OwnPage
 from services.http.web.render import redirect_to, render, sentence
 from services.http.web.session import Visitor
 from services.words.agreements import limits
+from services.words.tournaments import form_name
 
 pages = Pages()
 
@@ -51,13 +59,38 @@ EarlierNumber = Annotated[int, QueryParameter(name="like", ge=0, le=10**15)]
 
 _HIGHEST_RATING: Final = 9_999
 
-_NUMBERS: Final[Mapping[str, tuple[int, int, bool]]] = {
-    "section": (min(SECTION_SIZES), max(SECTION_SIZES), True),
-    "players": (min(SECTION_SIZES), MOST_ENTRANTS, False),
-    "least": (1, _HIGHEST_RATING, False),
-    "most": (1, _HIGHEST_RATING, False),
+_USUAL: Final = {
+    "form": (TournamentForm.ROUND_ROBIN.value,),
+    "section": (str(tournaments.USUAL_SECTION),),
+    "matches": ("1",),
+    "extra": ("0",),
 }
-"""The fields for numbers, each with its bounds, and whether it is needed."""
+"""What a new form has of the tournament's own form."""
+
+_NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
+    "section": (min(SECTION_SIZES), max(SECTION_SIZES)),
+    **{
+        f"stage{stage}-{name}": (least, most)
+        for stage in range(2, MOST_STAGES + 1)
+        for name, least, most in (
+            ("first", 1, max(SECTION_SIZES)),
+            ("total", min(SECTION_SIZES), MOST_ENTRANTS),
+            ("section", min(SECTION_SIZES), max(SECTION_SIZES)),
+        )
+    },
+    "matches": (1, MOST_TIE_MATCHES),
+    "extra": (0, MOST_TIE_MATCHES),
+    "players": (min(FEWEST_TO_START.values()), MOST_ENTRANTS),
+    "least": (1, _HIGHEST_RATING),
+    "most": (1, _HIGHEST_RATING),
+}
+"""The fields for numbers, each with its bounds."""
+
+_OF_FORMS: Final[Mapping[str, tuple[str, ...]]] = {
+    TournamentForm.ROUND_ROBIN: ("section",),
+    TournamentForm.KNOCKOUT: ("matches",),
+}
+"""The forms in the order of their chips, each with the numbers that it needs."""
 
 _FIELD_OF: Final = {Code.BAD_NAME: "name", Code.TOO_LONG: "text"}
 """The fields of refusals; all others are shown above the form."""
@@ -72,7 +105,7 @@ def show_form(
         earlier = tournaments.plan_like(own_page.app, own_page.account, like)
         return _form(own_page.context, own_page.visitor, _filled(earlier))
     rules = latest_rules(game.lower()) if game else suggested_game()
-    chosen = {"game": (rules.key,), "section": ("7",), "club": (club,), "start": ("full",)}
+    chosen = {"game": (rules.key,), "club": (club,), "start": ("full",), **_USUAL}
     return _form(own_page.context, own_page.visitor, Form(chosen))
 
 
@@ -122,6 +155,9 @@ def _form(
         mistakes={name: sentence(text) for name, text in (mistakes or {}).items()},
         longest={"name": NAME_LENGTHS[-1], "text": MOST_OF_TEXT},
         bounds=_NUMBERS,
+        tournament_forms=list(_OF_FORMS),
+        form_names={one: form_name(one, visitor.wording) for one in _OF_FORMS},
+        stages=range(2, MOST_STAGES + 1),
         key=uuid4().hex,
     )
 
@@ -140,7 +176,13 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         game=rules.key,
         options=options,
         terms=[flag for flag in chosen_terms(form) if flag != "--gather"],
+        form=form.get("form"),
         section=_number(form, "section"),
+        stages=tuple(_stages(form)),
+        by_rating=form.get("by-rating") == "on",
+        matches=_number(form, "matches"),
+        extra=_number(form, "extra"),
+        third_place=form.get("third") == "on",
         players=_number(form, "players"),
         double=form.get("double") == "on",
         when_full=start == "full",
@@ -153,8 +195,17 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
     return plan, dict(_mistakes(visitor, rules, plan, form))
 
 
+def _stages(form: Form) -> Iterator[NextStage]:
+    """Yield the further stages, up to the first that is left empty."""
+    for stage in range(2, MOST_STAGES + 1):
+        numbers = [_number(form, f"stage{stage}-{name}") for name in ("first", "total", "section")]
+        if not any(numbers):
+            return
+        yield NextStage(*numbers)
+
+
 def _number(form: Form, name: str) -> int:
-    least, most, _ = _NUMBERS[name]
+    least, most = _NUMBERS[name]
     return int(form.get(name)) if is_within(form.get(name), least, most) else 0
 
 
@@ -172,8 +223,11 @@ def _mistakes(
     _ = visitor.wording.gettext
     yield from mistakes_of_options(visitor, rules, plan.options, form)
     yield from mistakes_of_time(visitor, form)
-    for name, (least, most, needed) in _NUMBERS.items():
-        if (form.get(name) or needed) and not is_within(form.get(name), least, most):
+    if plan.form not in _OF_FORMS:
+        yield "", _("Choose a form.")
+    needed = {*_OF_FORMS.get(plan.form, ()), *_begun_stages(form)}
+    for name, (least, most) in _NUMBERS.items():
+        if (form.get(name) or name in needed) and not is_within(form.get(name), least, most):
             yield name, number_between(visitor, least, most)
     if plan.when_full and not form.get("players"):
         yield "players", _("Enter how many players make it full.")
@@ -183,6 +237,14 @@ def _mistakes(
         yield "starts", _("Enter a day and a time, such as 2027-03-01T18:00.")
 
 
+def _begun_stages(form: Form) -> Iterator[str]:
+    """Yield the fields of the stages of which one is filled in."""
+    for stage in range(2, MOST_STAGES + 1):
+        names = [f"stage{stage}-{name}" for name in ("first", "total", "section")]
+        if any(form.get(name) for name in names):
+            yield from names
+
+
 def _filled(plan: TournamentPlan) -> Form:
     """Return the form in which a plan is written."""
     terms = read_time_control(plan.terms)
@@ -190,7 +252,17 @@ def _filled(plan: TournamentPlan) -> Form:
         "game": plan.game,
         "name": plan.name,
         "text": plan.text,
+        "form": plan.form,
         "section": str(plan.section),
+        **{
+            f"stage{number}-{name}": str(value)
+            for number, stage in enumerate(plan.stages, 2)
+            for name, value in msgspec.structs.asdict(stage).items()
+        },
+        "by-rating": "on" if plan.by_rating else "",
+        "matches": str(plan.matches),
+        "extra": str(plan.extra),
+        "third": "on" if plan.third_place else "",
         "players": str(plan.players or ""),
         "double": "on" if plan.double else "",
         "start": "full" if plan.when_full else "organiser",

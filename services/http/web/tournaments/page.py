@@ -40,6 +40,7 @@ from services.words.tournaments import (
     phase_name,
     progress,
     start_sentence,
+    table_title,
     terms_lines,
     tie_break_name,
 )
@@ -171,6 +172,7 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
         ),
         directs=view.organises or bool(visitor.profile and visitor.profile.arbiter),
         robots=[one.userid for one in robots_here(app)] if view.organises and terms.robots else (),
+        title=table_title(state, terms, view.first, words),
         table=shown_table(app, view, words, account) if view.tables else None,
         tiebreaks=[tie_break_name(one, words) for one in terms.tiebreaks],
         key=uuid4().hex,

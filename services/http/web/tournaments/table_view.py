@@ -7,13 +7,15 @@ from typing import Final
 import msgspec
 
 from domain.match.state import MatchState, robot_level
-from domain.tournament.standings import SectionTable, TableCell, TableLine
+from domain.tournament.standings import SectionTable, TableCell
 from domain.tournament.state import Entrant
+from domain.tournament.terms import TournamentForm
 from infra.languages.wording import Wording
 from services.app.context import App
 from services.app.names import names_of
 from services.app.tournaments import TournamentView, matches_going_on
 from services.http.web.browser_stream import MAX_MATCHES
+from services.http.web.tournaments.bracket_view import TieSide, shown_rounds
 from services.words.tournaments import points_text
 
 _TONES: Final = {"1": "won", "+": "won", "½": "drawn", "0": "lost", "-": "lost", "x": "going"}
@@ -56,7 +58,25 @@ class CrossRow(msgspec.Struct, frozen=True):
     possible: tuple[int, ...]
     """The best and the worst place that are still possible; one, if they are the same."""
     cells: tuple[tuple[Cell, ...], ...]
-    """Of each opponent in the order of the rows; empty for the player's own."""
+    """Of each column."""
+
+
+class TableColumn(msgspec.Struct, frozen=True):
+    """A column of a table: an opponent, or a round."""
+
+    text: str
+    title: str
+    opponent: int | None
+    """The opponent's number in the tournament."""
+
+
+class ShownTie(msgspec.Struct, frozen=True):
+    """A tie of a knockout with its players, and its matches as the first of them sees them."""
+
+    sides: tuple[tuple[ShownEntrant, TieSide], ...]
+    matches: tuple[Cell, ...]
+    for_third: bool
+    """Whether it is about the third place."""
 
 
 class RoundMatch(msgspec.Struct, frozen=True):
@@ -74,6 +94,9 @@ class ShownTable(msgspec.Struct, frozen=True):
     """A section as its page shows it."""
 
     rows: tuple[CrossRow, ...]
+    columns: tuple[TableColumn, ...]
+    bracket: tuple[tuple[str, tuple[ShownTie, ...]], ...]
+    """The rounds of a knockout with their names; empty in other forms."""
     rounds: tuple[tuple[RoundMatch, ...], ...]
     live: tuple[str, ...]
     """The matches without a result, each with the number of its last event that the table knows, as `12:34`."""
@@ -110,8 +133,13 @@ def shown_table(app: App, view: TournamentView, words: Wording, viewer: bytes | 
         f"{view.matches[pairing].board}:{state.seq - bool(state.over)}"
         for pairing, state in running.items()
     )
+    columns = tuple(reader.columns(table))
     return ShownTable(
-        tuple(reader.rows(table)), tuple(reader.rounds(table)), tuple(islice(live, MAX_MATCHES))
+        tuple(reader.rows(table, columns)),
+        columns,
+        tuple(reader.bracket(table)),
+        tuple(reader.rounds(table)),
+        tuple(islice(live, MAX_MATCHES)),
     )
 
 
@@ -123,12 +151,25 @@ class _TableReader(msgspec.Struct, frozen=True):
     running: Mapping[int, MatchState]
     words: Wording
 
-    def rows(self, table: SectionTable) -> Iterator[CrossRow]:
-        """Yield the rows, the columns in the same order."""
+    def columns(self, table: SectionTable) -> Iterator[TableColumn]:
+        """Yield the columns: the opponents in the order of the rows, or in a knockout its rounds."""
+        if self.view.terms.form == TournamentForm.KNOCKOUT:
+            for number in range(1, self.view.state.stage + 1):
+                title = self.words.gettext("Round %(number)s", number=number)
+                yield TableColumn(str(number), title, None)
+            return
+        for number, line in enumerate(table.lines, 1):
+            yield TableColumn(str(number), self.players[line.player].name, line.player)
+
+    def rows(self, table: SectionTable, columns: Sequence[TableColumn]) -> Iterator[CrossRow]:
+        """Yield the rows."""
+        rounds = {number: one.round for number, one in self.view.state.pairings}
+        by_round = any(column.opponent is None for column in columns)
         for line in table.lines:
             against: dict[int, list[TableCell]] = {}
             for cell in line.cells:
-                against.setdefault(cell.other, []).append(cell)
+                at = rounds[cell.pairing] if by_round else cell.other
+                against.setdefault(at, []).append(cell)
             yield CrossRow(
                 player=self.players[line.player],
                 place=line.place,
@@ -137,12 +178,17 @@ class _TableReader(msgspec.Struct, frozen=True):
                 left=line.left,
                 possible=tuple(dict.fromkeys(line.possible)),
                 cells=tuple(
-                    tuple(self._cell(line, cell) for cell in against.get(one.player, ()))
-                    for one in table.lines
+                    tuple(
+                        self._cell(line.player, cell)
+                        for cell in against.get(
+                            at if column.opponent is None else column.opponent, ()
+                        )
+                    )
+                    for at, column in enumerate(columns, 1)
                 ),
             )
 
-    def _cell(self, line: TableLine, cell: TableCell) -> Cell:
+    def _cell(self, player: int, cell: TableCell) -> Cell:
         _, match = self.words.gettext, self.view.matches.get(cell.pairing)
         board = match.board if match else 0
         other = self.players[cell.other].name
@@ -153,11 +199,26 @@ class _TableReader(msgspec.Struct, frozen=True):
         if state is None:
             return Cell("·", "going", _("not begun against %(name)s", name=other), board)
         mine = state.next == (0 if cell.first else 1) and not state.over
-        who = self.players[line.player if mine else cell.other].name
+        who = self.players[player if mine else cell.other].name
         moves = self.words.ngettext("%(count)s move", "%(count)s moves", state.ply)
         turn = _("%(names)s to move", names=who)
         said = _("against %(name)s", name=other)
         return Cell(f"#{state.ply}", "due" if mine else "going", f"{said}: {moves}, {turn}", board)
+
+    def bracket(self, table: SectionTable) -> Iterator[tuple[str, tuple[ShownTie, ...]]]:
+        """Yield the rounds of a knockout."""
+        if self.view.terms.form != TournamentForm.KNOCKOUT:
+            return
+        for one in shown_rounds(self.view, table, self.words):
+            ties = (
+                ShownTie(
+                    tuple((self.players[side.player], side) for side in tie.sides),
+                    tuple(self._cell(tie.sides[0].player, cell) for cell in tie.matches),
+                    tie.for_third,
+                )
+                for tie in one.ties
+            )
+            yield one.name, tuple(ties)
 
     def rounds(self, table: SectionTable) -> Iterator[tuple[RoundMatch, ...]]:
         """Yield the matches of each round."""
