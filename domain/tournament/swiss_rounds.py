@@ -10,7 +10,14 @@ from domain.tournament.commands import PairRound
 from domain.tournament.events import SectionPaired
 from domain.tournament.form import Form, Sections, all_rounds
 from domain.tournament.sentences import SAY
-from domain.tournament.standings import SectionTable, TableLine, places_of, section_table, tally_of
+from domain.tournament.standings import (
+    SectionTable,
+    TableCell,
+    TableLine,
+    places_of,
+    section_table,
+    tally_of,
+)
 from domain.tournament.state import FinalPlace, PairedSection, Phase, TournamentState
 from domain.tournament.swiss import SwissRound, SwissRules, check_round
 from domain.tournament.terms import MOST_IN_SWISS, SWISS_ROUNDS, TournamentForm, TournamentTerms
@@ -148,6 +155,14 @@ def swiss_players(state: TournamentState, terms: TournamentTerms) -> list[SwissP
         )
         for player in section.players
     ]
+
+
+def cells_by_round(line: TableLine, state: TournamentState) -> dict[int, TableCell | None]:
+    """Return a player's matches by round, in their order; None for a bye. A round without the player is missing."""
+    rounds = {number: one.round for number, one in state.pairings}
+    found: dict[int, TableCell | None] = {rounds[cell.pairing]: cell for cell in line.cells}
+    found |= {one.stage: None for one in state.sections if line.player in one.byes}
+    return dict(sorted(found.items()))
 
 
 def _rounds(state: TournamentState) -> list[SwissRound]:

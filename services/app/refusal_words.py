@@ -90,6 +90,7 @@ REFUSED: Final[Mapping[str, str]] = {
     "tournament-of-club": "this tournament is for members of its club",
     "tournament-organiser": "only the organiser of the tournament can do this",
     "tournament-list": "a list is one of open, running, ended and own",
+    "no-trf": "only a Swiss tournament has a report in TRF16, from its first round on",
     "enter-yourself": "players enter tournaments themselves; an organiser can enter robots",
     "club-by-link": "{club} is joined with a link; ask one of its organisers for one",
     "club-link-over": "this link doesn't lead to a club any more; ask for another",
