@@ -21,13 +21,14 @@ import msgspec
 from domain.match.events import MatchPaired
 from domain.match.history import EventEnvelope
 from domain.records import AccountId
+from domain.rules import Seat
 from domain.tournament import events
 from domain.tournament.results import PairResult
 from domain.tournament.state import MatchReport, Phase
 from domain.tournament.terms import fewest_to_start
 from infra.projections.buckets import TOURNAMENTS, Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.generations import Query
-from infra.projections.projection import Fact, MatchResult, Projection
+from infra.projections.projection import Fact, Projection
 from infra.redis.reads import Read
 
 ROWS: Final = "rows"
@@ -320,22 +321,24 @@ def _change_of(fact: Fact) -> PairedMatch | None:
         return PairedMatch(board=event.match)
     if fact.result is None and fact.revoked is None:
         return None
-    result = pair_result(fact.result) if fact.result else ""
+    result = ""
+    if fact.result:
+        result = pair_result(fact.result.winners, played=fact.result.played)
     return PairedMatch(board=event.match, seq=event.seq, result=result)
 
 
-def pair_result(result: MatchResult) -> str:
-    """Return the result of a match of two as tables write it.
+def pair_result(winners: tuple[Seat, ...], *, played: bool) -> str:
+    """Return the result of a match of two as tables write it; `played` is whether both have moved.
 
     A match that one player lost on time without a move of theirs, or left before it, is decided by forfeit.
     """
-    match result.winners:
+    match winners:
         case (0, 1):
             return PairResult.DRAWN
         case (0,):
-            return PairResult.FIRST_WON if result.played else PairResult.FIRST_BY_FORFEIT
+            return PairResult.FIRST_WON if played else PairResult.FIRST_BY_FORFEIT
         case (1,):
-            return PairResult.SECOND_WON if result.played else PairResult.SECOND_BY_FORFEIT
+            return PairResult.SECOND_WON if played else PairResult.SECOND_BY_FORFEIT
         case _:
             return PairResult.BOTH_FORFEITED
 

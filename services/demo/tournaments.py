@@ -1,4 +1,4 @@
-"""The tournaments of the demo: one in full swing, and one that is open for entry."""
+"""The tournaments of the demo: some in full swing, and one that is open for entry."""
 
 from functools import partial
 from typing import Final
@@ -12,6 +12,10 @@ from domain.match.history import unpack_snapshot
 from domain.match.state import position_of
 from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id
+from domain.tournament.commands import ReportResults
+from domain.tournament.state import MatchReport, TournamentState
+from domain.tournament.terms import TournamentForm
+from infra.projections.tournaments import pair_result
 from services.app import tournaments
 from services.app.play import OutcomeNotDurable, submit
 from services.app.tournaments import TournamentPlan
@@ -28,11 +32,25 @@ _RUNNING: Final = TournamentPlan(
     players=5,
     when_full=True,
 )
-_PLAYERS: Final = ("anneke", "bruno", "chidi", "emre", "goran")
+_TIES: Final = TournamentPlan(
+    name="Cup of Eight",
+    text="One match in each tie. The losers of the semifinals play for third place.",
+    form=TournamentForm.KNOCKOUT,
+    game="goliath",
+    terms=("--days=5",),
+    players=8,
+    third_place=True,
+    when_full=True,
+)
+_FORMS: Final = (
+    (_RUNNING, ("anneke", "bruno", "chidi", "emre", "goran")),
+    (_TIES, ("anneke", "bruno", "chidi", "emre", "goran", "lucia", "tomoko", "ulla")),
+)
+"""The tournaments that are played, with their players."""
 _BEGAN: Final = 24
 """Days ago."""
-_PACE: Final = 0.61
-"""Days between two moves of a match of the first."""
+_PACES: Final = {_RUNNING.name: 0.61, _TIES.name: 0.13}
+"""Days between two moves of the first match of each."""
 
 _OPEN: Final = TournamentPlan(
     name="Winter sections",
@@ -48,10 +66,11 @@ _ENTERED: Final = ("lucia", "tomoko", "ulla", "viktor")
 
 
 def add_tournaments(app: PastApp, timeline: Timeline, now: int, ids: AccountIds) -> None:
-    """Add both tournaments to the timeline."""
+    """Add all tournaments to the timeline."""
     began = now - _BEGAN * DAY
-    timeline.at(began - 3 * DAY, partial(_make, app, ids, _RUNNING, _PLAYERS))
-    timeline.at(began, partial(_start_matches, app, timeline, now, ids))
+    for plan, players in _FORMS:
+        timeline.at(began - 3 * DAY, partial(_make, app, ids, plan, players))
+        timeline.at(began, partial(_manage, app, timeline, now, ids, plan))
     timeline.at(now - 4 * DAY, partial(_make, app, ids, _OPEN, _ENTERED))
 
 
@@ -73,23 +92,44 @@ def _number(app: PastApp, ids: AccountIds, plan: TournamentPlan) -> int:
     return app.store.allocate(demo_command_id(ids[ARBITER], plan.name))
 
 
-def _start_matches(app: PastApp, timeline: Timeline, now: int, ids: AccountIds) -> None:
-    """Start the matches, as the manager does, and plan the moves of each up to now."""
-    number = _number(app, ids, _RUNNING)
-    found = unpack(app.store.snapshots([number])[0])
-    assert isinstance(found, TournamentSnapshot)
-    state, terms = found.state, found.state.terms
+def _manage(
+    app: PastApp, timeline: Timeline, now: int, ids: AccountIds, plan: TournamentPlan
+) -> None:
+    """Start the matches of a tournament and report their results, as the manager does, from now on each day."""
+    app.drain()
+    number = _number(app, ids, plan)
+    state = _state(app, number)
+    terms = state.terms
     assert terms is not None
+    reports = []
     for pairing, one in state.pairings:
-        seats = state.entrants[one.first].account, state.entrants[one.second].account
         id_ = start_id(number, pairing)
         board = app.store.allocate(id_)
-        start = start_match(number, pairing, terms, seats)
-        app.add(CommandEnvelope(board, id_, SERVER_ACCOUNT, start))
-        # each match has its own pace, so that some are over and others are not
-        pace = round(_PACE * (1 + pairing % 4) * DAY)
-        for ply, at in enumerate(range(app.now + pace, now, pace)):
-            timeline.at(at, partial(_move, app, board, ply))
+        match = unpack_snapshot(app.store.snapshots([board])[0]).state
+        if not match.started:
+            seats = state.entrants[one.first].account, state.entrants[one.second].account
+            start = start_match(number, pairing, terms, seats)
+            app.add(CommandEnvelope(board, id_, SERVER_ACCOUNT, start))
+            # each match has its own pace, so that some are over and others are not
+            pace = round(_PACES[plan.name] * (1 + pairing % 4) * DAY)
+            for ply, at in enumerate(range(app.now + pace, now, pace)):
+                timeline.at(at, partial(_move, app, board, ply))
+        elif match.result and pairing not in state.reports:
+            result = pair_result(match.result.winners, played=match.played)
+            reports.append(MatchReport(pairing, board, match.seq, result))
+    if reports:
+        report = ReportResults(reports=tuple(reports))
+        id_ = demo_command_id(SERVER_ACCOUNT, f"{number} {state.seq}")
+        app.add(CommandEnvelope(number, id_, SERVER_ACCOUNT, report))
+        timeline.at(app.now, partial(_manage, app, timeline, now, ids, plan))
+    elif app.now + DAY < now:
+        timeline.at(app.now + DAY, partial(_manage, app, timeline, now, ids, plan))
+
+
+def _state(app: PastApp, number: int) -> TournamentState:
+    found = unpack(app.store.snapshots([number])[0])
+    assert isinstance(found, TournamentSnapshot)
+    return found.state
 
 
 def _move(app: PastApp, board: int, ply: int) -> None:

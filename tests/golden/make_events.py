@@ -35,12 +35,18 @@ from domain.match.events import MatchSource
 from domain.match.imports import import_command
 from domain.records import SERVER_ACCOUNT
 from domain.tournament.commands import (
+    AdjudicateMatches,
+    AppointDirectors,
     CancelTournament,
     ConfirmPlaces,
+    EndRound,
     EnterTournament,
     LeaveTournament,
+    StartTournament,
     WithdrawPlayer,
 )
+from domain.tournament.form_terms import KnockoutTerms
+from domain.tournament.state import AdjudicatedPairing
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2
 from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament
 
@@ -289,6 +295,23 @@ def left():
     return found
 
 
+def knockout():
+    """A knockout of four: a drawn tie, more matches, a round that ends by date, and a match that a director adjudicates."""
+    found = Tournament()
+    ties = KnockoutTerms(1, third_place=True)
+    found.draft(form="knockout", section=0, capacity=0, when_full=False, days=20, knockout=ties)
+    found.enter(4)
+    found.do(ORGANISER, AppointDirectors(accounts=(PLAYERS[7],)), StartTournament())
+    found.report("1-0", "1/2")
+    found.do(SERVER_ACCOUNT, EndRound(stage=1))
+    given = AdjudicateMatches(results=(AdjudicatedPairing(3, "0-1"),), text=digest("far ahead"))
+    found.do(PLAYERS[7], given)
+    found.report("1/2", first=4)
+    found.report("1-0", first=5)
+    found.do(PLAYERS[7], ConfirmPlaces())
+    return found
+
+
 MATCHES = {
     "agreed": agreed,
     "dealt": dealt,
@@ -307,7 +330,12 @@ MATCHES = {
     "resigned": resigned,
 }
 
-TOURNAMENTS = {"cancelled tournament": cancelled, "left tournament": left, "tournament": tournament}
+TOURNAMENTS = {
+    "cancelled tournament": cancelled,
+    "knockout": knockout,
+    "left tournament": left,
+    "tournament": tournament,
+}
 ALL = MATCHES | TOURNAMENTS
 
 

@@ -38,17 +38,21 @@ from domain.match.state import MatchState, position_of
 from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id
 from domain.tournament.commands import (
+    AdjudicateMatches,
+    AppointDirectors,
     CancelTournament,
     ConfirmPlaces,
     DraftTournament,
+    EndRound,
     EnterTournament,
     LeaveTournament,
     OpenEntry,
+    PairRound,
     ReportResults,
     StartTournament,
     WithdrawPlayer,
 )
-from domain.tournament.state import MatchReport
+from domain.tournament.state import AdjudicatedPairing, MatchReport
 from domain.tournament.terms import TournamentTerms
 from tests.helpers.given import ALICE, BOB, CAROL, Match, Turn, alternating, challenge
 
@@ -180,6 +184,10 @@ OF_TOURNAMENTS: Final[dict[type, Command]] = {
     ReportResults: ReportResults(reports=(MatchReport(0, 1, 9, "1-0"),)),
     WithdrawPlayer: WithdrawPlayer(account=ALICE, kind="silent", text=TEXT),
     ConfirmPlaces: ConfirmPlaces(),
+    AppointDirectors: AppointDirectors(accounts=(BOB,)),
+    AdjudicateMatches: AdjudicateMatches(results=(AdjudicatedPairing(0, "1/2"),), text=bytes(32)),
+    EndRound: EndRound(stage=1),
+    PairRound: PairRound(stage=1),
     CancelTournament: CancelTournament(),
 }
 

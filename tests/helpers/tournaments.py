@@ -25,7 +25,9 @@ from domain.tournament.commands import (
     ReportResults,
     TournamentCommand,
 )
-from domain.tournament.state import MatchReport, TournamentState
+from domain.tournament.standings import rows_of
+from domain.tournament.state import MatchReport, PairedSection, TournamentState
+from domain.tournament.table import TableRow
 from domain.tournament.terms import TournamentTerms
 from tests.helpers.given import BEGIN, sent
 
@@ -104,6 +106,11 @@ class Tournament:
             for pairing, result in enumerate(results, first)
         )
         return self.do(SERVER_ACCOUNT, ReportResults(reports=reports))
+
+    def rows(self, section: PairedSection) -> list[TableRow]:
+        """Return the rows of a section by place."""
+        assert self.state.terms is not None
+        return rows_of(section, self.state, self.state.terms)
 
     def forged(self, seq: int, **changes: object) -> list[bytes]:
         """Return the events with one changed, and all that follow chained again, as a forger would."""

@@ -274,3 +274,31 @@ def test_a_command_whose_outcome_is_not_known_is_pending(api: Api) -> None:
 )
 def test_a_plan_that_cannot_be_is_refused(api: Api, more: dict[str, Any], code: str) -> None:
     assert code_of(api.player().post("/api/tournaments", {**CUP, **more})) == code
+
+
+def test_a_knockout_has_its_terms_and_one_section_of_all_rounds(api: Api) -> None:
+    players = api.players(3)
+    number = made(
+        players[0], form="knockout", matches=2, extra=1, third_place=True, starts=0, section=9
+    )
+    enter(number, *players)
+    assert players[0].post(f"/api/tournaments/{number}/start").is_success
+    found = shown(api, number)
+    terms = found["terms"]
+    assert [terms[one] for one in ("form", "section", "cycles", "extra", "third_place")] == [
+        "knockout",
+        0,
+        2,
+        1,
+        True,
+    ]
+    (section,) = found["sections"]
+    assert [one["round"] for one in section["pairings"]] == [1, 1]
+    assert [line["best"] for line in section["table"]] == [1, 1, 1]
+
+
+def test_further_stages_are_asked_for_and_shown(api: Api) -> None:
+    stages = [{"first": 2, "total": 4, "section": 4}]
+    number = made(api.player(), section=3, stages=stages, by_rating=True)
+    terms = shown(api, number)["terms"]
+    assert (terms["stages"], terms["by_rating"]) == (stages, True)

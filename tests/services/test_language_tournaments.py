@@ -89,7 +89,7 @@ def test_a_table_has_place_number_player_points_and_cells(hall: Hall) -> None:
     hall.run_manager()
     hall.lose("bob")
     hall.run_manager()
-    table = hall.accepted("tournament 1").partition("section 1\n")[2]
+    table = hall.accepted("tournament 1").partition("Table\n")[2]
     assert table.splitlines() == [
         "                 1 2 3",
         " 1   1  alice 1  * + .",
@@ -252,3 +252,45 @@ def test_answers_are_in_the_language_of_their_reader(hall: Hall) -> None:
     assert "du bist gemeldet" in shown
     assert "Organisator: alice" in shown
     assert hall.refused("tournament enter 1 bob yes-we-can")[1] == "die Meldung ist schon da"
+
+
+def test_a_knockout_is_typed_and_shows_its_rounds_and_places(hall: Hall) -> None:
+    line = "tournament new alice mad-hatter goliath --knockout=2 --extra=1 --third --days=3 Cup of three"
+    hall.cup(line)
+    shown = hall.accepted("tournament 1")
+    assert "knockout: 2 matches in each tie, with sides exchanged; the winner goes on" in shown
+    assert "a drawn tie gets 1 more match; if it is still drawn, whoever was rated higher" in shown
+    assert "the losers of the semifinals play for third place" in shown
+    hall.enter(*THREE)
+    hall.accepted("tournament start 1 alice mad-hatter")
+    hall.run_manager()
+    hall.lose("bob")
+    hall.run_manager()
+    assert hall.accepted("tournament 1").partition("  1  ")[2].splitlines() == [
+        "alice    0  ..",
+        "  1  carol    2  ++..",  # bob never moved
+        "  3  bob      0  --",
+        "",
+        "Semifinals",
+        "  alice has a bye",
+        "  bob - carol: carol wins",
+        "",
+        "Final",
+        "  alice - carol",
+    ]
+
+
+def test_further_stages_are_typed(hall: Hall) -> None:
+    hall.cup(CUP.replace("--section=3", "--section=4 --stages=2/6/4,1/3/3 --by-rating"))
+    shown = hall.accepted("tournament 1")
+    assert (
+        "stage 2: the best 2 of each section and the next best, 6 in all, in sections of up to 4"
+        in shown
+    )
+    assert (
+        "stage 3: the best of each section and the next best, 3 in all, in sections of up to 3"
+        in shown
+    )
+    assert hall.refused(CUP.replace("--full", "--stages=2/6"))[0] == Code.BAD_OPTION
+    assert hall.refused(CUP.replace("--full", "--knockout=x"))[0] == Code.BAD_OPTION
+    assert "up to 3 stages" in hall.refused(CUP.replace("--full", "--stages=1/3/3,1/3/3,1/3/3"))[1]

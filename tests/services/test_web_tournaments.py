@@ -392,3 +392,44 @@ def test_guests_see_no_tournament_where_matches_are_for_members(api: Api, come: 
         assert host.get(page).status_code == 200
     finally:
         change_admission(api.parts, {"visible_to": "everybody"})
+
+
+KNOCKOUT = {"form": "knockout", "tie-matches": "1", "extra": "0", "third": "on", "players": "3"}
+
+
+def test_a_knockout_has_its_rounds_on_its_page_and_the_places_so_far(api: Api, come: Come) -> None:
+    host, players = come(api.player()), api.players(3)
+    page = opened(host, **KNOCKOUT)
+    for player in players:
+        act(come(player), page, "enter")
+    managed(api, page, lambda matches: len(matches) == 1)
+    shown = host.page(page)
+    assert "<h3>Semifinals</h3>" in shown
+    assert shown.count('<li class="tie">') == 2
+    assert shown.count("bye") == 1
+    resign_all(api, page, players[1])
+    managed(api, page, lambda matches: len(matches) == 2)
+    shown = host.page(page)
+    assert "<h3>Final</h3>" in shown
+    cells = re.findall(r'<span aria-hidden="true">([^<]+)</span>', shown.partition("<table")[2])
+    assert sorted(cells) == ["#0", "#0", "+", "\N{MINUS SIGN}"]
+    rows = list(csv.reader(io.StringIO(host.get(f"{page}/table.csv").text)))
+    assert [row[1] for row in rows] == ["place", "1", "1", "3"]
+    assert len({len(row) for row in rows}) == 1
+
+
+def test_a_form_for_further_stages_is_read_and_filled_in_again(come: Come, api: Api) -> None:
+    host = come(api.player())
+    stage = {"stage2-first": "2", "stage2-total": "6", "stage2-section": "4", "by-rating": "on"}
+    page = made(host, **{**PLAN, "section": "5", "players": "20"}, **stage)
+    shown = host.page(page)
+    assert "Stage 2: the best 2 of each section and the next best, 6 in all" in shown
+    again = host.page(f"/tournaments/new?like={number_of(page)}")
+    for name, value in stage.items():
+        assert re.search(rf'name="{name}"[^>]*value="{value}"', again), name
+    answer = host.send(
+        "/tournaments/new", {**PLAN, "stage2-first": "2", "form": "lottery"}, on="/tournaments/new"
+    )
+    assert answer.status_code == 422
+    assert "Choose a form." in answer.text
+    assert 'id="wrong-stage2-total"' in answer.text

@@ -25,7 +25,7 @@ def make(host: Person, name: str) -> str:
     page = host.goes_to("/tournaments/new")
     page.get_by_label("Name", exact=True).fill(name)
     page.locator('.game-tile:has([value="goliath"])').click()
-    page.get_by_label("Players in a section").fill("3")
+    page.locator('[name="section"]').fill("3")
     page.get_by_role("button", name="Make the tournament").click()
     expect(page.get_by_text("Please fix the field marked in red.")).to_be_visible()
     page.get_by_label("Most players").fill("3")

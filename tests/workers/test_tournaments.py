@@ -8,7 +8,7 @@ from domain.aggregates import TournamentSnapshot, unpack, verify
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code
 from domain.match.commands import Command, CommandEnvelope, DeclineMatch, MakeOffer, ResignMatch
-from domain.records import AccountId
+from domain.records import SERVER_ACCOUNT, AccountId
 from domain.tournament.commands import (
     CancelTournament,
     ConfirmPlaces,
@@ -16,9 +16,12 @@ from domain.tournament.commands import (
     EnterTournament,
     LeaveTournament,
     OpenEntry,
+    ReportResults,
     StartTournament,
+    WithdrawPlayer,
 )
-from domain.tournament.state import Phase, TournamentState
+from domain.tournament.form_terms import KnockoutTerms
+from domain.tournament.state import MatchReport, Phase, TournamentState
 from domain.tournament.terms import TournamentTerms
 from infra.audit.stored_match import check_match
 from infra.projections.tournaments import PairedMatch, Tournaments
@@ -234,3 +237,44 @@ def test_a_tampered_tournament_does_not_verify(hall: Hall) -> None:
     changed = [one.replace(b"player01", b"player19") for one in events]
     with pytest.raises(Exception, match="does not follow"):
         verify(hall.number, changed)
+
+
+def test_a_knockout_is_played_to_its_places_with_a_leaver_a_forfeit_and_a_late_result(
+    hall: Hall,
+) -> None:
+    ties = KnockoutTerms(third_place=True)
+    hall.draft(form="knockout", section=0, capacity=5, knockout=ties)
+    hall.enter(5)
+    hall.turn()
+    assert sorted(hall.matches) == [0]  # three have a bye
+    hall.lose(PLAYERS[0])  # who has not moved: a forfeit
+    hall.turn()
+    hall.turn()
+    assert hall.state.reports[0].result in ("+-", "-+")
+    assert sorted(hall.matches) == [0, 1, 2]
+    gone = hall.state.entrants[hall.state.sections[1].players[0]].account
+    hall.must(ORGANISER, WithdrawPlayer(account=gone, kind="silent", text=bytes(32)))
+    hall.turn()
+    assert hall.state.stage == 2  # the other semifinal goes on
+    last = next(one for one in hall.matches.values() if not one.result)
+    loser = hall.bench.state(last.board).seats[1]
+    hall.ask(loser, ResignMatch(), last.board)
+    hall.turn()
+    hall.turn()
+    assert hall.state.stage == 3
+    for one in list(hall.matches.values()):
+        if not one.result:
+            hall.ask(hall.bench.state(one.board).seats[0], ResignMatch(), one.board)
+    hall.turn()
+    assert hall.state.phase is Phase.FINISHED
+    # a result of an earlier round that comes late changes no pairing
+    before = hall.state.sections
+    late = hall.matches[2]
+    report = MatchReport(2, late.board, late.seq + 50, "1/2")
+    hall.must(SERVER_ACCOUNT, ReportResults(reports=(report,)))
+    assert hall.state.sections == before
+    hall.must(ORGANISER, ConfirmPlaces())
+    (places,) = hall.state.places
+    assert [one.place for one in places] == [1, 2, 3, 4, 5]
+    for number in (hall.number, *(one.board for one in hall.matches.values())):
+        assert check_match(hall.bench.store, number).events

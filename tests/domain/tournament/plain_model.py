@@ -160,3 +160,29 @@ def plain_qualifiers(tables, first, total):
         right += table[:first]
         rest += table[first:]
     return picked(right), picked(rest)[: max(0, total - len(right))]
+
+
+def plain_knockout(players, meets):
+    """The places of a knockout without draws, as a list of groups from the winner down.
+
+    `meets` answers who wins of two. Seeds meet as they should if the better always wins: the best against the last.
+    """
+    size = 1
+    while size < players:
+        size *= 2
+    seats = [1, 2]
+    while len(seats) < size:
+        both = 2 * len(seats) + 1
+        seats = [one for seat in seats for one in (seat, both - seat)]
+    field = [seat - 1 for seat in seats[: max(size, 2)]]
+    groups = []
+    while len(field) > 1:
+        winners, lost = [], []
+        for at in range(0, len(field), 2):
+            there = sorted(one for one in field[at : at + 2] if one < players)
+            won = there[0] if len(there) == 1 else meets(*there)
+            winners.append(won)
+            lost += [one for one in there if one != won]
+        groups.insert(0, sorted(lost))
+        field = winners
+    return [field, *groups]

@@ -64,7 +64,7 @@ _HIGHEST_RATING: Final = 9_999
 _USUAL: Final = {
     "form": (TournamentForm.ROUND_ROBIN.value,),
     "section": (str(tournaments.USUAL_SECTION),),
-    "matches": ("1",),
+    "tie-matches": ("1",),
     "extra": ("0",),
     "rounds": (str(tournaments.USUAL_ROUNDS),),
 }
@@ -81,7 +81,7 @@ _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
             ("section", min(SECTION_SIZES), max(SECTION_SIZES)),
         )
     },
-    "matches": (1, MOST_TIE_MATCHES),
+    "tie-matches": (1, MOST_TIE_MATCHES),
     "extra": (0, MOST_TIE_MATCHES),
     "rounds": (min(SWISS_ROUNDS), max(SWISS_ROUNDS)),
     "days": (1, MOST_DAYS),
@@ -93,7 +93,7 @@ _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
 
 _OF_FORMS: Final[Mapping[str, tuple[str, ...]]] = {
     TournamentForm.ROUND_ROBIN: ("section",),
-    TournamentForm.KNOCKOUT: ("matches",),
+    TournamentForm.KNOCKOUT: ("tie-matches",),
     TournamentForm.SWISS: ("rounds",),
 }
 """The forms in the order of their chips, each with the numbers that it needs."""
@@ -182,11 +182,11 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         game=rules.key,
         options=options,
         terms=[flag for flag in chosen_terms(form) if flag != "--gather"],
-        form=form.get("form"),
+        form=form.get("form") or TournamentForm.ROUND_ROBIN,
         section=_number(form, "section"),
         stages=tuple(_stages(form)),
         by_rating=form.get("by-rating") == "on",
-        matches=_number(form, "matches"),
+        matches=_number(form, "tie-matches"),
         extra=_number(form, "extra"),
         third_place=form.get("third") == "on",
         rounds=_number(form, "rounds"),
@@ -268,7 +268,7 @@ def _filled(plan: TournamentPlan) -> Form:
             for name, value in msgspec.structs.asdict(stage).items()
         },
         "by-rating": "on" if plan.by_rating else "",
-        "matches": str(plan.matches),
+        "tie-matches": str(plan.matches),
         "extra": str(plan.extra),
         "third": "on" if plan.third_place else "",
         "rounds": str(plan.rounds),
