@@ -31,7 +31,7 @@ class _Wish(NamedTuple):
     side: int
 
 
-class _Standing(NamedTuple):
+class _GroupPlace(NamedTuple):
     """A player's place among those with equal points."""
 
     place: int
@@ -80,16 +80,16 @@ def paired(players: Sequence[SwissPlayer]) -> tuple[list[tuple[int, int]], tuple
     return pairs, tuple(one for one, two in couples if two == _BYE)
 
 
-def _standings(order: Sequence[SwissPlayer]) -> dict[int, _Standing]:
+def _standings(order: Sequence[SwissPlayer]) -> dict[int, _GroupPlace]:
     groups, seen = Counter(one.points for one in order), Counter[object]()
     found = {}
     for one in order:
-        found[one.number] = _Standing(seen[one.points], groups[one.points])
+        found[one.number] = _GroupPlace(seen[one.points], groups[one.points])
         seen[one.points] += 1
     return found
 
 
-def _cost(better: SwissPlayer, worse: SwissPlayer, standings: Mapping[int, _Standing]) -> int:
+def _cost(better: SwissPlayer, worse: SwissPlayer, standings: Mapping[int, _GroupPlace]) -> int:
     high, low, clash = standings[better.number], standings[worse.number], _clash(better, worse)
     half = high.group // 2
     if better.points != worse.points:
@@ -142,7 +142,7 @@ def _clash(one: SwissPlayer, other: SwissPlayer) -> int:
 
 
 def _sides(
-    better: SwissPlayer, worse: SwissPlayer, standings: Mapping[int, _Standing]
+    better: SwissPlayer, worse: SwissPlayer, standings: Mapping[int, _GroupPlace]
 ) -> tuple[int, int]:
     """Return a pair, the first move to the one who wishes for it more; without wishes it alternates by place."""
     mine, theirs = _wish(better), _wish(worse)

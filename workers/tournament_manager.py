@@ -156,7 +156,7 @@ class TournamentManager:
         try:
             command = pair_round(state, terms)
         except Exception:
-            # the library is not ours: without its answer the round waits, and all else goes on
+            # a library does it: without its answer the round waits, and all else goes on
             if number not in self._failed:
                 logger.exception("ALARM: a round of tournament %d can't be paired", number)
             self._failed.add(number)

@@ -174,7 +174,7 @@ def _pairs(section: PairedSection) -> tuple[tuple[int, int], ...]:
 
 
 def _standing(state: TournamentState) -> TournamentState:
-    """Return the state in which nobody's finished matches are cancelled, as those of leavers may be in a section.
+    """Return the state in which all finished matches stand; in a section those of a leaver may be cancelled.
 
     The opponents of a leaver were chosen by their points: a match that counts for nobody would leave them without any.
     """
