@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from domain.errors import Code, Refusal
-from domain.tournament.standings import TableCell, TableLine
+from domain.tournament.standings import TableCell
 from domain.tournament.state import TournamentState
 from domain.tournament.swiss_rounds import cells_by_round
 from infra.languages.wording import IN_ENGLISH
@@ -39,10 +39,16 @@ def trf_of(app: App, view: TournamentView) -> str:
         raise Refusal(Code.AGAINST_TERMS, SAY("no-trf"))
     names = names_of(app, [state.organiser, *view.players])
     over = _rounds_over(state)
-    lines = sorted(view.tables[0].lines, key=lambda line: line.player)
-    rows = [
-        _player(line, state, names[state.entrants[line.player].account], over) for line in lines
-    ]
+    rounds = {line.player: cells_by_round(line, state) for line in view.tables[0].lines}
+    points = {player: _points(cells, over) for player, cells in rounds.items()}
+    # a sort keeps the order of the table among equals
+    order = sorted(rounds, key=lambda player: -points[player])
+    rows = []
+    for player, one in enumerate(state.entrants):
+        name, rank = names[one.account][:_LONGEST_NAME], order.index(player) + 1
+        played = "".join(f"  {_round(rounds[player], number)}" for number in range(1, over + 1))
+        start = f"001 {player + 1:4}      {name:33} {one.rating:4}"
+        rows.append(f"{start} {'':26} {points[player]:4.1f} {rank:4}{played}")
     said = [*_headings(view, names[state.organiser]), f"XXR {view.terms.swiss.rounds}", *rows]
     return "\n".join(said) + "\n"
 
@@ -58,7 +64,7 @@ def _rounds_over(state: TournamentState) -> int:
 def _headings(view: TournamentView, organiser: str) -> Iterator[str]:
     state = view.state
     begins, ends = (_day(at) for at in (state.sections[0].at, state.at))
-    yield f"012 {_one_line(view.said.name)}"
+    yield f"012 {' '.join(view.said.name.split())}"
     yield f"042 {begins}"
     yield f"052 {ends}"
     yield f"062 {len(state.entrants)}"
@@ -67,14 +73,6 @@ def _headings(view: TournamentView, organiser: str) -> Iterator[str]:
     yield "092 Individual: Swiss-System"
     yield f"102 {organiser}"
     yield f"122 {described(view.terms.clock, IN_ENGLISH)}"
-
-
-def _player(line: TableLine, state: TournamentState, name: str, over: int) -> str:
-    cells = cells_by_round(line, state)
-    rounds = "".join(f"  {_round(cells, one)}" for one in range(1, over + 1))
-    entrant, said = line.player + 1, _one_line(name)[:_LONGEST_NAME]
-    rating, points = state.entrants[line.player].rating, _points(cells, over)
-    return f"001 {entrant:4}      {said:33} {rating:4} {'':26} {points:4.1f} {line.place:4}{rounds}"
 
 
 def _points(cells: Mapping[int, TableCell | None], over: int) -> float:
@@ -96,7 +94,3 @@ def _round(cells: Mapping[int, TableCell | None], number: int) -> str:
 
 def _day(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y/%m/%d")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -1,5 +1,6 @@
 """TRF16 of a Swiss tournament, read back by its columns as FIDE numbers them."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
@@ -132,7 +133,9 @@ def test_all_rounds_that_are_over_agree_from_both_sides(report: str) -> None:
                 assert (colour, result) in {("-", "U"), ("-", "Z")}
         worth = {"1": 1.0, "+": 1.0, "U": 1.0, "=": 0.5}
         assert row.points == sum(worth.get(result, 0) for _, _, result in row.rounds)
-    assert min(row.rank for row in rows.values()) == 1
+    ranked = sorted(rows.values(), key=lambda row: row.rank)
+    assert [row.rank for row in ranked] == [1, 2, 3, 4, 5, 6]
+    assert all(one.points >= two.points for one, two in pairwise(ranked))
 
 
 def test_a_round_is_in_the_report_once_all_its_matches_are_over(report: str) -> None:
