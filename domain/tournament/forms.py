@@ -12,7 +12,6 @@ from domain.tournament.sentences import SAY
 from domain.tournament.swiss_rounds import Swiss
 from domain.tournament.terms import (
     MOST_DAYS,
-    MOST_ENTRANTS,
     MOST_POINTS,
     ONE_POINT,
     TournamentForm,
@@ -58,8 +57,8 @@ def _check_points(terms: TournamentTerms) -> None:
 
 def _check_entry(terms: TournamentTerms) -> None:
     """Refuse a room, a start, an end and ratings that can't be."""
-    if terms.capacity and terms.capacity not in range(terms.least, MOST_ENTRANTS + 1):
-        raise Refusal(Code.BAD_OPTION, SAY("capacity", least=terms.least, most=MOST_ENTRANTS))
+    if terms.capacity and terms.capacity not in range(terms.least, terms.most + 1):
+        raise Refusal(Code.BAD_OPTION, SAY("capacity", least=terms.least, most=terms.most))
     if terms.when_full and not terms.capacity:
         raise Refusal(Code.BAD_OPTION, SAY("when-full"))
     if not 0 <= terms.days <= MOST_DAYS:

@@ -20,7 +20,7 @@ from domain.tournament.standings import (
 )
 from domain.tournament.state import FinalPlace, PairedSection, Phase, TournamentState
 from domain.tournament.swiss import SwissRound, SwissRules, check_round
-from domain.tournament.terms import MOST_IN_SWISS, SWISS_ROUNDS, TournamentForm, TournamentTerms
+from domain.tournament.terms import SWISS_ROUNDS, TournamentForm, TournamentTerms
 from domain.tournament.withdrawals import WithdrawalKind
 
 
@@ -39,8 +39,6 @@ class Swiss(Form):
         if swiss.rounds not in SWISS_ROUNDS:
             least, most = min(SWISS_ROUNDS), max(SWISS_ROUNDS)
             raise Refusal(Code.BAD_OPTION, SAY("rounds", least=least, most=most))
-        if terms.capacity > MOST_IN_SWISS:
-            raise Refusal(Code.BAD_OPTION, SAY("capacity", least=terms.least, most=MOST_IN_SWISS))
 
     def next_sections(self, state: TournamentState, terms: TournamentTerms) -> Sections | None:
         """Return nothing, because the server pairs each round; None after the last."""

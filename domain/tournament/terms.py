@@ -102,7 +102,12 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     @property
     def room(self) -> int:
         """The most players."""
-        return self.capacity or (MOST_IN_SWISS if self.swiss else MOST_ENTRANTS)
+        return self.capacity or self.most
+
+    @property
+    def most(self) -> int:
+        """The most players that a tournament of its form can have."""
+        return MOST_IN_SWISS if self.form == TournamentForm.SWISS else MOST_ENTRANTS
 
     @property
     def least(self) -> int:

@@ -476,4 +476,4 @@ def test_rounds_that_cannot_be_are_said_at_their_field(come: Come, api: Api) -> 
     assert answer.status_code == 422
     assert 'id="wrong-rounds"' in answer.text
     answer = host.send("/tournaments/new", {**wrong, "rounds": "7"}, on="/tournaments/new")
-    assert "8 to 1500 players" in answer.text
+    assert "8 to 200 players" in answer.text

@@ -79,7 +79,7 @@ def points(one: Tournament) -> dict[int, Fraction]:
         ({"swiss": SwissTerms(1)}, "2 to 15 rounds"),
         ({"swiss": SwissTerms(16)}, "2 to 15 rounds"),
         ({"capacity": 201}, "6 to 200 players"),
-        ({"capacity": 5}, "6 to 1500 players"),
+        ({"capacity": 5}, "6 to 200 players"),
     ],
 )
 def test_rounds_that_cannot_be_are_refused(changes: dict[str, object], said: str) -> None:
@@ -254,6 +254,15 @@ def test_a_forged_round_does_not_verify() -> None:
         verify(one.number, one.forged(len(one.events), body=forged))
 
 
+def possible(one: Tournament) -> dict[int, tuple[int, int]]:
+    """The best and the worst place that the table says are possible, by player."""
+    terms = one.state.terms
+    assert terms is not None
+    (section,) = form_of(terms).tables(one.state)
+    lines = form_of(terms).table(section, one.state, terms).lines
+    return {line.player: (line.possible.best, line.possible.worst) for line in lines}
+
+
 def model(one: Tournament) -> dict[int, list[Fraction]]:
     """Points and tie-breaks by player once more, with lists and dicts."""
     sheets: dict[int, list[tuple[int, str]]] = {n: [] for n in range(len(one.state.entrants))}
@@ -294,11 +303,13 @@ def random_tournament(seed: int) -> None:
     one = started(rounds, players)
     terms = one.state.terms
     assert terms is not None
+    bounds: list[tuple[int, dict[int, tuple[int, int]]]] = []
     while one.state.phase is Phase.RUNNING:
         if waits_for_round(one.state):
             avoidable = rematch_avoidable(players - len(one.state.withdrawn), one.state.stage)
             met = {n: set(p.met) for n, p in enumerate(swiss_players(one.state, terms))}
             event = next_round(one)
+            bounds.append((len(one.state.withdrawn), possible(one)))
             assert not avoidable or all(p.second not in met[p.first] for p in event.pairings)
             continue
         number = chance.choice(one.state.open_in_stage)
@@ -315,6 +326,11 @@ def random_tournament(seed: int) -> None:
     (section,) = form.tables(one.state)
     table = form.table(section, one.state, terms)
     assert {line.player: [line.points, *line.tiebreaks] for line in table.lines} == rows
+    places = {line.player: line.place for line in table.lines}
+    for gone, possible_then in bounds:
+        # as long as nobody leaves
+        if gone == len(one.state.withdrawn):
+            assert all(low <= places[n] <= high for n, (low, high) in possible_then.items())
     for better, worse in pairwise(table.lines):
         assert (rows[better.player] > rows[worse.player]) == (better.place < worse.place)
         assert rows[better.player] >= rows[worse.player]
