@@ -40,6 +40,8 @@ def check_terms(terms: TournamentTerms) -> None:
         raise Refusal(Code.BAD_OPTION, SAY("form", form=terms.form[:24]))
     if 2 not in rules.players:  # noqa: PLR2004 - a pair
         raise Refusal(Code.BAD_OPTION, SAY("not-for-two", game=rules.title))
+    if terms.swiss and terms.form != TournamentForm.SWISS:
+        raise Refusal(Code.BAD_OPTION, SAY("terms-of-form"))
     form_of(terms).check(terms)
     _check_points(terms)
     _check_entry(terms)

@@ -20,7 +20,7 @@ from domain.tournament.standings import (
 )
 from domain.tournament.state import FinalPlace, PairedSection, Phase, TournamentState
 from domain.tournament.swiss import SwissRound, SwissRules, check_round
-from domain.tournament.terms import SWISS_ROUNDS, TournamentForm, TournamentTerms
+from domain.tournament.terms import SWISS_ROUNDS, TournamentTerms
 from domain.tournament.withdrawals import WithdrawalKind
 
 
@@ -33,8 +33,8 @@ class Swiss(Form):
 
     def check(self, terms: TournamentTerms) -> None:
         """Refuse rounds that can't be, and terms of other forms."""
-        swiss = terms.swiss
-        if swiss is None or terms.section or terms.stages or terms.cycles != 1:
+        swiss, others = terms.swiss, (terms.knockout, terms.league, terms.ladder, terms.teams)
+        if swiss is None or any(others) or terms.section or terms.stages or terms.cycles != 1:
             raise Refusal(Code.BAD_OPTION, SAY("terms-of-form"))
         if swiss.rounds not in SWISS_ROUNDS:
             least, most = min(SWISS_ROUNDS), max(SWISS_ROUNDS)
@@ -99,9 +99,7 @@ def rounds_left(state: TournamentState, terms: TournamentTerms) -> int:
 
 def waits_for_round(state: TournamentState) -> bool:
     """Return whether the server has to pair the next round now."""
-    terms = state.terms
-    is_swiss = terms is not None and terms.form == TournamentForm.SWISS
-    return is_swiss and terms is not None and not state.left and rounds_left(state, terms) > 0
+    return state.terms is not None and not state.left and rounds_left(state, state.terms) > 0
 
 
 def field_of(state: TournamentState) -> tuple[int, ...]:

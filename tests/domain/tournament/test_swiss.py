@@ -21,7 +21,7 @@ from domain.tournament.commands import (
 )
 from domain.tournament.decide import due_command, next_due
 from domain.tournament.events import SectionPaired
-from domain.tournament.form_terms import SwissTerms
+from domain.tournament.form_terms import KnockoutTerms, SwissTerms
 from domain.tournament.forms import check_terms, form_of
 from domain.tournament.state import AdjudicatedPairing, Pairing, Phase
 from domain.tournament.swiss_rounds import rematch_avoidable, swiss_players, waits_for_round
@@ -76,6 +76,8 @@ def points(one: Tournament) -> dict[int, Fraction]:
         ({"swiss": None}, "another form"),
         ({"section": 3}, "another form"),
         ({"cycles": 2}, "another form"),
+        ({"knockout": KnockoutTerms()}, "another form"),
+        ({"form": "round-robin", "section": 3}, "another form"),
         ({"swiss": SwissTerms(1)}, "2 to 15 rounds"),
         ({"swiss": SwissTerms(16)}, "2 to 15 rounds"),
         ({"capacity": 201}, "6 to 200 players"),
