@@ -71,13 +71,10 @@ def paired(players: Sequence[SwissPlayer]) -> tuple[list[tuple[int, int]], tuple
     matched = nx.max_weight_matching(graph, maxcardinality=True)
     if 2 * len(matched) < len(order):
         raise ValueError("a bye is needed, and all have had one")
-    at = {one.number: place for place, one in enumerate(order)}
-    couples = sorted(sorted(pair, key=lambda one: at.get(one, len(at))) for pair in matched)
-    couples.sort(key=lambda pair: at[pair[0]])
-    pairs = [
-        _sides(order[at[one]], order[at[two]], standings) for one, two in couples if two != _BYE
-    ]
-    return pairs, tuple(one for one, two in couples if two == _BYE)
+    at = {one.number: place for place, one in enumerate(order)} | {_BYE: len(order)}
+    couples = sorted(sorted(at[one] for one in pair) for pair in matched)
+    pairs = [_sides(order[one], order[two], standings) for one, two in couples if two < len(order)]
+    return pairs, tuple(order[one].number for one, two in couples if two == len(order))
 
 
 def _standings(order: Sequence[SwissPlayer]) -> dict[int, _GroupPlace]:
