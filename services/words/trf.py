@@ -1,6 +1,7 @@
 """A Swiss tournament in TRF16, the format in which chess programs exchange tournaments.
 
-Columns are those of FIDE's "Tournament Report File". It has the rounds of which all matches are over, as a program wants
+Columns are those of FIDE's "Tournament Report File"; `XXR` (how many rounds) and `XXZ` (players who are not paired any
+more) are JaVaFo's, and known to all. It has the rounds of which all matches are over, as a program wants
 them that pairs the next one. Lines end with a line feed; the text is UTF-8.
 """
 
@@ -49,8 +50,10 @@ def trf_of(app: App, view: TournamentView) -> str:
         played = "".join(f"  {_round(rounds[player], number)}" for number in range(1, over + 1))
         start = f"001 {player + 1:4}      {name:33} {one.rating:4}"
         rows.append(f"{start} {'':26} {points[player]:4.1f} {rank:4}{played}")
-    said = [*_headings(view, names[state.organiser]), f"XXR {view.terms.swiss.rounds}", *rows]
-    return "\n".join(said) + "\n"
+    said = [*_headings(view, names[state.organiser]), f"XXR {view.terms.swiss.rounds}"]
+    if view.withdrawn:
+        said.append("XXZ " + " ".join(str(player + 1) for player in sorted(view.withdrawn)))
+    return "\n".join([*said, *rows]) + "\n"
 
 
 def _rounds_over(state: TournamentState) -> int:

@@ -113,7 +113,8 @@ def test_the_heading_is_that_of_the_format(report: str) -> None:
         "092 Individual: Swiss-System",
         "102 organise",
     ]
-    assert heading[-1] == "XXR 4"
+    (gone,) = played().state.withdrawn
+    assert heading[-2:] == ["XXR 4", f"XXZ {gone.player + 1}"]
 
 
 def test_all_rounds_that_are_over_agree_from_both_sides(report: str) -> None:
