@@ -1,4 +1,4 @@
-"""A tournament of many sections: entries, the start of all matches, their results, and its tables.
+"""A tournament of many sections: entries, the start of all matches, their results, and its tables; and a Swiss one.
 
 The manager and the projections run in this process, one after the other; real command workers decide on a real server
 that syncs every commit. Each match is over by a resignation of its first player.
@@ -6,8 +6,11 @@ that syncs every commit. Each match is over by a resignation of its first player
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from statistics import median
 from typing import Final
+
+import msgspec
 
 from bench.harness import BenchEnvironment, LoadGenerator, new_store, running_workers
 from bench.report import Report
@@ -16,20 +19,25 @@ from domain.clocks.time_control import TimeControl
 from domain.match.commands import Command, CommandEnvelope, ResignMatch
 from domain.records import AccountId, command_id
 from domain.tournament.commands import DraftTournament, EnterTournament, OpenEntry, StartTournament
+from domain.tournament.form_terms import SwissTerms
+from domain.tournament.forms import form_of
 from domain.tournament.standings import section_table
 from domain.tournament.state import Phase, TournamentState
-from domain.tournament.terms import TournamentTerms
+from domain.tournament.terms import SWISS_TIEBREAKS, TournamentTerms
 from infra.projections.tournaments import Tournaments
 from infra.store.leases import LaneLeases
 from infra.store.port import Store
 from infra.store.rq_wakeup import enqueue_drain
 from workers.projections import PROJECTIONS
 from workers.projections.worker import ProjectionWorker
+from workers.swiss_pairing import pair_round
 from workers.tournament_manager import TournamentManager
 
 _ORGANISER: Final = b"organise"
 _MOST_SECONDS: Final = 900.0
 _READS: Final = 50
+_SWISS_PLAYERS: Final = 64
+_SWISS_ROUNDS: Final = 7
 
 
 def run(bench: BenchEnvironment, entrants: int, section: int, workers: int) -> Report:
@@ -45,7 +53,7 @@ def run(bench: BenchEnvironment, entrants: int, section: int, workers: int) -> R
             LoadGenerator(client, store, bench.progress) as load,
         ):
             number = store.allocate(command_id("bench", _ORGANISER, "tournament"))
-            load.submit_all(_opening(number, section), "draft", 2)
+            load.submit_all(_opening(number, _terms(section=section)), "draft", 2)
             entered = load.submit_all(_entries(number, entrants), "entries", entrants)
             began = time.perf_counter()
             load.submit_all([_sent(number, _ORGANISER, StartTournament())], "start", 1)
@@ -57,6 +65,7 @@ def run(bench: BenchEnvironment, entrants: int, section: int, workers: int) -> R
             ended = time.perf_counter()
             _run_until(lambda: _state(store, number).phase is Phase.FINISHED, manager, projections)
             counted = time.perf_counter() - ended
+            swiss = _swiss(load, store, lists, manager, projections)
         state = _state(store, number)
         loaded = _median_ms(lambda: _state(store, number))
         events = store.events(number)
@@ -79,9 +88,66 @@ def run(bench: BenchEnvironment, entrants: int, section: int, workers: int) -> R
             "ms to load the tournament": loaded,
             "events of the tournament": len(events),
             "seconds to verify it": round(verified, 2),
+            **swiss,
             **bench.disk(),
         },
     )
+
+
+def _swiss(
+    load: LoadGenerator,
+    store: Store,
+    lists: Tournaments,
+    manager: TournamentManager,
+    projections: ProjectionWorker,
+) -> dict[str, object]:
+    """Play a Swiss tournament, and return what its rounds and its table cost."""
+    number = store.allocate(command_id("bench", _ORGANISER, "swiss"))
+    terms = _terms(form="swiss", swiss=SwissTerms(_SWISS_ROUNDS), tiebreaks=SWISS_TIEBREAKS)
+    load.submit_all(_opening(number, terms), "swiss draft", 2)
+    load.submit_all(_entries(number, _SWISS_PLAYERS), "swiss entries", _SWISS_PLAYERS)
+    load.submit_all([_sent(number, _ORGANISER, StartTournament())], "swiss start", 1)
+    taken = []
+    for stage in range(1, _SWISS_ROUNDS + 1):
+        began = time.perf_counter()
+        count = stage * _SWISS_PLAYERS // 2
+        _run_until(partial(_has_started, lists, number, count), manager, projections)
+        taken.append(time.perf_counter() - began)
+        ends = _resignations(store, lists, number)
+        load.submit_all(ends, f"swiss round {stage}", _SWISS_PLAYERS // 2)
+    _run_until(partial(_has_counted, store, number, count), manager, projections)
+    state = _state(store, number)
+    (section,) = form_of(terms).tables(state)
+    pairing = [_seconds_to_pair(state, stage, terms) for stage in range(_SWISS_ROUNDS)]
+    return {
+        "players of the Swiss tournament": _SWISS_PLAYERS,
+        "rounds of it": _SWISS_ROUNDS,
+        "ms to pair a round of it": round(1_000 * median(pairing), 1),
+        "ms to pair the slowest of its rounds": round(1_000 * max(pairing), 1),
+        "seconds from its last result to the next round": round(median(taken[1:]), 2),
+        "ms of its table": _median_ms(lambda: form_of(terms).table(section, state, terms)),
+    }
+
+
+def _seconds_to_pair(state: TournamentState, stage: int, terms: TournamentTerms) -> float:
+    """Return how long it takes to pair the round after a stage again."""
+    before = msgspec.structs.replace(state, sections=state.sections[:stage])
+    began = time.perf_counter()
+    pair_round(before, terms)
+    return time.perf_counter() - began
+
+
+def _has_started(lists: Tournaments, number: int, count: int) -> bool:
+    return len(lists.matches(number)) == count
+
+
+def _has_counted(store: Store, number: int, count: int) -> bool:
+    return len(_state(store, number).reports) == count
+
+
+def _terms(**changes: object) -> TournamentTerms:
+    given = TournamentTerms("round-robin", "goliath/1", (), TimeControl(), 0)
+    return msgspec.structs.replace(given, **changes)
 
 
 def _sent(number: int, actor: AccountId, command: Command) -> CommandEnvelope:
@@ -89,8 +155,7 @@ def _sent(number: int, actor: AccountId, command: Command) -> CommandEnvelope:
     return CommandEnvelope(number, command_id("bench", actor, f"{number} {kind}"), actor, command)
 
 
-def _opening(number: int, section: int) -> Iterator[CommandEnvelope]:
-    terms = TournamentTerms("round-robin", "goliath/1", (), TimeControl(), section)
+def _opening(number: int, terms: TournamentTerms) -> Iterator[CommandEnvelope]:
     yield _sent(number, _ORGANISER, DraftTournament(terms=terms))
     yield _sent(number, _ORGANISER, OpenEntry())
 
@@ -105,6 +170,8 @@ def _resignations(store: Store, lists: Tournaments, number: int) -> Iterator[Com
     state = _state(store, number)
     matches = lists.matches(number)
     for pairing, one in state.pairings:
+        if not state.is_open(pairing):
+            continue
         account = state.entrants[one.first].account
         yield _sent(matches[pairing].board, account, ResignMatch())
 

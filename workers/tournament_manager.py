@@ -1,7 +1,7 @@
-"""The manager of tournaments: starts the matches of pairings, reports their results, and ends those of players who left.
+"""The manager of tournaments: pairs Swiss rounds, starts matches, reports their results, and ends those of leavers.
 
-It acts by ordinary commands alone. The id of a start follows from tournament and pairing, and that of a report from the
-tournament's last event and the results. So it may be killed at any point, and several may run: each match is started
+It acts by ordinary commands alone. The id of a start follows from tournament and pairing, and that of a report or a round from
+the tournament's last event and what it says. So it may be killed at any point, and several may run: each match is started
 once, and each result counted once.
 """
 
@@ -21,6 +21,7 @@ from domain.match.commands import CommandEnvelope, GiveRuling, StartMatch
 from domain.records import SERVER_ACCOUNT, AccountId, CommandId, command_id
 from domain.tournament.commands import ReportResults
 from domain.tournament.state import TournamentState, WithdrawnPlayer
+from domain.tournament.swiss_rounds import waits_for_round
 from domain.tournament.terms import TournamentTerms
 from domain.tournament.withdrawals import WithdrawalKind
 from infra.process.failpoints import failpoint
@@ -29,6 +30,7 @@ from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
 from infra.store.port import AlreadyDecided, NotAccepted, Store
 from workers.scheduler import RETRY_SECONDS
+from workers.swiss_pairing import pair_round
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +48,10 @@ MOST_REPORTS: Final = 500
 
 MOST_ENDS: Final = 100
 """Matches of a tournament that are ended in a tick."""
+
+
+PAIRING_RETRY_SECONDS: Final = 60
+"""How long a round waits that could not be paired."""
 
 
 class TournamentManager:
@@ -101,6 +107,7 @@ class TournamentManager:
             id_ = command_id(SENDER, SERVER_ACCOUNT, f"{number} {found.state.seq} {key}")
             new.append(CommandEnvelope(number, id_, SERVER_ACCOUNT, ReportResults(reports=reports)))
         new += self._ends(number, found.state, matches)
+        new += self._round(number, found.state, found.state.terms)
         self._send([one for one in new if one.id not in self._sent])
 
     def _starts(
@@ -138,6 +145,24 @@ class TournamentManager:
                 ruling = _ruling(pair, left)
                 found.append(CommandEnvelope(match.board, id_, left[0].by, ruling))
         return found
+
+    def _round(
+        self, number: int, state: TournamentState, terms: TournamentTerms
+    ) -> list[CommandEnvelope]:
+        """Return the command that pairs the next Swiss round, if the tournament waits for it."""
+        id_ = command_id(SENDER, SERVER_ACCOUNT, f"{number} round {state.stage + 1} {state.seq}")
+        if id_ in self._sent or not waits_for_round(state):
+            return []
+        try:
+            command = pair_round(state, terms)
+        except Exception:
+            # a library does it: without its answer the round waits, and all else goes on
+            if number not in self._failed:
+                logger.exception("ALARM: a round of tournament %d can't be paired", number)
+            self._failed.add(number)
+            self._sent[id_] = self._timer() + PAIRING_RETRY_SECONDS
+            return []
+        return [CommandEnvelope(number, id_, SERVER_ACCOUNT, command)]
 
     def _send(self, new: Sequence[CommandEnvelope]) -> None:
         if not new:

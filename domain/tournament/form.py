@@ -72,6 +72,7 @@ class Form:
 
 
 def all_rounds(state: TournamentState) -> PairedSection:
-    """Return one section with all players and all pairings, for forms whose sections are rounds."""
+    """Return one section with all players, pairings and byes, for forms whose sections are rounds."""
     pairings = tuple(one for _, one in state.pairings)
-    return PairedSection(tuple(range(len(state.entrants))), 0, pairings)
+    byes = tuple(player for section in state.sections for player in section.byes)
+    return PairedSection(tuple(range(len(state.entrants))), 0, pairings, byes=byes)

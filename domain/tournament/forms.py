@@ -9,9 +9,9 @@ from domain.tournament.bracket import Knockout
 from domain.tournament.form import Form
 from domain.tournament.round_robin import RoundRobin
 from domain.tournament.sentences import SAY
+from domain.tournament.swiss_rounds import Swiss
 from domain.tournament.terms import (
     MOST_DAYS,
-    MOST_ENTRANTS,
     MOST_POINTS,
     ONE_POINT,
     TournamentForm,
@@ -22,6 +22,7 @@ from domain.tournament.tie_breaks import FROM_RESULTS
 FORMS: Final[Mapping[str, Form]] = {
     TournamentForm.ROUND_ROBIN: RoundRobin(),
     TournamentForm.KNOCKOUT: Knockout(),
+    TournamentForm.SWISS: Swiss(),
 }
 
 
@@ -39,6 +40,8 @@ def check_terms(terms: TournamentTerms) -> None:
         raise Refusal(Code.BAD_OPTION, SAY("form", form=terms.form[:24]))
     if 2 not in rules.players:  # noqa: PLR2004 - a pair
         raise Refusal(Code.BAD_OPTION, SAY("not-for-two", game=rules.title))
+    if terms.swiss and terms.form != TournamentForm.SWISS:
+        raise Refusal(Code.BAD_OPTION, SAY("terms-of-form"))
     form_of(terms).check(terms)
     _check_points(terms)
     _check_entry(terms)
@@ -56,8 +59,8 @@ def _check_points(terms: TournamentTerms) -> None:
 
 def _check_entry(terms: TournamentTerms) -> None:
     """Refuse a room, a start, an end and ratings that can't be."""
-    if terms.capacity and terms.capacity not in range(terms.least, MOST_ENTRANTS + 1):
-        raise Refusal(Code.BAD_OPTION, SAY("capacity", least=terms.least, most=MOST_ENTRANTS))
+    if terms.capacity and terms.capacity not in range(terms.least, terms.most + 1):
+        raise Refusal(Code.BAD_OPTION, SAY("capacity", least=terms.least, most=terms.most))
     if terms.when_full and not terms.capacity:
         raise Refusal(Code.BAD_OPTION, SAY("when-full"))
     if not 0 <= terms.days <= MOST_DAYS:

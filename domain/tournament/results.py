@@ -116,7 +116,9 @@ class Tally:
         points: PointScheme,
         matches: Iterable[ScheduledMatch],
         facts: TieBreakFacts | None = None,
+        byes: Iterable[int] = (),
     ) -> None:
+        """Count matches, and for each of the `byes` a win's points, which are part of no tie-break of its player."""
         worth = exact(points.loss), exact(points.draw), exact(points.win)
         self.unit: Final = 2 * lcm(*(one.denominator for one in worth))
         """How many units one point has; an even number, so that half of any points is whole."""
@@ -130,6 +132,8 @@ class Tally:
             self._add(match)
         self.points: Final = [sum(one.made for one in met) for met in self.encounters]
         """The points of each player, in units."""
+        for player in byes:
+            self.points[player] += self.worth[Half.WON]
 
     def in_points(self, player: int) -> Fraction:
         """Return the points of a player."""

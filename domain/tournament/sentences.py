@@ -23,6 +23,7 @@ SAY: Final = Sentences(
         "stages": "there are up to {most} stages",
         "qualifiers": "at least one goes on from each section, and at least {least} in all",
         "tie-matches": "a tie has 1 to {most} matches, and up to {most} more if it is drawn",
+        "rounds": "a Swiss tournament has {least} to {most} rounds",
         "start-past": "the start is in the past",
         # who, and when
         "no-tournament": "there is no such tournament",

@@ -1,6 +1,6 @@
 """The standings of a section, by the results that were counted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -9,7 +9,7 @@ import msgspec
 from domain.tournament.results import PairResult, PointScheme, ScheduledMatch, Tally
 from domain.tournament.state import FinalPlace, PairedSection, TournamentState
 from domain.tournament.table import PossiblePlaces, TableRow, possible_places, table_of
-from domain.tournament.terms import ONE_POINT, TournamentTerms
+from domain.tournament.terms import ONE_POINT, TournamentForm, TournamentTerms
 from domain.tournament.withdrawals import Withdrawal, WithdrawalKind, after_withdrawals
 
 
@@ -68,10 +68,15 @@ _HALVES: Final[Mapping[PairResult | None, tuple[str, str]]] = {
 
 
 def section_table(
-    section: PairedSection, state: TournamentState, terms: TournamentTerms
+    section: PairedSection,
+    state: TournamentState,
+    terms: TournamentTerms,
+    to_come: Sequence[int] = (),
 ) -> SectionTable:
-    """Return the table of a section."""
+    """Return the table of a section; `to_come` is how many matches each player gets that are not paired yet."""
     tally = tally_of(section, state, terms)
+    for place, count in enumerate(to_come):
+        tally.open[place] += count
     possible = possible_places(tally, terms.tiebreaks)
     cells = cells_of(section, state)
     lines = []
@@ -112,7 +117,9 @@ def tally_of(section: PairedSection, state: TournamentState, terms: TournamentTe
     """Return the matches of a section; its players are numbered from 0 in their order."""
     win, draw, loss = (hundredths / ONE_POINT for hundredths in terms.points)
     points = PointScheme(win=win, draw=draw, loss=loss)
-    return Tally(len(section.players), points, counted_matches(section, state))
+    place = {player: number for number, player in enumerate(section.players)}
+    byes = [place[player] for player in section.byes] if terms.form == TournamentForm.SWISS else ()
+    return Tally(len(section.players), points, counted_matches(section, state), byes=byes)
 
 
 def counted_matches(section: PairedSection, state: TournamentState) -> list[ScheduledMatch]:

@@ -25,12 +25,19 @@ MOST_CYCLES: Final = 2
 MOST_ENTRANTS: Final = 1_500
 """Players of a tournament: its start is one event of less than 64 KiB."""
 
+MOST_IN_SWISS: Final = 200
+"""Players of a Swiss tournament: pairing more takes too long."""
+
+SWISS_ROUNDS: Final = range(2, 16)
+
 MOST_POINTS: Final = 10_000
 
 MOST_DAYS: Final = 1_000
 """Of a round, a stage or a season."""
 
 USUAL_TIEBREAKS: Final = ("direct", "sonneborn-berger", "wins")
+
+SWISS_TIEBREAKS: Final = ("buchholz", "sonneborn-berger", "wins")
 
 ONE_POINT: Final = 100
 """Points are counted in hundredths, so that halves and thirds of places add up exactly."""
@@ -43,6 +50,8 @@ class TournamentForm(StrEnum):
     """In sections: everybody against everybody, all matches at once; the best may go on to further stages."""
     KNOCKOUT = "knockout"
     """Ties, of which the winners go on."""
+    SWISS = "swiss"
+    """A fixed number of rounds, in each of which players of about the same points meet."""
 
 
 class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
@@ -93,16 +102,27 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     @property
     def room(self) -> int:
         """The most players."""
-        return self.capacity or MOST_ENTRANTS
+        return self.capacity or self.most
+
+    @property
+    def most(self) -> int:
+        """The most players that a tournament of its form can have."""
+        return MOST_IN_SWISS if self.form == TournamentForm.SWISS else MOST_ENTRANTS
 
     @property
     def least(self) -> int:
         """The least players with which it starts."""
-        return FEWEST_TO_START[self.form]
+        return fewest_to_start(self.form, self.swiss.rounds if self.swiss else 0)
 
 
 FEWEST_TO_START: Final[Mapping[str, int]] = {
     TournamentForm.ROUND_ROBIN: FEWEST_IN_SECTION,
     TournamentForm.KNOCKOUT: 2,
+    TournamentForm.SWISS: FEWEST_IN_SECTION,
 }
 """The least players with which a tournament of a form starts."""
+
+
+def fewest_to_start(form: str, rounds: int) -> int:
+    """Return the least players with which a tournament starts: in a Swiss one more than its `rounds`."""
+    return max(FEWEST_TO_START[form], rounds + 1)

@@ -6,7 +6,7 @@
 | `open`, `running`, `ended` | sorted sets: numbers; score: the same |
 | `of:<account>` | sorted set: the tournaments that an account organises or has entered; score: number |
 | `pairs:<number>` | hash: pairing -> packed `PairedMatch` |
-| `waiting` | sorted set: tournaments with matches to start or to end, or results to count; score: time of the last news, ms |
+| `waiting` | sorted set: tournaments with matches to start or to end, results to count or a round to pair; score: time of the last news, ms |
 
 A tournament is in the bucket of its number. Its events and those of its matches are in several logs and come in any
 order, so what they say of a pairing is merged.
@@ -25,6 +25,7 @@ from domain.rules import Seat
 from domain.tournament import events
 from domain.tournament.results import PairResult
 from domain.tournament.state import MatchReport, Phase
+from domain.tournament.terms import fewest_to_start
 from infra.projections.buckets import TOURNAMENTS, Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.generations import Query
 from infra.projections.projection import Fact, Projection
@@ -73,12 +74,30 @@ class TournamentRow(msgspec.Struct, frozen=True, array_like=True):
     """Of how many the match has a newer result than the one that is counted."""
     to_end: int = 0
     """How many matches of players who have left are to be ended."""
+    settled: int = 0
+    """Of how many pairings nothing is open: they have a result that is counted, or will have none."""
+    stage: int = 0
+    """The stage or round that was paired last."""
+    rounds: int = 0
+    """Of a Swiss tournament."""
 
     @property
     def waits(self) -> bool:
-        """Whether the server has matches to start or to end, or results to count."""
+        """Whether the server has matches to start or to end, results to count, or a round to pair."""
         runs = self.phase in (Phase.RUNNING, Phase.FINISHED)
-        return runs and (self.started < self.pairings or self.news > 0 or self.to_end > 0)
+        acts = self.started < self.pairings or self.news > 0 or self.to_end > 0
+        return (runs and acts) or self.waits_for_round
+
+    @property
+    def waits_for_round(self) -> bool:
+        """Whether the server has to pair the next round of a Swiss tournament."""
+        runs = self.phase is Phase.RUNNING
+        return runs and self.settled == self.pairings and self.stage < self.rounds
+
+    @property
+    def least(self) -> int:
+        """The least players with which it starts."""
+        return fewest_to_start(self.form, self.rounds)
 
 
 class PairedMatch(msgspec.Struct, frozen=True, array_like=True):
@@ -95,11 +114,18 @@ class PairedMatch(msgspec.Struct, frozen=True, array_like=True):
     """Event and result, as the tournament has counted them."""
     unfinished: bool = False
     """Whether it had no result when a player of it left the tournament."""
+    adjudicated: bool = False
+    """Whether it got a result without its match."""
 
     @property
     def is_news(self) -> bool:
         """Whether the tournament has not counted the last result."""
         return self.seq > self.counted_seq
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the tournament does not wait for its match."""
+        return bool(self.counted) or self.unfinished or self.adjudicated
 
     @property
     def is_to_end(self) -> bool:
@@ -164,7 +190,7 @@ class Tournaments(Query):
         return [row for row in self.rows([int(one) for one in members]) if row is not None]
 
     def waiting(self, count: int) -> list[int]:
-        """Return tournaments with matches to start or to end, or results to count, the longest waiting first."""
+        """Return tournaments that wait for the server, the longest waiting first."""
         names = [bucket.key(WAITING) for bucket in self._generation().all]
         pages = self._of_each(names, lambda pipe, name: pipe.zrange(name, 0, count - 1))
         return [int(one) for page in pages for one in page][:count]
@@ -281,6 +307,9 @@ def _changes(fact: Fact) -> Iterator[_PairChange]:
     elif isinstance(event.body, events.PlayerWithdrawn):
         for pairing in event.body.unfinished:
             yield _PairChange(event.match, pairing, PairedMatch(unfinished=True))
+    elif isinstance(event.body, events.MatchesAdjudicated):
+        for made in event.body.results:
+            yield _PairChange(event.match, made.pairing, PairedMatch(adjudicated=True))
     elif fact.setup.pairing is not None and (change := _change_of(fact)) is not None:
         yield _PairChange(*fact.setup.pairing, change)
 
@@ -324,6 +353,7 @@ def _merged(one: PairedMatch, other: PairedMatch) -> PairedMatch:
         counted.counted_seq,
         counted.counted,
         one.unfinished or other.unfinished,
+        one.adjudicated or other.adjudicated,
     )
 
 
@@ -343,6 +373,7 @@ def _counted(row: TournamentRow, before: PairedMatch, after: PairedMatch) -> Tou
         counted=row.counted + bool(after.counted) - bool(before.counted),
         news=row.news + after.is_news - before.is_news,
         to_end=row.to_end + after.is_to_end - before.is_to_end,
+        settled=row.settled + after.is_settled - before.is_settled,
     )
 
 
@@ -365,6 +396,7 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
                 when_full=terms.when_full,
                 starts=terms.starts,
                 club=terms.club,
+                rounds=terms.swiss.rounds if terms.swiss else 0,
             )
         case events.EntryOpened():
             return replace(row, phase=Phase.ENTRY)
@@ -375,7 +407,7 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
         case events.TournamentStarted():
             return replace(row, phase=Phase.RUNNING, entered=len(body.players))
         case events.SectionPaired():
-            return replace(row, pairings=row.pairings + len(body.pairings))
+            return replace(row, pairings=row.pairings + len(body.pairings), stage=body.stage)
         case events.ResultsCounted() if not all(one.result for one in body.reports):
             # a ruling has set a match back after all were over
             return replace(row, phase=Phase.RUNNING)

@@ -4,7 +4,7 @@ Each change of a tournament is a command in its inbox, as a move is in that of a
 terms; membership of a club, ratings and sanctions, which it can't know, are looked up here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -30,11 +30,16 @@ from domain.tournament.commands import (
     WithdrawPlayer,
 )
 from domain.tournament.decide import MOST_DIRECTORS
-from domain.tournament.form_terms import KnockoutTerms, StageTerms
+from domain.tournament.form_terms import KnockoutTerms, StageTerms, SwissTerms
 from domain.tournament.forms import check_terms, form_of
 from domain.tournament.standings import SectionTable
 from domain.tournament.state import PairedSection, Phase, TournamentState
-from domain.tournament.terms import USUAL_TIEBREAKS, TournamentForm, TournamentTerms
+from domain.tournament.terms import (
+    SWISS_TIEBREAKS,
+    USUAL_TIEBREAKS,
+    TournamentForm,
+    TournamentTerms,
+)
 from infra.people.accounts import AccountRole
 from infra.people.tournament_texts import TournamentText, checked_text
 from infra.projections.tournaments import PairedMatch, TournamentRow
@@ -52,6 +57,9 @@ MOST_ORGANISED: Final = 10
 
 USUAL_SECTION: Final = 7
 """Players of a section, where nobody says."""
+
+USUAL_ROUNDS: Final = 5
+"""Rounds of a Swiss tournament, where nobody says."""
 
 PAGE: Final = 50
 """Tournaments of a list."""
@@ -99,6 +107,8 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """How many more matches a drawn tie gets."""
     third_place: bool = False
     """Whether those who lose the semifinals play for the third place."""
+    rounds: int = USUAL_ROUNDS
+    """Rounds of a Swiss tournament."""
     when_full: bool = False
     """Whether it starts when so many have entered."""
     starts: int = 0
@@ -161,13 +171,20 @@ class ListedTournament(msgspec.Struct, frozen=True):
     name: str
 
 
+_TIEBREAKS: Final[Mapping[str, tuple[str, ...]]] = {
+    TournamentForm.KNOCKOUT: (),
+    TournamentForm.SWISS: SWISS_TIEBREAKS,
+}
+"""The tie-breaks of the forms that have others than the usual ones."""
+
+
 def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentTerms:
     """Return the terms of a plan; refused as `check_terms` does, and `not-an-organiser` for a club of others."""
     rules = read_multiplayer_game(plan.game)
     club = clubs.organised(app, account, plan.club).id if plan.club else ""
     in_sections = plan.form == TournamentForm.ROUND_ROBIN
     ties = plan.form == TournamentForm.KNOCKOUT
-    cycles = 2 if plan.double else 1
+    cycles = 2 if plan.double and in_sections else 1
     found = TournamentTerms(
         form=plan.form,
         rules=rules_id(rules),
@@ -175,7 +192,7 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
         clock=read_time_control(plan.terms),
         section=plan.section if in_sections else 0,
         cycles=plan.matches if ties else cycles,
-        tiebreaks=() if ties else USUAL_TIEBREAKS,
+        tiebreaks=_TIEBREAKS.get(plan.form, USUAL_TIEBREAKS),
         capacity=plan.players,
         when_full=plan.when_full,
         starts=plan.starts,
@@ -191,6 +208,7 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
         if in_sections
         else (),
         knockout=KnockoutTerms(plan.extra, plan.third_place) if ties else None,
+        swiss=SwissTerms(plan.rounds) if plan.form == TournamentForm.SWISS else None,
     )
     check_terms(found)
     return found
@@ -464,6 +482,7 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         matches=terms.cycles,
         extra=terms.knockout.extra if terms.knockout else 0,
         third_place=bool(terms.knockout and terms.knockout.third_place),
+        rounds=terms.swiss.rounds if terms.swiss else USUAL_ROUNDS,
         when_full=terms.when_full,
         least_rating=terms.least_rating,
         most_rating=terms.most_rating,

@@ -14,6 +14,7 @@ from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id
 from domain.tournament.commands import ReportResults
 from domain.tournament.state import MatchReport, TournamentState
+from domain.tournament.swiss_rounds import waits_for_round
 from domain.tournament.terms import TournamentForm
 from infra.projections.tournaments import pair_result
 from services.app import tournaments
@@ -21,6 +22,7 @@ from services.app.play import OutcomeNotDurable, submit
 from services.app.tournaments import TournamentPlan
 from services.demo.community import ARBITER, AccountIds
 from services.demo.past_server import PastApp, Timeline, demo_command_id
+from workers.swiss_pairing import pair_round
 from workers.tournament_manager import start_id, start_match
 
 _RUNNING: Final = TournamentPlan(
@@ -42,14 +44,25 @@ _TIES: Final = TournamentPlan(
     third_place=True,
     when_full=True,
 )
+_ROUNDS: Final = TournamentPlan(
+    name="Swiss Evenings",
+    text="Five rounds. Nobody is out, and after each round you meet somebody with about as many points.",
+    form=TournamentForm.SWISS,
+    game="goliath",
+    terms=("--days=5",),
+    rounds=5,
+    players=8,
+    when_full=True,
+)
 _FORMS: Final = (
     (_RUNNING, ("anneke", "bruno", "chidi", "emre", "goran")),
     (_TIES, ("anneke", "bruno", "chidi", "emre", "goran", "lucia", "tomoko", "ulla")),
+    (_ROUNDS, ("viktor", "ulla", "tomoko", "lucia", "goran", "emre", "chidi", "bruno")),
 )
 """The tournaments that are played, with their players."""
 _BEGAN: Final = 24
 """Days ago."""
-_PACES: Final = {_RUNNING.name: 0.61, _TIES.name: 0.13}
+_PACES: Final = {_RUNNING.name: 0.61, _TIES.name: 0.13, _ROUNDS.name: 0.11}
 """Days between two moves of the first match of each."""
 
 _OPEN: Final = TournamentPlan(
@@ -95,7 +108,7 @@ def _number(app: PastApp, ids: AccountIds, plan: TournamentPlan) -> int:
 def _manage(
     app: PastApp, timeline: Timeline, now: int, ids: AccountIds, plan: TournamentPlan
 ) -> None:
-    """Start the matches of a tournament and report their results, as the manager does, from now on each day."""
+    """Pair rounds, start matches and report results of a tournament, as the manager does, from now on each day."""
     app.drain()
     number = _number(app, ids, plan)
     state = _state(app, number)
@@ -121,6 +134,10 @@ def _manage(
         report = ReportResults(reports=tuple(reports))
         id_ = demo_command_id(SERVER_ACCOUNT, f"{number} {state.seq}")
         app.add(CommandEnvelope(number, id_, SERVER_ACCOUNT, report))
+        timeline.at(app.now, partial(_manage, app, timeline, now, ids, plan))
+    elif waits_for_round(state):
+        id_ = demo_command_id(SERVER_ACCOUNT, f"{number} round {state.stage + 1}")
+        app.add(CommandEnvelope(number, id_, SERVER_ACCOUNT, pair_round(state, terms)))
         timeline.at(app.now, partial(_manage, app, timeline, now, ids, plan))
     elif app.now + DAY < now:
         timeline.at(app.now + DAY, partial(_manage, app, timeline, now, ids, plan))

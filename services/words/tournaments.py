@@ -11,9 +11,9 @@ from domain.clocks.length import longest
 from domain.clocks.time_control import TimeControl
 from domain.rules import rules_by_id
 from domain.tournament.forms import form_of
+from domain.tournament.standings import TableCell
 from domain.tournament.state import Phase, TournamentState
 from domain.tournament.terms import (
-    FEWEST_TO_START,
     MOST_ENTRANTS,
     ONE_POINT,
     TournamentForm,
@@ -48,6 +48,7 @@ LONG_MATCH: Final = 60
 _FORM_NAMES: Final[Mapping[str, str]] = {
     TournamentForm.ROUND_ROBIN: N_("Round robin"),
     TournamentForm.KNOCKOUT: N_("Knockout"),
+    TournamentForm.SWISS: N_("Swiss"),
 }
 
 
@@ -83,7 +84,7 @@ def game_line(rules: str, options: tuple[str, ...], words: Wording) -> str:
 def start_sentence(given: TournamentTerms | TournamentRow, words: Wording) -> str:
     """Return when a tournament starts, and what happens at its date with too few players."""
     _, at = words.gettext, words.moment(given.starts)
-    full, least = {"count": given.room}, {"least": FEWEST_TO_START[given.form]}
+    full, least = {"count": given.room}, {"least": given.least}
     if given.when_full and given.starts:
         return _(
             "it starts when %(count)s players have entered, at the latest on %(moment)s; with fewer "
@@ -178,9 +179,34 @@ def _knockout(terms: TournamentTerms, words: Wording) -> Iterator[str]:
     yield _("all matches of a round begin together, once the round before is over")
 
 
+def _swiss(terms: TournamentTerms, words: Wording) -> Iterator[str]:
+    """Yield how rounds are paired, and when they end."""
+    _, swiss = words.gettext, terms.swiss
+    assert swiss is not None
+    yield _(
+        "Swiss: %(count)s rounds, in each of which players of about the same points meet",
+        count=swiss.rounds,
+    )
+    yield _("nobody meets the same player again as long as that can be avoided")
+    yield _("who is left without an opponent gets the points of a win, once at most")
+    yield _("all matches of a round begin together, once the round before is over")
+    if terms.days:
+        yield words.ngettext(
+            "a round lasts %(count)s day at most; a match that is not over then is drawn",
+            "a round lasts %(count)s days at most; matches that are not over then are drawn",
+            terms.days,
+        )
+
+
+def side_and_number(cell: TableCell) -> str:
+    """Return an opponent in a column of a round: the number, after `○` for the first move and `●` for the second."""
+    return f"{'○' if cell.first else '●'}{cell.other + 1}"
+
+
 _FORMS: Final[Mapping[str, Callable[[TournamentTerms, Wording], Iterator[str]]]] = {
     TournamentForm.ROUND_ROBIN: _round_robin,
     TournamentForm.KNOCKOUT: _knockout,
+    TournamentForm.SWISS: _swiss,
 }
 
 

@@ -430,7 +430,8 @@ def test_recording_needs_no_server(tmp_path, monkeypatch, capsys):
 def test_one_tournament_is_in_full_swing_and_one_is_open_for_entry(server):
     catch_up(server.store, server.client)
     lists = Tournaments(server.client)
-    (running,), (entry,) = lists.listed("running", 0, 9), lists.listed("open", 0, 9)
+    rows, (entry,) = lists.listed("running", 0, 9), lists.listed("open", 0, 9)
+    running = next(row for row in rows if row.form == "round-robin")
     assert (running.started, running.pairings, running.entered) == (10, 10, 5)
     over = [bool(one.result) for one in lists.matches(running.number).values()]
     assert any(over)
@@ -439,3 +440,15 @@ def test_one_tournament_is_in_full_swing_and_one_is_open_for_entry(server):
     assert {check_match(server.store, one.number).kind for one in (running, entry)} == {
         "tournament"
     }
+
+
+@pytest.mark.slow
+def test_a_swiss_tournament_is_in_one_of_its_later_rounds(server):
+    catch_up(server.store, server.client)
+    lists = Tournaments(server.client)
+    (row,) = [one for one in lists.listed("running", 0, 9) if one.form == "swiss"]
+    assert 2 <= row.stage < row.rounds == 5
+    assert row.started == row.pairings == 4 * row.stage
+    assert 4 * (row.stage - 1) <= row.counted < row.pairings
+    assert not row.waits
+    assert check_match(server.store, row.number).events

@@ -413,6 +413,15 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
     assert alice.post(f"/api/tournaments/{other}/start").is_success
     gone = {"userid": "gerda", "kind": "accepted", "text": "Gerda is ill."}
     said.call("withdraw_player", alice, gone, number=other)
+    rounds = {**cup, "name": "Swiss of Three", "form": "swiss", "rounds": 2}
+    swiss = alice.post("/api/tournaments", rounds).json()["board"]
+    assert alice.post(f"/api/tournaments/{swiss}/open").is_success
+    for one in players.values():
+        assert one.post(f"/api/tournaments/{swiss}/entry", {"robot": ""}).is_success
+    assert alice.post(f"/api/tournaments/{swiss}/start").is_success
+    _turn(said, manager, lambda: view_of(parts, None, swiss).state.stage == 1)
+    _turn(said, manager, lambda: len(parts.tournaments.matches(swiss)) == 1)
+    said.call("show_trf", number=swiss)
     other = alice.post("/api/tournaments", cup).json()["board"]
     said.call("cancel_tournament", alice, number=other)
 

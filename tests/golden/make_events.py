@@ -42,11 +42,12 @@ from domain.tournament.commands import (
     EndRound,
     EnterTournament,
     LeaveTournament,
+    PairRound,
     StartTournament,
     WithdrawPlayer,
 )
-from domain.tournament.form_terms import KnockoutTerms
-from domain.tournament.state import AdjudicatedPairing
+from domain.tournament.form_terms import KnockoutTerms, SwissTerms
+from domain.tournament.state import AdjudicatedPairing, Pairing
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2
 from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament
 
@@ -330,10 +331,36 @@ MATCHES = {
     "resigned": resigned,
 }
 
+
+def swiss():
+    """A Swiss tournament of five over three rounds: byes, a round that ends by date, and a player who leaves."""
+    found = Tournament()
+    terms = SwissTerms(3)
+    found.draft(form="swiss", section=0, capacity=0, when_full=False, days=20, swiss=terms)
+    found.enter(5)
+    found.do(ORGANISER, StartTournament())
+    rounds = (((0, 2), (3, 1)), 4), (((3, 0), (1, 4)), 2)
+    for stage, (pairs, bye) in enumerate(rounds, 1):
+        pairings = tuple(Pairing(stage, *pair) for pair in pairs)
+        found.do(SERVER_ACCOUNT, PairRound(stage=stage, pairings=pairings, byes=(bye,)))
+        found.report("1-0", first=2 * stage - 2)
+        if stage == 1:
+            found.do(SERVER_ACCOUNT, EndRound(stage=stage))
+    gone = found.state.entrants[4].account
+    left_by = WithdrawPlayer(account=gone, kind="accepted", text=digest("ill"))
+    found.do(ORGANISER, left_by)
+    pairings = (Pairing(3, 0, 1), Pairing(3, 2, 3))
+    found.do(SERVER_ACCOUNT, PairRound(stage=3, pairings=pairings))
+    found.report("1/2", "0-1", first=4)
+    found.do(ORGANISER, ConfirmPlaces())
+    return found
+
+
 TOURNAMENTS = {
     "cancelled tournament": cancelled,
     "knockout": knockout,
     "left tournament": left,
+    "swiss": swiss,
     "tournament": tournament,
 }
 ALL = MATCHES | TOURNAMENTS

@@ -83,6 +83,7 @@ TABLE = {
     # tournaments; the one that is meant is open, and alice organises it
     "list_tournaments": PUBLIC,
     "show_tournament": PUBLIC,
+    "show_trf": ("against-terms",) * 4,
     "make_tournament": OWN_TO_PLAY,
     "change_tournament": OF_THE_ORGANISER,
     "open_tournament": OF_THE_ORGANISER,

@@ -294,3 +294,26 @@ def test_further_stages_are_typed(hall: Hall) -> None:
     assert hall.refused(CUP.replace("--full", "--stages=2/6"))[0] == Code.BAD_OPTION
     assert hall.refused(CUP.replace("--full", "--knockout=x"))[0] == Code.BAD_OPTION
     assert "up to 3 stages" in hall.refused(CUP.replace("--full", "--stages=1/3/3,1/3/3,1/3/3"))[1]
+
+
+def test_a_swiss_tournament_is_typed_and_shows_its_rounds(hall: Hall) -> None:
+    line = "tournament new alice mad-hatter goliath --swiss=2 --round=30 --days=3 Swiss of three"
+    hall.cup(line)
+    shown = hall.accepted("tournament 1")
+    assert "Swiss: 2 rounds, in each of which players of about the same points meet" in shown
+    assert "a round lasts 30 days at most; matches that are not over then are drawn" in shown
+    assert "if points are equal: Buchholz, Sonneborn-Berger, wins, in this order" in shown
+    hall.enter(*THREE)
+    hall.accepted("tournament start 1 alice mad-hatter")
+    hall.run_manager()
+    hall.run_manager()
+    table = hall.accepted("tournament 1").splitlines()[-4:]
+    assert [row.split()[-1] for row in table[1:]] == ["bye", "○2:.", "●1:."]
+    hall.lose("bob")
+    hall.run_manager()
+    hall.run_manager()
+    table = hall.accepted("tournament 1").splitlines()[-4:]
+    assert table[0].split() == ["1", "2"]
+    assert all(len(row.split()) == 6 for row in table[1:])
+    assert hall.refused(CUP.replace("--full", "--swiss=x"))[0] == Code.BAD_OPTION
+    assert "2 to 15 rounds" in hall.refused(CUP.replace("--full", "--swiss=1"))[1]

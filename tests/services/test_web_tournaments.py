@@ -433,3 +433,47 @@ def test_a_form_for_further_stages_is_read_and_filled_in_again(come: Come, api: 
     assert answer.status_code == 422
     assert "Choose a form." in answer.text
     assert 'id="wrong-stage2-total"' in answer.text
+
+
+SWISS = {"form": "swiss", "rounds": "2", "days": "30", "players": "5"}
+
+
+def test_a_swiss_tournament_has_a_column_for_each_round_and_a_report(api: Api, come: Come) -> None:
+    host, players = come(api.player()), api.players(5)
+    page = opened(host, **SWISS)
+    shown = host.page(page)
+    assert "Swiss: 2 rounds, in each of which players of about the same points meet." in shown
+    assert "A round lasts 30 days at most; matches that are not over then are drawn." in shown
+    assert host.get(f"{page}/trf").status_code == 403
+    for player in players:
+        act(come(player), page, "enter")
+    assert "The next round is paired in a moment." in host.page(page)
+    managed(api, page, lambda matches: len(matches) == 2)
+    shown = host.page(page)
+    assert re.findall(r"<th[^>]*>(\d)<span class=\"sr\"> Round", shown) == ["1"]
+    cells = re.findall(r'<span aria-hidden="true">([^<]+)</span>', shown.partition("<table")[2])
+    assert sorted(cells) == ["○2 #0", "○3 #0", "●1 #0", "●4 #0"]
+    assert shown.count('<span class="won">bye</span>') == 1
+    resign_all(api, page, players[0])
+    resign_all(api, page, players[1])
+    managed(api, page, lambda matches: len(matches) == 4)
+    shown = host.page(page)
+    assert re.findall(r"<th[^>]*>(\d)<span class=\"sr\"> Round", shown) == ["1", "2"]
+    assert "All results stand, and the opponent of a match that goes on" in shown
+    report = host.get(f"{page}/trf")
+    assert report.headers["content-disposition"].endswith('.trf"')
+    assert [line for line in report.text.splitlines() if line.startswith("XXR")] == ["XXR 2"]
+    again = host.page(f"/tournaments/new?like={number_of(page)}")
+    for name in ("rounds", "days"):
+        assert re.search(rf'name="{name}"[^>]*value="{SWISS[name]}"', again), name
+    assert re.search(r'name="form" value="swiss"[^>]*checked', again)
+
+
+def test_rounds_that_cannot_be_are_said_at_their_field(come: Come, api: Api) -> None:
+    host = come(api.player())
+    wrong = {**PLAN, **SWISS, "rounds": "20"}
+    answer = host.send("/tournaments/new", wrong, on="/tournaments/new")
+    assert answer.status_code == 422
+    assert 'id="wrong-rounds"' in answer.text
+    answer = host.send("/tournaments/new", {**wrong, "rounds": "7"}, on="/tournaments/new")
+    assert "8 to 200 players" in answer.text

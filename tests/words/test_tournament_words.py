@@ -5,6 +5,8 @@ from fractions import Fraction
 import pytest
 
 from domain.clocks.time_control import TimeControl, read_time_control
+from domain.tournament.form_terms import SwissTerms
+from domain.tournament.standings import TableCell
 from domain.tournament.state import Phase
 from domain.tournament.terms import MOST_ENTRANTS, TournamentTerms
 from domain.tournament.tie_breaks import FROM_RESULTS
@@ -14,6 +16,7 @@ from services.words.tournaments import (
     phase_name,
     points_text,
     progress,
+    side_and_number,
     start_sentence,
     terms_lines,
     tie_break_name,
@@ -110,3 +113,29 @@ def test_each_phase_and_tie_break_has_a_name_of_its_own() -> None:
     for words in (IN_ENGLISH, wording("de")):
         assert len({phase_name(one, words) for one in Phase}) == len(Phase)
         assert len({tie_break_name(one, words) for one in FROM_RESULTS}) == len(FROM_RESULTS)
+
+
+def test_the_terms_of_a_swiss_tournament_in_both_languages() -> None:
+    swiss = {"form": "swiss", "section": 0, "swiss": SwissTerms(5), "tiebreaks": ("buchholz",)}
+    said = terms_lines(terms(**swiss, days=30), IN_ENGLISH)
+    assert said[3:8] == [
+        "Swiss: 5 rounds, in each of which players of about the same points meet",
+        "nobody meets the same player again as long as that can be avoided",
+        "who is left without an opponent gets the points of a win, once at most",
+        "all matches of a round begin together, once the round before is over",
+        "a round lasts 30 days at most; matches that are not over then are drawn",
+    ]
+    german = terms_lines(terms(**swiss, days=1), wording("de"))
+    assert (
+        "eine Runde dauert höchstens 1 Tag; was dann nicht beendet ist, wird remis gegeben"
+        in german
+    )
+    dated = start_sentence(terms(**swiss, starts=SOON), IN_ENGLISH)
+    assert dated.endswith("with fewer than 6 players it is cancelled then")
+    row = TournamentRow(1, form="swiss", rounds=5, starts=SOON, phase=Phase.ENTRY)
+    assert start_sentence(row, IN_ENGLISH) == dated
+
+
+def test_an_opponent_in_a_column_of_a_round_has_a_side_and_a_number() -> None:
+    cells = [TableCell(0, 4, first, "1") for first in (True, False)]
+    assert [side_and_number(cell) for cell in cells] == ["○5", "●5"]

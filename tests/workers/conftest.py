@@ -23,6 +23,7 @@ ALSO_ON_A_CLUSTER = frozenset({
     "test_a_reader_that_is_very_slow_is_not_waited_for",
     "test_several_processes_build_what_the_live_worker_has_made",
     "test_another_process_goes_on_where_one_was_killed",
+    "test_a_tournament_with_a_leaver_a_forfeit_and_a_late_result_is_played_to_confirmed_places",
 })  # fmt: skip
 """Tests of other modules that do so, which are quick."""
 

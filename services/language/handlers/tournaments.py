@@ -9,7 +9,8 @@ from typing import Any, Final
 from domain.errors import Code, Refusal
 from domain.records import AccountId
 from domain.tournament.bracket import PlayedTie, rounds_of
-from domain.tournament.standings import SectionTable, TableLine
+from domain.tournament.standings import SectionTable, TableCell, TableLine
+from domain.tournament.swiss_rounds import cells_by_round
 from domain.tournament.terms import TournamentForm
 from domain.tournament.withdrawals import WithdrawalKind
 from infra.languages.wording import N_, Wording
@@ -31,6 +32,7 @@ from services.words.tournaments import (
     points_text,
     progress,
     round_name,
+    side_and_number,
     start_sentence,
     table_title,
     terms_lines,
@@ -40,6 +42,7 @@ _NUMBERS: Final[Mapping[str, str]] = {
     "--section": "section",
     "--players": "players",
     "--extra": "extra",
+    "--round": "days",
 }
 _SWITCHES: Final[Mapping[str, str]] = {
     "--double": "double",
@@ -49,7 +52,7 @@ _SWITCHES: Final[Mapping[str, str]] = {
     "--robots": "robots",
 }
 _OWN_FLAGS: Final = frozenset(
-    {*_NUMBERS, *_SWITCHES, "--start", "--rating", "--club", "--knockout", "--stages"}
+    {*_NUMBERS, *_SWITCHES, "--start", "--rating", "--club", "--knockout", "--stages", "--swiss"}
 )
 """The flags of a tournament itself; all others are the time control's and the game's."""
 
@@ -113,6 +116,9 @@ def _players(call: Invocation, view: TournamentView) -> list[str]:
     if view.terms.form == TournamentForm.KNOCKOUT:
         (table,) = view.tables
         return ["\n".join(_place_lines(table, shown, words)), *_round_lines(view, shown, words)]
+    if view.terms.form == TournamentForm.SWISS:
+        (table,) = view.tables
+        return ["\n".join(_swiss_lines(view, table, shown, words))]
     return [
         "\n".join(
             [table_title(view.state, view.terms, n, words), *_table_lines(table, shown, words)]
@@ -146,6 +152,34 @@ def _tie_line(tie: PlayedTie, names: Sequence[str], words: Wording) -> str:
     if tie.winner is None:
         return pair
     return words.gettext("%(pair)s: %(player)s wins", pair=pair, player=names[tie.winner])
+
+
+def _swiss_lines(
+    view: TournamentView, table: SectionTable, names: Sequence[str], words: Wording
+) -> Iterator[str]:
+    """Yield the players by place: place, number, player and points, then a cell for each round.
+
+    A cell has the opponent's number, after the side, and the result; a round without the player is a dash.
+    """
+    rounds = range(1, view.state.stage + 1)
+    rows = []
+    for line in table.lines:
+        cells = {
+            number: words.gettext("bye") if cell is None else _round_cell(cell)
+            for number, cell in cells_by_round(line, view.state).items()
+        }
+        rows.append([cells.get(number, "-") for number in rounds])
+    name = max(len(names[line.player]) for line in table.lines)
+    wide = max(len(cell) for row in rows for cell in row)
+    yield " " * (name + 15) + " ".join(f"{number:<{wide}}" for number in rounds).rstrip()
+    for line, row in zip(table.lines, rows, strict=True):
+        player = f"{line.place:>3} {line.player + 1:>3}  {names[line.player]:{name}}"
+        made = points_text(line.points, words)
+        yield f"{player} {made:>4} {' '.join(f'{cell:<{wide}}' for cell in row)}".rstrip()
+
+
+def _round_cell(cell: TableCell) -> str:
+    return f"{side_and_number(cell)}:{cell.half or _NO_RESULT}"
 
 
 def _entrant_lines(
@@ -229,6 +263,8 @@ _FORMS_OF_FLAGS: Final[Mapping[str, str]] = {
     "--players": "--players=14",
     "--extra": "--extra=2",
     "--knockout": "--knockout, --knockout=2",
+    "--round": "--round=30",
+    "--swiss": "--swiss=5",
     "--stages": "--stages=2/6/6, --stages=2/9/5,1/3/3",
     "--start": "--start=2030-12-24 (UTC), --start=2030-12-24T18:00",
     "--rating": "--rating=1200-1600, --rating=1200-, --rating=-1600",
@@ -251,6 +287,8 @@ def _fields_of(name: str, value: str | None) -> dict[str, Any] | None:
         found = {"club": value}
     elif name == "--knockout" and (value is None or _NUMBER.fullmatch(value)):
         found = {"form": TournamentForm.KNOCKOUT, "matches": int(value or 1)}
+    elif value and name == "--swiss" and _NUMBER.fullmatch(value):
+        found = {"form": TournamentForm.SWISS, "rounds": int(value)}
     elif value and name == "--stages" and all(map(_STAGE.fullmatch, value.split(","))):
         stages = [NextStage(*map(int, one.split("/"))) for one in value.split(",")]
         found = {"stages": stages}
@@ -365,7 +403,7 @@ FORMS: Final = (
     signed(
         "tournament_new",
         "tournament new",
-        f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] "
+        f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--swiss=ROUNDS] [--round=DAYS] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] "
         "[--club=CLUB] [--robots] [--option ...] NAME",
         N_("make a tournament; -options are the game's, the last --options the time control's"),
         new,

@@ -22,10 +22,11 @@ from services.app.names import userids_of
 from services.app.receipts import Answered
 from services.app.tournaments import ListedTournament, NextStage, TournamentPlan, TournamentView
 from services.http.api.auth import AnyRequest, Context, Own, viewer_of
-from services.http.api.bodies import RequestBody, Sender
+from services.http.api.bodies import TEXT, RequestBody, Sender
 from services.http.api.declared import ANYBODY, COMMAND_ERRORS, ApiRoutes, refuses
 from services.http.api.routes.start import Words
 from services.words.agreements import described
+from services.words.trf import trf_of
 
 api = ApiRoutes("tournaments")
 
@@ -84,6 +85,10 @@ class NewTournament(RequestBody, frozen=True):
     """How many more matches a drawn tie gets; if it is still drawn, the higher rating at entry goes on."""
     third_place: bool = False
     """Whether those who lose the semifinals of a knockout play for third place."""
+    rounds: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 5
+    """Rounds of a Swiss tournament."""
+    days: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
+    """Days after which what is not over in a round or stage is drawn; 0 for no end but that of its matches."""
     players: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     """The most players, those who come later wait; 0 for as many as enter."""
     double: bool = False
@@ -135,7 +140,7 @@ class TournamentInList(msgspec.Struct, frozen=True):
     phase: str
     """`draft`, `entry`, `running`, `finished` until the places are confirmed, `confirmed` or `cancelled`."""
     form: str
-    """`round-robin` or `knockout`."""
+    """`round-robin`, `knockout` or `swiss`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -167,7 +172,7 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """The terms of a tournament, which never change."""
 
     form: str
-    """`round-robin` or `knockout`."""
+    """`round-robin`, `knockout` or `swiss`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -190,6 +195,10 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """How many more matches a drawn tie gets."""
     third_place: bool
     """Whether those who lose the semifinals play for third place."""
+    rounds: int
+    """Rounds of a Swiss tournament; 0 in other forms."""
+    days: int
+    """Days after which what is not over in a round or stage is drawn; 0 for no end but that of its matches."""
     points: tuple[float, ...]
     """For a win, a draw and a loss."""
     tiebreaks: tuple[str, ...]
@@ -256,8 +265,16 @@ class PairingInSection(msgspec.Struct, frozen=True):
     """`1-0`, `0-1` or `1/2`, by forfeit `+-`, `-+` or `--`; empty while there is none that counts."""
 
 
+class ByeInRound(msgspec.Struct, frozen=True):
+    """A player without an opponent in a round."""
+
+    round: int
+    player: int
+    """The number in `entrants`, from 0."""
+
+
 class TournamentSection(msgspec.Struct, frozen=True):
-    """A section of a tournament; a knockout has one of all rounds."""
+    """A section of a tournament; a knockout and a Swiss tournament have one of all rounds."""
 
     stage: int
     """From 1."""
@@ -265,6 +282,8 @@ class TournamentSection(msgspec.Struct, frozen=True):
     table: tuple[StandingsLine, ...]
     """By place."""
     pairings: tuple[PairingInSection, ...]
+    byes: tuple[ByeInRound, ...] = ()
+    """Of a Swiss tournament; each gave the points of a win."""
 
 
 class ShownTournament(msgspec.Struct, frozen=True):
@@ -356,6 +375,7 @@ def _shown(app: App, view: TournamentView) -> ShownTournament:
                 section.stage,
                 tuple(_line(line, view.withdrawn) for line in table.lines),
                 _pairings(section, view),
+                _byes(view),
             )
             for section, table in zip(view.sections, view.tables, strict=True)
         ),
@@ -383,6 +403,8 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
         by_rating=any(one.by_rating for one in terms.stages),
         extra=terms.knockout.extra if terms.knockout else 0,
         third_place=bool(terms.knockout and terms.knockout.third_place),
+        rounds=terms.swiss.rounds if terms.swiss else 0,
+        days=terms.days,
         cycles=terms.cycles,
         points=(win, draw, loss),
         tiebreaks=terms.tiebreaks,
@@ -421,6 +443,30 @@ def _pairings(section: PairedSection, view: TournamentView) -> tuple[PairingInSe
         )
         for number, one in enumerate(section.pairings, section.first)
     )
+
+
+def _byes(view: TournamentView) -> tuple[ByeInRound, ...]:
+    if view.terms.form != TournamentForm.SWISS:
+        return ()
+    return tuple(
+        ByeInRound(one.stage, player) for one in view.state.sections for player in one.byes
+    )
+
+
+@api.get(
+    "/api/tournaments/{number:int}/trf",
+    "A Swiss tournament for chess programs",
+    ANYBODY,
+    weight=2,
+    media_type=TEXT,
+)
+@refuses(Code.UNKNOWN_TOURNAMENT, Code.AGAINST_TERMS)
+def show_trf(number: Number, context: Context, request: AnyRequest) -> str:
+    """Return the players and the rounds that are over of a Swiss tournament, in the format TRF16.
+
+    `against-terms` for a tournament of another form, and before the first round.
+    """
+    return trf_of(context.app, tournaments.view_of(context.app, viewer_of(request), number))
 
 
 @api.post(

@@ -18,8 +18,10 @@ from domain.tournament.bracket import MOST_TIE_MATCHES
 from domain.tournament.round_robin import MOST_STAGES
 from domain.tournament.terms import (
     FEWEST_TO_START,
+    MOST_DAYS,
     MOST_ENTRANTS,
     SECTION_SIZES,
+    SWISS_ROUNDS,
     TournamentForm,
 )
 from infra.people.clubs import NAME_LENGTHS
@@ -64,6 +66,7 @@ _USUAL: Final = {
     "section": (str(tournaments.USUAL_SECTION),),
     "tie-matches": ("1",),
     "extra": ("0",),
+    "rounds": (str(tournaments.USUAL_ROUNDS),),
 }
 """What a new form has of the tournament's own form."""
 
@@ -80,6 +83,8 @@ _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
     },
     "tie-matches": (1, MOST_TIE_MATCHES),
     "extra": (0, MOST_TIE_MATCHES),
+    "rounds": (min(SWISS_ROUNDS), max(SWISS_ROUNDS)),
+    "days": (1, MOST_DAYS),
     "players": (min(FEWEST_TO_START.values()), MOST_ENTRANTS),
     "least": (1, _HIGHEST_RATING),
     "most": (1, _HIGHEST_RATING),
@@ -89,6 +94,7 @@ _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
 _OF_FORMS: Final[Mapping[str, tuple[str, ...]]] = {
     TournamentForm.ROUND_ROBIN: ("section",),
     TournamentForm.KNOCKOUT: ("tie-matches",),
+    TournamentForm.SWISS: ("rounds",),
 }
 """The forms in the order of their chips, each with the numbers that it needs."""
 
@@ -183,6 +189,8 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         matches=_number(form, "tie-matches"),
         extra=_number(form, "extra"),
         third_place=form.get("third") == "on",
+        rounds=_number(form, "rounds"),
+        days=_number(form, "days"),
         players=_number(form, "players"),
         double=form.get("double") == "on",
         when_full=start == "full",
@@ -263,6 +271,8 @@ def _filled(plan: TournamentPlan) -> Form:
         "tie-matches": str(plan.matches),
         "extra": str(plan.extra),
         "third": "on" if plan.third_place else "",
+        "rounds": str(plan.rounds),
+        "days": str(plan.days or ""),
         "players": str(plan.players or ""),
         "double": "on" if plan.double else "",
         "start": "full" if plan.when_full else "organiser",

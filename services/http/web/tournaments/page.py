@@ -44,6 +44,7 @@ from services.words.tournaments import (
     terms_lines,
     tie_break_name,
 )
+from services.words.trf import trf_of
 
 pages = Pages()
 
@@ -250,6 +251,13 @@ def download_table(number: TournamentNumber, asked: Asked) -> Response[Any]:
     text = io.StringIO()
     csv.writer(text).writerows(_csv_rows(asked.context, view))
     return attachment(text.getvalue(), "text/csv", f"tournament-{number}.csv")
+
+
+@pages.get("/tournaments/{number:int}/trf", weight=5)
+def download_trf(number: TournamentNumber, asked: Asked) -> Response[Any]:
+    """Return the report of a Swiss tournament for chess programs; refused as `trf_of` does."""
+    text = trf_of(asked.app, tournaments.view_of(asked.app, asked.visitor.account, number))
+    return attachment(text, "text/plain", f"tournament-{number}.trf")
 
 
 def _csv_rows(context: ApiContext, view: TournamentView) -> Iterator[list[str | int | float]]:

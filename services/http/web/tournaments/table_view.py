@@ -7,8 +7,9 @@ from typing import Final
 import msgspec
 
 from domain.match.state import MatchState, robot_level
-from domain.tournament.standings import SectionTable, TableCell
+from domain.tournament.standings import SectionTable, TableCell, TableLine
 from domain.tournament.state import Entrant
+from domain.tournament.swiss_rounds import cells_by_round
 from domain.tournament.terms import TournamentForm
 from infra.languages.wording import Wording
 from services.app.context import App
@@ -16,7 +17,7 @@ from services.app.names import names_of
 from services.app.tournaments import TournamentView, matches_going_on
 from services.http.web.browser_stream import MAX_MATCHES
 from services.http.web.tournaments.bracket_view import TieSide, shown_rounds
-from services.words.tournaments import points_text
+from services.words.tournaments import points_text, side_and_number
 
 _TONES: Final = {"1": "won", "+": "won", "½": "drawn", "0": "lost", "-": "lost", "x": "going"}
 
@@ -59,6 +60,8 @@ class CrossRow(msgspec.Struct, frozen=True):
     """The best and the worst place that are still possible; one, if they are the same."""
     cells: tuple[tuple[Cell, ...], ...]
     """Of each column."""
+    number: int
+    """The number in the tournament, from 1, by which the columns of a Swiss tournament name opponents."""
 
 
 class TableColumn(msgspec.Struct, frozen=True):
@@ -152,8 +155,8 @@ class _TableReader(msgspec.Struct, frozen=True):
     words: Wording
 
     def columns(self, table: SectionTable) -> Iterator[TableColumn]:
-        """Yield the columns: the opponents in the order of the rows, or in a knockout its rounds."""
-        if self.view.terms.form == TournamentForm.KNOCKOUT:
+        """Yield the columns: the opponents in the order of the rows, or in some forms the rounds."""
+        if self.view.terms.form in (TournamentForm.KNOCKOUT, TournamentForm.SWISS):
             for number in range(1, self.view.state.stage + 1):
                 title = self.words.gettext("Round %(number)s", number=number)
                 yield TableColumn(str(number), title, None)
@@ -166,10 +169,13 @@ class _TableReader(msgspec.Struct, frozen=True):
         rounds = {number: one.round for number, one in self.view.state.pairings}
         by_round = any(column.opponent is None for column in columns)
         for line in table.lines:
-            against: dict[int, list[TableCell]] = {}
-            for cell in line.cells:
-                at = rounds[cell.pairing] if by_round else cell.other
-                against.setdefault(at, []).append(cell)
+            against: dict[int, list[Cell]] = {}
+            if self.view.terms.form == TournamentForm.SWISS:
+                against = dict(self._swiss_cells(line))
+            else:
+                for cell in line.cells:
+                    at = rounds[cell.pairing] if by_round else cell.other
+                    against.setdefault(at, []).append(self._cell(line.player, cell))
             yield CrossRow(
                 player=self.players[line.player],
                 place=line.place,
@@ -178,14 +184,10 @@ class _TableReader(msgspec.Struct, frozen=True):
                 left=line.left,
                 possible=tuple(dict.fromkeys(line.possible)),
                 cells=tuple(
-                    tuple(
-                        self._cell(line.player, cell)
-                        for cell in against.get(
-                            at if column.opponent is None else column.opponent, ()
-                        )
-                    )
+                    tuple(against.get(at if column.opponent is None else column.opponent, ()))
                     for at, column in enumerate(columns, 1)
                 ),
+                number=line.player + 1,
             )
 
     def _cell(self, player: int, cell: TableCell) -> Cell:
@@ -204,6 +206,19 @@ class _TableReader(msgspec.Struct, frozen=True):
         turn = _("%(names)s to move", names=who)
         said = _("against %(name)s", name=other)
         return Cell(f"#{state.ply}", "due" if mine else "going", f"{said}: {moves}, {turn}", board)
+
+    def _swiss_cells(self, line: TableLine) -> Iterator[tuple[int, list[Cell]]]:
+        """Yield a player's rounds, each with the opponent's number and side, or a bye."""
+        _ = self.words.gettext
+        for number, cell in cells_by_round(line, self.view.state).items():
+            if cell is None:
+                yield number, [Cell(_("bye"), "won", _("bye"), 0)]
+                continue
+            shown = self._cell(line.player, cell)
+            side = _("first move") if cell.first else _("second move")
+            text = f"{side_and_number(cell)} {shown.text}"
+            said = f"{shown.said}, {side}"
+            yield number, [msgspec.structs.replace(shown, text=text, said=said)]
 
     def bracket(self, table: SectionTable) -> Iterator[tuple[str, tuple[ShownTie, ...]]]:
         """Yield the rounds of a knockout."""

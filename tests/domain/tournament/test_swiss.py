@@ -1,0 +1,365 @@
+"""Swiss tournaments as their commands come in: rounds, byes, players who leave, the table, and an independent model."""
+
+import random
+from collections import Counter
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+
+from domain.aggregates import verify
+from domain.errors import Code, Refusal
+from domain.match.history import BrokenHistory
+from domain.records import SERVER_ACCOUNT
+from domain.tournament.commands import (
+    AdjudicateMatches,
+    ConfirmPlaces,
+    EndRound,
+    PairRound,
+    StartTournament,
+    WithdrawPlayer,
+)
+from domain.tournament.decide import due_command, next_due
+from domain.tournament.events import SectionPaired
+from domain.tournament.form_terms import KnockoutTerms, SwissTerms
+from domain.tournament.forms import check_terms, form_of
+from domain.tournament.state import AdjudicatedPairing, Pairing, Phase
+from domain.tournament.swiss_rounds import rematch_avoidable, swiss_players, waits_for_round
+from domain.tournament.terms import SWISS_TIEBREAKS
+from tests.helpers.tournaments import ORGANISER, Tournament, terms_of_three
+from workers.swiss_pairing import pair_round
+
+REASONS = bytes(32)
+
+
+def swiss(rounds: int, **changes: object) -> dict[str, object]:
+    """The terms that differ from a round robin's."""
+    given = {"form": "swiss", "section": 0, "capacity": 0, "when_full": False}
+    return {**given, "swiss": SwissTerms(rounds), "tiebreaks": SWISS_TIEBREAKS, **changes}
+
+
+def started(rounds: int, players: int, **changes: object) -> Tournament:
+    """A tournament that waits for its first round."""
+    found = Tournament()
+    found.draft(**swiss(rounds, **changes))
+    found.enter(players)
+    found.do(ORGANISER, StartTournament())
+    return found
+
+
+def next_round(one: Tournament) -> SectionPaired:
+    """Pair the next round as the server does."""
+    assert one.state.terms is not None
+    (event,) = one.do(SERVER_ACCOUNT, pair_round(one.state, one.state.terms))
+    assert isinstance(event, SectionPaired)
+    return event
+
+
+def withdrawal(player: int, one: Tournament, kind: str = "accepted") -> WithdrawPlayer:
+    account = one.state.entrants[player].account
+    return WithdrawPlayer(account=account, kind=kind, text=REASONS)
+
+
+def points(one: Tournament) -> dict[int, Fraction]:
+    """The points in the table, by player."""
+    terms = one.state.terms
+    assert terms is not None
+    (section,) = form_of(terms).tables(one.state)
+    return {
+        line.player: line.points for line in form_of(terms).table(section, one.state, terms).lines
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"swiss": None}, "another form"),
+        ({"section": 3}, "another form"),
+        ({"cycles": 2}, "another form"),
+        ({"knockout": KnockoutTerms()}, "another form"),
+        ({"form": "round-robin", "section": 3}, "another form"),
+        ({"swiss": SwissTerms(1)}, "2 to 15 rounds"),
+        ({"swiss": SwissTerms(16)}, "2 to 15 rounds"),
+        ({"capacity": 201}, "6 to 200 players"),
+        ({"capacity": 5}, "6 to 200 players"),
+    ],
+)
+def test_rounds_that_cannot_be_are_refused(changes: dict[str, object], said: str) -> None:
+    with pytest.raises(Refusal, match=said) as caught:
+        check_terms(terms_of_three(**{**swiss(5), **changes}))
+    assert caught.value.code is Code.BAD_OPTION
+
+
+def test_there_are_fewer_rounds_than_players() -> None:
+    one = Tournament()
+    one.draft(**swiss(5))
+    one.enter(5)
+    assert one.refuses(ORGANISER, StartTournament())[0] is Code.TOO_EARLY
+    assert one.state.terms is not None
+    assert (one.state.terms.least, one.state.terms.room) == (6, 200)
+
+
+def test_each_round_waits_for_the_server_and_the_last_one_ends_the_tournament() -> None:
+    one = started(3, 8)
+    assert waits_for_round(one.state)
+    first = next_round(one)
+    assert [(pair.first, pair.second) for pair in first.pairings] == [
+        (0, 4),
+        (5, 1),
+        (2, 6),
+        (7, 3),
+    ]
+    assert not waits_for_round(one.state)
+    assert one.refuses(SERVER_ACCOUNT, PairRound(stage=2))[0] is Code.TOO_EARLY
+    assert one.refuses(SERVER_ACCOUNT, PairRound(stage=1))[0] is Code.TOO_LATE
+    one.report("1-0", "0-1", "1-0", "0-1")
+    second = next_round(one)
+    assert {frozenset((pair.first, pair.second)) for pair in second.pairings} == {
+        frozenset(pair) for pair in [(0, 3), (1, 2), (4, 7), (5, 6)]
+    }
+    one.report("1/2", "1/2", "1-0", "1-0", first=4)
+    next_round(one)
+    one.report("1-0", "1-0", "1-0", "1-0", first=8)
+    assert one.state.phase is Phase.FINISHED
+    assert not waits_for_round(one.state)
+    one.do(ORGANISER, ConfirmPlaces())
+    assert one.state.places[0][0].place == 1
+    one.holds()
+
+
+def test_only_the_server_pairs_and_a_round_that_breaks_the_rules_is_refused() -> None:
+    one = started(2, 4)
+    good = (Pairing(1, 0, 2), Pairing(1, 3, 1))
+    assert one.refuses(ORGANISER, PairRound(stage=1, pairings=good))[0] is Code.NOT_ALLOWED
+    for bad, byes, said in (
+        ((Pairing(1, 0, 2),), (), "missing"),
+        ((*good, Pairing(1, 0, 1)), (), "twice"),
+        ((Pairing(2, 0, 2), Pairing(1, 3, 1)), (), "break the rules"),
+        ((Pairing(1, 0, 2),), (1, 3), "number of byes"),
+    ):
+        refused = one.refuses(SERVER_ACCOUNT, PairRound(stage=1, pairings=bad, byes=byes))
+        assert said in refused[1]
+    one.do(SERVER_ACCOUNT, PairRound(stage=1, pairings=good))
+    one.report("1-0", "1-0")
+    again = tuple(Pairing(2, pair.first, pair.second) for pair in good)
+    assert "have met" in one.refuses(SERVER_ACCOUNT, PairRound(stage=2, pairings=again))[1]
+
+
+def test_a_bye_is_worth_a_win_goes_to_the_last_and_never_twice_to_one() -> None:
+    one = started(4, 5, points=(300, 100, 0))
+    had = []
+    for number in range(4):
+        (player,) = next_round(one).byes
+        had.append(player)
+        assert points(one)[player] >= 3
+        one.report("1-0", "1-0", first=2 * number)
+    assert len(set(had)) == 4
+    assert had[0] == 4
+    refused = started(4, 5)
+    next_round(refused)
+    refused.report("1-0", "1-0")
+    assert refused.state.terms is not None
+    command = pair_round(refused.state, refused.state.terms)
+    wrong = tuple(
+        Pairing(2, *(command.byes[0] if player == 4 else player for player in pair[1:]))
+        for pair in ((one.round, one.first, one.second) for one in command.pairings)
+    )
+    said = refused.refuses(SERVER_ACCOUNT, PairRound(stage=2, pairings=wrong, byes=(4,)))[1]
+    assert "has had a bye already" in said
+
+
+def test_those_who_leave_are_not_paired_and_their_opponents_win() -> None:
+    one = started(3, 6)
+    first = next_round(one)
+    loser, winner = first.pairings[0].first, first.pairings[0].second
+    one.do(ORGANISER, withdrawal(loser, one))
+    assert points(one)[winner] == 1
+    one.report("1-0", "1-0", first=1)
+    second = next_round(one)
+    assert loser not in second.players
+    assert len(second.byes) == 1
+    one.holds()
+
+
+def test_it_ends_early_once_too_few_are_left() -> None:
+    one = started(3, 4)
+    next_round(one)
+    one.report("1-0", "1-0")
+    next_round(one)
+    one.report("1-0", "1-0", first=2)
+    one.do(ORGANISER, withdrawal(3, one))
+    assert one.state.phase is Phase.RUNNING
+    one.do(ORGANISER, withdrawal(2, one))
+    assert one.state.phase is Phase.FINISHED
+    assert one.refuses(SERVER_ACCOUNT, PairRound(stage=3))[0] is Code.TOO_LATE
+    one.holds()
+
+
+def test_a_rematch_is_allowed_only_where_a_round_without_is_not_certain() -> None:
+    assert [rematch_avoidable(8, played) for played in range(6)] == [True] * 4 + [False] * 2
+    assert [rematch_avoidable(7, played) for played in range(6)] == [True] * 4 + [False] * 2
+    assert rematch_avoidable(2, 0)
+    assert not rematch_avoidable(2, 1)
+
+
+def test_a_round_ends_at_its_date_and_a_late_result_counts_before_the_draw() -> None:
+    one = started(2, 4, days=10)
+    next_round(one)
+    one.report("1-0")
+    assert next_due(one.state) == one.state.sections[0].at + 10 * 86_400_000
+    assert due_command(one.state) == EndRound(stage=1)
+    one.do(SERVER_ACCOUNT, EndRound(stage=1))
+    assert waits_for_round(one.state)
+    assert next_due(one.state) == 0
+    one.report("0-1", first=1)
+    second = next_round(one)
+    winners = {one.state.sections[0].pairings[0].first, one.state.sections[0].pairings[1].second}
+    assert frozenset(winners) in {frozenset((two.first, two.second)) for two in second.pairings}
+    one.do(ORGANISER, AdjudicateMatches(results=(AdjudicatedPairing(2, "1-0"),), text=REASONS))
+    one.report("1/2", first=3)
+    one.do(ORGANISER, ConfirmPlaces())
+    one.holds()
+
+
+def test_a_ruling_sets_a_match_back_while_a_round_is_to_be_paired() -> None:
+    one = started(2, 4)
+    next_round(one)
+    one.report("1-0", "1-0")
+    assert one.state.terms is not None
+    command = pair_round(one.state, one.state.terms)
+    one.report("", seq=12)
+    assert one.refuses(SERVER_ACCOUNT, command)[0] is Code.TOO_EARLY
+    one.report("0-1", seq=15)
+    next_round(one)
+    one.holds()
+
+
+def test_the_places_possible_count_the_rounds_to_come() -> None:
+    one = started(3, 4)
+    next_round(one)
+    one.report("1-0", "1-0")
+    assert one.state.terms is not None
+    form = form_of(one.state.terms)
+    (section,) = form.tables(one.state)
+    table = form.table(section, one.state, one.state.terms)
+    assert {tuple(line.possible) for line in table.lines} == {(1, 4)}
+
+
+def test_a_forged_round_does_not_verify() -> None:
+    one = started(2, 4)
+    next_round(one)
+    one.report("1-0", "1-0")
+    paired = next_round(one)
+    swapped = tuple(Pairing(2, was.first, was.second) for was in one.state.sections[0].pairings)
+    forged = SectionPaired(paired.players, swapped, 2)
+    with pytest.raises(BrokenHistory, match="have met already"):
+        verify(one.number, one.forged(len(one.events), body=forged))
+
+
+def possible(one: Tournament) -> dict[int, tuple[int, int]]:
+    """The best and the worst place that the table says are possible, by player."""
+    terms = one.state.terms
+    assert terms is not None
+    (section,) = form_of(terms).tables(one.state)
+    lines = form_of(terms).table(section, one.state, terms).lines
+    return {line.player: (line.possible.best, line.possible.worst) for line in lines}
+
+
+def model(one: Tournament) -> dict[int, list[Fraction]]:
+    """Points and tie-breaks by player once more, with lists and dicts."""
+    sheets: dict[int, list[tuple[int, str]]] = {n: [] for n in range(len(one.state.entrants))}
+    gone = {left.player for left in one.state.withdrawn}
+    byes: Counter[int] = Counter()
+    number = 0
+    for event in one.bodies:
+        if not isinstance(event, SectionPaired):
+            continue
+        byes.update(event.byes)
+        for pair in event.pairings:
+            result, number = one.state.result_of(number), number + 1
+            a, b = pair.first, pair.second
+            if not result and (a in gone) != (b in gone):
+                result = "0-1" if a in gone else "1-0"
+            if result:
+                letters = {"1-0": "wl", "0-1": "lw", "1/2": "dd"}[result]
+                sheets[a].append((b, letters[0]))
+                sheets[b].append((a, letters[1]))
+    share = {"w": Fraction(1), "d": Fraction(1, 2), "l": Fraction(0)}
+    total = {n: byes[n] + sum(share[two] for _, two in sheet) for n, sheet in sheets.items()}
+    return {
+        n: [
+            Fraction(total[n]),
+            sum((Fraction(total[other]) for other, _ in sheet), Fraction(0)),
+            sum((share[two] * total[other] for other, two in sheet), Fraction(0)),
+            Fraction(sum(two == "w" for _, two in sheet)),
+        ]
+        for n, sheet in sheets.items()
+    }
+
+
+def random_tournament(seed: int) -> None:
+    """Play one by chance, with players who leave, and compare it with the model; every round obeys its rules."""
+    chance = random.Random(seed)
+    players = chance.randint(3, 16)
+    rounds = chance.randint(2, min(15, players - 1))
+    one = started(rounds, players)
+    terms = one.state.terms
+    assert terms is not None
+    bounds: list[tuple[int, dict[int, tuple[int, int]]]] = []
+    while one.state.phase is Phase.RUNNING:
+        if waits_for_round(one.state):
+            avoidable = rematch_avoidable(players - len(one.state.withdrawn), one.state.stage)
+            met = {n: set(p.met) for n, p in enumerate(swiss_players(one.state, terms))}
+            event = next_round(one)
+            bounds.append((len(one.state.withdrawn), possible(one)))
+            assert not avoidable or all(p.second not in met[p.first] for p in event.pairings)
+            continue
+        number = chance.choice(one.state.open_in_stage)
+        if chance.random() < 0.04:
+            player = chance.choice([n for n in range(players) if not one.state.has_withdrawn(n)])
+            kind = chance.choice(["accepted", "silent"])
+            one.do(ORGANISER, withdrawal(player, one, kind))
+        else:
+            one.report(chance.choice(["1-0", "0-1", "1/2"]), first=number)
+    byes = Counter(player for section in one.state.sections for player in section.byes)
+    assert max(byes.values(), default=1) == 1
+    rows = model(one)
+    form = form_of(terms)
+    (section,) = form.tables(one.state)
+    table = form.table(section, one.state, terms)
+    assert {line.player: [line.points, *line.tiebreaks] for line in table.lines} == rows
+    places = {line.player: line.place for line in table.lines}
+    for gone, possible_then in bounds:
+        # as long as nobody leaves
+        if gone == len(one.state.withdrawn):
+            assert all(low <= places[n] <= high for n, (low, high) in possible_then.items())
+    for better, worse in pairwise(table.lines):
+        assert (rows[better.player] > rows[worse.player]) == (better.place < worse.place)
+        assert rows[better.player] >= rows[worse.player]
+    one.do(ORGANISER, ConfirmPlaces())
+    one.holds()
+
+
+@pytest.mark.parametrize("tens", range(10))
+def test_random_tournaments_agree_with_the_model(tens: int) -> None:
+    for seed in range(10 * tens, 10 * tens + 10):
+        random_tournament(seed)
+
+
+@pytest.mark.long
+def test_a_thousand_random_tournaments_agree_with_the_model() -> None:
+    for seed in range(100, 1_000):
+        random_tournament(seed)
+
+
+def test_sides_are_shared_out_and_nobody_meets_again() -> None:
+    one = started(7, 20)
+    chance = random.Random(1)
+    for number in range(7):
+        next_round(one)
+        results = [chance.choice(["1-0", "0-1", "1/2"]) for _ in range(10)]
+        one.report(*results, first=10 * number)
+    assert one.state.terms is not None
+    for player in swiss_players(one.state, one.state.terms):
+        assert abs(len(player.sides) - 2 * sum(player.sides)) <= 2
+        assert len(set(player.met)) == 7
