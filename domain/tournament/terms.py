@@ -43,6 +43,8 @@ class TournamentForm(StrEnum):
     """In sections: everybody against everybody, all matches at once; the best may go on to further stages."""
     KNOCKOUT = "knockout"
     """Ties, of which the winners go on."""
+    LADDER = "ladder"
+    """Players challenge those above them, and take their places; it has no end of its own."""
 
 
 class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
@@ -104,5 +106,6 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
 FEWEST_TO_START: Final[Mapping[str, int]] = {
     TournamentForm.ROUND_ROBIN: FEWEST_IN_SECTION,
     TournamentForm.KNOCKOUT: 2,
+    TournamentForm.LADDER: 2,
 }
 """The least players with which a tournament of a form starts."""
