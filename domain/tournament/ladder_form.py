@@ -3,7 +3,7 @@
 The challenged has the first move.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import ClassVar, Final
 
@@ -141,13 +141,13 @@ def ladder_matches(state: TournamentState) -> list[LadderMatch]:
     ]
 
 
-def why_no_challenge(
-    state: TournamentState, rules: LadderTerms, challenger: int, challenged: int, now: int
-) -> Sentence | None:
-    """Return why a player can't challenge another now, by their numbers; None if the ladder allows it."""
-    if state.ladder is None or state.ladder.closed or state.phase is not Phase.RUNNING:
-        return SAY("ladder-ended")
-    return why_not(rules, state.ladder.order, ladder_matches(state), challenger, challenged, now)
+def reasons(
+    state: TournamentState, rules: LadderTerms, challenger: int, others: Iterable[int], now: int
+) -> dict[int, Sentence | None]:
+    """Return why a player of a ladder that runs can't challenge each of the others now, by numbers; None where it can."""
+    order = state.ladder.order if state.ladder else ()
+    matches = ladder_matches(state)
+    return {one: why_not(rules, order, matches, challenger, one, now) for one in others}
 
 
 def challenge(
@@ -157,7 +157,7 @@ def challenge(
     check_open(state)
     number = state.number_of(actor)
     challenger = -1 if number is None else number
-    if why := why_no_challenge(state, rules, challenger, player, now):
+    if why := reasons(state, rules, challenger, (player,), now)[player]:
         raise Refusal(Code.AGAINST_TERMS, why)
     return SectionPaired(
         players=(challenger, player), pairings=(Pairing(1, first=player, second=challenger),)

@@ -4,7 +4,7 @@ Each change of a tournament is a command in its inbox, as a move is in that of a
 terms; membership of a club, ratings and sanctions, which it can't know, are looked up here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -19,8 +19,10 @@ from domain.records import AccountId, command_id
 from domain.rules import rules_id
 from domain.tournament.commands import (
     CancelTournament,
+    ChallengeOnLadder,
     ConfirmPlaces,
     DraftTournament,
+    EndLadder,
     EnterTournament,
     LeaveTournament,
     OpenEntry,
@@ -28,7 +30,7 @@ from domain.tournament.commands import (
     TournamentCommand,
     WithdrawPlayer,
 )
-from domain.tournament.form_terms import KnockoutTerms, StageTerms
+from domain.tournament.form_terms import KnockoutTerms, LadderTerms, StageTerms
 from domain.tournament.forms import check_terms, form_of
 from domain.tournament.standings import SectionTable
 from domain.tournament.state import PairedSection, Phase, TournamentState
@@ -96,6 +98,7 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """How many more matches a drawn tie gets."""
     third_place: bool = False
     """Whether those who lose the semifinals play for the third place."""
+    ladder: LadderTerms = LadderTerms()
     when_full: bool = False
     """Whether it starts when so many have entered."""
     starts: int = 0
@@ -129,7 +132,7 @@ class TournamentView(msgspec.Struct, frozen=True):
     organises: bool
     """Whether the account may what its organiser may."""
     entered: bool
-    """Whether the account has entered."""
+    """Whether the account has entered, and has not left a ladder again."""
     waits: bool
     """Whether it waits for room."""
 
@@ -162,7 +165,8 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
     club = clubs.organised(app, account, plan.club).id if plan.club else ""
     in_sections = plan.form == TournamentForm.ROUND_ROBIN
     ties = plan.form == TournamentForm.KNOCKOUT
-    cycles = 2 if plan.double else 1
+    is_ladder = plan.form == TournamentForm.LADDER
+    cycles = 2 if plan.double and not is_ladder else 1
     found = TournamentTerms(
         form=plan.form,
         rules=rules_id(rules),
@@ -170,7 +174,7 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
         clock=read_time_control(plan.terms),
         section=plan.section if in_sections else 0,
         cycles=plan.matches if ties else cycles,
-        tiebreaks=() if ties else USUAL_TIEBREAKS,
+        tiebreaks=() if ties or is_ladder else USUAL_TIEBREAKS,
         capacity=plan.players,
         when_full=plan.when_full,
         starts=plan.starts,
@@ -186,6 +190,7 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
         if in_sections
         else (),
         knockout=KnockoutTerms(plan.extra, plan.third_place) if ties else None,
+        ladder=plan.ladder if is_ladder else None,
     )
     check_terms(found)
     return found
@@ -249,7 +254,10 @@ def enter(app: App, actor: Actor, number: int, robot: str = "") -> Steps[Answere
 
 @course
 def leave(app: App, actor: Actor, number: int, userid: str = "") -> Steps[Answered]:
-    """Take an entry back before the start; the organiser may take back that of `userid`. `not-entered`, `too-late`."""
+    """Take an entry back before the start, or leave a ladder that runs, whose matches go on without a change of places.
+
+    The organiser may take back the entry of `userid` before the start. `not-entered`, `too-late`.
+    """
     account = app.accounts.id_of(userid) if userid else b""
     return (yield from _ask(app, actor, number, LeaveTournament(account=account)))
 
@@ -258,6 +266,25 @@ def leave(app: App, actor: Actor, number: int, userid: str = "") -> Steps[Answer
 def start(app: App, actor: Actor, number: int) -> Steps[Answered]:
     """Close the entry, and pair the players, as the organiser; `too-early` with too few players."""
     return (yield from _ask(app, actor, number, StartTournament()))
+
+
+@course
+def challenge(app: App, actor: Actor, number: int, userid: str) -> Steps[Answered]:
+    """Challenge a player of a ladder, whose match begins within seconds.
+
+    `against-terms` says why the player can't be challenged; `not-allowed` in another tournament, `too-late`, `sanctioned`.
+    """
+    check_may_start(app, actor.account)
+    state = _visible_state(app, actor.account, number)
+    player = state.number_of(app.accounts.id_of(userid))
+    command = ChallengeOnLadder(player=-1 if player is None else player)
+    return (yield from _ask(app, actor, number, command))
+
+
+@course
+def end_ladder(app: App, actor: Actor, number: int) -> Steps[Answered]:
+    """End a ladder as its organiser: it is over with its last match. `not-allowed` in another tournament, `too-late`."""
+    return (yield from _ask(app, actor, number, EndLadder()))
 
 
 @course
@@ -305,7 +332,7 @@ def _ask(app: App, actor: Actor, number: int, command: TournamentCommand) -> Ste
 
 def leave_all(app: App, account: AccountId) -> None:
     """Take back all entries of an account that is being deleted; its running matches go on. Safe to repeat."""
-    entered = [row for row in app.tournaments.of_account(account, PAGE) if row.phase is Phase.ENTRY]
+    entered = [row for row in app.tournaments.of_account(account, PAGE) if _can_leave(row)]
     app.gateway.submit_all(
         [
             CommandEnvelope(
@@ -317,6 +344,11 @@ def leave_all(app: App, account: AccountId) -> None:
             for row in entered
         ]
     )
+
+
+def _can_leave(row: TournamentRow) -> bool:
+    runs = row.form == TournamentForm.LADDER and row.phase is Phase.RUNNING
+    return runs or row.phase is Phase.ENTRY
 
 
 def change_text(app: App, account: AccountId, number: int, name: str, text: str) -> None:
@@ -379,7 +411,7 @@ def view_of(
         matches=app.tournaments.matches(number, pairings),
         club=club.path if club else "",
         organises=viewer is not None and viewer == state.organiser,
-        entered=place is not None,
+        entered=place is not None and (state.ladder is None or place in state.ladder.order),
         waits=state.phase is Phase.ENTRY and place is not None and place >= terms.room,
     )
 
@@ -391,13 +423,21 @@ def _section_of(sections: Sequence[PairedSection], player: int | None) -> int:
     return own[-1] if own else last[0]
 
 
-def matches_going_on(app: App, view: TournamentView) -> dict[int, MatchState]:
-    """Return the matches of a view that still count by pairing, read in one round trip; a damaged one is missing."""
+def matches_going_on(
+    app: App, view: TournamentView, some: Collection[int] | None = None
+) -> dict[int, MatchState]:
+    """Return the matches of a view that still count by pairing, read in one round trip; a damaged one is missing.
+
+    Of `some` pairings, or of all.
+    """
     state = view.state
     going = {
         pairing: one.board
         for pairing, one in view.matches.items()
-        if one.board and not state.result_of(pairing) and pairing not in state.unfinished
+        if (some is None or pairing in some)
+        and one.board
+        and not state.result_of(pairing)
+        and pairing not in state.unfinished
     }
     found = {}
     stored = app.store.snapshots([*going.values()])
@@ -437,6 +477,7 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         matches=terms.cycles,
         extra=terms.knockout.extra if terms.knockout else 0,
         third_place=bool(terms.knockout and terms.knockout.third_place),
+        ladder=terms.ladder or LadderTerms(),
         when_full=terms.when_full,
         least_rating=terms.least_rating,
         most_rating=terms.most_rating,

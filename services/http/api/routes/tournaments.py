@@ -10,6 +10,7 @@ from litestar.params import JSONBody, PathParameter, QueryParameter
 from domain.clocks.time_control import write_time_control
 from domain.errors import Code
 from domain.records import AccountId
+from domain.tournament.form_terms import LadderTerms
 from domain.tournament.standings import TableLine
 from domain.tournament.state import PairedSection
 from domain.tournament.terms import ONE_POINT, TournamentForm, TournamentTerms
@@ -18,6 +19,7 @@ from infra.languages.wording import IN_ENGLISH
 from infra.people.tokens import Scope
 from services.app import tournaments
 from services.app.context import App
+from services.app.ladders import ladder_lines
 from services.app.names import userids_of
 from services.app.receipts import Answered
 from services.app.tournaments import ListedTournament, NextStage, TournamentPlan, TournamentView
@@ -59,6 +61,23 @@ class FurtherStage(RequestBody, frozen=True):
     """Players of a section."""
 
 
+class LadderRules(RequestBody, frozen=True):
+    """The rules of a ladder."""
+
+    reach: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 3
+    """How many places above a challenge may go."""
+    running: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 2
+    """How many matches of a player may run at a time."""
+    rest: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 14
+    """Days that the same two wait after their last match."""
+    insertion: bool = True
+    """Whether a challenger who wins takes the place and all between move down one; otherwise the two swap."""
+    silence: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 60
+    """Days without a match after which a player drops; 0 for never."""
+    drop: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 5
+    """How many places; 0 for to the bottom."""
+
+
 class NewTournament(RequestBody, frozen=True):
     """A tournament to make."""
 
@@ -84,6 +103,7 @@ class NewTournament(RequestBody, frozen=True):
     """How many more matches a drawn tie gets; if it is still drawn, the higher rating at entry goes on."""
     third_place: bool = False
     """Whether those who lose the semifinals of a knockout play for third place."""
+    ladder: LadderRules = LadderRules()
     players: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     """The most players, those who come later wait; 0 for as many as enter."""
     double: bool = False
@@ -127,6 +147,12 @@ class PlayerWithdrawal(RequestBody, frozen=True):
     """The reasons, which the players of these matches read."""
 
 
+class LadderChallenge(RequestBody, frozen=True):
+    """A challenge on a ladder."""
+
+    userid: Annotated[str, msgspec.Meta(max_length=24, examples=["bob"])]
+
+
 class TournamentInList(msgspec.Struct, frozen=True):
     """A tournament in a list."""
 
@@ -135,7 +161,7 @@ class TournamentInList(msgspec.Struct, frozen=True):
     phase: str
     """`draft`, `entry`, `running`, `finished` until the places are confirmed, `confirmed` or `cancelled`."""
     form: str
-    """`round-robin` or `knockout`."""
+    """`round-robin`, `knockout` or `ladder`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -167,7 +193,7 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """The terms of a tournament, which never change."""
 
     form: str
-    """`round-robin` or `knockout`."""
+    """`round-robin`, `knockout` or `ladder`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -179,7 +205,7 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """The time control in words."""
     rated: bool
     section: int
-    """Players of a whole section; 0 in a knockout."""
+    """Players of a whole section; 0 in other forms."""
     stages: tuple[FurtherStage, ...]
     """The further stages of a round robin."""
     by_rating: bool
@@ -190,6 +216,8 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """How many more matches a drawn tie gets."""
     third_place: bool
     """Whether those who lose the semifinals play for third place."""
+    ladder: LadderRules | None
+    """The rules of a ladder; null in other forms."""
     points: tuple[float, ...]
     """For a win, a draw and a loss."""
     tiebreaks: tuple[str, ...]
@@ -267,6 +295,36 @@ class TournamentSection(msgspec.Struct, frozen=True):
     pairings: tuple[PairingInSection, ...]
 
 
+class LadderPlace(msgspec.Struct, frozen=True):
+    """A player's place on a ladder."""
+
+    place: int
+    player: int
+    """The number in `entrants`, from 0."""
+    won: int
+    drawn: int
+    lost: int
+    running: tuple[int, ...]
+    """The pairings of the player's matches that run, see `sections`."""
+    change: int
+    """How many places the last change was up; below 0, down; 0 if there was none."""
+    changed: int | None
+    """When that was, in ms since 1970."""
+    challenge: bool
+    """Whether you may challenge the player now."""
+    why_not: str | None
+    """Why you may not; null for yourself, and if you are not on the ladder."""
+
+
+class TournamentLadder(msgspec.Struct, frozen=True):
+    """A ladder that has started."""
+
+    order: tuple[LadderPlace, ...]
+    """From the top."""
+    closed: bool
+    """Whether it was ended, and nobody can challenge any more."""
+
+
 class ShownTournament(msgspec.Struct, frozen=True):
     """A tournament with its players and tables."""
 
@@ -283,6 +341,8 @@ class ShownTournament(msgspec.Struct, frozen=True):
     """In the order of entry; from the start on, by rating."""
     sections: tuple[TournamentSection, ...]
     """Empty before the start."""
+    ladder: TournamentLadder | None
+    """Null in other forms, and before the start."""
     left: int
     """How many matches have no result that counts."""
     organises: bool
@@ -333,11 +393,12 @@ def _listed(one: ListedTournament, userids: Mapping[AccountId, str | None]) -> T
 @refuses(Code.UNKNOWN_TOURNAMENT)
 def show_tournament(number: Number, context: Context, request: AnyRequest) -> ShownTournament:
     """Return a tournament: its terms, its players, and the table and the matches of each section."""
-    view = tournaments.view_of(context.app, viewer_of(request), number)
-    return _shown(context.app, view)
+    viewer = viewer_of(request)
+    view = tournaments.view_of(context.app, viewer, number)
+    return _shown(context.app, view, viewer)
 
 
-def _shown(app: App, view: TournamentView) -> ShownTournament:
+def _shown(app: App, view: TournamentView, viewer: AccountId | None) -> ShownTournament:
     state, room = view.state, view.terms.room
     userids = userids_of(app, [*view.players, state.organiser])
     return ShownTournament(
@@ -359,6 +420,7 @@ def _shown(app: App, view: TournamentView) -> ShownTournament:
             )
             for section, table in zip(view.sections, view.tables, strict=True)
         ),
+        ladder=_ladder(app, view, viewer),
         left=view.left,
         organises=view.organises,
         entered=view.entered,
@@ -366,6 +428,27 @@ def _shown(app: App, view: TournamentView) -> ShownTournament:
         seq=state.seq,
         updated=state.at,
     )
+
+
+def _ladder(app: App, view: TournamentView, viewer: AccountId | None) -> TournamentLadder | None:
+    if view.state.ladder is None:
+        return None
+    order = (
+        LadderPlace(
+            place=line.place,
+            player=line.player,
+            won=line.record.won,
+            drawn=line.record.drawn,
+            lost=line.record.lost,
+            running=line.running,
+            change=line.record.change,
+            changed=line.record.changed or None,
+            challenge=line.possible,
+            why_not=str(line.why_not) if line.why_not else None,
+        )
+        for line in ladder_lines(view, viewer, app.store.now())
+    )
+    return TournamentLadder(tuple(order), view.state.ladder.closed)
 
 
 def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
@@ -383,6 +466,7 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
         by_rating=any(one.by_rating for one in terms.stages),
         extra=terms.knockout.extra if terms.knockout else 0,
         third_place=bool(terms.knockout and terms.knockout.third_place),
+        ladder=LadderRules(**msgspec.structs.asdict(terms.ladder)) if terms.ladder else None,
         cycles=terms.cycles,
         points=(win, draw, loss),
         tiebreaks=terms.tiebreaks,
@@ -419,7 +503,7 @@ def _pairings(section: PairedSection, view: TournamentView) -> tuple[PairingInSe
             board=view.matches[number].board or None if number in view.matches else None,
             result=view.state.result_of(number),
         )
-        for number, one in enumerate(section.pairings, section.first)
+        for number, one in zip(section.numbers, section.pairings, strict=True)
     )
 
 
@@ -433,7 +517,9 @@ def _pairings(section: PairedSection, view: TournamentView) -> tuple[PairingInSe
 async def make_tournament(data: JSONBody[NewTournament], sender: Sender) -> Response[Answered]:
     """Make a tournament; you are its organiser, and open it for entry. Its number is `board`."""
     stages = tuple(NextStage(one.first, one.total, one.section) for one in data.stages)
-    plan = TournamentPlan(**{**msgspec.structs.asdict(data), "stages": stages})
+    ladder = LadderTerms(**msgspec.structs.asdict(data.ladder))
+    fields = {**msgspec.structs.asdict(data), "stages": stages, "ladder": ladder}
+    plan = TournamentPlan(**fields)
     made = await sender.submit(tournaments.draft_tournament(sender.app, sender.actor, plan))
     return Response(made, headers={"Location": f"/api/tournaments/{made.board}"})
 
@@ -469,7 +555,7 @@ async def leave_tournament(
         ),
     ] = "",
 ) -> Answered:
-    """Take your entry back before the start, or as the organiser that of another."""
+    """Take your entry back before the start, or as the organiser that of another; or leave a ladder that runs."""
     return await sender.submit(tournaments.leave(sender.app, sender.actor, number, userid))
 
 
@@ -485,6 +571,27 @@ async def open_tournament(number: Number, sender: Sender) -> Answered:
 async def start_tournament(number: Number, sender: Sender) -> Answered:
     """Close the entry and pair the players, as the organiser; the matches begin within seconds."""
     return await sender.submit(tournaments.start(sender.app, sender.actor, number))
+
+
+@api.post(
+    "/api/tournaments/{number:int}/challenges", "Challenge on a ladder", Scope.PLAY, waits=True
+)
+@refuses(
+    *(*_ACTING, *COMMAND_ERRORS, Code.AGAINST_TERMS, Code.SANCTIONED, Code.UNKNOWN_USER),
+    Code.NOT_ALLOWED,
+)
+async def challenge_on_ladder(
+    number: Number, data: JSONBody[LadderChallenge], sender: Sender
+) -> Answered:
+    """Challenge a player of a ladder on which you are; the match begins within seconds, without asking."""
+    return await sender.submit(tournaments.challenge(sender.app, sender.actor, number, data.userid))
+
+
+@api.post("/api/tournaments/{number:int}/end", "End a ladder", Scope.PLAY, waits=True)
+@refuses(*_ACTING, *COMMAND_ERRORS, Code.NOT_ALLOWED)
+async def end_ladder(number: Number, sender: Sender) -> Answered:
+    """End a ladder, as its organiser: nobody can challenge any more, and it is over with its last match."""
+    return await sender.submit(tournaments.end_ladder(sender.app, sender.actor, number))
 
 
 @api.post("/api/tournaments/{number:int}/withdrawals", "Take out a player", Scope.PLAY, waits=True)

@@ -127,7 +127,7 @@ def shown_table(app: App, view: TournamentView, words: Wording, viewer: bytes | 
         for player, one in zip(table.players, shown_entrants(app, some, words, viewer), strict=True)
     }
     running = matches_going_on(app, view)
-    reader = _TableReader(view, players, running, words)
+    reader = TableReader(view, players, running, words)
     live = (
         # a result that is not counted yet is an event that the table does not know
         f"{view.matches[pairing].board}:{state.seq - bool(state.over)}"
@@ -143,7 +143,7 @@ def shown_table(app: App, view: TournamentView, words: Wording, viewer: bytes | 
     )
 
 
-class _TableReader(msgspec.Struct, frozen=True):
+class TableReader(msgspec.Struct, frozen=True):
     """Puts a table into words."""
 
     view: TournamentView
@@ -179,7 +179,7 @@ class _TableReader(msgspec.Struct, frozen=True):
                 possible=tuple(dict.fromkeys(line.possible)),
                 cells=tuple(
                     tuple(
-                        self._cell(line.player, cell)
+                        self.cell(line.player, cell)
                         for cell in against.get(
                             at if column.opponent is None else column.opponent, ()
                         )
@@ -188,7 +188,8 @@ class _TableReader(msgspec.Struct, frozen=True):
                 ),
             )
 
-    def _cell(self, player: int, cell: TableCell) -> Cell:
+    def cell(self, player: int, cell: TableCell) -> Cell:
+        """Return a match as a player of it sees it."""
         _, match = self.words.gettext, self.view.matches.get(cell.pairing)
         board = match.board if match else 0
         other = self.players[cell.other].name
@@ -213,7 +214,7 @@ class _TableReader(msgspec.Struct, frozen=True):
             ties = (
                 ShownTie(
                     tuple((self.players[side.player], side) for side in tie.sides),
-                    tuple(self._cell(tie.sides[0].player, cell) for cell in tie.matches),
+                    tuple(self.cell(tie.sides[0].player, cell) for cell in tie.matches),
                     tie.for_third,
                 )
                 for tie in one.ties
