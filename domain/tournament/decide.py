@@ -196,6 +196,7 @@ def _enter(
     recorded: Sequence[SectionPaired],
 ) -> Events:
     """Enter a player; one who makes the tournament full may start it."""
+    check_open(state)
     late = (Phase.RUNNING,) if form_of(terms).late_entry else ()
     _check_phase(state, Phase.ENTRY, *late)
     account = command.account or actor
@@ -423,15 +424,15 @@ def _check_stage(stage: int, wanted: int) -> None:
 
 
 def _running_ladder(state: TournamentState, terms: TournamentTerms) -> LadderTerms:
-    """Return the rules of a ladder that runs."""
+    """Return the rules of a ladder that runs, and has not been ended."""
     if terms.ladder is None:
         raise Refusal(Code.NOT_ALLOWED, SAY("no-ladder"))
+    check_open(state)
     _check_phase(state, Phase.RUNNING)
     return terms.ladder
 
 
 def _drop_silent(state: TournamentState, rules: LadderTerms, now: int) -> Events:
-    check_open(state)
     silent = silent_players(state, rules, now)
     if not silent:
         raise Refusal(Code.TOO_EARLY, SAY("none-silent"))
@@ -440,7 +441,6 @@ def _drop_silent(state: TournamentState, rules: LadderTerms, now: int) -> Events
 
 def _end_ladder(state: TournamentState, terms: TournamentTerms) -> Events:
     """End the challenges, and the ladder too if no match of it runs."""
-    check_open(state)
     ended = LadderEnded()
     after = evolve(state, ended, state.at, SERVER_ACCOUNT)
     return (ended, *_following(after, terms, ()))

@@ -153,8 +153,7 @@ def reasons(
 def challenge(
     player: int, actor: AccountId, state: TournamentState, rules: LadderTerms, now: int
 ) -> SectionPaired:
-    """Return the pairing of a challenge; `too-late` once the ladder is ended, `against-terms` where it forbids it."""
-    check_open(state)
+    """Return the pairing of a challenge; `against-terms` where the ladder forbids it."""
     number = state.number_of(actor)
     challenger = -1 if number is None else number
     if why := reasons(state, rules, challenger, (player,), now)[player]:
@@ -173,7 +172,6 @@ def check_open(state: TournamentState) -> None:
 def check_entry(account: AccountId, state: TournamentState, terms: TournamentTerms) -> None:
     """Refuse an entry to a ladder that runs; who has left may come back once the old matches are over."""
     assert state.ladder is not None
-    check_open(state)
     number = state.number_of(account)
     if number in state.ladder.order:
         raise Refusal(Code.ALREADY_ENTERED, SAY("entered"))

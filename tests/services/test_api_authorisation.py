@@ -281,6 +281,10 @@ LINES = {
     ),
     (*GUESSED, "not-an-organiser", "already-started"): ("tournament open {number} {name} {password}",),
     (*GUESSED, "not-an-organiser", "too-early"): ("tournament start {number} {name} {password}",),
+    (*GUESSED, "not-an-organiser", "not-allowed"): ("tournament end {number} {name} {password}",),
+    (*GUESSED, "not-allowed", "not-allowed"): (
+        "tournament challenge {number} {name} {password} {other}",
+    ),
     (*GUESSED, "not-an-organiser", "ok"): ("tournament cancel {number} {name} {password}",),
     (*GUESSED, "not-an-organiser", "not-started"): (
         "tournament confirm {number} {name} {password}",
