@@ -62,14 +62,14 @@ class Ladder(Form):
         if terms.when_full:
             raise Refusal(Code.BAD_OPTION, SAY("ladder-when-full"))
         if not 1 <= rules.reach <= MOST_REACH or not 1 <= rules.running <= MOST_RUNNING:
-            most = {"reach": MOST_REACH, "running": MOST_RUNNING}
-            raise Refusal(Code.BAD_OPTION, SAY("ladder-reach", **most))
+            said = SAY("ladder-reach", reach=MOST_REACH, running=MOST_RUNNING)
+            raise Refusal(Code.BAD_OPTION, said)
         if not 0 <= rules.rest <= MOST_REST:
             raise Refusal(Code.BAD_OPTION, SAY("ladder-rest", most=MOST_REST))
         silence = rules.silence == 0 or LEAST_SILENCE <= rules.silence <= MOST_SILENCE
         if not silence or not 0 <= rules.drop <= MOST_DROP:
-            bounds = {"least": LEAST_SILENCE, "most": MOST_SILENCE, "drop": MOST_DROP}
-            raise Refusal(Code.BAD_OPTION, SAY("ladder-silence", **bounds))
+            said = SAY("ladder-silence", least=LEAST_SILENCE, most=MOST_SILENCE, drop=MOST_DROP)
+            raise Refusal(Code.BAD_OPTION, said)
 
     def next_sections(
         self,
@@ -170,7 +170,7 @@ def check_open(state: TournamentState) -> None:
 
 
 def check_entry(account: AccountId, state: TournamentState, terms: TournamentTerms) -> None:
-    """Refuse an entry to a ladder that runs; who has left may come back once the old matches are over."""
+    """Refuse an entry to a ladder that runs. A player who has left may come back once the old matches are over."""
     assert state.ladder is not None
     number = state.number_of(account)
     if number in state.ladder.order:

@@ -19,13 +19,13 @@ from infra.languages.wording import IN_ENGLISH
 from infra.people.tokens import Scope
 from services.app import tournaments
 from services.app.context import App
-from services.app.ladders import ladder_lines
 from services.app.names import userids_of
 from services.app.receipts import Answered
 from services.app.tournaments import ListedTournament, NextStage, TournamentPlan, TournamentView
 from services.http.api.auth import AnyRequest, Context, Own, viewer_of
 from services.http.api.bodies import RequestBody, Sender
 from services.http.api.declared import ANYBODY, COMMAND_ERRORS, ApiRoutes, refuses
+from services.http.api.ladders import LadderChallenge, LadderRules, TournamentLadder, shown_ladder
 from services.http.api.routes.start import Words
 from services.words.agreements import described
 
@@ -59,23 +59,6 @@ class FurtherStage(RequestBody, frozen=True):
     """How many go on in all; the best next ones fill up."""
     section: Annotated[int, msgspec.Meta(ge=0, le=1_000)]
     """Players of a section."""
-
-
-class LadderRules(RequestBody, frozen=True):
-    """The rules of a ladder."""
-
-    reach: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 3
-    """How many places above a challenge may go."""
-    running: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 2
-    """How many matches of a player may run at a time."""
-    rest: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 14
-    """Days that the same two wait after their last match."""
-    insertion: bool = True
-    """Whether a challenger who wins takes the place and all between move down one; otherwise the two swap."""
-    silence: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 60
-    """Days without a match after which a player drops; 0 for never."""
-    drop: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 5
-    """How many places; 0 for to the bottom."""
 
 
 class NewTournament(RequestBody, frozen=True):
@@ -145,12 +128,6 @@ class PlayerWithdrawal(RequestBody, frozen=True):
     """`accepted`: announced, and the remaining matches are annulled; `silent`: they are lost."""
     text: Annotated[str, msgspec.Meta(max_length=4_000, examples=["Bob is ill."])]
     """The reasons, which the players of these matches read."""
-
-
-class LadderChallenge(RequestBody, frozen=True):
-    """A challenge on a ladder."""
-
-    userid: Annotated[str, msgspec.Meta(max_length=24, examples=["bob"])]
 
 
 class TournamentInList(msgspec.Struct, frozen=True):
@@ -295,36 +272,6 @@ class TournamentSection(msgspec.Struct, frozen=True):
     pairings: tuple[PairingInSection, ...]
 
 
-class LadderPlace(msgspec.Struct, frozen=True):
-    """A player's place on a ladder."""
-
-    place: int
-    player: int
-    """The number in `entrants`, from 0."""
-    won: int
-    drawn: int
-    lost: int
-    running: tuple[int, ...]
-    """The pairings of the player's matches that run, see `sections`."""
-    change: int
-    """How many places the last change was up; below 0, down; 0 if there was none."""
-    changed: int | None
-    """When that was, in ms since 1970."""
-    challenge: bool
-    """Whether you may challenge the player now."""
-    why_not: str | None
-    """Why you may not; null for yourself, and if you are not on the ladder."""
-
-
-class TournamentLadder(msgspec.Struct, frozen=True):
-    """A ladder that has started."""
-
-    order: tuple[LadderPlace, ...]
-    """From the top."""
-    closed: bool
-    """Whether it was ended, and nobody can challenge any more."""
-
-
 class ShownTournament(msgspec.Struct, frozen=True):
     """A tournament with its players and tables."""
 
@@ -420,7 +367,7 @@ def _shown(app: App, view: TournamentView, viewer: AccountId | None) -> ShownTou
             )
             for section, table in zip(view.sections, view.tables, strict=True)
         ),
-        ladder=_ladder(app, view, viewer),
+        ladder=shown_ladder(app, view, viewer),
         left=view.left,
         organises=view.organises,
         entered=view.entered,
@@ -428,27 +375,6 @@ def _shown(app: App, view: TournamentView, viewer: AccountId | None) -> ShownTou
         seq=state.seq,
         updated=state.at,
     )
-
-
-def _ladder(app: App, view: TournamentView, viewer: AccountId | None) -> TournamentLadder | None:
-    if view.state.ladder is None:
-        return None
-    order = (
-        LadderPlace(
-            place=line.place,
-            player=line.player,
-            won=line.record.won,
-            drawn=line.record.drawn,
-            lost=line.record.lost,
-            running=line.running,
-            change=line.record.change,
-            changed=line.record.changed or None,
-            challenge=line.possible,
-            why_not=str(line.why_not) if line.why_not else None,
-        )
-        for line in ladder_lines(view, viewer, app.store.now())
-    )
-    return TournamentLadder(tuple(order), view.state.ladder.closed)
 
 
 def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
