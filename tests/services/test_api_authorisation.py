@@ -101,6 +101,7 @@ def new_world(api: Api) -> World:
         "change_password": {"old": PASSWORD, "new": "another-one"},
         "delete_account": {"password": PASSWORD},
         "do_line": f"pow2 show {board}",
+        "challenge_on_ladder": {"userid": alice.name},
     }
     return World(alice, bob, board, names, bodies)
 
