@@ -18,13 +18,14 @@ SAY: Final = Sentences(
         "own": "nobody can challenge themselves",
         "outside": "only players of the ladder can challenge and be challenged",
         "below": "only players above can be challenged",
-        "reach": "only players up to {reach} places above can be challenged, and this is {above} places above",
+        "reach": "only players up to {reach:places} above can be challenged, and this is {above} places above",
         "running": "a match of these two is running on the ladder already",
         "own-most": "the challenger has {most:matches} running, the most that the ladder allows",
         "other-most": "this player has {most:matches} running, the most that the ladder allows",
         "rest": "the last match of these two is too recent; the next is possible in {days:days}",
     },
     matches=counted("{n} match", "{n} matches"),
+    places=counted("{n} place", "{n} places"),
     days=counted("{n} day", "{n} days"),
 )
 

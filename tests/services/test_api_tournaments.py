@@ -321,7 +321,7 @@ def test_a_ladder_has_its_order_and_says_why_nobody_can_be_challenged(api: Api) 
         (2, False),
     ]
     whys = [one["why_not"] for one in found["ladder"]["order"]]
-    assert whys[0].startswith("only players up to 1 places above")
+    assert whys[0].startswith("only players up to 1 place above")
     assert whys[1:] == [None, None]
     path = f"/api/tournaments/{number}/challenges"
     assert third.post(path, {"userid": second.name}).is_success

@@ -312,13 +312,13 @@ def test_a_ladder_is_typed_and_says_whom_a_player_can_challenge(hall: Hall) -> N
     assert "a challenge goes to a player up to 1 place above, who has the first move" in shown
     assert "the same two meet again 7 days after their last match at the earliest" in shown
     assert shown.rpartition("\n\n")[2].splitlines() == [
-        "  1  alice    0-0-0  only players up to 1 places above can be challenged, and this is 2 places above",
+        "  1  alice    0-0-0  only players up to 1 place above can be challenged, and this is 2 places above",
         "  2  bob      0-0-0  you can challenge this player",
         "  3  carol    0-0-0",
     ]
     line = f"tournament challenge 1 carol {PASSWORDS['carol']}"
     code, why = hall.refused(f"{line} alice")
-    assert (code, "up to 1 places above" in why) == (Code.AGAINST_TERMS, True)
+    assert (code, "up to 1 place above" in why) == (Code.AGAINST_TERMS, True)
     said = hall.accepted(f"{line} bob")
     assert said == "you have challenged bob in tournament 1; the match begins now"
     hall.run_manager()

@@ -473,7 +473,7 @@ def test_a_ladder_has_a_button_at_who_can_be_challenged_and_the_reason_at_the_ot
     order = re.findall(r'<span class="place">(\d)</span> .*?/players/(\w+)"', shown)
     assert order == [(str(n), player.name) for n, player in enumerate(players, 1)]
     assert reasons(shown) == [
-        "Only players up to 1 places above can be challenged, and this is 2 places above.",
+        "Only players up to 1 place above can be challenged, and this is 2 places above.",
         "Challenge",
         "",
     ]
