@@ -136,7 +136,9 @@ class TournamentManager:
         found: list[CommandEnvelope] = []
         pairings = dict(state.pairings) if state.unfinished else {}
         for pairing, match in sorted(matches.items()):
-            if not match.is_to_end or not match.board or len(found) >= MOST_ENDS:
+            # a ladder has forgotten the matches of long ago
+            can_end = match.board and pairing in pairings
+            if not match.is_to_end or not can_end or len(found) >= MOST_ENDS:
                 continue
             pair = pairings[pairing].first, pairings[pairing].second
             left = [one for one in state.withdrawn if one.player in pair]

@@ -87,6 +87,21 @@ class PairRound(TournamentCommandBase, frozen=True, tag="tournament-pair"):
     byes: tuple[int, ...] = ()
 
 
+class ChallengeOnLadder(TournamentCommandBase, frozen=True, tag="tournament-challenge"):
+    """Challenge a player of a ladder, as another of its players. The match begins without asking."""
+
+    player: int
+    """The number of the challenged."""
+
+
+class DropSilent(TournamentCommandBase, frozen=True, tag="tournament-drop"):
+    """Drop the players of a ladder who have been silent too long. Only the scheduler sends it."""
+
+
+class EndLadder(TournamentCommandBase, frozen=True, tag="tournament-end"):
+    """End a ladder: nobody can challenge any more, and it is over with its last match."""
+
+
 class ConfirmPlaces(TournamentCommandBase, frozen=True, tag="tournament-confirm"):
     """Confirm the places of a tournament whose matches are all over."""
 
@@ -107,6 +122,9 @@ TournamentCommand = (
     | AdjudicateMatches
     | EndRound
     | PairRound
+    | ChallengeOnLadder
+    | DropSilent
+    | EndLadder
     | ConfirmPlaces
     | CancelTournament
 )

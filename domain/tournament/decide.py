@@ -14,8 +14,11 @@ from domain.tournament.commands import (
     AdjudicateMatches,
     AppointDirectors,
     CancelTournament,
+    ChallengeOnLadder,
     ConfirmPlaces,
     DraftTournament,
+    DropSilent,
+    EndLadder,
     EndRound,
     EnterTournament,
     LeaveTournament,
@@ -31,11 +34,13 @@ from domain.tournament.events import (
     Entered,
     EntryOpened,
     EntryTakenBack,
+    LadderEnded,
     MatchesAdjudicated,
     PlacesConfirmed,
     PlayerWithdrawn,
     ResultsCounted,
     SectionPaired,
+    SilentDropped,
     TournamentCancelled,
     TournamentDrafted,
     TournamentEvent,
@@ -44,7 +49,15 @@ from domain.tournament.events import (
 )
 from domain.tournament.evolve import evolve
 from domain.tournament.form import Sections
+from domain.tournament.form_terms import LadderTerms
 from domain.tournament.forms import check_terms, form_of
+from domain.tournament.ladder_form import (
+    challenge,
+    check_entry,
+    check_open,
+    silence_due,
+    silent_players,
+)
 from domain.tournament.results import PairResult
 from domain.tournament.sentences import SAY
 from domain.tournament.state import (
@@ -117,6 +130,16 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
         case PairRound():
             _check_server(actor)
             return _pair(command, state, state.terms, recorded)
+        case ChallengeOnLadder():
+            rules = _running_ladder(state, state.terms)
+            return (challenge(command.player, actor, state, rules, now),)
+        case DropSilent():
+            _check_server(actor)
+            return _drop_silent(state, _running_ladder(state, state.terms), now)
+        case EndLadder():
+            _check_organiser(actor, state)
+            _running_ladder(state, state.terms)
+            return _end_ladder(state, state.terms)
         case ConfirmPlaces():
             _check_director(actor, state)
             return _confirm(state, state.terms)
@@ -137,6 +160,8 @@ def next_due(state: TournamentState) -> int:
         return state.terms.starts
     if state.phase is not Phase.RUNNING:
         return 0
+    if state.terms.ladder is not None:
+        return silence_due(state, state.terms.ladder)
     form = form_of(state.terms)
     ends = form.round_ends(state, state.terms) if state.open_in_stage else 0
     return min(filter(None, (form.pairs_at(state, state.terms), ends)), default=0)
@@ -145,6 +170,8 @@ def next_due(state: TournamentState) -> int:
 def due_command(state: TournamentState) -> TournamentCommand:
     """Return the command of the scheduler at `next_due`."""
     assert state.terms is not None
+    if state.ladder is not None:
+        return DropSilent()
     if state.phase is Phase.RUNNING:
         at = form_of(state.terms).pairs_at(state, state.terms)
         pairs = at and at == next_due(state)
@@ -169,6 +196,7 @@ def _enter(
     recorded: Sequence[SectionPaired],
 ) -> Events:
     """Enter a player; one who makes the tournament full may start it."""
+    check_open(state)
     late = (Phase.RUNNING,) if form_of(terms).late_entry else ()
     _check_phase(state, Phase.ENTRY, *late)
     account = command.account or actor
@@ -176,7 +204,9 @@ def _enter(
         _check_organiser(actor, state)
         if not terms.robots:
             raise Refusal(Code.AGAINST_TERMS, SAY("no-robots"))
-    if state.number_of(account) is not None:
+    if state.ladder is not None:
+        check_entry(account, state, terms)
+    elif state.number_of(account) is not None:
         raise Refusal(Code.ALREADY_ENTERED, SAY("entered"))
     if command.rating < terms.least_rating:
         raise Refusal(
@@ -195,11 +225,16 @@ def _enter(
 
 
 def _leave(command: LeaveTournament, actor: AccountId, state: TournamentState) -> Events:
-    _check_phase(state, Phase.ENTRY)
-    if command.account and command.account != actor:
-        _check_director(actor, state)
+    """Take an entry back. While a ladder runs nobody does it for another, but as a withdrawal."""
     account = command.account or actor
-    if state.number_of(account) is None:
+    if state.ladder is None or account != actor:
+        _check_phase(state, Phase.ENTRY)
+    else:
+        _check_phase(state, Phase.RUNNING)
+    if account != actor:
+        _check_director(actor, state)
+    number = state.number_of(account)
+    if number is None or (state.ladder is not None and number not in state.ladder.order):
         raise Refusal(Code.NOT_ENTERED, SAY("not-entered"))
     return (EntryTakenBack(account=account),)
 
@@ -311,8 +346,10 @@ def _withdraw(
 
 def _check_impartial(actor: AccountId, player: int, state: TournamentState) -> None:
     """Refuse a ruling over a section in which the actor plays."""
+    assert state.terms is not None
     director = state.number_of(actor)
-    if any({player, director} <= set(section.players) for section in state.sections):
+    sections = form_of(state.terms).tables(state)
+    if any({player, director} <= set(section.players) for section in sections):
         raise Refusal(Code.AGAINST_TERMS, SAY("own-section"))
 
 
@@ -384,6 +421,29 @@ def _pair(
 def _check_stage(stage: int, wanted: int) -> None:
     if stage != wanted:
         raise Refusal(Code.TOO_LATE, SAY("no-round", stage=stage))
+
+
+def _running_ladder(state: TournamentState, terms: TournamentTerms) -> LadderTerms:
+    """Return the rules of a ladder that runs, and has not been ended."""
+    if terms.ladder is None:
+        raise Refusal(Code.NOT_ALLOWED, SAY("no-ladder"))
+    check_open(state)
+    _check_phase(state, Phase.RUNNING)
+    return terms.ladder
+
+
+def _drop_silent(state: TournamentState, rules: LadderTerms, now: int) -> Events:
+    silent = silent_players(state, rules, now)
+    if not silent:
+        raise Refusal(Code.TOO_EARLY, SAY("none-silent"))
+    return (SilentDropped(players=silent),)
+
+
+def _end_ladder(state: TournamentState, terms: TournamentTerms) -> Events:
+    """End the challenges, and the ladder too if no match of it runs."""
+    ended = LadderEnded()
+    after = evolve(state, ended, state.at, SERVER_ACCOUNT)
+    return (ended, *_following(after, terms, ()))
 
 
 def _confirm(state: TournamentState, terms: TournamentTerms) -> Events:

@@ -46,7 +46,7 @@ class TournamentStarted(TournamentEventBody, frozen=True, tag="tournament-starte
 class SectionPaired(TournamentEventBody, frozen=True, tag="section-paired"):
     """A section was made, with all pairings of its players.
 
-    In a knockout and a Swiss tournament it is a round, and in a league a division of a season.
+    In a knockout and a Swiss tournament it is a round, in a league a division of a season, and on a ladder a challenge.
     """
 
     players: tuple[int, ...]
@@ -94,6 +94,17 @@ class MatchesAdjudicated(TournamentEventBody, frozen=True, tag="matches-adjudica
     """The round, stage or season that ended; 0 for a director's."""
 
 
+class SilentDropped(TournamentEventBody, frozen=True, tag="silent-dropped"):
+    """Players of a ladder dropped, because they had been silent too long."""
+
+    players: tuple[int, ...]
+    """From the top."""
+
+
+class LadderEnded(TournamentEventBody, frozen=True, tag="ladder-ended"):
+    """The organiser ended a ladder: nobody can challenge any more."""
+
+
 class TournamentFinished(TournamentEventBody, frozen=True, tag="tournament-finished"):
     """All matches are over."""
 
@@ -120,6 +131,8 @@ TournamentEvent = (
     | PlayerWithdrawn
     | DirectorsAppointed
     | MatchesAdjudicated
+    | SilentDropped
+    | LadderEnded
     | TournamentFinished
     | PlacesConfirmed
     | TournamentCancelled

@@ -5,16 +5,19 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from domain.records import AccountId
+from domain.tournament import ladder_order
 from domain.tournament.events import (
     DirectorsAppointed,
     Entered,
     EntryOpened,
     EntryTakenBack,
+    LadderEnded,
     MatchesAdjudicated,
     PlacesConfirmed,
     PlayerWithdrawn,
     ResultsCounted,
     SectionPaired,
+    SilentDropped,
     TournamentCancelled,
     TournamentDrafted,
     TournamentEvent,
@@ -35,7 +38,9 @@ def evolve(
     state: TournamentState, event: TournamentEvent, at: int, actor: AccountId
 ) -> TournamentState:
     """Return the state after `event`, received at `at` ms; `actor` is who caused it."""
-    return replace(_evolve(state, event, at, actor), seq=state.seq + 1, at=at)
+    after = replace(_evolve(state, event, at, actor), seq=state.seq + 1, at=at)
+    is_ladder = after.terms is not None and after.terms.ladder is not None
+    return ladder_order.evolve(state, after, event) if is_ladder else after
 
 
 def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
@@ -74,6 +79,8 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
                 one.pairing: Adjudication(one.result, actor, event.text) for one in event.results
             }
             return replace(state, adjudicated=state.adjudicated | made)
+        case SilentDropped() | LadderEnded():
+            return state
         case TournamentFinished():
             return replace(state, phase=Phase.FINISHED)
         case PlacesConfirmed():

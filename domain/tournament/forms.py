@@ -7,6 +7,7 @@ from domain.errors import Code, Refusal
 from domain.rules import rules_by_id
 from domain.tournament.bracket import Knockout
 from domain.tournament.form import Form
+from domain.tournament.ladder_form import Ladder
 from domain.tournament.round_robin import RoundRobin
 from domain.tournament.sentences import SAY
 from domain.tournament.swiss_rounds import Swiss
@@ -23,6 +24,7 @@ FORMS: Final[Mapping[str, Form]] = {
     TournamentForm.ROUND_ROBIN: RoundRobin(),
     TournamentForm.KNOCKOUT: Knockout(),
     TournamentForm.SWISS: Swiss(),
+    TournamentForm.LADDER: Ladder(),
 }
 
 

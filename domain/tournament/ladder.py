@@ -1,6 +1,6 @@
 """A ladder: whom a player may challenge, or why not, and how places change.
 
-An order is the players from the top. Times are ms since 1970.
+An order is the players from the top. Times are ms since 1970, and the rules count in days.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -8,9 +8,9 @@ from typing import Final
 
 import msgspec
 
+from domain.clocks.time_control import DAY
 from domain.sentences import Sentence, Sentences, counted
-
-_DAY: Final = 86_400_000
+from domain.tournament.form_terms import LadderTerms
 
 SAY: Final = Sentences(
     "ladder",
@@ -18,32 +18,16 @@ SAY: Final = Sentences(
         "own": "nobody can challenge themselves",
         "outside": "only players of the ladder can challenge and be challenged",
         "below": "only players above can be challenged",
-        "reach": "only players up to {reach} places above can be challenged, and this is {above} places above",
+        "reach": "only players up to {reach:places} above can be challenged, and this is {above} places above",
         "running": "a match of these two is running on the ladder already",
         "own-most": "the challenger has {most:matches} running, the most that the ladder allows",
         "other-most": "this player has {most:matches} running, the most that the ladder allows",
         "rest": "the last match of these two is too recent; the next is possible in {days:days}",
     },
     matches=counted("{n} match", "{n} matches"),
+    places=counted("{n} place", "{n} places"),
     days=counted("{n} day", "{n} days"),
 )
-
-
-class LadderRules(msgspec.Struct, frozen=True):
-    """The rules of a ladder."""
-
-    reach: int
-    """How many places above a challenge may go."""
-    running: int
-    """How many matches of a player may run at a time."""
-    rest: int
-    """How long the same two wait after their last match, ms."""
-    insertion: bool
-    """Whether a challenger who wins takes the place and all between move down one; otherwise the two swap."""
-    silence: int
-    """How long a player may be silent, ms."""
-    drop: int
-    """How many places a silent player drops; 0 for to the bottom."""
 
 
 class LadderMatch(msgspec.Struct, frozen=True):
@@ -56,7 +40,7 @@ class LadderMatch(msgspec.Struct, frozen=True):
 
 
 def why_not(  # noqa: PLR0911 - each reason is one
-    rules: LadderRules,
+    rules: LadderTerms,
     order: Sequence[int],
     matches: Collection[LadderMatch],
     challenger: int,
@@ -82,8 +66,9 @@ def why_not(  # noqa: PLR0911 - each reason is one
         return SAY("own-most", most=rules.running)
     if _running(matches, challenged) >= rules.running:
         return SAY("other-most", most=rules.running)
-    left = max((one.ended or 0 for one in between), default=now - rules.rest) + rules.rest - now
-    return SAY("rest", days=-(-left // _DAY)) if left > 0 else None
+    rest = rules.rest * DAY
+    left = max((one.ended or 0 for one in between), default=now - rest) + rest - now
+    return SAY("rest", days=-(-left // DAY)) if left > 0 else None
 
 
 def _running(matches: Iterable[LadderMatch], player: int) -> int:
@@ -108,17 +93,17 @@ def after_win(
 
 
 def after_silence(
-    order: Sequence[int], last_seen: Mapping[int, int], rules: LadderRules, now: int
+    order: Sequence[int], last_seen: Mapping[int, int], rules: LadderTerms, now: int
 ) -> list[int]:
     """Return the order after those who have been silent too long have dropped. They keep their order among themselves.
 
-    `last_seen` is when each player moved, challenged or entered last, ms.
+    `last_seen` is when each player was seen last, ms.
     """
     new = list(order)
     lowest = len(order) - 1
     for place in reversed(range(len(order))):
         player = order[place]
-        if now - last_seen[player] >= rules.silence:
+        if now - last_seen[player] >= rules.silence * DAY:
             new.remove(player)
             there = min(place + (rules.drop or len(order)), lowest)
             new.insert(there, player)

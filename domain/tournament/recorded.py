@@ -7,8 +7,11 @@ from domain.tournament.commands import (
     AdjudicateMatches,
     AppointDirectors,
     CancelTournament,
+    ChallengeOnLadder,
     ConfirmPlaces,
     DraftTournament,
+    DropSilent,
+    EndLadder,
     EndRound,
     EnterTournament,
     LeaveTournament,
@@ -24,11 +27,13 @@ from domain.tournament.events import (
     Entered,
     EntryOpened,
     EntryTakenBack,
+    LadderEnded,
     MatchesAdjudicated,
     PlacesConfirmed,
     PlayerWithdrawn,
     ResultsCounted,
     SectionPaired,
+    SilentDropped,
     TournamentCancelled,
     TournamentDrafted,
     TournamentEvent,
@@ -56,6 +61,8 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return [LeaveTournament(), named] if first.account == actor else [named]
         case TournamentStarted():
             return [StartTournament()]
+        case SectionPaired() if actor != SERVER_ACCOUNT:
+            return [ChallengeOnLadder(player=one.first) for one in first.pairings]
         case SectionPaired():
             pairs = PairRound(stage=first.stage, pairings=first.pairings, byes=first.byes)
             return [pairs, PairRound(stage=first.stage)]
@@ -69,6 +76,10 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return [ReportResults(reports=first.reports)]
         case PlayerWithdrawn():
             return [WithdrawPlayer(account=first.account, kind=first.kind, text=first.text)]
+        case SilentDropped():
+            return [DropSilent()]
+        case LadderEnded():
+            return [EndLadder()]
         case PlacesConfirmed():
             return [ConfirmPlaces()]
         case TournamentCancelled():

@@ -24,6 +24,10 @@ SAY: Final = Sentences(
         "qualifiers": "at least one goes on from each section, and at least {least} in all",
         "tie-matches": "a tie has 1 to {most} matches, and up to {most} more if it is drawn",
         "rounds": "a Swiss tournament has {least} to {most} rounds",
+        "ladder-when-full": "a ladder doesn't start when it is full, because players enter while it runs",
+        "ladder-reach": "a challenge goes up to 1 to {reach} places, and a player has 1 to {running} matches at a time",
+        "ladder-rest": "the same two wait up to {most} days after their last match",
+        "ladder-silence": "the silent drop after {least} to {most} days, or never with 0, by up to {drop} places; 0 is to the bottom",
         "start-past": "the start is in the past",
         # who, and when
         "no-tournament": "there is no such tournament",
@@ -45,6 +49,12 @@ SAY: Final = Sentences(
         "rating-high": "this tournament is for players rated {most} or lower; you have {rating}",
         "too-few": "{least} players are needed to start, and {count} have entered",
         "no-robots": "robots can't enter this tournament",
+        # ladders
+        "no-ladder": "this tournament isn't a ladder",
+        "ladder-ended": "the ladder has been ended",
+        "ladder-back": "matches of your earlier entry are still running; you can enter again once they are over",
+        "ladder-full": "the ladder has no room for another player",
+        "none-silent": "nobody has been silent long enough",
         # results
         "no-pairing": "there is no pairing {pairing}",
         "no-round": "round {stage} isn't the one that is played",

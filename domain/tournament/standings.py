@@ -54,9 +54,10 @@ class SectionTable(msgspec.Struct, frozen=True):
     lines: tuple[TableLine, ...]
 
 
-_CANCELLED: Final = "x"
+CANCELLED: Final = "x"
+"""Of a match that counts for nobody."""
 
-_HALVES: Final[Mapping[PairResult | None, tuple[str, str]]] = {
+HALVES: Final[Mapping[PairResult | None, tuple[str, str]]] = {
     None: ("", ""),
     PairResult.FIRST_WON: ("1", "0"),
     PairResult.SECOND_WON: ("0", "1"),
@@ -65,6 +66,7 @@ _HALVES: Final[Mapping[PairResult | None, tuple[str, str]]] = {
     PairResult.SECOND_BY_FORFEIT: ("-", "+"),
     PairResult.BOTH_FORFEITED: ("-", "-"),
 }
+"""How the rows of both players show a result."""
 
 
 def section_table(
@@ -126,7 +128,7 @@ def counted_matches(section: PairedSection, state: TournamentState) -> list[Sche
     """Return the matches that count, with the forfeits of those who have left."""
     place = {player: number for number, player in enumerate(section.players)}
     matches = []
-    for number, pairing in enumerate(section.pairings, section.first):
+    for number, pairing in zip(section.numbers, section.pairings, strict=True):
         result = state.result_of(number)
         known = PairResult(result) if result else None
         one = ScheduledMatch(place[pairing.first], place[pairing.second], known, number)
@@ -143,10 +145,10 @@ def cells_of(section: PairedSection, state: TournamentState) -> dict[int, list[T
     """Return the cells of each player, in the order of the opponents in the section, and of their pairings."""
     cells: dict[int, list[TableCell]] = {player: [] for player in section.players}
     counted = {match.number: match.result for match in counted_matches(section, state)}
-    for number, one in enumerate(section.pairings, section.first):
-        mine = theirs = _CANCELLED
+    for number, one in zip(section.numbers, section.pairings, strict=True):
+        mine = theirs = CANCELLED
         if number in counted:
-            mine, theirs = _HALVES[counted[number]]
+            mine, theirs = HALVES[counted[number]]
         cells[one.first].append(TableCell(number, one.second, first=True, half=mine))
         cells[one.second].append(TableCell(number, one.first, first=False, half=theirs))
     column = {player: number for number, player in enumerate(section.players)}

@@ -105,9 +105,36 @@ class PairedSection(msgspec.Struct, frozen=True, array_like=True):
     """When it was paired, ms."""
 
     @property
-    def numbers(self) -> range:
+    def numbers(self) -> Sequence[int]:
         """The numbers of its pairings."""
         return range(self.first, self.first + len(self.pairings))
+
+
+class LadderPlayer(msgspec.Struct, frozen=True, array_like=True):
+    """A player of a ladder, also one who has left it."""
+
+    seen: int
+    """When the player entered, challenged, or ended a match last, ms; after a drop the time of that."""
+    won: int = 0
+    drawn: int = 0
+    lost: int = 0
+    change: int = 0
+    """How many places the last change was up; below 0, down."""
+    changed: int = 0
+    """When that was, ms; 0 for never."""
+
+
+class LadderStandings(msgspec.Struct, frozen=True, array_like=True):
+    """A ladder that runs, or is over."""
+
+    order: tuple[int, ...]
+    """The numbers of its players, from the top; those who have left are missing."""
+    players: tuple[LadderPlayer, ...]
+    """By number."""
+    ended: dict[int, int] = {}
+    """When each pairing that is over got its first result, or lost a player, ms."""
+    closed: bool = False
+    """Whether the organiser has ended it."""
 
 
 class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -137,6 +164,8 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     """The pairings that were adjudicated. A result that their matches have all the same comes before that."""
     directors: tuple[AccountId, ...] = ()
     """Those who rule beside the organiser."""
+    ladder: LadderStandings | None = None
+    """Of a ladder that has started. Its `sections` and `reports` lack old matches, see `ladder_order`."""
 
     @property
     def exists(self) -> bool:
@@ -161,7 +190,7 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def count(self) -> int:
-        """The number of pairings."""
+        """The number of pairings so far."""
         return self.sections[-1].first + len(self.sections[-1].pairings) if self.sections else 0
 
     def result_of(self, pairing: int) -> str:
@@ -175,7 +204,8 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     def left(self) -> int:
         """How many pairings are still to be played."""
         played = sum(bool(self.result_of(number)) for number in {*self.reports, *self.adjudicated})
-        return self.count - len(self.unfinished) - played
+        held = sum(len(section.pairings) for section in self.sections)
+        return held - len(self.unfinished) - played
 
     @property
     def stage(self) -> int:

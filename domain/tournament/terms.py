@@ -52,6 +52,8 @@ class TournamentForm(StrEnum):
     """Ties, of which the winners go on."""
     SWISS = "swiss"
     """A fixed number of rounds, in each of which players of about the same points meet."""
+    LADDER = "ladder"
+    """Players challenge those above them, and take their places; it has no end of its own."""
 
 
 class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
@@ -119,6 +121,7 @@ FEWEST_TO_START: Final[Mapping[str, int]] = {
     TournamentForm.ROUND_ROBIN: FEWEST_IN_SECTION,
     TournamentForm.KNOCKOUT: 2,
     TournamentForm.SWISS: FEWEST_IN_SECTION,
+    TournamentForm.LADDER: 2,
 }
 """The least players with which a tournament of a form starts."""
 

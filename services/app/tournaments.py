@@ -4,7 +4,7 @@ Each change of a tournament is a command in its inbox, as a move is in that of a
 terms; membership of a club, ratings and sanctions, which it can't know, are looked up here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -20,8 +20,10 @@ from domain.rules import rules_id
 from domain.tournament.commands import (
     AppointDirectors,
     CancelTournament,
+    ChallengeOnLadder,
     ConfirmPlaces,
     DraftTournament,
+    EndLadder,
     EnterTournament,
     LeaveTournament,
     OpenEntry,
@@ -30,7 +32,7 @@ from domain.tournament.commands import (
     WithdrawPlayer,
 )
 from domain.tournament.decide import MOST_DIRECTORS
-from domain.tournament.form_terms import KnockoutTerms, StageTerms, SwissTerms
+from domain.tournament.form_terms import KnockoutTerms, LadderTerms, StageTerms, SwissTerms
 from domain.tournament.forms import check_terms, form_of
 from domain.tournament.standings import SectionTable
 from domain.tournament.state import PairedSection, Phase, TournamentState
@@ -109,6 +111,7 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether those who lose the semifinals play for the third place."""
     rounds: int = USUAL_ROUNDS
     """Rounds of a Swiss tournament."""
+    ladder: LadderTerms = LadderTerms()
     when_full: bool = False
     """Whether it starts when so many have entered."""
     starts: int = 0
@@ -144,7 +147,7 @@ class TournamentView(msgspec.Struct, frozen=True):
     directs: bool
     """Whether the account may rule: as its organiser, a director or an arbiter."""
     entered: bool
-    """Whether the account has entered."""
+    """Whether the account has entered, and has not left a ladder again."""
     waits: bool
     """Whether it waits for room."""
 
@@ -173,6 +176,7 @@ class ListedTournament(msgspec.Struct, frozen=True):
 
 _TIEBREAKS: Final[Mapping[str, tuple[str, ...]]] = {
     TournamentForm.KNOCKOUT: (),
+    TournamentForm.LADDER: (),
     TournamentForm.SWISS: SWISS_TIEBREAKS,
 }
 """The tie-breaks of the forms that have others than the usual ones."""
@@ -209,6 +213,7 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
         else (),
         knockout=KnockoutTerms(plan.extra, plan.third_place) if ties else None,
         swiss=SwissTerms(plan.rounds) if plan.form == TournamentForm.SWISS else None,
+        ladder=plan.ladder if plan.form == TournamentForm.LADDER else None,
     )
     check_terms(found)
     return found
@@ -272,7 +277,10 @@ def enter(app: App, actor: Actor, number: int, robot: str = "") -> Steps[Answere
 
 @course
 def leave(app: App, actor: Actor, number: int, userid: str = "") -> Steps[Answered]:
-    """Take an entry back before the start; the organiser may take back that of `userid`. `not-entered`, `too-late`."""
+    """Take an entry back before the start, or leave a ladder that runs, whose matches go on without a change of places.
+
+    The organiser may take back the entry of `userid` before the start. `not-entered`, `too-late`.
+    """
     account = app.accounts.id_of(userid) if userid else b""
     return (yield from ask(app, actor, number, LeaveTournament(account=account)))
 
@@ -281,6 +289,25 @@ def leave(app: App, actor: Actor, number: int, userid: str = "") -> Steps[Answer
 def start(app: App, actor: Actor, number: int) -> Steps[Answered]:
     """Close the entry, and pair the players, as the organiser; `too-early` with too few players."""
     return (yield from ask(app, actor, number, StartTournament()))
+
+
+@course
+def challenge(app: App, actor: Actor, number: int, userid: str) -> Steps[Answered]:
+    """Challenge a player of a ladder, whose match begins within seconds.
+
+    `against-terms` says why the player can't be challenged; `not-allowed` in another tournament, `too-late`, `sanctioned`.
+    """
+    check_may_start(app, actor.account)
+    state = visible_state(app, actor.account, number)
+    player = state.number_of(app.accounts.id_of(userid))
+    command = ChallengeOnLadder(player=-1 if player is None else player)
+    return (yield from ask(app, actor, number, command))
+
+
+@course
+def end_ladder(app: App, actor: Actor, number: int) -> Steps[Answered]:
+    """End a ladder as its organiser: it is over with its last match. `not-allowed` in another tournament, `too-late`."""
+    return (yield from ask(app, actor, number, EndLadder()))
 
 
 @course
@@ -340,7 +367,7 @@ def leave_all(app: App, account: AccountId) -> None:
     arbiters = [one for one in app.accounts.holders(AccountRole.ARBITER) if one != account]
     commands: list[tuple[TournamentRow, TournamentCommand]] = []
     for row in app.tournaments.of_account(account, PAGE):
-        if row.phase is Phase.ENTRY:
+        if _can_leave(row):
             commands.append((row, LeaveTournament()))
         if row.organiser != account or row.phase in (Phase.CONFIRMED, Phase.CANCELLED):
             continue
@@ -361,6 +388,11 @@ def leave_all(app: App, account: AccountId) -> None:
             for row, command in commands
         ]
     )
+
+
+def _can_leave(row: TournamentRow) -> bool:
+    runs = row.form == TournamentForm.LADDER and row.phase is Phase.RUNNING
+    return runs or row.phase is Phase.ENTRY
 
 
 def change_text(app: App, account: AccountId, number: int, name: str, text: str) -> None:
@@ -424,7 +456,7 @@ def view_of(
         club=club.path if club else "",
         organises=viewer is not None and viewer == state.organiser,
         directs=viewer is not None and (state.directs(viewer) or app.is_arbiter(viewer)),
-        entered=place is not None,
+        entered=place is not None and (state.ladder is None or place in state.ladder.order),
         waits=state.phase is Phase.ENTRY and place is not None and place >= terms.room,
     )
 
@@ -436,13 +468,21 @@ def _section_of(sections: Sequence[PairedSection], player: int | None) -> int:
     return own[-1] if own else last[0]
 
 
-def matches_going_on(app: App, view: TournamentView) -> dict[int, MatchState]:
-    """Return the matches of a view that still count by pairing, read in one round trip; a damaged one is missing."""
+def matches_going_on(
+    app: App, view: TournamentView, some: Collection[int] | None = None
+) -> dict[int, MatchState]:
+    """Return the matches of a view that still count by pairing, read in one round trip; a damaged one is missing.
+
+    Of `some` pairings, or of all.
+    """
     state = view.state
     going = {
         pairing: one.board
         for pairing, one in view.matches.items()
-        if one.board and not state.result_of(pairing) and pairing not in state.unfinished
+        if (some is None or pairing in some)
+        and one.board
+        and not state.result_of(pairing)
+        and pairing not in state.unfinished
     }
     found = {}
     stored = app.store.snapshots([*going.values()])
@@ -483,6 +523,7 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         extra=terms.knockout.extra if terms.knockout else 0,
         third_place=bool(terms.knockout and terms.knockout.third_place),
         rounds=terms.swiss.rounds if terms.swiss else USUAL_ROUNDS,
+        ladder=terms.ladder or LadderTerms(),
         when_full=terms.when_full,
         least_rating=terms.least_rating,
         most_rating=terms.most_rating,

@@ -12,13 +12,16 @@ from domain.match.history import unpack_snapshot
 from domain.match.state import position_of
 from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id
-from domain.tournament.commands import ReportResults
+from domain.tournament.commands import ChallengeOnLadder, ReportResults
+from domain.tournament.form_terms import LadderTerms
+from domain.tournament.ladder_form import reasons
 from domain.tournament.state import MatchReport, TournamentState
 from domain.tournament.swiss_rounds import waits_for_round
 from domain.tournament.terms import TournamentForm
 from infra.projections.tournaments import pair_result
 from services.app import tournaments
-from services.app.play import OutcomeNotDurable, submit
+from services.app.play import Course, OutcomeNotDurable, submit
+from services.app.receipts import Answered
 from services.app.tournaments import TournamentPlan
 from services.demo.community import ARBITER, AccountIds
 from services.demo.past_server import PastApp, Timeline, demo_command_id
@@ -54,15 +57,31 @@ _ROUNDS: Final = TournamentPlan(
     players=8,
     when_full=True,
 )
+_LADDER: Final = TournamentPlan(
+    name="Ladder of the house",
+    text="Newcomers welcome at any time. Challenge somebody above you, and climb.",
+    form=TournamentForm.LADDER,
+    game="goliath",
+    terms=("--days=5",),
+    ladder=LadderTerms(reach=3, running=2, rest=5),
+)
+_CLIMBERS: Final = ("anneke", "bruno", "chidi", "emre", "goran", "lucia", "tomoko", "ulla")
+_NEWCOMER: Final = "viktor"
 _FORMS: Final = (
     (_RUNNING, ("anneke", "bruno", "chidi", "emre", "goran")),
-    (_TIES, ("anneke", "bruno", "chidi", "emre", "goran", "lucia", "tomoko", "ulla")),
+    (_TIES, _CLIMBERS),
     (_ROUNDS, ("viktor", "ulla", "tomoko", "lucia", "goran", "emre", "chidi", "bruno")),
+    (_LADDER, _CLIMBERS),
 )
 """The tournaments that are played, with their players."""
 _BEGAN: Final = 24
 """Days ago."""
-_PACES: Final = {_RUNNING.name: 0.61, _TIES.name: 0.13, _ROUNDS.name: 0.11}
+_PACES: Final = {
+    _RUNNING.name: 0.61,
+    _TIES.name: 0.13,
+    _ROUNDS.name: 0.11,
+    _LADDER.name: 0.17,
+}
 """Days between two moves of the first match of each."""
 
 _OPEN: Final = TournamentPlan(
@@ -83,6 +102,8 @@ def add_tournaments(app: PastApp, timeline: Timeline, now: int, ids: AccountIds)
     began = now - _BEGAN * DAY
     for plan, players in _FORMS:
         timeline.at(began - 3 * DAY, partial(_make, app, ids, plan, players))
+        if plan is _LADDER:
+            timeline.at(began, partial(_climb, app, timeline, now, ids))
         timeline.at(began, partial(_manage, app, timeline, now, ids, plan))
     timeline.at(now - 4 * DAY, partial(_make, app, ids, _OPEN, _ENTERED))
 
@@ -90,15 +111,54 @@ def add_tournaments(app: PastApp, timeline: Timeline, now: int, ids: AccountIds)
 def _make(app: PastApp, ids: AccountIds, plan: TournamentPlan, players: tuple[str, ...]) -> None:
     organiser = ids[ARBITER]
     number = _number(app, ids, plan)
-    for asked in (
+    _submit(
+        app,
         tournaments.draft_tournament(app, app.actor(organiser, plan.name), plan),
         tournaments.open_entry(app, app.actor(organiser, "open"), number),
         *(tournaments.enter(app, app.actor(ids[one], "enter"), number) for one in players),
-    ):
+    )
+
+
+def _submit(app: PastApp, *asked: Course[Answered]) -> None:
+    for one in asked:
         try:
-            submit(app, asked)
+            submit(app, one)
         except OutcomeNotDurable:
             continue  # the demo may run without a disk
+
+
+def _climb(app: PastApp, timeline: Timeline, now: int, ids: AccountIds) -> None:
+    """Start the ladder, and plan a challenge each day and a newcomer in the second week."""
+    number = _number(app, ids, _LADDER)
+    _submit(app, tournaments.start(app, app.actor(ids[ARBITER], "start"), number))
+    enter = tournaments.enter(app, app.actor(ids[_NEWCOMER], "enter"), number)
+    timeline.at(app.now + 9 * DAY, partial(_submit, app, enter))
+    for day in range(_BEGAN):
+        at = app.now + day * DAY + DAY // 4
+        if at < now:
+            timeline.at(at, partial(_challenge, app, number, day))
+
+
+def _challenge(app: PastApp, number: int, day: int) -> None:
+    """Have the first player who can challenge somebody do so, each day from another place on."""
+    app.drain()
+    state = _state(app, number)
+    terms = state.terms
+    assert terms is not None
+    assert terms.ladder is not None
+    assert state.ladder is not None
+    order = state.ladder.order
+    for place in range(len(order)):
+        player = order[(place + 3 * day) % len(order)]
+        whys = reasons(state, terms.ladder, player, reversed(order), app.now)
+        above = [one for one, why in whys.items() if why is None]
+        if above:
+            account = state.entrants[player].account
+            id_ = demo_command_id(account, f"ladder {number} {day}")
+            app.add(
+                CommandEnvelope(number, id_, account, ChallengeOnLadder(player=above[day % 2 - 1]))
+            )
+            return
 
 
 def _number(app: PastApp, ids: AccountIds, plan: TournamentPlan) -> int:

@@ -12,7 +12,7 @@ from domain.clocks.time_control import TimeControl
 from domain.rules import rules_by_id
 from domain.tournament.forms import form_of
 from domain.tournament.standings import TableCell
-from domain.tournament.state import Phase, TournamentState
+from domain.tournament.state import LadderPlayer, Phase, TournamentState
 from domain.tournament.terms import (
     MOST_ENTRANTS,
     ONE_POINT,
@@ -49,6 +49,7 @@ _FORM_NAMES: Final[Mapping[str, str]] = {
     TournamentForm.ROUND_ROBIN: N_("Round robin"),
     TournamentForm.KNOCKOUT: N_("Knockout"),
     TournamentForm.SWISS: N_("Swiss"),
+    TournamentForm.LADDER: N_("Ladder"),
 }
 
 
@@ -115,13 +116,14 @@ def _terms(terms: TournamentTerms, words: Wording, club: str) -> Iterator[str]:
     yield terms_line(terms.clock, words)
     yield _longest(terms.clock, words)
     yield from _FORMS[terms.form](terms, words)
-    win, draw, loss = (points_text(Fraction(one, ONE_POINT), words) for one in terms.points)
-    yield _(
-        "points: %(win)s for a win, %(draw)s for a draw, %(loss)s for a loss",
-        win=win,
-        draw=draw,
-        loss=loss,
-    )
+    if terms.form != TournamentForm.LADDER:
+        win, draw, loss = (points_text(Fraction(one, ONE_POINT), words) for one in terms.points)
+        yield _(
+            "points: %(win)s for a win, %(draw)s for a draw, %(loss)s for a loss",
+            win=win,
+            draw=draw,
+            loss=loss,
+        )
     breaks = ", ".join(tie_break_name(one, words) for one in terms.tiebreaks)
     if breaks:
         yield _("if points are equal: %(tiebreaks)s, in this order", tiebreaks=breaks)
@@ -203,10 +205,77 @@ def side_and_number(cell: TableCell) -> str:
     return f"{'○' if cell.first else '●'}{cell.other + 1}"
 
 
+def _ladder(terms: TournamentTerms, words: Wording) -> Iterator[str]:
+    """Yield whom players challenge, and how places change."""
+    _, ngettext, rules = words.gettext, words.ngettext, terms.ladder
+    assert rules is not None
+    yield ngettext(
+        "ladder: a challenge goes to a player up to %(count)s place above, who has the first move",
+        "ladder: a challenge goes to a player up to %(count)s places above, who has the first move",
+        rules.reach,
+    )
+    yield _("the match of a challenge begins at once, without asking the other")
+    if rules.insertion:
+        yield _("a challenger who wins takes the place, and all between move down one")
+    else:
+        yield _("a challenger who wins changes places with the other")
+    yield ngettext(
+        "a player has up to %(count)s match at a time",
+        "a player has up to %(count)s matches at a time",
+        rules.running,
+    )
+    if rules.rest:
+        yield ngettext(
+            "the same two meet again %(count)s day after their last match at the earliest",
+            "the same two meet again %(count)s days after their last match at the earliest",
+            rules.rest,
+        )
+    if rules.silence and rules.drop:
+        yield ngettext(
+            "who has had no match for %(days)s days drops %(count)s place, but for the first",
+            "who has had no match for %(days)s days drops %(count)s places, but for the first",
+            rules.drop,
+            days=rules.silence,
+        )
+    elif rules.silence:
+        yield _(
+            "who has had no match for %(days)s days drops to the bottom, but for the first",
+            days=rules.silence,
+        )
+    yield _("players enter and leave while it runs; newcomers are at the bottom")
+    yield _("it goes on until its organiser ends it")
+
+
+def record_text(record: LadderPlayer) -> str:
+    """Return how many matches a player has won, drawn and lost, such as `5-1-2`."""
+    return f"{record.won}-{record.drawn}-{record.lost}"
+
+
+def last_change(record: LadderPlayer, words: Wording) -> str:
+    """Return the last change of a player's place with its day; empty if there was none."""
+    if not record.change:
+        return ""
+    day = words.day(record.changed)
+    if record.change > 0:
+        return words.ngettext(
+            "%(count)s place up on %(day)s",
+            "%(count)s places up on %(day)s",
+            record.change,
+            day=day,
+        )
+    return words.ngettext(
+        "%(count)s place down on %(day)s",
+        "%(count)s places down on %(day)s",
+        -record.change,
+        day=day,
+    )
+
+
 _FORMS: Final[Mapping[str, Callable[[TournamentTerms, Wording], Iterator[str]]]] = {
     TournamentForm.ROUND_ROBIN: _round_robin,
     TournamentForm.KNOCKOUT: _knockout,
     TournamentForm.SWISS: _swiss,
+    TournamentForm.LADDER: _ladder,
 }
 
 

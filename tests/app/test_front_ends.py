@@ -248,6 +248,8 @@ USE_CASES: Final[dict[str, Row]] = {
     "tournaments.leave": Row(),
     "tournaments.leave_all": WITHIN,
     "tournaments.start": Row(),
+    "tournaments.challenge": Row(),
+    "tournaments.end_ladder": Row(),
     "tournaments.withdraw": Row(),
     "tournaments.confirm": Row(),
     "tournaments.cancel": Row(),

@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 from redis import Redis
 
+from domain.aggregates import unpack
 from domain.clocks.time_control import DAY
 from domain.game.engine import RobotLevel
 from domain.match.commands import PlayMove
@@ -196,7 +197,7 @@ def test_there_is_a_history_of_months(server, now):
     over = [state for state in states.values() if state.over]
     running = [state for state in states.values() if not state.over]
     assert len(over) > 140
-    assert 25 < len(running) < 50
+    assert 25 < len(running) < 70
     assert {state.rules.partition("/")[0] for state in over} == GAMES
     begun = min(found[0].at for found in server.events.values())
     assert now - begun > 180 * DAY
@@ -430,8 +431,8 @@ def test_recording_needs_no_server(tmp_path, monkeypatch, capsys):
 def test_one_tournament_is_in_full_swing_and_one_is_open_for_entry(server):
     catch_up(server.store, server.client)
     lists = Tournaments(server.client)
-    rows, (entry,) = lists.listed("running", 0, 9), lists.listed("open", 0, 9)
-    running = next(row for row in rows if row.form == "round-robin")
+    forms = {row.form: row for row in lists.listed("running", 0, 9)}
+    running, (entry,) = forms["round-robin"], lists.listed("open", 0, 9)
     assert (running.started, running.pairings, running.entered) == (10, 10, 5)
     over = [bool(one.result) for one in lists.matches(running.number).values()]
     assert any(over)
@@ -452,3 +453,16 @@ def test_a_swiss_tournament_is_in_one_of_its_later_rounds(server):
     assert 4 * (row.stage - 1) <= row.counted < row.pairings
     assert not row.waits
     assert check_match(server.store, row.number).events
+
+
+def test_a_ladder_is_in_full_swing(server):
+    catch_up(server.store, server.client)
+    (row,) = (
+        row for row in Tournaments(server.client).listed("running", 0, 9) if row.form == "ladder"
+    )
+    state = unpack(server.store.snapshots([row.number])[0]).state
+    assert len(state.ladder.order) == 9
+    assert sum(one.won for one in state.ladder.players) > 3
+    assert any(one.change for one in state.ladder.players)
+    assert 2 < state.left < 15
+    assert check_match(server.store, row.number).kind == "tournament"

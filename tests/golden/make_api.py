@@ -141,6 +141,7 @@ def exchange(api: Api) -> dict[str, dict[str, Any]]:
     _meet(said, alice, bob)
     _moderate(said, bob)
     _compete(said, alice, bob)
+    _climb(said, alice, bob)
     _look(said, alice, bob)
     _reveal(said, alice, bob)
     _administer(said)
@@ -424,6 +425,22 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("show_trf", number=swiss)
     other = alice.post("/api/tournaments", cup).json()["board"]
     said.call("cancel_tournament", alice, number=other)
+
+
+def _climb(said: Exchange, alice: Player, bob: Player) -> None:
+    """Start a ladder of two, and end it after a challenge."""
+    parts = said.api.parts
+    plan = {"name": "Ladder", "game": "goliath", "form": "ladder", "terms": ["--days=3"]}
+    number = alice.post("/api/tournaments", plan).json()["board"]
+    assert alice.post(f"/api/tournaments/{number}/open").is_success
+    players = {parts.accounts.id_of(one.name): one for one in (alice, bob)}
+    for one in players.values():
+        assert one.post(f"/api/tournaments/{number}/entry", {"robot": ""}).is_success
+    assert alice.post(f"/api/tournaments/{number}/start").is_success
+    first, second = view_of(parts, None, number).players
+    dare = {"userid": players[first].name}
+    said.call("challenge_on_ladder", players[second], dare, number=number)
+    said.call("end_ladder", alice, number=number)
 
 
 _TEXT_OF_CUP = {"name": "Spring Cup", "text": "For *everybody*, by the rules of the club."}

@@ -38,7 +38,10 @@ from domain.tournament.commands import (
     AdjudicateMatches,
     AppointDirectors,
     CancelTournament,
+    ChallengeOnLadder,
     ConfirmPlaces,
+    DropSilent,
+    EndLadder,
     EndRound,
     EnterTournament,
     LeaveTournament,
@@ -46,7 +49,7 @@ from domain.tournament.commands import (
     StartTournament,
     WithdrawPlayer,
 )
-from domain.tournament.form_terms import KnockoutTerms, SwissTerms
+from domain.tournament.form_terms import KnockoutTerms, LadderTerms, SwissTerms
 from domain.tournament.state import AdjudicatedPairing, Pairing
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2
 from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament
@@ -313,6 +316,22 @@ def knockout():
     return found
 
 
+def ladder():
+    """A ladder: a challenge that is won, a newcomer, a leaver, players who drop for silence, and its end."""
+    found = Tournament()
+    found.draft(form="ladder", section=0, capacity=0, when_full=False, ladder=LadderTerms())
+    found.enter(3)
+    found.do(ORGANISER, StartTournament())
+    found.do(PLAYERS[0], ChallengeOnLadder(player=1))
+    found.report("0-1")
+    found.do(PLAYERS[3], EnterTournament(rating=1_400))
+    found.do(PLAYERS[1], LeaveTournament())
+    found.wait(60)
+    found.do(SERVER_ACCOUNT, DropSilent())
+    found.do(ORGANISER, EndLadder(), ConfirmPlaces())
+    return found
+
+
 MATCHES = {
     "agreed": agreed,
     "dealt": dealt,
@@ -359,6 +378,7 @@ def swiss():
 TOURNAMENTS = {
     "cancelled tournament": cancelled,
     "knockout": knockout,
+    "ladder": ladder,
     "left tournament": left,
     "swiss": swiss,
     "tournament": tournament,

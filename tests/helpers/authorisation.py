@@ -90,6 +90,8 @@ TABLE = {
     "enter_tournament": OWN_TO_PLAY,
     "leave_tournament": ("unauthorized", "not-entered", "not-entered", "missing-scope"),
     "start_tournament": OF_THE_ORGANISER,
+    "challenge_on_ladder": ("unauthorized", "not-allowed", "not-allowed", "missing-scope"),
+    "end_ladder": OF_THE_ORGANISER,
     "withdraw_player": OF_THE_ORGANISER,
     "confirm_places": OF_THE_ORGANISER,
     "cancel_tournament": OF_THE_ORGANISER,

@@ -41,8 +41,11 @@ from domain.tournament.commands import (
     AdjudicateMatches,
     AppointDirectors,
     CancelTournament,
+    ChallengeOnLadder,
     ConfirmPlaces,
     DraftTournament,
+    DropSilent,
+    EndLadder,
     EndRound,
     EnterTournament,
     LeaveTournament,
@@ -188,6 +191,9 @@ OF_TOURNAMENTS: Final[dict[type, Command]] = {
     AdjudicateMatches: AdjudicateMatches(results=(AdjudicatedPairing(0, "1/2"),), text=bytes(32)),
     EndRound: EndRound(stage=1),
     PairRound: PairRound(stage=1),
+    ChallengeOnLadder: ChallengeOnLadder(player=0),
+    DropSilent: DropSilent(),
+    EndLadder: EndLadder(),
     CancelTournament: CancelTournament(),
 }
 

@@ -90,6 +90,15 @@ class Tournament:
         assert isinstance(found, Rejection), found
         return Code(found.code), str(found.text)
 
+    @property
+    def seconds(self) -> int:
+        """When the last command came in, seconds after the beginning."""
+        return self._taken
+
+    def wait(self, days: int) -> None:
+        """Let days pass before the next command."""
+        self._taken += days * 86_400
+
     def draft(self, **changes: object) -> None:
         """Make it and open it."""
         self.do(ORGANISER, DraftTournament(terms=terms_of_three(**changes)), OpenEntry())

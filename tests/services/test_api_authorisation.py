@@ -101,6 +101,7 @@ def new_world(api: Api) -> World:
         "change_password": {"old": PASSWORD, "new": "another-one"},
         "delete_account": {"password": PASSWORD},
         "do_line": f"pow2 show {board}",
+        "challenge_on_ladder": {"userid": alice.name},
     }
     return World(alice, bob, board, names, bodies)
 
@@ -281,6 +282,10 @@ LINES = {
     ),
     (*GUESSED, "not-an-organiser", "already-started"): ("tournament open {number} {name} {password}",),
     (*GUESSED, "not-an-organiser", "too-early"): ("tournament start {number} {name} {password}",),
+    (*GUESSED, "not-an-organiser", "not-allowed"): ("tournament end {number} {name} {password}",),
+    (*GUESSED, "not-allowed", "not-allowed"): (
+        "tournament challenge {number} {name} {password} {other}",
+    ),
     (*GUESSED, "not-an-organiser", "ok"): ("tournament cancel {number} {name} {password}",),
     (*GUESSED, "not-an-organiser", "not-started"): (
         "tournament confirm {number} {name} {password}",

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
 from infra.people.clubs import ClubAudience
+from services.app.tournaments import leave_all
 from tests.helpers.api import Api, Player, code_of, until
 from workers.tournament_manager import TournamentManager
 
@@ -329,3 +330,50 @@ def test_a_swiss_tournament_has_its_terms_byes_and_a_report(api: Api) -> None:
     assert report.text.count("\n001 ") == 3
     refused = api.player().post("/api/tournaments", {**CUP, "form": "swiss", "rounds": 99})
     assert code_of(refused) == "bad-option"
+
+
+def test_a_ladder_has_its_order_and_says_why_nobody_can_be_challenged(api: Api) -> None:
+    players = api.players(3)
+    rules = {"reach": 1, "running": 1, "rest": 5, "insertion": False, "silence": 0, "drop": 2}
+    number = made(players[0], form="ladder", ladder=rules)
+    enter(number, *players)
+    assert players[0].post(f"/api/tournaments/{number}/start").is_success
+    first, second, third = players  # of equal ratings, in the order of their entry
+    found = shown(api, number, third)
+    assert found["terms"]["ladder"] == rules
+    assert found["ladder"]["closed"] is False
+    assert [(one["player"], one["challenge"]) for one in found["ladder"]["order"]] == [
+        (0, False),
+        (1, True),
+        (2, False),
+    ]
+    whys = [one["why_not"] for one in found["ladder"]["order"]]
+    assert whys[0].startswith("only players up to 1 place above")
+    assert whys[1:] == [None, None]
+    path = f"/api/tournaments/{number}/challenges"
+    assert third.post(path, {"userid": second.name}).is_success
+    assert code_of(second.post(path, {"userid": first.name})) == "against-terms"
+    assert code_of(third.post(path, {"userid": "nobody-here"})) == "unknown-user"
+    turn(api)
+    until(lambda: len(api.parts.tournaments.matches(number)) == 1)
+    found = shown(api, number)
+    (section,) = found["sections"]
+    (pairing,) = section["pairings"]
+    assert (pairing["first"], pairing["second"]) == (1, 2)
+    assert pairing["board"]
+    assert [one["running"] for one in found["ladder"]["order"]] == [[], [0], [0]]
+    assert code_of(second.post(f"/api/tournaments/{number}/end")) == "not-an-organiser"
+    assert first.post(f"/api/tournaments/{number}/end").is_success
+    assert shown(api, number)["ladder"]["closed"] is True
+    assert code_of(third.post(path, {"userid": second.name})) == "too-late"
+
+
+def test_an_account_that_is_deleted_leaves_its_ladders(api: Api) -> None:
+    players = api.players(3)
+    number = made(players[0], form="ladder")
+    enter(number, *players)
+    assert players[0].post(f"/api/tournaments/{number}/start").is_success
+    api.caught_up()
+    leave_all(api.parts, players[2].account)
+    until(lambda: len(shown(api, number)["ladder"]["order"]) == 2)
+    assert [one["player"] for one in shown(api, number)["ladder"]["order"]] == [0, 1]

@@ -317,3 +317,78 @@ def test_a_swiss_tournament_is_typed_and_shows_its_rounds(hall: Hall) -> None:
     assert all(len(row.split()) == 6 for row in table[1:])
     assert hall.refused(CUP.replace("--full", "--swiss=x"))[0] == Code.BAD_OPTION
     assert "2 to 15 rounds" in hall.refused(CUP.replace("--full", "--swiss=1"))[1]
+
+
+LADDER = "tournament new alice mad-hatter goliath --ladder=1,2,7 --days=3 Club ladder"
+
+
+def climb(hall: Hall) -> None:
+    """Start a ladder of alice, bob and carol, in this order."""
+    hall.cup(LADDER)
+    hall.enter(*THREE)
+    hall.accepted("tournament start 1 alice mad-hatter")
+
+
+def test_a_ladder_is_typed_and_says_whom_a_player_can_challenge(hall: Hall) -> None:
+    climb(hall)
+    shown = hall.accepted(f"tournament 1 carol {PASSWORDS['carol']}")
+    assert "a challenge goes to a player up to 1 place above, who has the first move" in shown
+    assert "the same two meet again 7 days after their last match at the earliest" in shown
+    assert shown.rpartition("\n\n")[2].splitlines() == [
+        "  1  alice    0-0-0  only players up to 1 place above can be challenged, and this is 2 places above",
+        "  2  bob      0-0-0  you can challenge this player",
+        "  3  carol    0-0-0",
+    ]
+    line = f"tournament challenge 1 carol {PASSWORDS['carol']}"
+    code, why = hall.refused(f"{line} alice")
+    assert (code, "up to 1 place above" in why) == (Code.AGAINST_TERMS, True)
+    said = hall.accepted(f"{line} bob")
+    assert said == "you have challenged bob in tournament 1; the match begins now"
+    hall.run_manager()
+    hall.lose("bob")
+    hall.run_manager()
+    rows = hall.accepted("tournament 1").rpartition("\n\n")[2].splitlines()
+    assert rows == ["  1  alice    0-0-0", "  2  carol    1-0-0", "  3  bob      0-0-1"]
+    shown = hall.accepted("tournament 1 bob yes-we-can")
+    assert "too recent; the next is possible in 7 days" in shown
+
+
+def test_a_ladder_is_left_entered_again_and_ended(hall: Hall) -> None:
+    climb(hall)
+    hall.accepted("tournament leave 1 bob yes-we-can")
+    assert "you have entered" not in hall.accepted("tournament 1 bob yes-we-can")
+    hall.accepted("tournament enter 1 bob yes-we-can")
+    rows = hall.accepted("tournament 1").rpartition("\n\n")[2].splitlines()
+    assert [row.split()[1] for row in rows] == ["alice", "carol", "bob"]
+    assert hall.refused("tournament end 1 bob yes-we-can")[0] == Code.NOT_AN_ORGANISER
+    said = hall.accepted("tournament end 1 alice mad-hatter")
+    assert said == "ladder 1 is over with its last match"
+    assert "can challenge" not in hall.accepted("tournament 1 bob yes-we-can")
+    hall.accepted("tournament confirm 1 alice mad-hatter")
+
+
+@pytest.mark.parametrize(
+    ("flag", "said"),
+    [
+        ("--ladder", "a challenger who wins takes the place, and all between move down one"),
+        ("--ladder=swap", "a challenger who wins changes places with the other"),
+        ("--ladder=9,4,0,0,2,swap", "a player has up to 4 matches at a time"),
+        ("--ladder=9,4,0,30,0", "who has had no match for 30 days drops to the bottom"),
+        ("--ladder=9,4,0,30,2", "who has had no match for 30 days drops 2 places"),
+    ],
+)
+def test_the_rules_of_a_ladder_are_typed(hall: Hall, flag: str, said: str) -> None:
+    hall.cup(LADDER.replace("--ladder=1,2,7", flag))
+    assert said in hall.accepted("tournament 1")
+
+
+@pytest.mark.parametrize("flag", ["--ladder=", "--ladder=3,x", "--ladder=swap,3", "--ladder=0"])
+def test_a_ladder_that_cannot_be_is_refused(hall: Hall, flag: str) -> None:
+    assert hall.refused(LADDER.replace("--ladder=1,2,7", flag))[0] == Code.BAD_OPTION
+
+
+def test_only_a_ladder_has_challenges(hall: Hall) -> None:
+    hall.cup()
+    hall.enter("bob")
+    refused = hall.refused("tournament challenge 1 bob yes-we-can alice")
+    assert refused == (Code.NOT_ALLOWED, "this tournament isn't a ladder")

@@ -477,3 +477,111 @@ def test_rounds_that_cannot_be_are_said_at_their_field(come: Come, api: Api) -> 
     assert 'id="wrong-rounds"' in answer.text
     answer = host.send("/tournaments/new", {**wrong, "rounds": "7"}, on="/tournaments/new")
     assert "8 to 200 players" in answer.text
+
+
+LADDER = {
+    "form": "ladder",
+    "players": "",
+    "start": "organiser",
+    "reach": "1",
+    "running": "2",
+    "rest": "14",
+    "silence": "60",
+    "drop": "5",
+}
+
+
+def climbing(api: Api, come: Come, count: int = 3) -> tuple[str, list[Player]]:
+    """Start a ladder; return its page and its players, from the top, of whom the first organises it."""
+    players = api.players(count)
+    page = opened(come(players[0]), **LADDER)
+    for player in players:
+        act(come(player), page, "enter")
+    act(come(players[0]), page, "start")
+    api.caught_up()
+    return page, players
+
+
+def reasons(shown: str) -> list[str]:
+    """What each row says of a challenge: the words of its button, or why not."""
+    cells = re.findall(r'<td class="dare">(.*?)</td>', shown)
+    return [re.sub(r"<span.*?</span>|<[^>]+>", "", one) for one in cells]
+
+
+def test_a_ladder_has_a_button_at_who_can_be_challenged_and_the_reason_at_the_others(
+    api: Api, come: Come
+) -> None:
+    page, players = climbing(api, come)
+    last = come(players[2])
+    shown = last.page(page)
+    order = re.findall(r'<span class="place">(\d)</span> .*?/players/(\w+)"', shown)
+    assert order == [(str(n), player.name) for n, player in enumerate(players, 1)]
+    assert reasons(shown) == [
+        "Only players up to 1 place above can be challenged, and this is 2 places above.",
+        "Challenge",
+        "",
+    ]
+    assert reasons(come(players[1]).page(page))[2] == "Only players above can be challenged."
+    assert reasons(come(api.player()).page(page)) == []
+    shown = act(last, page, "challenge", players[1].name)
+    assert reasons(shown)[1] == "A match of these two is running on the ladder already."
+    managed(api, page, lambda matches: len(matches) == 1)
+    shown = last.page(page)
+    assert re.search(r'data-boards="\d+:\d+"', shown)
+    assert shown.count(">#0</span>") == 2  # the match stands at both
+    resign_all(api, page, players[1])
+    managed(api, page, lambda some: all(one.counted for one in some.values()))
+    shown = last.page(page)
+    assert "▲ 1" in shown
+    assert "1 place up on" in shown
+    assert '<td class="number">1-0-0</td>' in shown
+    late = last.send(f"{page}/act", {"do": "challenge", "userid": players[0].name}, on=page)
+    assert late.status_code == 303
+    again = last.send(f"{page}/act", {"do": "challenge", "userid": players[1].name}, on=page)
+    assert again.status_code == 403
+    assert "Only players above can be challenged." in again.text
+
+
+def test_a_ladder_is_entered_left_and_ended_while_it_runs(api: Api, come: Come) -> None:
+    page, players = climbing(api, come, 2)
+    newcomer = api.player()
+    assert "Log in to enter" in come().page(page)
+    assert "You begin at the bottom." in come(newcomer).page(page)
+    shown = act(come(newcomer), page, "enter")
+    assert "Leave the ladder" in shown
+    shown = act(come(newcomer), page, "leave")
+    assert "You begin at the bottom." in shown
+    assert "End the ladder" not in shown
+    shown = act(come(players[0]), page, "end")
+    assert "Confirm the places" in shown
+    assert "You begin at the bottom." not in come(newcomer).page(page)
+    again = come(newcomer).send(f"{page}/act", {"do": "enter"}, on=page)
+    assert (again.status_code, "The ladder has been ended." in again.text) == (409, True)
+    done = act(come(players[0]), page, "confirm")
+    assert "Over, the places are confirmed." in done
+    rows = list(csv.DictReader(io.StringIO(come().page(f"{page}/table.csv"))))
+    assert [(row["place"], row["player"]) for row in rows] == [
+        (str(n), player.name) for n, player in enumerate(players, 1)
+    ]
+
+
+def test_a_form_for_a_ladder_is_read_and_filled_in_again(api: Api, come: Come) -> None:
+    host = come(api.player())
+    page = made(host, **{**LADDER, "start": "full", "swap": "on", "reach": "7"})
+    shown = host.page(page)
+    assert "A challenge goes to a player up to 7 places above" in shown.replace("Ladder: a", "A")
+    assert "A challenger who wins changes places with the other." in shown
+    assert "Its organiser starts it." in shown
+    again = host.page(f"/tournaments/new?like={number_of(page)}")
+    assert re.search(r'name="reach"[^>]*value="7"', again)
+    assert re.search(r'name="swap"[^>]*checked', again)
+    wrong = host.send("/tournaments/new", {**PLAN, **LADDER, "drop": "many"}, on="/tournaments/new")
+    assert (wrong.status_code, 'id="wrong-drop"' in wrong.text) == (422, True)
+
+
+def test_a_long_ladder_has_pages(api: Api, come: Come) -> None:
+    page, players = climbing(api, come)
+    beyond = come(players[0]).page(f"{page}?page=2")
+    assert "none of 3 from here on" in beyond
+    assert reasons(beyond) == []
+    assert 'hx-get="' + page + '?page=2"' in beyond

@@ -9,12 +9,14 @@ from typing import Any, Final
 from domain.errors import Code, Refusal
 from domain.records import AccountId
 from domain.tournament.bracket import PlayedTie, rounds_of
+from domain.tournament.form_terms import LadderTerms
 from domain.tournament.standings import SectionTable, TableCell, TableLine
 from domain.tournament.swiss_rounds import cells_by_round
 from domain.tournament.terms import TournamentForm
 from domain.tournament.withdrawals import WithdrawalKind
 from infra.languages.wording import N_, Wording
 from services.app import tournaments as use_cases
+from services.app.ladders import ladder_lines
 from services.app.names import names_of
 from services.app.play import Course
 from services.app.receipts import Answered
@@ -31,6 +33,7 @@ from services.words.tournaments import (
     phase_name,
     points_text,
     progress,
+    record_text,
     round_name,
     side_and_number,
     start_sentence,
@@ -52,7 +55,17 @@ _SWITCHES: Final[Mapping[str, str]] = {
     "--robots": "robots",
 }
 _OWN_FLAGS: Final = frozenset(
-    {*_NUMBERS, *_SWITCHES, "--start", "--rating", "--club", "--knockout", "--stages", "--swiss"}
+    {
+        *_NUMBERS,
+        *_SWITCHES,
+        "--start",
+        "--rating",
+        "--club",
+        "--knockout",
+        "--stages",
+        "--swiss",
+        "--ladder",
+    }
 )
 """The flags of a tournament itself; all others are the time control's and the game's."""
 
@@ -62,6 +75,7 @@ _SELF: Final = "*"
 
 _NUMBER: Final = re.compile(r"[0-9]{1,6}")
 _STAGE: Final = re.compile(r"([0-9]{1,4})/([0-9]{1,4})/([0-9]{1,4})")
+_LADDER: Final = re.compile(r"swap|[0-9]{1,4}(,[0-9]{1,4}){0,4}(,swap)?")
 _BAND: Final = re.compile(r"(?=.*[0-9])([0-9]{0,4})-([0-9]{0,4})")
 _DATE_FORMS: Final = ("%Y-%m-%d", "%Y-%m-%dT%H:%M")
 
@@ -113,6 +127,8 @@ def _players(call: Invocation, view: TournamentView) -> list[str]:
     if not view.tables:
         return ["\n".join(_entrant_lines(view, names, words))]
     shown = [names[account] for account in view.players]
+    if view.state.ladder is not None:
+        return ["\n".join(_ladder_rows(call, view, shown))]
     if view.terms.form == TournamentForm.KNOCKOUT:
         (table,) = view.tables
         return ["\n".join(_place_lines(table, shown, words)), *_round_lines(view, shown, words)]
@@ -125,6 +141,24 @@ def _players(call: Invocation, view: TournamentView) -> list[str]:
         )
         for n, table in enumerate(view.tables, 1)
     ]
+
+
+def _ladder_rows(call: Invocation, view: TournamentView, names: Sequence[str]) -> Iterator[str]:
+    """Yield the players of a ladder by place: record, matches that run, and whether the sender may challenge them."""
+    words, viewer = call.words, call.identity.account if call.identity else None
+    lines = ladder_lines(view, viewer, call.app.store.now())
+    width = max((len(names[line.player]) for line in lines), default=0)
+    for line in lines:
+        said = []
+        if line.running:
+            count = len(line.running)
+            said.append(words.ngettext("%(count)s match runs", "%(count)s matches run", count))
+        if line.possible:
+            said.append(words.gettext("you can challenge this player"))
+        elif line.why_not:
+            said.append(line.why_not.in_language(words))
+        row = f"{line.place:>3}  {names[line.player]:{width}} {record_text(line.record):>8}  {'; '.join(said)}"
+        yield row.rstrip()
 
 
 def _place_lines(table: SectionTable, names: Sequence[str], words: Wording) -> Iterator[str]:
@@ -265,6 +299,7 @@ _FORMS_OF_FLAGS: Final[Mapping[str, str]] = {
     "--knockout": "--knockout, --knockout=2",
     "--round": "--round=30",
     "--swiss": "--swiss=5",
+    "--ladder": "--ladder, --ladder=3,2, --ladder=3,2,14,60,5,swap",
     "--stages": "--stages=2/6/6, --stages=2/9/5,1/3/3",
     "--start": "--start=2030-12-24 (UTC), --start=2030-12-24T18:00",
     "--rating": "--rating=1200-1600, --rating=1200-, --rating=-1600",
@@ -289,10 +324,21 @@ def _fields_of(name: str, value: str | None) -> dict[str, Any] | None:
         found = {"form": TournamentForm.KNOCKOUT, "matches": int(value or 1)}
     elif value and name == "--swiss" and _NUMBER.fullmatch(value):
         found = {"form": TournamentForm.SWISS, "rounds": int(value)}
+    elif name == "--ladder" and (value is None or _LADDER.fullmatch(value.lower())):
+        found = {"form": TournamentForm.LADDER, "ladder": _ladder(value or "")}
     elif value and name == "--stages" and all(map(_STAGE.fullmatch, value.split(","))):
         stages = [NextStage(*map(int, one.split("/"))) for one in value.split(",")]
         found = {"stages": stages}
     return found
+
+
+def _ladder(text: str) -> LadderTerms:
+    """Return the rules of a ladder: its numbers, then whether the two swap; those that are missing are the usual."""
+    *numbers, last = text.lower().split(",")
+    given = [*numbers, *([] if last in ("", "swap") else [last])]
+    names = ("reach", "running", "rest", "silence", "drop")
+    values = dict(zip(names, map(int, given), strict=False))
+    return LadderTerms(**values, insertion=last != "swap")
 
 
 def _moment(text: str) -> int | None:
@@ -333,6 +379,20 @@ def start(call: Invocation) -> Answer:
     """Close the entry, and start the matches."""
     asked = use_cases.start(call.app, call.actor, _number(call))
     return _deliver(call, asked, N_("tournament %(number)s has started; its matches begin now"))
+
+
+def challenge(call: Invocation) -> Answer:
+    """Challenge a player of a ladder."""
+    player = _other(call)
+    asked = use_cases.challenge(call.app, call.actor, _number(call), player)
+    said = N_("you have challenged %(player)s in tournament %(number)s; the match begins now")
+    return _deliver(call, asked, said, player=player.lower())
+
+
+def end(call: Invocation) -> Answer:
+    """End a ladder."""
+    asked = use_cases.end_ladder(call.app, call.actor, _number(call))
+    return _deliver(call, asked, N_("ladder %(number)s is over with its last match"))
 
 
 def withdraw(call: Invocation) -> Answer:
@@ -403,7 +463,7 @@ FORMS: Final = (
     signed(
         "tournament_new",
         "tournament new",
-        f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--swiss=ROUNDS] [--round=DAYS] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] "
+        f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--swiss=ROUNDS] [--ladder[=N,...]] [--round=DAYS] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] "
         "[--club=CLUB] [--robots] [--option ...] NAME",
         N_("make a tournament; -options are the game's, the last --options the time control's"),
         new,
@@ -426,7 +486,9 @@ FORMS: Final = (
         "tournament_leave",
         "tournament leave",
         f"NUMBER {OWN} [userid]",
-        N_("take your entry back before the start, or another's in your own tournament"),
+        N_(
+            "take your entry back before the start, or another's in your own tournament, or leave a ladder"
+        ),
         leave,
     ),
     signed(
@@ -435,6 +497,20 @@ FORMS: Final = (
         f"NUMBER {OWN}",
         N_("close the entry to your tournament, and start its matches"),
         start,
+    ),
+    signed(
+        "tournament_challenge",
+        "tournament challenge",
+        f"NUMBER {OWN} userid",
+        N_("challenge a player of a ladder; the match begins at once"),
+        challenge,
+    ),
+    signed(
+        "tournament_end",
+        "tournament end",
+        f"NUMBER {OWN}",
+        N_("end your ladder: nobody can challenge any more"),
+        end,
     ),
     signed(
         "tournament_withdraw",

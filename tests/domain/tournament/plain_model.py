@@ -186,3 +186,104 @@ def plain_knockout(players, meets):
         groups.insert(0, sorted(lost))
         field = winners
     return [field, *groups]
+
+
+class PlainLadder:
+    """A ladder of names, with times in seconds; written from docs/tournaments.md."""
+
+    def __init__(self, names, rules, now):
+        self.order = list(names)
+        self.reach, self.running, self.rest = (
+            rules["reach"],
+            rules["running"],
+            rules["rest"] * 86_400,
+        )
+        self.insertion, self.drop = rules["insertion"], rules["drop"]
+        self.silence = rules["silence"] * 86_400
+        self.games = []
+        self.quiet = dict.fromkeys(names, now)
+        self.out = set()
+        self.ended = False
+
+    def live(self, name):
+        return [g for g in self.games if name in (g["below"], g["above"]) and g["live"]]
+
+    def may_challenge(self, below, above, now):
+        if self.ended or below not in self.order or above not in self.order:
+            return False
+        gap = self.order.index(below) - self.order.index(above)
+        if not 0 < gap <= self.reach:
+            return False
+        if max(len(self.live(below)), len(self.live(above))) >= self.running:
+            return False
+        same = [g for g in self.games if {g["below"], g["above"]} == {below, above}]
+        return all(not g["live"] and now - g["ended"] >= self.rest for g in same)
+
+    def challenge(self, below, above):
+        game = {"below": below, "above": above, "live": True, "result": "", "ended": None}
+        self.games.append(game | {"void": False})
+
+    def result(self, number, result, now):
+        """The first result of a game moves places; any later one only says who won."""
+        game = self.games[number]
+        if game["void"]:
+            return
+        game["result"], game["live"] = result, not result
+        if not result or game["ended"] is not None:
+            return
+        game["ended"] = now
+        below, above = game["below"], game["above"]
+        self.quiet[below] = self.quiet[above] = now
+        if result not in ("0-1", "-+") or not {below, above} <= set(self.order):
+            return
+        low, high = self.order.index(below), self.order.index(above)
+        if low > high:
+            if self.insertion:
+                self.order = [n for n in self.order if n != below]
+                self.order.insert(high, below)
+            else:
+                self.order[low], self.order[high] = above, below
+
+    def enter(self, name, now):
+        free = name not in self.order and name not in self.out and not self.live(name)
+        if self.ended or not free:
+            return False
+        self.order.append(name)
+        self.quiet[name] = now
+        return True
+
+    def leave(self, name):
+        self.order = [n for n in self.order if n != name]
+
+    def take_out(self, name, now):
+        self.leave(name)
+        self.out.add(name)
+        for game in self.live(name):
+            game.update(live=False, void=True)
+            if game["ended"] is None:
+                game["ended"] = now
+                self.quiet[game["below"]] = self.quiet[game["above"]] = now
+
+    def drop_silent(self, now):
+        """The lowest of the silent drops first, and no silent player passes another."""
+        late = [
+            n for n in self.order[1:] if not self.live(n) and now - self.quiet[n] >= self.silence
+        ]
+        floor = len(self.order) - 1
+        for name in reversed(late):
+            here = self.order.index(name)
+            there = floor if not self.drop else min(here + self.drop, floor)
+            self.order.remove(name)
+            self.order.insert(there, name)
+            self.quiet[name] = now
+            floor = there - 1
+        return late
+
+    def record(self, name):
+        """Won, drawn and lost."""
+        counts = [0, 0, 0]
+        for game in self.games:
+            if game["result"] and not game["void"] and name in (game["below"], game["above"]):
+                letters = LETTERS[game["result"]]
+                counts["wdl".index(letters[0 if name == game["above"] else 1])] += 1
+        return tuple(counts)

@@ -5,10 +5,11 @@ import random
 import pytest
 
 from domain.clocks.time_control import DAY
-from domain.tournament.ladder import LadderMatch, LadderRules, after_silence, after_win, why_not
+from domain.tournament.form_terms import LadderTerms
+from domain.tournament.ladder import LadderMatch, after_silence, after_win, why_not
 from infra.languages.wording import wording
 
-RULES = LadderRules(reach=2, running=2, rest=7 * DAY, insertion=True, silence=30 * DAY, drop=2)
+RULES = LadderTerms(reach=2, running=2, rest=7, insertion=True, silence=30, drop=2)
 ORDER = [5, 3, 8, 1, 7, 2]
 NOW = 1_000 * DAY
 
@@ -63,7 +64,7 @@ def test_matches_that_run_are_counted_on_both_sides():
         "this player has 2 matches running, the most that the ladder allows",
         "dieser Spieler spielt schon 2 Partien in der Rangliste; mehr sind nicht erlaubt",
     )
-    three = LadderRules(reach=2, running=3, rest=0, insertion=True, silence=DAY, drop=0)
+    three = LadderTerms(reach=2, running=3, rest=0, insertion=True, silence=1, drop=0)
     assert reasons(2, 1, *running, rules=three) is None
 
 
@@ -115,7 +116,7 @@ def test_the_silent_drop_some_places_or_to_the_bottom():
     silent = seen | {3: NOW - 30 * DAY}
     assert after_silence(ORDER, silent, RULES, NOW) == [5, 8, 1, 3, 7, 2]
     assert after_silence(ORDER, seen | {3: NOW - 30 * DAY + 1}, RULES, NOW) == ORDER
-    bottom = LadderRules(reach=2, running=2, rest=0, insertion=True, silence=30 * DAY, drop=0)
+    bottom = LadderTerms(reach=2, running=2, rest=0, insertion=True, silence=30, drop=0)
     assert after_silence(ORDER, silent | {8: 0}, bottom, NOW) == [5, 1, 7, 2, 3, 8]
     assert after_silence(ORDER, silent | {2: 0, 7: 0}, RULES, NOW) == [5, 8, 1, 3, 7, 2]
 
@@ -125,7 +126,7 @@ def test_the_silent_keep_their_order_and_none_of_the_others_drops():
     for _ in range(500):
         order = chance.sample(range(30), chance.randrange(1, 12))
         seen = {player: NOW - chance.choice([0, 40]) * DAY for player in order}
-        rules = LadderRules(2, 2, 0, chance.random() < 0.5, 30 * DAY, chance.randrange(4))
+        rules = LadderTerms(2, 2, 0, chance.random() < 0.5, 30, chance.randrange(4))
         new = after_silence(order, seen, rules, NOW)
         assert sorted(new) == sorted(order)
         for silent in (True, False):

@@ -10,6 +10,7 @@ from litestar.params import JSONBody, PathParameter, QueryParameter
 from domain.clocks.time_control import write_time_control
 from domain.errors import Code
 from domain.records import AccountId
+from domain.tournament.form_terms import LadderTerms
 from domain.tournament.standings import TableLine
 from domain.tournament.state import PairedSection
 from domain.tournament.terms import ONE_POINT, TournamentForm, TournamentTerms
@@ -24,6 +25,7 @@ from services.app.tournaments import ListedTournament, NextStage, TournamentPlan
 from services.http.api.auth import AnyRequest, Context, Own, viewer_of
 from services.http.api.bodies import TEXT, RequestBody, Sender
 from services.http.api.declared import ANYBODY, COMMAND_ERRORS, ApiRoutes, refuses
+from services.http.api.ladders import LadderChallenge, LadderRules, TournamentLadder, shown_ladder
 from services.http.api.routes.start import Words
 from services.words.agreements import described
 from services.words.trf import trf_of
@@ -89,6 +91,7 @@ class NewTournament(RequestBody, frozen=True):
     """Rounds of a Swiss tournament."""
     days: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     """Days after which what is not over in a round or stage is drawn; 0 for no end but that of its matches."""
+    ladder: LadderRules = LadderRules()
     players: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     """The most players, those who come later wait; 0 for as many as enter."""
     double: bool = False
@@ -140,7 +143,7 @@ class TournamentInList(msgspec.Struct, frozen=True):
     phase: str
     """`draft`, `entry`, `running`, `finished` until the places are confirmed, `confirmed` or `cancelled`."""
     form: str
-    """`round-robin`, `knockout` or `swiss`."""
+    """`round-robin`, `knockout`, `swiss` or `ladder`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -172,7 +175,7 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """The terms of a tournament, which never change."""
 
     form: str
-    """`round-robin`, `knockout` or `swiss`."""
+    """`round-robin`, `knockout`, `swiss` or `ladder`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -184,7 +187,7 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """The time control in words."""
     rated: bool
     section: int
-    """Players of a whole section; 0 in a knockout."""
+    """Players of a whole section; 0 in other forms."""
     stages: tuple[FurtherStage, ...]
     """The further stages of a round robin."""
     by_rating: bool
@@ -199,6 +202,8 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """Rounds of a Swiss tournament; 0 in other forms."""
     days: int
     """Days after which what is not over in a round or stage is drawn; 0 for no end but that of its matches."""
+    ladder: LadderRules | None
+    """The rules of a ladder; null in other forms."""
     points: tuple[float, ...]
     """For a win, a draw and a loss."""
     tiebreaks: tuple[str, ...]
@@ -302,6 +307,8 @@ class ShownTournament(msgspec.Struct, frozen=True):
     """In the order of entry; from the start on, by rating."""
     sections: tuple[TournamentSection, ...]
     """Empty before the start."""
+    ladder: TournamentLadder | None
+    """Null in other forms, and before the start."""
     left: int
     """How many matches have no result that counts."""
     organises: bool
@@ -352,11 +359,12 @@ def _listed(one: ListedTournament, userids: Mapping[AccountId, str | None]) -> T
 @refuses(Code.UNKNOWN_TOURNAMENT)
 def show_tournament(number: Number, context: Context, request: AnyRequest) -> ShownTournament:
     """Return a tournament: its terms, its players, and the table and the matches of each section."""
-    view = tournaments.view_of(context.app, viewer_of(request), number)
-    return _shown(context.app, view)
+    viewer = viewer_of(request)
+    view = tournaments.view_of(context.app, viewer, number)
+    return _shown(context.app, view, viewer)
 
 
-def _shown(app: App, view: TournamentView) -> ShownTournament:
+def _shown(app: App, view: TournamentView, viewer: AccountId | None) -> ShownTournament:
     state, room = view.state, view.terms.room
     userids = userids_of(app, [*view.players, state.organiser])
     return ShownTournament(
@@ -379,6 +387,7 @@ def _shown(app: App, view: TournamentView) -> ShownTournament:
             )
             for section, table in zip(view.sections, view.tables, strict=True)
         ),
+        ladder=shown_ladder(app, view, viewer),
         left=view.left,
         organises=view.organises,
         entered=view.entered,
@@ -405,6 +414,7 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
         third_place=bool(terms.knockout and terms.knockout.third_place),
         rounds=terms.swiss.rounds if terms.swiss else 0,
         days=terms.days,
+        ladder=LadderRules(**msgspec.structs.asdict(terms.ladder)) if terms.ladder else None,
         cycles=terms.cycles,
         points=(win, draw, loss),
         tiebreaks=terms.tiebreaks,
@@ -441,7 +451,7 @@ def _pairings(section: PairedSection, view: TournamentView) -> tuple[PairingInSe
             board=view.matches[number].board or None if number in view.matches else None,
             result=view.state.result_of(number),
         )
-        for number, one in enumerate(section.pairings, section.first)
+        for number, one in zip(section.numbers, section.pairings, strict=True)
     )
 
 
@@ -479,7 +489,9 @@ def show_trf(number: Number, context: Context, request: AnyRequest) -> str:
 async def make_tournament(data: JSONBody[NewTournament], sender: Sender) -> Response[Answered]:
     """Make a tournament; you are its organiser, and open it for entry. Its number is `board`."""
     stages = tuple(NextStage(one.first, one.total, one.section) for one in data.stages)
-    plan = TournamentPlan(**{**msgspec.structs.asdict(data), "stages": stages})
+    ladder = LadderTerms(**msgspec.structs.asdict(data.ladder))
+    fields = {**msgspec.structs.asdict(data), "stages": stages, "ladder": ladder}
+    plan = TournamentPlan(**fields)
     made = await sender.submit(tournaments.draft_tournament(sender.app, sender.actor, plan))
     return Response(made, headers={"Location": f"/api/tournaments/{made.board}"})
 
@@ -515,7 +527,7 @@ async def leave_tournament(
         ),
     ] = "",
 ) -> Answered:
-    """Take your entry back before the start, or as the organiser that of another."""
+    """Take your entry back before the start, or as the organiser that of another; or leave a ladder that runs."""
     return await sender.submit(tournaments.leave(sender.app, sender.actor, number, userid))
 
 
@@ -531,6 +543,27 @@ async def open_tournament(number: Number, sender: Sender) -> Answered:
 async def start_tournament(number: Number, sender: Sender) -> Answered:
     """Close the entry and pair the players, as the organiser; the matches begin within seconds."""
     return await sender.submit(tournaments.start(sender.app, sender.actor, number))
+
+
+@api.post(
+    "/api/tournaments/{number:int}/challenges", "Challenge on a ladder", Scope.PLAY, waits=True
+)
+@refuses(
+    *(*_ACTING, *COMMAND_ERRORS, Code.AGAINST_TERMS, Code.SANCTIONED, Code.UNKNOWN_USER),
+    Code.NOT_ALLOWED,
+)
+async def challenge_on_ladder(
+    number: Number, data: JSONBody[LadderChallenge], sender: Sender
+) -> Answered:
+    """Challenge a player of a ladder on which you are; the match begins within seconds, without asking."""
+    return await sender.submit(tournaments.challenge(sender.app, sender.actor, number, data.userid))
+
+
+@api.post("/api/tournaments/{number:int}/end", "End a ladder", Scope.PLAY, waits=True)
+@refuses(*_ACTING, *COMMAND_ERRORS, Code.NOT_ALLOWED)
+async def end_ladder(number: Number, sender: Sender) -> Answered:
+    """End a ladder, as its organiser: nobody can challenge any more, and it is over with its last match."""
+    return await sender.submit(tournaments.end_ladder(sender.app, sender.actor, number))
 
 
 @api.post("/api/tournaments/{number:int}/withdrawals", "Take out a player", Scope.PLAY, waits=True)

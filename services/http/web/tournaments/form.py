@@ -15,6 +15,14 @@ from domain.clocks.time_control import TimeControl, read_time_control, write_tim
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, game_by_key, latest_rules
 from domain.tournament.bracket import MOST_TIE_MATCHES
+from domain.tournament.form_terms import LadderTerms
+from domain.tournament.ladder_form import (
+    MOST_DROP,
+    MOST_REACH,
+    MOST_REST,
+    MOST_RUNNING,
+    MOST_SILENCE,
+)
 from domain.tournament.round_robin import MOST_STAGES
 from domain.tournament.terms import (
     FEWEST_TO_START,
@@ -61,12 +69,23 @@ EarlierNumber = Annotated[int, QueryParameter(name="like", ge=0, le=10**15)]
 
 _HIGHEST_RATING: Final = 9_999
 
+_OF_LADDER: Final = ("reach", "running", "rest", "silence", "drop")
+"""The numbers of `LadderTerms`."""
+
+
+def _ladder_fields(rules: LadderTerms) -> dict[str, str]:
+    """Return the fields of a ladder."""
+    numbers = {name: str(getattr(rules, name)) for name in _OF_LADDER}
+    return {**numbers, "swap": "" if rules.insertion else "on"}
+
+
 _USUAL: Final = {
     "form": (TournamentForm.ROUND_ROBIN.value,),
     "section": (str(tournaments.USUAL_SECTION),),
     "tie-matches": ("1",),
     "extra": ("0",),
     "rounds": (str(tournaments.USUAL_ROUNDS),),
+    **{name: (text,) for name, text in _ladder_fields(LadderTerms()).items()},
 }
 """What a new form has of the tournament's own form."""
 
@@ -85,6 +104,11 @@ _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
     "extra": (0, MOST_TIE_MATCHES),
     "rounds": (min(SWISS_ROUNDS), max(SWISS_ROUNDS)),
     "days": (1, MOST_DAYS),
+    "reach": (1, MOST_REACH),
+    "running": (1, MOST_RUNNING),
+    "rest": (0, MOST_REST),
+    "silence": (0, MOST_SILENCE),
+    "drop": (0, MOST_DROP),
     "players": (min(FEWEST_TO_START.values()), MOST_ENTRANTS),
     "least": (1, _HIGHEST_RATING),
     "most": (1, _HIGHEST_RATING),
@@ -95,6 +119,7 @@ _OF_FORMS: Final[Mapping[str, tuple[str, ...]]] = {
     TournamentForm.ROUND_ROBIN: ("section",),
     TournamentForm.KNOCKOUT: ("tie-matches",),
     TournamentForm.SWISS: ("rounds",),
+    TournamentForm.LADDER: _OF_LADDER,
 }
 """The forms in the order of their chips, each with the numbers that it needs."""
 
@@ -193,7 +218,11 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         days=_number(form, "days"),
         players=_number(form, "players"),
         double=form.get("double") == "on",
-        when_full=start == "full",
+        ladder=LadderTerms(
+            **{name: _number(form, name) for name in _OF_LADDER},
+            insertion=form.get("swap") != "on",
+        ),
+        when_full=start == "full" and form.get("form") != TournamentForm.LADDER,
         starts=0 if start == "organiser" else at or 0,
         least_rating=_number(form, "least"),
         most_rating=_number(form, "most"),
@@ -273,6 +302,7 @@ def _filled(plan: TournamentPlan) -> Form:
         "third": "on" if plan.third_place else "",
         "rounds": str(plan.rounds),
         "days": str(plan.days or ""),
+        **_ladder_fields(plan.ladder),
         "players": str(plan.players or ""),
         "double": "on" if plan.double else "",
         "start": "full" if plan.when_full else "organiser",

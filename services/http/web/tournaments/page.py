@@ -34,6 +34,7 @@ from services.http.web.match.records import attachment
 from services.http.web.params import Asked, ListState, Own, PageNumber, SavedMark
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
+from services.http.web.tournaments.ladder_view import shown_ladder
 from services.http.web.tournaments.table_view import shown_entrants, shown_table
 from services.words.tournaments import (
     game_line,
@@ -57,11 +58,17 @@ _MOST_TOGETHER: Final = 10
 _PLAIN: Final[Mapping[str, Callable[[App, Actor, int], Course[Answered]]]] = {
     "open": tournaments.open_entry,
     "start": tournaments.start,
+    "end": tournaments.end_ladder,
     "confirm": tournaments.confirm,
     "cancel": tournaments.cancel,
 }
 """The organiser's commands that need no field."""
-_SECTION_OF: Final = {"enter": "entry", "leave": "entry", "withdraw": "withdraw"}
+_SECTION_OF: Final = {
+    "enter": "entry",
+    "leave": "entry",
+    "challenge": "ladder",
+    "withdraw": "withdraw",
+}
 """The part of the page where a refusal is shown; that of the organiser for all others."""
 
 _NOTHING: Final = Form({})
@@ -148,7 +155,7 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
     app, words, account = context.app, visitor.wording, visitor.account
     view = tournaments.view_of(app, account, number, section)
     state, terms, start = view.state, view.terms, first_row(page)
-    some = () if state.sections else state.entrants[start : start + PAGE_SIZE]
+    some = () if view.tables else state.entrants[start : start + PAGE_SIZE]
     club = app.clubs.at(view.club) if view.club else None
     named = names_of(app, [state.organiser], words)
     return render(
@@ -174,7 +181,8 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
         directs=view.organises or bool(visitor.profile and visitor.profile.arbiter),
         robots=[one.userid for one in robots_here(app)] if view.organises and terms.robots else (),
         title=table_title(state, terms, view.first, words),
-        table=shown_table(app, view, words, account) if view.tables else None,
+        table=None if state.ladder or not view.tables else shown_table(app, view, words, account),
+        ladder=shown_ladder(app, view, words, account, start) if state.ladder else None,
         tiebreaks=[tie_break_name(one, words) for one in terms.tiebreaks],
         key=uuid4().hex,
         longest={"name": NAME_LENGTHS[-1], "text": MOST_OF_TEXT},
@@ -209,6 +217,8 @@ def _action(own: OwnForm, number: int, do: str) -> Course[Answered]:
             return tournaments.enter(app, actor, number, userid)
         case "leave":
             return tournaments.leave(app, actor, number, userid)
+        case "challenge":
+            return tournaments.challenge(app, actor, number, userid)
         case "withdraw":
             kind, why = own.get("kind"), own.raw("why")
             return tournaments.withdraw(app, actor, number, userid, kind, why)

@@ -130,7 +130,7 @@ def shown_table(app: App, view: TournamentView, words: Wording, viewer: bytes | 
         for player, one in zip(table.players, shown_entrants(app, some, words, viewer), strict=True)
     }
     running = matches_going_on(app, view)
-    reader = _TableReader(view, players, running, words)
+    reader = TableReader(view, players, running, words)
     live = (
         # a result that is not counted yet is an event that the table does not know
         f"{view.matches[pairing].board}:{state.seq - bool(state.over)}"
@@ -146,7 +146,7 @@ def shown_table(app: App, view: TournamentView, words: Wording, viewer: bytes | 
     )
 
 
-class _TableReader(msgspec.Struct, frozen=True):
+class TableReader(msgspec.Struct, frozen=True):
     """Puts a table into words."""
 
     view: TournamentView
@@ -175,7 +175,7 @@ class _TableReader(msgspec.Struct, frozen=True):
             else:
                 for cell in line.cells:
                     at = rounds[cell.pairing] if by_round else cell.other
-                    against.setdefault(at, []).append(self._cell(line.player, cell))
+                    against.setdefault(at, []).append(self.cell(line.player, cell))
             yield CrossRow(
                 player=self.players[line.player],
                 place=line.place,
@@ -190,7 +190,8 @@ class _TableReader(msgspec.Struct, frozen=True):
                 number=line.player + 1,
             )
 
-    def _cell(self, player: int, cell: TableCell) -> Cell:
+    def cell(self, player: int, cell: TableCell) -> Cell:
+        """Return a match as a player of it sees it."""
         _, match = self.words.gettext, self.view.matches.get(cell.pairing)
         board = match.board if match else 0
         other = self.players[cell.other].name
@@ -214,7 +215,7 @@ class _TableReader(msgspec.Struct, frozen=True):
             if cell is None:
                 yield number, [Cell(_("bye"), "won", _("bye"), 0)]
                 continue
-            shown = self._cell(line.player, cell)
+            shown = self.cell(line.player, cell)
             side = _("first move") if cell.first else _("second move")
             text = f"{side_and_number(cell)} {shown.text}"
             said = f"{shown.said}, {side}"
@@ -228,7 +229,7 @@ class _TableReader(msgspec.Struct, frozen=True):
             ties = (
                 ShownTie(
                     tuple((self.players[side.player], side) for side in tie.sides),
-                    tuple(self._cell(tie.sides[0].player, cell) for cell in tie.matches),
+                    tuple(self.cell(tie.sides[0].player, cell) for cell in tie.matches),
                     tie.for_third,
                 )
                 for tie in one.ties

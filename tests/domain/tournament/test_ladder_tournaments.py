@@ -1,0 +1,527 @@
+"""Ladders from their start to confirmed places: challenges, places, silence, leavers, and what is forgotten."""
+
+import random
+from collections import Counter
+
+import msgspec
+import pytest
+
+from domain import aggregates
+from domain.clocks.time_control import DAY
+from domain.errors import Code
+from domain.records import SERVER_ACCOUNT
+from domain.tournament.commands import (
+    AdjudicateMatches,
+    ChallengeOnLadder,
+    ConfirmPlaces,
+    DraftTournament,
+    DropSilent,
+    EndLadder,
+    EnterTournament,
+    LeaveTournament,
+    PairRound,
+    StartTournament,
+    WithdrawPlayer,
+)
+from domain.tournament.events import (
+    LadderEnded,
+    ResultsCounted,
+    SectionPaired,
+    SilentDropped,
+    TournamentFinished,
+)
+from domain.tournament.form_terms import LadderTerms
+from domain.tournament.forms import form_of
+from domain.tournament.state import AdjudicatedPairing, MatchReport, Pairing, Phase
+from tests.domain.tournament.plain_model import LETTERS, PlainLadder
+from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament, terms_of_three
+
+LADDER = {"form": "ladder", "section": 0, "capacity": 0, "when_full": False}
+REASONS = bytes(32)
+
+
+def ladder(players=4, **rules):
+    """A ladder that runs; player 0 is first, who was rated highest."""
+    found = Tournament()
+    found.draft(**LADDER, ladder=LadderTerms(**rules))
+    found.enter(players)
+    found.do(ORGANISER, StartTournament())
+    return found
+
+
+def account(found, number):
+    return found.state.entrants[number].account
+
+
+def challenge(found, below, above):
+    """Challenge, and return the number of the pairing."""
+    found.do(account(found, below), ChallengeOnLadder(player=above))
+    return found.state.count - 1
+
+
+def refused(found, below, above):
+    return found.refuses(account(found, below), ChallengeOnLadder(player=above))
+
+
+def order(found):
+    return list(found.state.ladder.order)
+
+
+def table(found):
+    form = form_of(found.state.terms)
+    (section,) = form.tables(found.state)
+    return form.table(section, found.state, found.state.terms)
+
+
+def test_it_starts_with_two_by_rating_and_a_challenge_is_one_pairing():
+    found = ladder(2)
+    assert order(found) == [0, 1]
+    assert found.state.entrants[0].rating > found.state.entrants[1].rating
+    done = found.do(account(found, 1), ChallengeOnLadder(player=0))
+    assert done == [SectionPaired(players=(1, 0), pairings=(Pairing(1, 0, 1),))]
+    assert refused(found, 1, 0) == (
+        Code.AGAINST_TERMS,
+        "a match of these two is running on the ladder already",
+    )
+    found.report("0-1")
+    assert order(found) == [1, 0]
+    assert found.state.phase is Phase.RUNNING
+    found.holds()
+
+
+def test_one_who_waited_for_room_at_the_start_can_enter_once_there_is_room():
+    found = Tournament()
+    found.draft(**(LADDER | {"capacity": 2}), ladder=LadderTerms())
+    found.enter(3)
+    found.do(ORGANISER, StartTournament())
+    waiting = PLAYERS[2]
+    full = found.refuses(waiting, EnterTournament(rating=1500))
+    assert full == (Code.TOO_MANY, "the ladder has no room for another player")
+    found.do(account(found, 0), LeaveTournament())
+    found.do(waiting, EnterTournament(rating=1500))
+    assert [account(found, one) for one in order(found)] == [PLAYERS[0], waiting]
+    found.holds()
+
+
+def test_results_move_places_once_and_records_follow_rulings():
+    found = ladder(4)
+    number = challenge(found, 3, 1)
+    found.report("1/2", first=number)
+    assert order(found) == [0, 1, 2, 3]
+    found.report("0-1", first=number, seq=10)
+    assert order(found) == [0, 1, 2, 3]
+    players = found.state.ladder.players
+    assert (players[3].won, players[3].drawn, players[1].lost) == (1, 0, 1)
+    found.report("", first=number, seq=11)
+    assert found.state.ladder.players[3].won == 0
+    assert refused(found, 3, 1)[1] == "a match of these two is running on the ladder already"
+    found.report("-+", first=number, seq=12)
+    assert order(found) == [0, 1, 2, 3]
+    found.wait(14)
+    found.report("0-1", first=challenge(found, 3, 1))
+    assert order(found) == [0, 3, 1, 2]
+    changes = [one.change for one in found.state.ladder.players]
+    assert changes == [0, -1, -1, 2]
+    assert found.state.ladder.players[0].changed == 0
+    found.holds()
+
+
+def test_the_table_has_places_points_and_cells():
+    found = ladder(3)
+    first = challenge(found, 2, 1)
+    found.report("0-1", first=first)
+    challenge(found, 2, 0)
+    lines = table(found).lines
+    assert [(one.player, one.place, one.points, one.left) for one in lines] == [
+        (0, 1, 0, 1),
+        (2, 2, 1, 1),
+        (1, 3, 0, 0),
+    ]
+    assert [(one.pairing, one.other, one.half) for one in lines[1].cells] == [
+        (0, 1, "1"),
+        (1, 0, ""),
+    ]
+
+
+def test_a_newcomer_is_last_at_once_and_a_leaver_may_come_back_after_their_matches():
+    found = ladder(3)
+    found.do(PLAYERS[5], EnterTournament(rating=9_000))
+    assert order(found) == [0, 1, 2, 3]
+    number = challenge(found, 3, 1)
+    leaver = account(found, 1)
+    found.do(leaver, LeaveTournament())
+    assert order(found) == [0, 2, 3]
+    again = EnterTournament(rating=1_500)
+    assert found.refuses(leaver, again)[0] is Code.TOO_EARLY
+    assert found.refuses(leaver, LeaveTournament()) == (
+        Code.NOT_ENTERED,
+        "there is no such entry",
+    )
+    found.report("0-1", first=number)
+    assert order(found) == [0, 2, 3]
+    found.do(leaver, again)
+    assert order(found) == [0, 2, 3, 1]
+    assert len(found.state.entrants) == 4
+    assert found.refuses(leaver, again) == (Code.ALREADY_ENTERED, "you have already entered")
+    assert found.refuses(ORGANISER, LeaveTournament(account=leaver))[0] is Code.TOO_LATE
+    found.holds()
+
+
+def test_a_player_who_is_taken_out_leaves_the_order_and_does_not_come_back():
+    found = ladder(4)
+    mine, other = challenge(found, 2, 1), challenge(found, 3, 1)
+    found.report("0-1", first=other)
+    out = account(found, 1)
+    found.do(ORGANISER, WithdrawPlayer(account=out, kind="silent", text=REASONS))
+    assert order(found) == [0, 3, 2]
+    assert found.state.unfinished == (mine,)
+    assert found.refuses(out, EnterTournament(rating=1_500))[0] is Code.TOO_LATE
+    found.report("-+", first=mine)
+    assert found.state.ladder.players[2].won == 0
+    assert order(found) == [0, 3, 2]
+    assert found.refuses(out, ChallengeOnLadder(player=0)) == (
+        Code.AGAINST_TERMS,
+        "only players of the ladder can challenge and be challenged",
+    )
+    found.holds()
+
+
+def test_nobody_who_plays_on_it_rules_over_a_ladder():
+    found = ladder(3)
+    found.do(ORGANISER, EnterTournament(rating=1_000))
+    command = WithdrawPlayer(account=account(found, 0), kind="silent", text=REASONS)
+    assert found.refuses(ORGANISER, command)[0] is Code.AGAINST_TERMS
+    number = challenge(found, 1, 0)
+    judged = AdjudicateMatches(results=(AdjudicatedPairing(number, "0-1"),), text=REASONS)
+    assert found.refuses(ORGANISER, judged)[0] is Code.AGAINST_TERMS
+
+
+def test_an_adjudicated_match_moves_places_and_its_own_result_does_not():
+    found = ladder(3)
+    number = challenge(found, 2, 0)
+    judged = AdjudicateMatches(results=(AdjudicatedPairing(number, "0-1"),), text=REASONS)
+    found.do(ORGANISER, judged)
+    assert order(found) == [2, 0, 1]
+    found.report("1-0", first=number)
+    assert order(found) == [2, 0, 1]
+    assert found.state.ladder.players[0].won == 1
+    found.holds()
+
+
+def due(found):
+    return aggregates.next_due(found.state)
+
+
+def test_the_silent_drop_at_midnight_but_not_who_is_first_or_plays():
+    found = ladder(5, silence=30, drop=2)
+    challenge(found, 2, 1)
+    at = due(found)
+    assert at % DAY == 0
+    assert 0 <= at - (found.state.ladder.players[3].seen + 30 * DAY) < DAY
+    assert found.refuses(SERVER_ACCOUNT, DropSilent())[0] is Code.TOO_EARLY
+    found.wait(31)
+    assert found.refuses(PLAYERS[0], DropSilent())[0] is Code.NOT_ALLOWED
+    assert aggregates.due_command(found.state, at, spare_robots=False) == DropSilent()
+    assert found.do(SERVER_ACCOUNT, DropSilent()) == [SilentDropped(players=(3, 4))]
+    assert order(found) == [0, 1, 2, 3, 4]
+    assert due(found) > at
+    found.report("1/2")
+    found.do(PLAYERS[5], EnterTournament(rating=1))
+    found.wait(25)
+    number = challenge(found, 5, 4)
+    found.wait(6)
+    assert found.do(SERVER_ACCOUNT, DropSilent()) == [SilentDropped(players=(1, 2, 3))]
+    assert order(found) == [0, 4, 5, 1, 2, 3]
+    assert found.state.ladder.players[1].change == -2
+    found.report("0-1", first=number)
+    found.holds()
+
+
+def test_no_silence_is_ever_due_where_nobody_drops():
+    assert due(ladder(3, silence=0)) == 0
+    found = ladder(3, silence=0)
+    found.wait(500)
+    assert found.refuses(SERVER_ACCOUNT, DropSilent())[0] is Code.TOO_EARLY
+
+
+def test_its_organiser_ends_it_and_it_is_over_with_its_last_match():
+    found = ladder(3)
+    number = challenge(found, 2, 0)
+    assert found.refuses(PLAYERS[0], EndLadder())[0] is Code.NOT_AN_ORGANISER
+    assert found.do(ORGANISER, EndLadder()) == [LadderEnded()]
+    ended = (Code.TOO_LATE, "the ladder has been ended")
+    assert refused(found, 1, 0) == ended
+    assert found.refuses(ORGANISER, EndLadder()) == ended
+    assert found.refuses(PLAYERS[9], EnterTournament(rating=1)) == ended
+    assert found.refuses(SERVER_ACCOUNT, DropSilent()) == ended
+    assert due(found) == 0
+    assert found.refuses(ORGANISER, ConfirmPlaces())[0] is Code.TOO_EARLY
+    assert found.report("0-1", first=number)[1:] == [TournamentFinished()]
+    assert order(found) == [2, 0, 1]
+    # a ruling sets the match back, and it ends once more
+    found.report("", first=number, seq=10)
+    assert found.state.phase is Phase.RUNNING
+    assert found.report("1-0", first=number, seq=11)[1:] == [TournamentFinished()]
+    found.do(ORGANISER, ConfirmPlaces())
+    assert [tuple(one) for one in map(msgspec.structs.astuple, found.state.places[0])] == [
+        (2, 1, 0),
+        (0, 2, 100),
+        (1, 3, 0),
+    ]
+    found.holds()
+
+
+def test_without_matches_it_is_over_at_once():
+    found = ladder(2)
+    assert found.do(ORGANISER, EndLadder()) == [LadderEnded(), TournamentFinished()]
+    found.holds()
+
+
+def test_matches_of_long_ago_are_forgotten_and_their_points_are_not():
+    found = ladder(4, rest=40)
+    old, runs = challenge(found, 1, 0), challenge(found, 3, 2)
+    found.report("0-1", first=old)
+    found.wait(39)
+    challenge(found, 3, 0)
+    assert [number for number, _ in found.state.pairings] == [old, runs, 2]
+    assert refused(found, 0, 1)[1].endswith("the next is possible in 1 day")
+    found.wait(1)
+    challenge(found, 2, 0)
+    assert [number for number, _ in found.state.pairings] == [runs, 2, 3]
+    assert old not in found.state.reports
+    assert old not in found.state.ladder.ended
+    assert found.state.count == 4
+    assert found.state.left == 3
+    assert found.state.ladder.players[1].won == 1
+    before = found.state
+    # what a ruling makes of it now is in the log, and changes nothing
+    done = found.report("1-0", first=old, seq=12)
+    assert done == [ResultsCounted(reports=(MatchReport(old, 100, 12, "1-0"),))]
+    assert (found.state.ladder, found.state.reports) == (before.ladder, before.reports)
+    assert found.state.left == 3
+    found.holds()
+
+
+def test_news_of_a_forgotten_match_opens_no_ladder_that_is_over():
+    found = ladder(3, rest=0)
+    old = challenge(found, 1, 0)
+    found.report("1-0", first=old)
+    found.wait(30)
+    last = challenge(found, 1, 0)
+    found.do(ORGANISER, EndLadder())
+    found.report("1-0", first=last)
+    assert found.state.phase is Phase.FINISHED
+    found.report("0-1", first=old, seq=10)
+    assert found.state.phase is Phase.FINISHED
+    assert found.report("", first=old, seq=11)[1:] == [TournamentFinished()]
+    assert found.state.phase is Phase.FINISHED
+    found.holds()
+
+
+def test_an_adjudicated_match_is_kept_until_it_has_ended_itself():
+    found = ladder(3, rest=0)
+    number = challenge(found, 1, 0)
+    judged = AdjudicateMatches(results=(AdjudicatedPairing(number, "1/2"),), text=REASONS)
+    found.do(ORGANISER, judged)
+    found.wait(100)
+    challenge(found, 1, 0)
+    assert number in dict(found.state.pairings)
+    found.report("1/2", first=number)
+    challenge(found, 2, 0)
+    assert number not in dict(found.state.pairings)
+    assert found.state.adjudicated == {}
+    found.holds()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"ladder": None}, "these terms are those of another form of tournament"),
+        ({"section": 5}, "these terms are those of another form of tournament"),
+        ({"days": 5}, "these terms are those of another form of tournament"),
+        (
+            {"when_full": True, "capacity": 9},
+            "a ladder doesn't start when it is full, because players enter while it runs",
+        ),
+        (
+            {"ladder": LadderTerms(reach=0)},
+            "a challenge goes up to 1 to 50 places, and a player has 1 to 20 matches at a time",
+        ),
+        (
+            {"ladder": LadderTerms(running=21)},
+            "a challenge goes up to 1 to 50 places, and a player has 1 to 20 matches at a time",
+        ),
+        (
+            {"ladder": LadderTerms(rest=366)},
+            "the same two wait up to 365 days after their last match",
+        ),
+        (
+            {"ladder": LadderTerms(silence=6)},
+            "the silent drop after 7 to 365 days, or never with 0, by up to 100 places; 0 is to the bottom",
+        ),
+        (
+            {"ladder": LadderTerms(drop=-1)},
+            "the silent drop after 7 to 365 days, or never with 0, by up to 100 places; 0 is to the bottom",
+        ),
+    ],
+)
+def test_terms_that_no_ladder_can_have(changes, said):
+    found = Tournament()
+    terms = terms_of_three(**(LADDER | {"ladder": LadderTerms()} | changes))
+    assert found.refuses(ORGANISER, DraftTournament(terms=terms)) == (Code.BAD_OPTION, said)
+
+
+def test_its_commands_are_for_ladders_alone_and_it_pairs_no_round():
+    found = Tournament()
+    found.draft()
+    found.enter(3)
+    refusal = (Code.NOT_ALLOWED, "this tournament isn't a ladder")
+    assert found.refuses(PLAYERS[0], ChallengeOnLadder(player=1)) == refusal
+    assert found.refuses(ORGANISER, EndLadder()) == refusal
+    assert found.refuses(SERVER_ACCOUNT, DropSilent()) == refusal
+    assert ladder(2).refuses(SERVER_ACCOUNT, PairRound(stage=1))[0] is Code.NOT_ALLOWED
+    late = Tournament()
+    late.draft(**LADDER, ladder=LadderTerms())
+    late.enter(2)
+    assert late.refuses(PLAYERS[0], ChallengeOnLadder(player=1))[0] is Code.NOT_STARTED
+
+
+def test_a_forged_challenge_is_found():
+    found = ladder(4, reach=1)
+    challenge(found, 1, 0)
+    forged = SectionPaired(players=(3, 0), pairings=(Pairing(1, 0, 3),))
+    with pytest.raises(Exception, match="the rules give"):
+        aggregates.verify(found.number, found.forged(found.state.seq, body=forged))
+
+
+RULES = {
+    "reach": [1, 2, 5],
+    "running": [1, 2, 3],
+    "rest": [0, 3, 45],
+    "insertion": [True, False],
+    "silence": [7, 20],
+    "drop": [0, 1, 4],
+}
+
+
+class BothLadders:
+    """A ladder and a plain one, which take the same random steps."""
+
+    def __init__(self, seed):
+        self.chance = random.Random(seed)
+        rules = {name: self.chance.choice(some) for name, some in RULES.items()}
+        count = self.chance.randrange(2, 9)
+        self.found = ladder(count, **rules)
+        names = [account(self.found, one) for one in range(count)]
+        self.plain = PlainLadder(names, rules, self.now)
+        self.seqs = Counter()
+
+    @property
+    def now(self):
+        return self.found.seconds
+
+    def accepts(self, actor, command):
+        return isinstance(self.found.decided(actor, command), aggregates.Decision)
+
+    def anybody(self):
+        return self.chance.choice(PLAYERS[:12])
+
+    def challenge(self):
+        order, below = self.plain.order, self.anybody()
+        above = self.chance.choice(order)
+        if self.chance.random() < 0.8:
+            below = self.chance.choice(order)
+            above = order[max(0, order.index(below) - self.chance.randint(1, 3))]
+        command = ChallengeOnLadder(player=self.found.state.number_of(above))
+        assert self.accepts(below, command) == self.plain.may_challenge(below, above, self.now)
+        if self.found.state.count > len(self.plain.games):
+            self.plain.challenge(below, above)
+
+    def result(self, *, again=False):
+        """Report a result of a match that runs, or again of one that is over and not forgotten."""
+        held = dict(self.found.state.pairings)
+        games = enumerate(self.plain.games)
+        some = [n for n, g in games if n in held and not g["void"] and g["live"] != again]
+        if not some:
+            return
+        number, results = self.chance.choice(some), [*LETTERS, *([""] if again else [])]
+        result = self.chance.choice(results)
+        self.seqs[number] += 1
+        self.found.report(result, first=number, seq=self.seqs[number])
+        self.plain.result(number, result, self.now)
+
+    def correct(self):
+        self.result(again=True)
+
+    def wait(self):
+        self.found.wait(self.chance.choice([1, 2, 5, 10, 40]))
+
+    def enter(self):
+        player = self.anybody()
+        accepted = self.accepts(player, EnterTournament(rating=1_000))
+        assert accepted == self.plain.enter(player, self.now)
+
+    def leave(self):
+        player = self.anybody()
+        if player in self.plain.order[1:]:
+            self.found.do(player, LeaveTournament())
+            self.plain.leave(player)
+
+    def take_out(self):
+        player = self.anybody()
+        if player in self.plain.order[1:]:
+            command = WithdrawPlayer(account=player, kind="silent", text=REASONS)
+            self.found.do(ORGANISER, command)
+            self.plain.take_out(player, self.now)
+
+    def drop(self):
+        accepted = self.accepts(SERVER_ACCOUNT, DropSilent())
+        assert accepted == bool(self.plain.drop_silent(self.now))
+
+    def agree(self):
+        """Assert that order, running matches and records are the same."""
+        names = [account(self.found, one) for one in order(self.found)]
+        assert names == self.plain.order
+        assert self.found.state.left == len([game for game in self.plain.games if game["live"]])
+        for number, one in enumerate(self.found.state.ladder.players):
+            record = self.plain.record(account(self.found, number))
+            assert (one.won, one.drawn, one.lost) == record
+
+
+STEPS = {
+    BothLadders.challenge: 30,
+    BothLadders.result: 22,
+    BothLadders.wait: 10,
+    BothLadders.enter: 6,
+    BothLadders.drop: 6,
+    BothLadders.correct: 4,
+    BothLadders.leave: 2,
+    BothLadders.take_out: 1,
+}
+
+
+def play_both(seed):
+    """Take 60 random steps, and compare after each; return how many challenges and drops there were."""
+    both = BothLadders(seed)
+    for _ in range(60):
+        (step,) = both.chance.choices([*STEPS], [*STEPS.values()])
+        step(both)
+        both.agree()
+    both.found.do(ORGANISER, EndLadder())
+    both.found.holds()
+    drops = sum(isinstance(one, SilentDropped) for one in both.found.bodies)
+    return Counter(challenges=both.found.state.count, drops=drops)
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_random_ladders_are_as_the_plain_ones(part):
+    taken = sum((play_both(20 * part + seed) for seed in range(20)), Counter())
+    assert taken["challenges"] > 100
+    assert taken["drops"] > 20
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(10))
+def test_a_thousand_random_ladders_are_as_the_plain_ones(part):
+    taken = sum((play_both(1_000 + 100 * part + seed) for seed in range(100)), Counter())
+    assert taken["challenges"] > 600
