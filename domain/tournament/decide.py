@@ -31,6 +31,7 @@ from domain.tournament.events import (
     Entered,
     EntryOpened,
     EntryTakenBack,
+    LeftAfterSeason,
     MatchesAdjudicated,
     PlacesConfirmed,
     PlayerWithdrawn,
@@ -46,6 +47,7 @@ from domain.tournament.evolve import evolve
 from domain.tournament.form import Sections
 from domain.tournament.forms import check_terms, form_of
 from domain.tournament.results import PairResult
+from domain.tournament.seasons import check_late_entry, check_leaving, is_league_that_runs
 from domain.tournament.sentences import SAY
 from domain.tournament.state import (
     AdjudicatedPairing,
@@ -93,7 +95,7 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
         case EnterTournament():
             return _enter(command, actor, state, state.terms, recorded)
         case LeaveTournament():
-            return _leave(command, actor, state)
+            return _leave(command, actor, state, state.terms)
         case StartTournament():
             if actor != SERVER_ACCOUNT:
                 _check_organiser(actor, state)
@@ -176,7 +178,9 @@ def _enter(
         _check_organiser(actor, state)
         if not terms.robots:
             raise Refusal(Code.AGAINST_TERMS, SAY("no-robots"))
-    if state.number_of(account) is not None:
+    if is_league_that_runs(state):
+        check_late_entry(account, state, terms)
+    elif state.number_of(account) is not None:
         raise Refusal(Code.ALREADY_ENTERED, SAY("entered"))
     if command.rating < terms.least_rating:
         raise Refusal(
@@ -194,11 +198,20 @@ def _enter(
     return (entered,)
 
 
-def _leave(command: LeaveTournament, actor: AccountId, state: TournamentState) -> Events:
-    _check_phase(state, Phase.ENTRY)
+def _leave(
+    command: LeaveTournament, actor: AccountId, state: TournamentState, terms: TournamentTerms
+) -> Events:
+    """Take an entry back; from a league that runs, leave before the next season."""
+    runs = is_league_that_runs(state)
+    _check_phase(state, Phase.RUNNING if runs else Phase.ENTRY)
     if command.account and command.account != actor:
         _check_organiser(actor, state)
     account = command.account or actor
+    if runs:
+        player = check_leaving(state.number_of(account), state, terms)
+        left = LeftAfterSeason(account=account, player=player)
+        after = evolve(state, left, state.at, actor)
+        return (left, *_following(after, terms, ()))
     if state.number_of(account) is None:
         raise Refusal(Code.NOT_ENTERED, SAY("not-entered"))
     return (EntryTakenBack(account=account),)

@@ -8,6 +8,7 @@ from domain.rules import rules_by_id
 from domain.tournament.bracket import Knockout
 from domain.tournament.form import Form
 from domain.tournament.round_robin import RoundRobin
+from domain.tournament.seasons import League
 from domain.tournament.sentences import SAY
 from domain.tournament.terms import (
     MOST_DAYS,
@@ -22,6 +23,7 @@ from domain.tournament.tie_breaks import FROM_RESULTS
 FORMS: Final[Mapping[str, Form]] = {
     TournamentForm.ROUND_ROBIN: RoundRobin(),
     TournamentForm.KNOCKOUT: Knockout(),
+    TournamentForm.LEAGUE: League(),
 }
 
 

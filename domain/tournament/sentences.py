@@ -23,6 +23,9 @@ SAY: Final = Sentences(
         "stages": "there are up to {most} stages",
         "qualifiers": "at least one goes on from each section, and at least {least} in all",
         "tie-matches": "a tie has 1 to {most} matches, and up to {most} more if it is drawn",
+        "league-moves": "no more are promoted and relegated than the {size} players of a division",
+        "league-seasons": "a league has 1 to {most} seasons",
+        "league-days": "a league needs the days of its seasons",
         "start-past": "the start is in the past",
         # who, and when
         "no-tournament": "there is no such tournament",
@@ -43,6 +46,9 @@ SAY: Final = Sentences(
         "rating-high": "this tournament is for players rated {most} or lower; you have {rating}",
         "too-few": "{least} players are needed to start, and {count} have entered",
         "no-robots": "robots can't enter this tournament",
+        # leagues
+        "last-season": "no season follows any more",
+        "league-full": "the league has no room for another player",
         # results
         "no-pairing": "there is no pairing {pairing}",
         "no-round": "round {stage} isn't the one that is played",

@@ -137,6 +137,8 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     """The pairings that were adjudicated. A result that their matches have all the same comes before that."""
     directors: tuple[AccountId, ...] = ()
     """Those who rule beside the organiser."""
+    leaving: tuple[int, ...] = ()
+    """The players of a league who are in no further season, unless they enter again."""
 
     @property
     def exists(self) -> bool:

@@ -25,6 +25,9 @@ MOST_CYCLES: Final = 2
 MOST_ENTRANTS: Final = 1_500
 """Players of a tournament: its start is one event of less than 64 KiB."""
 
+MOST_IN_LEAGUE: Final = 300
+"""Players of a league, those included who have left."""
+
 MOST_POINTS: Final = 10_000
 
 MOST_DAYS: Final = 1_000
@@ -43,6 +46,8 @@ class TournamentForm(StrEnum):
     """In sections: everybody against everybody, all matches at once; the best may go on to further stages."""
     KNOCKOUT = "knockout"
     """Ties, of which the winners go on."""
+    LEAGUE = "league"
+    """Divisions, with promotion and relegation from season to season."""
 
 
 class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
@@ -93,7 +98,7 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     @property
     def room(self) -> int:
         """The most players."""
-        return self.capacity or MOST_ENTRANTS
+        return self.capacity or (MOST_IN_LEAGUE if self.league else MOST_ENTRANTS)
 
     @property
     def least(self) -> int:
@@ -104,5 +109,6 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
 FEWEST_TO_START: Final[Mapping[str, int]] = {
     TournamentForm.ROUND_ROBIN: FEWEST_IN_SECTION,
     TournamentForm.KNOCKOUT: 2,
+    TournamentForm.LEAGUE: FEWEST_IN_SECTION,
 }
 """The least players with which a tournament of a form starts."""
