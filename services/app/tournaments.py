@@ -28,7 +28,7 @@ from domain.tournament.commands import (
     TournamentCommand,
     WithdrawPlayer,
 )
-from domain.tournament.form_terms import KnockoutTerms, StageTerms
+from domain.tournament.form_terms import KnockoutTerms, LeagueTerms, StageTerms
 from domain.tournament.forms import check_terms, form_of
 from domain.tournament.standings import SectionTable
 from domain.tournament.state import PairedSection, Phase, TournamentState
@@ -46,6 +46,8 @@ from services.app.sanctions import check_may_start
 
 MOST_ORGANISED: Final = 10
 """Tournaments of an organiser that are not over."""
+
+USUAL_LEAGUE: Final = LeagueTerms(size=8, up=2, down=2, seasons=4)
 
 USUAL_SECTION: Final = 7
 """Players of a section, where nobody says."""
@@ -96,6 +98,8 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """How many more matches a drawn tie gets."""
     third_place: bool = False
     """Whether those who lose the semifinals play for the third place."""
+    league: LeagueTerms = USUAL_LEAGUE
+    """Of a league, whose seasons last `days`."""
     when_full: bool = False
     """Whether it starts when so many have entered."""
     starts: int = 0
@@ -105,6 +109,16 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     club: str = ""
     """The path of the club whose members alone may enter; empty for all."""
     robots: bool = False
+
+
+class NextSeason(msgspec.Struct, frozen=True):
+    """The next season of a league, and whether an account is in it."""
+
+    number: int
+    begins: int
+    """Ms since 1970; 0 while too few players are left for it."""
+    stays: bool
+    """Whether the account is in it, and may leave; otherwise it may enter."""
 
 
 class TournamentView(msgspec.Struct, frozen=True):
@@ -129,9 +143,11 @@ class TournamentView(msgspec.Struct, frozen=True):
     organises: bool
     """Whether the account may what its organiser may."""
     entered: bool
-    """Whether the account has entered."""
+    """Whether the account has entered, and has not left a league for its next season."""
     waits: bool
     """Whether it waits for room."""
+    season: NextSeason | None = None
+    """The next season of a league that runs; None if there is none, or the account was taken out."""
 
     @property
     def players(self) -> tuple[AccountId, ...]:
@@ -162,6 +178,7 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
     club = clubs.organised(app, account, plan.club).id if plan.club else ""
     in_sections = plan.form == TournamentForm.ROUND_ROBIN
     ties = plan.form == TournamentForm.KNOCKOUT
+    is_league = plan.form == TournamentForm.LEAGUE
     cycles = 2 if plan.double else 1
     found = TournamentTerms(
         form=plan.form,
@@ -186,6 +203,7 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
         if in_sections
         else (),
         knockout=KnockoutTerms(plan.extra, plan.third_place) if ties else None,
+        league=plan.league if is_league else None,
     )
     check_terms(found)
     return found
@@ -249,7 +267,10 @@ def enter(app: App, actor: Actor, number: int, robot: str = "") -> Steps[Answere
 
 @course
 def leave(app: App, actor: Actor, number: int, userid: str = "") -> Steps[Answered]:
-    """Take an entry back before the start; the organiser may take back that of `userid`. `not-entered`, `too-late`."""
+    """Take an entry back before the start, or leave a league before its next season, while all matches go on.
+
+    The organiser may do it for `userid`. `not-entered`, `too-late`.
+    """
     account = app.accounts.id_of(userid) if userid else b""
     return (yield from _ask(app, actor, number, LeaveTournament(account=account)))
 
@@ -305,7 +326,7 @@ def _ask(app: App, actor: Actor, number: int, command: TournamentCommand) -> Ste
 
 def leave_all(app: App, account: AccountId) -> None:
     """Take back all entries of an account that is being deleted; its running matches go on. Safe to repeat."""
-    entered = [row for row in app.tournaments.of_account(account, PAGE) if row.phase is Phase.ENTRY]
+    entered = [row for row in app.tournaments.of_account(account, PAGE) if _can_leave(row)]
     app.gateway.submit_all(
         [
             CommandEnvelope(
@@ -317,6 +338,11 @@ def leave_all(app: App, account: AccountId) -> None:
             for row in entered
         ]
     )
+
+
+def _can_leave(row: TournamentRow) -> bool:
+    runs = row.form == TournamentForm.LEAGUE and row.phase is Phase.RUNNING
+    return runs or row.phase is Phase.ENTRY
 
 
 def change_text(app: App, account: AccountId, number: int, name: str, text: str) -> None:
@@ -367,6 +393,7 @@ def view_of(
         wanted = wanted[at - 1 : at]
         pairings = wanted[0].numbers
     club = app.clubs.get(terms.club) if terms.club else None
+    leaves = place in state.leaving
     return TournamentView(
         number=number,
         said=app.tournament_texts.of([number])[number],
@@ -379,9 +406,22 @@ def view_of(
         matches=app.tournaments.matches(number, pairings),
         club=club.path if club else "",
         organises=viewer is not None and viewer == state.organiser,
-        entered=place is not None,
+        entered=place is not None and not leaves,
         waits=state.phase is Phase.ENTRY and place is not None and place >= terms.room,
+        season=_next_season(state, terms, place),
     )
+
+
+def _next_season(
+    state: TournamentState, terms: TournamentTerms, player: int | None
+) -> NextSeason | None:
+    if terms.league is None or state.phase is not Phase.RUNNING:
+        return None
+    if state.stage >= terms.league.seasons or (player is not None and state.has_withdrawn(player)):
+        return None
+    begins = form_of(terms).pairs_at(state, terms)
+    stays = player is not None and player not in state.leaving
+    return NextSeason(state.stage + 1, begins, stays)
 
 
 def _section_of(sections: Sequence[PairedSection], player: int | None) -> int:
@@ -433,10 +473,11 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         by_rating=any(one.by_rating for one in terms.stages),
         days=terms.days,
         players=terms.capacity,
-        double=terms.cycles > 1 and terms.form == TournamentForm.ROUND_ROBIN,
+        double=terms.cycles > 1 and terms.form != TournamentForm.KNOCKOUT,
         matches=terms.cycles,
         extra=terms.knockout.extra if terms.knockout else 0,
         third_place=bool(terms.knockout and terms.knockout.third_place),
+        league=terms.league or USUAL_LEAGUE,
         when_full=terms.when_full,
         least_rating=terms.least_rating,
         most_rating=terms.most_rating,

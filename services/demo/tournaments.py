@@ -13,6 +13,8 @@ from domain.match.state import position_of
 from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id
 from domain.tournament.commands import ReportResults
+from domain.tournament.decide import due_command, next_due
+from domain.tournament.form_terms import LeagueTerms
 from domain.tournament.state import MatchReport, TournamentState
 from domain.tournament.terms import TournamentForm
 from infra.projections.tournaments import pair_result
@@ -42,14 +44,24 @@ _TIES: Final = TournamentPlan(
     third_place=True,
     when_full=True,
 )
+_LEAGUE: Final = TournamentPlan(
+    name="Harbour League",
+    text="Three divisions of three; the best goes up, and the last goes down. Come in at any time.",
+    form=TournamentForm.LEAGUE,
+    game="goliath",
+    terms=("--days=5",),
+    league=LeagueTerms(size=3, up=1, down=1, seasons=4),
+    days=14,
+)
 _FORMS: Final = (
     (_RUNNING, ("anneke", "bruno", "chidi", "emre", "goran")),
     (_TIES, ("anneke", "bruno", "chidi", "emre", "goran", "lucia", "tomoko", "ulla")),
+    (_LEAGUE, ("anneke", "bruno", "chidi", "emre", "goran", "lucia", "tomoko", "ulla", "viktor")),
 )
 """The tournaments that are played, with their players."""
 _BEGAN: Final = 24
 """Days ago."""
-_PACES: Final = {_RUNNING.name: 0.61, _TIES.name: 0.13}
+_PACES: Final = {_RUNNING.name: 0.61, _TIES.name: 0.13, _LEAGUE.name: 0.17}
 """Days between two moves of the first match of each."""
 
 _OPEN: Final = TournamentPlan(
@@ -81,6 +93,7 @@ def _make(app: PastApp, ids: AccountIds, plan: TournamentPlan, players: tuple[st
         tournaments.draft_tournament(app, app.actor(organiser, plan.name), plan),
         tournaments.open_entry(app, app.actor(organiser, "open"), number),
         *(tournaments.enter(app, app.actor(ids[one], "enter"), number) for one in players),
+        *(() if plan.when_full else (tournaments.start(app, app.actor(organiser, "start"), number),)),
     ):
         try:
             submit(app, asked)
@@ -101,6 +114,11 @@ def _manage(
     state = _state(app, number)
     terms = state.terms
     assert terms is not None
+    if 0 < next_due(state) <= app.now:
+        id_ = demo_command_id(SERVER_ACCOUNT, f"{number} due {state.seq}")
+        app.add(CommandEnvelope(number, id_, SERVER_ACCOUNT, due_command(state)))
+        timeline.at(app.now, partial(_manage, app, timeline, now, ids, plan))
+        return
     reports = []
     for pairing, one in state.pairings:
         id_ = start_id(number, pairing)

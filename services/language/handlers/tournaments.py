@@ -9,6 +9,8 @@ from typing import Any, Final
 from domain.errors import Code, Refusal
 from domain.records import AccountId
 from domain.tournament.bracket import PlayedTie, rounds_of
+from domain.tournament.form_terms import LeagueTerms
+from domain.tournament.seasons import division_changes
 from domain.tournament.standings import SectionTable, TableLine
 from domain.tournament.terms import TournamentForm
 from domain.tournament.withdrawals import WithdrawalKind
@@ -26,11 +28,13 @@ from services.language.handlers.messages import text_of
 from services.language.handlers.play import deliver
 from services.language.invocation import Invocation
 from services.words.tournaments import (
+    division_change,
     game_line,
     phase_name,
     points_text,
     progress,
     round_name,
+    season_sentence,
     start_sentence,
     table_title,
     terms_lines,
@@ -40,6 +44,7 @@ _NUMBERS: Final[Mapping[str, str]] = {
     "--section": "section",
     "--players": "players",
     "--extra": "extra",
+    "--round": "days",
 }
 _SWITCHES: Final[Mapping[str, str]] = {
     "--double": "double",
@@ -49,7 +54,7 @@ _SWITCHES: Final[Mapping[str, str]] = {
     "--robots": "robots",
 }
 _OWN_FLAGS: Final = frozenset(
-    {*_NUMBERS, *_SWITCHES, "--start", "--rating", "--club", "--knockout", "--stages"}
+    {*_NUMBERS, *_SWITCHES, "--start", "--rating", "--club", "--knockout", "--stages", "--league"}
 )
 """The flags of a tournament itself; all others are the time control's and the game's."""
 
@@ -59,6 +64,7 @@ _SELF: Final = "*"
 
 _NUMBER: Final = re.compile(r"[0-9]{1,6}")
 _STAGE: Final = re.compile(r"([0-9]{1,4})/([0-9]{1,4})/([0-9]{1,4})")
+_LEAGUE: Final = re.compile(r"[0-9]{1,4}(,[0-9]{1,4}){3}")
 _BAND: Final = re.compile(r"(?=.*[0-9])([0-9]{0,4})-([0-9]{0,4})")
 _DATE_FORMS: Final = ("%Y-%m-%d", "%Y-%m-%dT%H:%M")
 
@@ -90,6 +96,8 @@ def tournament(call: Invocation) -> Answer:
     if view.entered:
         waits = words.gettext("you have entered, and wait for room")
         said.append(waits if view.waits else words.gettext("you have entered"))
+    if view.season:
+        said.append(season_sentence(view.season, words))
     parts = (view.said.text, "\n".join(_about(call, view)), *_players(call, view))
     return Answer("; ".join(said), "\n\n".join(filter(None, parts)))
 
@@ -113,12 +121,34 @@ def _players(call: Invocation, view: TournamentView) -> list[str]:
     if view.terms.form == TournamentForm.KNOCKOUT:
         (table,) = view.tables
         return ["\n".join(_place_lines(table, shown, words)), *_round_lines(view, shown, words)]
+    if view.terms.league is not None:
+        return ["\n".join(_division_lines(view, at, shown, words)) for at in _last_season(view)]
     return [
         "\n".join(
             [table_title(view.state, view.terms, n, words), *_table_lines(table, shown, words)]
         )
         for n, table in enumerate(view.tables, 1)
     ]
+
+
+def _last_season(view: TournamentView) -> Iterator[int]:
+    """Yield the numbers of the divisions of the last season, from 0."""
+    for at, section in enumerate(view.sections):
+        if section.stage == view.state.stage:
+            yield at
+
+
+def _division_lines(
+    view: TournamentView, at: int, names: Sequence[str], words: Wording
+) -> Iterator[str]:
+    """Yield the table of a division, with how its players change divisions after the season."""
+    table = view.tables[at]
+    changes = division_changes(view.sections[at], view.state, view.terms)
+    yield table_title(view.state, view.terms, at + 1, words)
+    first, *rows = _table_lines(table, names, words)
+    yield first
+    for line, row in zip(table.lines, rows, strict=True):
+        yield f"{row}  {division_change(changes.get(line.player, 0), words)}".rstrip()
 
 
 def _place_lines(table: SectionTable, names: Sequence[str], words: Wording) -> Iterator[str]:
@@ -229,6 +259,8 @@ _FORMS_OF_FLAGS: Final[Mapping[str, str]] = {
     "--players": "--players=14",
     "--extra": "--extra=2",
     "--knockout": "--knockout, --knockout=2",
+    "--round": "--round=60",
+    "--league": "--league=8,2,2,4",
     "--stages": "--stages=2/6/6, --stages=2/9/5,1/3/3",
     "--start": "--start=2030-12-24 (UTC), --start=2030-12-24T18:00",
     "--rating": "--rating=1200-1600, --rating=1200-, --rating=-1600",
@@ -251,6 +283,9 @@ def _fields_of(name: str, value: str | None) -> dict[str, Any] | None:
         found = {"club": value}
     elif name == "--knockout" and (value is None or _NUMBER.fullmatch(value)):
         found = {"form": TournamentForm.KNOCKOUT, "matches": int(value or 1)}
+    elif value and name == "--league" and _LEAGUE.fullmatch(value):
+        league = LeagueTerms(*map(int, value.split(",")))
+        found = {"form": TournamentForm.LEAGUE, "league": league}
     elif value and name == "--stages" and all(map(_STAGE.fullmatch, value.split(","))):
         stages = [NextStage(*map(int, one.split("/"))) for one in value.split(",")]
         found = {"stages": stages}
@@ -283,7 +318,7 @@ def enter(call: Invocation) -> Answer:
 
 
 def leave(call: Invocation) -> Answer:
-    """Take an entry back, or as the organiser that of another."""
+    """Take an entry back, or as the organiser that of another; leave a league before its next season."""
     player = _other(call)
     asked = use_cases.leave(call.app, call.actor, _number(call), player)
     removed = N_("%(player)s is no longer entered in tournament %(number)s")
@@ -365,7 +400,7 @@ FORMS: Final = (
     signed(
         "tournament_new",
         "tournament new",
-        f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] "
+        f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--league=SIZE,UP,DOWN,SEASONS] [--round=DAYS] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] "
         "[--club=CLUB] [--robots] [--option ...] NAME",
         N_("make a tournament; -options are the game's, the last --options the time control's"),
         new,
@@ -388,7 +423,9 @@ FORMS: Final = (
         "tournament_leave",
         "tournament leave",
         f"NUMBER {OWN} [userid]",
-        N_("take your entry back before the start, or another's in your own tournament"),
+        N_(
+            "take your entry back before the start, or leave a league after its season; or another's in your own tournament"
+        ),
         leave,
     ),
     signed(

@@ -10,7 +10,9 @@ from litestar.params import JSONBody, PathParameter, QueryParameter
 from domain.clocks.time_control import write_time_control
 from domain.errors import Code
 from domain.records import AccountId
-from domain.tournament.standings import TableLine
+from domain.tournament.form_terms import LeagueTerms
+from domain.tournament.seasons import division_changes
+from domain.tournament.standings import SectionTable, TableLine
 from domain.tournament.state import PairedSection
 from domain.tournament.terms import ONE_POINT, TournamentForm, TournamentTerms
 from domain.tournament.withdrawals import WithdrawalKind
@@ -59,6 +61,18 @@ class FurtherStage(RequestBody, frozen=True):
     """Players of a section."""
 
 
+class LeagueRules(RequestBody, frozen=True):
+    """The divisions and seasons of a league."""
+
+    size: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 8
+    """Players of a division."""
+    up: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 2
+    """How many are promoted from each division but the first."""
+    down: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 2
+    """How many are relegated from each division but the last."""
+    seasons: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 4
+
+
 class NewTournament(RequestBody, frozen=True):
     """A tournament to make."""
 
@@ -84,6 +98,9 @@ class NewTournament(RequestBody, frozen=True):
     """How many more matches a drawn tie gets; if it is still drawn, the higher rating at entry goes on."""
     third_place: bool = False
     """Whether those who lose the semifinals of a knockout play for third place."""
+    league: LeagueRules = LeagueRules()
+    days: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
+    """Days of a season of a league, or of a round, after which it ends; 0 for no end but that of its matches."""
     players: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     """The most players, those who come later wait; 0 for as many as enter."""
     double: bool = False
@@ -135,7 +152,7 @@ class TournamentInList(msgspec.Struct, frozen=True):
     phase: str
     """`draft`, `entry`, `running`, `finished` until the places are confirmed, `confirmed` or `cancelled`."""
     form: str
-    """`round-robin` or `knockout`."""
+    """`round-robin`, `knockout` or `league`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -167,7 +184,7 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """The terms of a tournament, which never change."""
 
     form: str
-    """`round-robin` or `knockout`."""
+    """`round-robin`, `knockout` or `league`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -179,7 +196,7 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """The time control in words."""
     rated: bool
     section: int
-    """Players of a whole section; 0 in a knockout."""
+    """Players of a whole section; 0 in other forms."""
     stages: tuple[FurtherStage, ...]
     """The further stages of a round robin."""
     by_rating: bool
@@ -190,6 +207,10 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """How many more matches a drawn tie gets."""
     third_place: bool
     """Whether those who lose the semifinals play for third place."""
+    league: LeagueRules | None
+    """Null in other forms."""
+    days: int
+    """Days of a season of a league, or of a round; 0 for no end but that of its matches."""
     points: tuple[float, ...]
     """For a win, a draw and a loss."""
     tiebreaks: tuple[str, ...]
@@ -239,6 +260,9 @@ class StandingsLine(msgspec.Struct, frozen=True):
     """The best place that is still possible."""
     worst: int
     """The worst place that is still possible."""
+    change: int | None
+    """In a league, by how many divisions the player goes up after the season, below 0 down, by the table as it is while
+    the season runs; null if the player is in no division then."""
 
 
 class PairingInSection(msgspec.Struct, frozen=True):
@@ -260,11 +284,21 @@ class TournamentSection(msgspec.Struct, frozen=True):
     """A section of a tournament; a knockout has one of all rounds."""
 
     stage: int
-    """From 1."""
+    """From 1; of a league the season, whose divisions are in order from the top."""
 
     table: tuple[StandingsLine, ...]
     """By place."""
     pairings: tuple[PairingInSection, ...]
+
+
+class ComingSeason(msgspec.Struct, frozen=True):
+    """The next season of a league."""
+
+    number: int
+    begins: int | None
+    """In ms since 1970; null while too few players are left for it."""
+    stays: bool
+    """Whether you are in it, and may leave; otherwise you may enter."""
 
 
 class ShownTournament(msgspec.Struct, frozen=True):
@@ -291,6 +325,8 @@ class ShownTournament(msgspec.Struct, frozen=True):
     """Whether you have entered."""
     waits: bool
     """Whether you wait for room."""
+    season: ComingSeason | None
+    """The next season of a league; null if there is none, or you were taken out."""
     seq: int
     """Number of the last event."""
     updated: int
@@ -354,7 +390,7 @@ def _shown(app: App, view: TournamentView) -> ShownTournament:
         sections=tuple(
             TournamentSection(
                 section.stage,
-                tuple(_line(line, view.withdrawn) for line in table.lines),
+                _lines(section, table, view),
                 _pairings(section, view),
             )
             for section, table in zip(view.sections, view.tables, strict=True)
@@ -363,6 +399,9 @@ def _shown(app: App, view: TournamentView) -> ShownTournament:
         organises=view.organises,
         entered=view.entered,
         waits=view.waits,
+        season=ComingSeason(view.season.number, view.season.begins or None, view.season.stays)
+        if view.season
+        else None,
         seq=state.seq,
         updated=state.at,
     )
@@ -383,6 +422,8 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
         by_rating=any(one.by_rating for one in terms.stages),
         extra=terms.knockout.extra if terms.knockout else 0,
         third_place=bool(terms.knockout and terms.knockout.third_place),
+        league=LeagueRules(**msgspec.structs.asdict(terms.league)) if terms.league else None,
+        days=terms.days,
         cycles=terms.cycles,
         points=(win, draw, loss),
         tiebreaks=terms.tiebreaks,
@@ -396,7 +437,15 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
     )
 
 
-def _line(line: TableLine, withdrawn: Collection[int]) -> StandingsLine:
+def _lines(
+    section: PairedSection, table: SectionTable, view: TournamentView
+) -> tuple[StandingsLine, ...]:
+    of_league = view.terms.league is not None
+    changes = division_changes(section, view.state, view.terms) if of_league else {}
+    return tuple(_line(line, view.withdrawn, changes.get(line.player, 0)) for line in table.lines)
+
+
+def _line(line: TableLine, withdrawn: Collection[int], change: int | None) -> StandingsLine:
     return StandingsLine(
         place=line.place,
         player=line.player,
@@ -406,6 +455,7 @@ def _line(line: TableLine, withdrawn: Collection[int]) -> StandingsLine:
         withdrawn=line.player in withdrawn,
         best=line.possible.best,
         worst=line.possible.worst,
+        change=change,
     )
 
 
@@ -433,7 +483,9 @@ def _pairings(section: PairedSection, view: TournamentView) -> tuple[PairingInSe
 async def make_tournament(data: JSONBody[NewTournament], sender: Sender) -> Response[Answered]:
     """Make a tournament; you are its organiser, and open it for entry. Its number is `board`."""
     stages = tuple(NextStage(one.first, one.total, one.section) for one in data.stages)
-    plan = TournamentPlan(**{**msgspec.structs.asdict(data), "stages": stages})
+    league = LeagueTerms(**msgspec.structs.asdict(data.league))
+    fields = {**msgspec.structs.asdict(data), "stages": stages, "league": league}
+    plan = TournamentPlan(**fields)
     made = await sender.submit(tournaments.draft_tournament(sender.app, sender.actor, plan))
     return Response(made, headers={"Location": f"/api/tournaments/{made.board}"})
 
@@ -469,7 +521,7 @@ async def leave_tournament(
         ),
     ] = "",
 ) -> Answered:
-    """Take your entry back before the start, or as the organiser that of another."""
+    """Take your entry back before the start, or leave a league before its next season; as the organiser, another's."""
     return await sender.submit(tournaments.leave(sender.app, sender.actor, number, userid))
 
 

@@ -15,9 +15,12 @@ from domain.clocks.time_control import TimeControl, read_time_control, write_tim
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, game_by_key, latest_rules
 from domain.tournament.bracket import MOST_TIE_MATCHES
+from domain.tournament.form_terms import LeagueTerms
 from domain.tournament.round_robin import MOST_STAGES
+from domain.tournament.seasons import MOST_SEASONS
 from domain.tournament.terms import (
     FEWEST_TO_START,
+    MOST_DAYS,
     MOST_ENTRANTS,
     SECTION_SIZES,
     TournamentForm,
@@ -64,6 +67,11 @@ _USUAL: Final = {
     "section": (str(tournaments.USUAL_SECTION),),
     "tie-matches": ("1",),
     "extra": ("0",),
+    **{
+        name: (str(value),)
+        for name, value in msgspec.structs.asdict(tournaments.USUAL_LEAGUE).items()
+    },
+    "season-days": ("60",),
 }
 """What a new form has of the tournament's own form."""
 
@@ -80,6 +88,11 @@ _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
     },
     "tie-matches": (1, MOST_TIE_MATCHES),
     "extra": (0, MOST_TIE_MATCHES),
+    "size": (min(SECTION_SIZES), max(SECTION_SIZES)),
+    "up": (0, max(SECTION_SIZES)),
+    "down": (0, max(SECTION_SIZES)),
+    "seasons": (1, MOST_SEASONS),
+    "season-days": (1, MOST_DAYS),
     "players": (min(FEWEST_TO_START.values()), MOST_ENTRANTS),
     "least": (1, _HIGHEST_RATING),
     "most": (1, _HIGHEST_RATING),
@@ -89,6 +102,7 @@ _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
 _OF_FORMS: Final[Mapping[str, tuple[str, ...]]] = {
     TournamentForm.ROUND_ROBIN: ("section",),
     TournamentForm.KNOCKOUT: ("tie-matches",),
+    TournamentForm.LEAGUE: ("size", "up", "down", "seasons", "season-days"),
 }
 """The forms in the order of their chips, each with the numbers that it needs."""
 
@@ -170,6 +184,7 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
     rules = latest_rules(form.get("game").lower())
     options = chosen_options(rules.key, form)
     start, at = form.get("start"), _moment(form.get("starts"))
+    is_league = form.get("form") == TournamentForm.LEAGUE
     plan = TournamentPlan(
         name=form.get("name"),
         text=form.raw("text").replace("\r\n", "\n").strip(),
@@ -183,8 +198,10 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         matches=_number(form, "tie-matches"),
         extra=_number(form, "extra"),
         third_place=form.get("third") == "on",
+        league=LeagueTerms(*(_number(form, name) for name in ("size", "up", "down", "seasons"))),
+        days=_number(form, "season-days") if is_league else 0,
         players=_number(form, "players"),
-        double=form.get("double") == "on",
+        double=form.get("double-season" if is_league else "double") == "on",
         when_full=start == "full",
         starts=0 if start == "organiser" else at or 0,
         least_rating=_number(form, "least"),
@@ -264,7 +281,10 @@ def _filled(plan: TournamentPlan) -> Form:
         "extra": str(plan.extra),
         "third": "on" if plan.third_place else "",
         "players": str(plan.players or ""),
+        **{name: str(value) for name, value in msgspec.structs.asdict(plan.league).items()},
+        "season-days": str(plan.days or ""),
         "double": "on" if plan.double else "",
+        "double-season": "on" if plan.double else "",
         "start": "full" if plan.when_full else "organiser",
         "least": str(plan.least_rating or ""),
         "most": str(plan.most_rating or ""),

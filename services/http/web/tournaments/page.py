@@ -34,11 +34,13 @@ from services.http.web.match.records import attachment
 from services.http.web.params import Asked, ListState, Own, PageNumber, SavedMark
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
+from services.http.web.tournaments.season_links import season_links
 from services.http.web.tournaments.table_view import shown_entrants, shown_table
 from services.words.tournaments import (
     game_line,
     phase_name,
     progress,
+    season_sentence,
     start_sentence,
     table_title,
     terms_lines,
@@ -172,6 +174,8 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
         ),
         directs=view.organises or bool(visitor.profile and visitor.profile.arbiter),
         robots=[one.userid for one in robots_here(app)] if view.organises and terms.robots else (),
+        season=season_sentence(view.season, words) if view.season else "",
+        links=season_links(view, words) if terms.league else None,
         title=table_title(state, terms, view.first, words),
         table=shown_table(app, view, words, account) if view.tables else None,
         tiebreaks=[tie_break_name(one, words) for one in terms.tiebreaks],

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from domain.match.state import MatchState, robot_level
+from domain.tournament.seasons import division_changes
 from domain.tournament.standings import SectionTable, TableCell
 from domain.tournament.state import Entrant
 from domain.tournament.terms import TournamentForm
@@ -16,7 +17,7 @@ from services.app.names import names_of
 from services.app.tournaments import TournamentView, matches_going_on
 from services.http.web.browser_stream import MAX_MATCHES
 from services.http.web.tournaments.bracket_view import TieSide, shown_rounds
-from services.words.tournaments import points_text
+from services.words.tournaments import division_change, points_text
 
 _TONES: Final = {"1": "won", "+": "won", "½": "drawn", "0": "lost", "-": "lost", "x": "going"}
 
@@ -59,6 +60,10 @@ class CrossRow(msgspec.Struct, frozen=True):
     """The best and the worst place that are still possible; one, if they are the same."""
     cells: tuple[tuple[Cell, ...], ...]
     """Of each column."""
+    arrow: str = ""
+    """`↑` or `↓` for who is promoted or relegated after a season of a league."""
+    change: str = ""
+    """The same in words, and that a player is not in the next season."""
 
 
 class TableColumn(msgspec.Struct, frozen=True):
@@ -143,6 +148,12 @@ def shown_table(app: App, view: TournamentView, words: Wording, viewer: bytes | 
     )
 
 
+def _arrow(change: int | None) -> str:
+    if not change:
+        return ""
+    return "↑" if change > 0 else "↓"
+
+
 class _TableReader(msgspec.Struct, frozen=True):
     """Puts a table into words."""
 
@@ -165,6 +176,9 @@ class _TableReader(msgspec.Struct, frozen=True):
         """Yield the rows."""
         rounds = {number: one.round for number, one in self.view.state.pairings}
         by_round = any(column.opponent is None for column in columns)
+        view = self.view
+        of_league = view.terms.league is not None
+        changes = division_changes(view.sections[0], view.state, view.terms) if of_league else {}
         for line in table.lines:
             against: dict[int, list[TableCell]] = {}
             for cell in line.cells:
@@ -186,6 +200,8 @@ class _TableReader(msgspec.Struct, frozen=True):
                     )
                     for at, column in enumerate(columns, 1)
                 ),
+                arrow=_arrow(changes.get(line.player, 0)),
+                change=division_change(changes.get(line.player, 0), self.words),
             )
 
     def _cell(self, player: int, cell: TableCell) -> Cell:
