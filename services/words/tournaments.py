@@ -221,7 +221,7 @@ _FORMS: Final[Mapping[str, Callable[[TournamentTerms, Wording], Iterator[str]]]]
 def table_title(state: TournamentState, terms: TournamentTerms, at: int, words: Wording) -> str:
     """Return the heading of one of the tables, from 1, such as `Section 2 of 3`."""
     _, sections = words.gettext, form_of(terms).tables(state)
-    if terms.league is not None:
+    if terms.league is not None and sections:
         season, division = division_at(state, at)
         return _("Season %(season)s, division %(division)s", season=season, division=division)
     if len(sections) < 2:  # noqa: PLR2004 - with one there is nothing to number

@@ -1,5 +1,6 @@
 """Tournaments, as they are typed at the terminal and by mail."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -294,3 +295,31 @@ def test_further_stages_are_typed(hall: Hall) -> None:
     assert hall.refused(CUP.replace("--full", "--stages=2/6"))[0] == Code.BAD_OPTION
     assert hall.refused(CUP.replace("--full", "--knockout=x"))[0] == Code.BAD_OPTION
     assert "up to 3 stages" in hall.refused(CUP.replace("--full", "--stages=1/3/3,1/3/3,1/3/3"))[1]
+
+
+LEAGUE = "tournament new alice mad-hatter goliath --league=3,1,1,2 --round=30 --days=3 Harbour"
+
+
+def test_a_league_is_typed_and_shows_its_divisions_with_who_goes_up_and_down(hall: Hall) -> None:
+    hall.cup(LEAGUE)
+    shown = hall.accepted("tournament 1")
+    assert "league in divisions of 3: each plays each once" in shown
+    assert "2 seasons of 30 days each" in shown
+    assert "the first 1 of a division are promoted, and the last 1 are relegated" in shown
+    hall.enter(*THREE)
+    hall.accepted("tournament start 1 alice mad-hatter")
+    hall.run_manager()
+    shown = hall.accepted("tournament 1 bob yes-we-can")
+    assert re.search(r"season 2 begins on .*, and you are in it", shown)
+    assert "Season 1, division 1" in shown
+    hall.accepted("tournament leave 1 bob yes-we-can")
+    shown = hall.accepted("tournament 1 bob yes-we-can")
+    assert "you are in it" not in shown
+    assert "the next season begins once three players are in it" in shown
+    # alone in the league, the other two are in no season either, before somebody enters
+    assert re.search(r"bob .*not in the next season", shown)
+    hall.enter("bob")
+    assert "and you are in it" in hall.accepted("tournament 1 bob yes-we-can")
+    for wrong in ("--league=3,1,1", "--league", "--round=x"):
+        assert hall.refused(LEAGUE.replace("--league=3,1,1,2", wrong))[0] == Code.BAD_OPTION
+    assert "needs the days" in hall.refused(LEAGUE.replace("--round=30", ""))[1]

@@ -411,3 +411,37 @@ def test_a_state_of_twenty_seasons_is_packed_in_milliseconds():
     after = perf_counter()
     assert max(between - began, after - between) < 0.5
     assert len(data.state) < 300_000
+
+
+def test_the_worked_season_of_the_documentation():
+    anna, ben, carl, dora, emil, fay, gus, hana, ida, jon, kim, lea = range(12)
+    held = league(players=11)
+    won = {(anna, ben), (anna, carl), (anna, dora), (ben, carl), (ben, dora), (emil, gus),
+           (fay, gus), (emil, hana), (fay, hana), (gus, hana), (kim, ida), (kim, jon), (ida, jon)}  # fmt: skip
+    for number, one in list(held.state.pairings):
+        pair_ = one.first, one.second
+        if {carl, dora} != set(pair_):
+            made = "1-0" if pair_ in won else "0-1" if pair_[::-1] in won else "1/2"
+            held.report(made, first=number)
+    tables = [
+        [(row.player, row.place, float(row.points)) for row in held.rows(section)]
+        for section in held.state.sections
+    ]
+    assert tables == [
+        [(anna, 1, 3), (ben, 2, 2), (carl, 3, 0), (dora, 3, 0)],
+        [(emil, 1, 2.5), (fay, 1, 2.5), (gus, 3, 1), (hana, 4, 0)],
+        [(kim, 1, 2), (ida, 2, 1), (jon, 3, 0)],
+    ]
+    held.do(account(carl), LeaveTournament())
+    held.do(account(lea), EnterTournament(rating=2500))
+    assert [changes(held, section) for section in range(3)] == [
+        {anna: 0, ben: 0, carl: None, dora: -1},
+        {emil: 1, fay: 1, gus: 0, hana: -1},
+        {ida: 1, jon: 0, kim: 1},
+    ]
+    pair(held)
+    assert [list(one.players) for one in season_sections(held.state, 2)] == [
+        [anna, ben, emil, fay],
+        [gus, dora, kim, ida],
+        [jon, hana, lea],
+    ]
