@@ -93,7 +93,11 @@ def _make(app: PastApp, ids: AccountIds, plan: TournamentPlan, players: tuple[st
         tournaments.draft_tournament(app, app.actor(organiser, plan.name), plan),
         tournaments.open_entry(app, app.actor(organiser, "open"), number),
         *(tournaments.enter(app, app.actor(ids[one], "enter"), number) for one in players),
-        *(() if plan.when_full else (tournaments.start(app, app.actor(organiser, "start"), number),)),
+        *(
+            ()
+            if plan.when_full
+            else (tournaments.start(app, app.actor(organiser, "start"), number),)
+        ),
     ):
         try:
             submit(app, asked)

@@ -61,7 +61,7 @@ class CrossRow(msgspec.Struct, frozen=True):
     cells: tuple[tuple[Cell, ...], ...]
     """Of each column."""
     arrow: str = ""
-    """`↑` or `↓` for who is promoted or relegated after a season of a league."""
+    """`↑` for promotion after a season of a league, `↓` for relegation."""
     change: str = ""
     """The same in words, and that a player is not in the next season."""
 
