@@ -1,9 +1,12 @@
 """Leagues on a real server: their seasons begin by date beside the matches of the one before."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
+from redis import Redis
 
+from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.match.commands import ResignMatch
 from domain.records import SERVER_ACCOUNT
@@ -23,6 +26,7 @@ from infra.process.failpoints import FAILPOINTS
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
 from tests.helpers.side import catch_up, contents, settle
+from tests.helpers.timed import TimedBench
 from tests.workers.test_tournament_kills import paired, tick
 from tests.workers.test_tournaments import ORGANISER, PLAYERS, Hall
 
@@ -32,6 +36,11 @@ POINTS = [point for point in FAILPOINTS if point.startswith("tournament.")]
 @pytest.fixture
 def hall(bench: Bench) -> Hall:
     return Hall(bench)
+
+
+@pytest.fixture
+def timed(redis_client: Redis, tmp_path: Path) -> TimedBench:
+    return TimedBench(redis_client, tmp_path / "seeds")
 
 
 def begun(hall: Hall, players: int = 6, seasons: int = 2) -> None:
@@ -122,3 +131,24 @@ def test_a_killed_manager_starts_no_match_of_a_season_twice(
     hall.turn()
     hall.turn()
     assert Counter(paired(hall)) == Counter(range(12))
+
+
+def test_the_scheduler_begins_a_season_on_its_day_and_once(timed: TimedBench) -> None:
+    hall = Hall(timed)
+    begun(hall)
+    keepers = timed.keeper(), timed.keeper()
+    timed.now += 30 * DAY - 1000
+    for keeper in keepers:
+        keeper.tick()
+    timed.pump()
+    assert hall.state.stage == 1
+    timed.now += 60_000
+    for keeper in keepers:
+        keeper.tick()
+    timed.pump()
+    assert hall.state.stage == 2
+    assert len(hall.state.sections) == 4
+    for keeper in keepers:
+        keeper.tick()
+    timed.pump()
+    assert len(hall.state.sections) == 4
