@@ -8,6 +8,7 @@ import pytest
 from domain.errors import Code
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
+from services.app.tournaments import leave_all, view_of
 from services.language import LOCAL, Language
 from services.language.invocation import Origin
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
@@ -323,3 +324,16 @@ def test_a_league_is_typed_and_shows_its_divisions_with_who_goes_up_and_down(hal
     for wrong in ("--league=3,1,1", "--league", "--round=x"):
         assert hall.refused(LEAGUE.replace("--league=3,1,1,2", wrong))[0] == Code.BAD_OPTION
     assert "needs the days" in hall.refused(LEAGUE.replace("--round=30", ""))[1]
+
+
+def test_a_deleted_account_is_in_no_further_season(hall: Hall) -> None:
+    hall.cup(LEAGUE)
+    hall.enter(*THREE)
+    hall.accepted("tournament start 1 alice mad-hatter")
+    hall.run_manager()
+    bob = hall.app.accounts.id_of("bob")
+    leave_all(hall.app, bob)
+    hall.run_manager()
+    state = view_of(hall.app, None, 1).state
+    assert [state.entrants[player].account for player in state.leaving] == [bob]
+    assert state.left == 3
