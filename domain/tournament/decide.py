@@ -35,6 +35,7 @@ from domain.tournament.events import (
     EntryOpened,
     EntryTakenBack,
     LadderEnded,
+    LeftAfterSeason,
     MatchesAdjudicated,
     PlacesConfirmed,
     PlayerWithdrawn,
@@ -59,6 +60,7 @@ from domain.tournament.ladder_form import (
     silent_players,
 )
 from domain.tournament.results import PairResult
+from domain.tournament.seasons import check_late_entry, check_leaving, is_league_that_runs
 from domain.tournament.sentences import SAY
 from domain.tournament.state import (
     AdjudicatedPairing,
@@ -106,7 +108,7 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
         case EnterTournament():
             return _enter(command, actor, state, state.terms, recorded)
         case LeaveTournament():
-            return _leave(command, actor, state)
+            return _leave(command, actor, state, state.terms)
         case StartTournament():
             if actor != SERVER_ACCOUNT:
                 _check_director(actor, state)
@@ -206,6 +208,8 @@ def _enter(
             raise Refusal(Code.AGAINST_TERMS, SAY("no-robots"))
     if state.ladder is not None:
         check_entry(account, state, terms)
+    elif is_league_that_runs(state):
+        check_late_entry(account, state, terms)
     elif state.number_of(account) is not None:
         raise Refusal(Code.ALREADY_ENTERED, SAY("entered"))
     if command.rating < terms.least_rating:
@@ -224,16 +228,24 @@ def _enter(
     return (entered,)
 
 
-def _leave(command: LeaveTournament, actor: AccountId, state: TournamentState) -> Events:
-    """Take an entry back. While a ladder runs nobody does it for another, but as a withdrawal."""
+def _leave(
+    command: LeaveTournament, actor: AccountId, state: TournamentState, terms: TournamentTerms
+) -> Events:
+    """Take an entry back, leave a ladder, or from a league that runs leave before the next season.
+
+    While it runs nobody does it for another, but as a withdrawal.
+    """
     account = command.account or actor
-    if state.ladder is None or account != actor:
-        _check_phase(state, Phase.ENTRY)
-    else:
-        _check_phase(state, Phase.RUNNING)
+    runs = state.ladder is not None or is_league_that_runs(state)
+    _check_phase(state, Phase.RUNNING if runs and account == actor else Phase.ENTRY)
     if account != actor:
         _check_director(actor, state)
     number = state.number_of(account)
+    if is_league_that_runs(state):
+        player = check_leaving(number, state, terms)
+        left = LeftAfterSeason(account=account, player=player)
+        after = evolve(state, left, state.at, actor)
+        return (left, *_following(after, terms, ()))
     if number is None or (state.ladder is not None and number not in state.ladder.order):
         raise Refusal(Code.NOT_ENTERED, SAY("not-entered"))
     return (EntryTakenBack(account=account),)

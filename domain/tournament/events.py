@@ -23,7 +23,10 @@ class EntryOpened(TournamentEventBody, frozen=True, tag="entry-opened"):
 
 
 class Entered(TournamentEventBody, frozen=True, tag="entered"):
-    """A player entered; beyond the capacity they wait until there is room."""
+    """A player entered; beyond the capacity they wait until there is room.
+
+    One who had left a league is in again, with the same number and the rating of the first entry.
+    """
 
     account: AccountId
     rating: int
@@ -34,6 +37,13 @@ class EntryTakenBack(TournamentEventBody, frozen=True, tag="entry-taken-back"):
     """A player is no longer entered."""
 
     account: AccountId
+
+
+class LeftAfterSeason(TournamentEventBody, frozen=True, tag="left-after-season"):
+    """A player of a league is in no further season, and plays those that have begun to their end."""
+
+    account: AccountId
+    player: int
 
 
 class TournamentStarted(TournamentEventBody, frozen=True, tag="tournament-started"):
@@ -125,6 +135,7 @@ TournamentEvent = (
     | EntryOpened
     | Entered
     | EntryTakenBack
+    | LeftAfterSeason
     | TournamentStarted
     | SectionPaired
     | ResultsCounted

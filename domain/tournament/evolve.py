@@ -12,6 +12,7 @@ from domain.tournament.events import (
     EntryOpened,
     EntryTakenBack,
     LadderEnded,
+    LeftAfterSeason,
     MatchesAdjudicated,
     PlacesConfirmed,
     PlayerWithdrawn,
@@ -51,11 +52,15 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(state, terms=event.terms, organiser=actor)
         case EntryOpened():
             return replace(state, phase=Phase.ENTRY)
+        case Entered() if (known := state.number_of(event.account)) is not None:
+            return replace(state, leaving=tuple(one for one in state.leaving if one != known))
         case Entered():
             return replace(state, entrants=(*state.entrants, Entrant(event.account, event.rating)))
         case EntryTakenBack():
             rest = tuple(one for one in state.entrants if one.account != event.account)
             return replace(state, entrants=rest)
+        case LeftAfterSeason():
+            return replace(state, leaving=(*state.leaving, event.player))
         case TournamentStarted():
             return replace(state, phase=Phase.RUNNING, entrants=event.players)
         case SectionPaired():

@@ -9,6 +9,7 @@ from domain.tournament.bracket import Knockout
 from domain.tournament.form import Form
 from domain.tournament.ladder_form import Ladder
 from domain.tournament.round_robin import RoundRobin
+from domain.tournament.seasons import League
 from domain.tournament.sentences import SAY
 from domain.tournament.swiss_rounds import Swiss
 from domain.tournament.terms import (
@@ -25,6 +26,7 @@ FORMS: Final[Mapping[str, Form]] = {
     TournamentForm.KNOCKOUT: Knockout(),
     TournamentForm.SWISS: Swiss(),
     TournamentForm.LADDER: Ladder(),
+    TournamentForm.LEAGUE: League(),
 }
 
 

@@ -28,6 +28,7 @@ from domain.tournament.events import (
     EntryOpened,
     EntryTakenBack,
     LadderEnded,
+    LeftAfterSeason,
     MatchesAdjudicated,
     PlacesConfirmed,
     PlayerWithdrawn,
@@ -56,7 +57,7 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case Entered():
             of_robot = EnterTournament(rating=first.rating, account=first.account)
             return [EnterTournament(rating=first.rating)] if first.account == actor else [of_robot]
-        case EntryTakenBack():
+        case EntryTakenBack() | LeftAfterSeason():
             named = LeaveTournament(account=first.account)
             return [LeaveTournament(), named] if first.account == actor else [named]
         case TournamentStarted():

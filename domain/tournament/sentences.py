@@ -28,6 +28,9 @@ SAY: Final = Sentences(
         "ladder-reach": "a challenge goes up to 1 to {reach} places, and a player has 1 to {running} matches at a time",
         "ladder-rest": "the same two wait up to {most} days after their last match",
         "ladder-silence": "the silent drop after {least} to {most} days, or never with 0, by up to {drop} places; 0 is to the bottom",
+        "league-moves": "no more are promoted and relegated than the {size} players of a division",
+        "league-seasons": "a league has 1 to {most} seasons",
+        "league-days": "a league needs the days of its seasons",
         "start-past": "the start is in the past",
         # who, and when
         "no-tournament": "there is no such tournament",
@@ -55,6 +58,9 @@ SAY: Final = Sentences(
         "ladder-back": "matches of your earlier entry are still running; you can enter again once they are over",
         "ladder-full": "the ladder has no room for another player",
         "none-silent": "nobody has been silent long enough",
+        # leagues
+        "last-season": "no season follows any more",
+        "league-full": "the league has no room for another player",
         # results
         "no-pairing": "there is no pairing {pairing}",
         "no-round": "round {stage} isn't the one that is played",

@@ -166,6 +166,8 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     """Those who rule beside the organiser."""
     ladder: LadderStandings | None = None
     """Of a ladder that has started. Its `sections` and `reports` lack old matches, see `ladder_order`."""
+    leaving: tuple[int, ...] = ()
+    """The players of a league who are in no further season, unless they enter again."""
 
     @property
     def exists(self) -> bool:

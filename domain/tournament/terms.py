@@ -29,6 +29,8 @@ MOST_IN_SWISS: Final = 200
 """Players of a Swiss tournament: pairing more takes too long."""
 
 SWISS_ROUNDS: Final = range(2, 16)
+MOST_IN_LEAGUE: Final = 300
+"""Players of a league, those included who have left."""
 
 MOST_POINTS: Final = 10_000
 
@@ -54,6 +56,8 @@ class TournamentForm(StrEnum):
     """A fixed number of rounds, in each of which players of about the same points meet."""
     LADDER = "ladder"
     """Players challenge those above them, and take their places; it has no end of its own."""
+    LEAGUE = "league"
+    """Divisions, with promotion and relegation from season to season."""
 
 
 class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
@@ -109,7 +113,7 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     @property
     def most(self) -> int:
         """The most players that a tournament of its form can have."""
-        return MOST_IN_SWISS if self.form == TournamentForm.SWISS else MOST_ENTRANTS
+        return _MOST.get(self.form, MOST_ENTRANTS)
 
     @property
     def least(self) -> int:
@@ -117,11 +121,18 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
         return fewest_to_start(self.form, self.swiss.rounds if self.swiss else 0)
 
 
+_MOST: Final[Mapping[str, int]] = {
+    TournamentForm.SWISS: MOST_IN_SWISS,
+    TournamentForm.LEAGUE: MOST_IN_LEAGUE,
+}
+"""The most players of the forms that have fewer than `MOST_ENTRANTS`."""
+
 FEWEST_TO_START: Final[Mapping[str, int]] = {
     TournamentForm.ROUND_ROBIN: FEWEST_IN_SECTION,
     TournamentForm.KNOCKOUT: 2,
     TournamentForm.SWISS: FEWEST_IN_SECTION,
     TournamentForm.LADDER: 2,
+    TournamentForm.LEAGUE: FEWEST_IN_SECTION,
 }
 """The least players with which a tournament of a form starts."""
 

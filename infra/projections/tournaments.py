@@ -402,7 +402,7 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
             return replace(row, phase=Phase.ENTRY)
         case events.Entered():
             return replace(row, entered=row.entered + 1)
-        case events.EntryTakenBack():
+        case events.EntryTakenBack() | events.LeftAfterSeason():
             return replace(row, entered=row.entered - 1)
         case events.TournamentStarted():
             return replace(row, phase=Phase.RUNNING, entered=len(body.players))

@@ -32,7 +32,13 @@ from domain.tournament.commands import (
     WithdrawPlayer,
 )
 from domain.tournament.decide import MOST_DIRECTORS
-from domain.tournament.form_terms import KnockoutTerms, LadderTerms, StageTerms, SwissTerms
+from domain.tournament.form_terms import (
+    KnockoutTerms,
+    LadderTerms,
+    LeagueTerms,
+    StageTerms,
+    SwissTerms,
+)
 from domain.tournament.forms import check_terms, form_of
 from domain.tournament.standings import SectionTable
 from domain.tournament.state import PairedSection, Phase, TournamentState
@@ -56,6 +62,8 @@ from services.app.sanctions import check_may_start
 
 MOST_ORGANISED: Final = 10
 """Tournaments of an organiser that are not over."""
+
+USUAL_LEAGUE: Final = LeagueTerms(size=8, up=2, down=2, seasons=4)
 
 USUAL_SECTION: Final = 7
 """Players of a section, where nobody says."""
@@ -112,6 +120,8 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     rounds: int = USUAL_ROUNDS
     """Rounds of a Swiss tournament."""
     ladder: LadderTerms = LadderTerms()
+    league: LeagueTerms = USUAL_LEAGUE
+    """Of a league, whose seasons last `days`."""
     when_full: bool = False
     """Whether it starts when so many have entered."""
     starts: int = 0
@@ -121,6 +131,16 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     club: str = ""
     """The path of the club whose members alone may enter; empty for all."""
     robots: bool = False
+
+
+class NextSeason(msgspec.Struct, frozen=True):
+    """The next season of a league, and whether an account is in it."""
+
+    number: int
+    begins: int
+    """Ms since 1970; 0 while too few players are left for it."""
+    stays: bool
+    """Whether the account is in it, and may leave; otherwise it may enter."""
 
 
 class TournamentView(msgspec.Struct, frozen=True):
@@ -147,9 +167,11 @@ class TournamentView(msgspec.Struct, frozen=True):
     directs: bool
     """Whether the account may rule: as its organiser, a director or an arbiter."""
     entered: bool
-    """Whether the account has entered, and has not left a ladder again."""
+    """Whether the account has entered, and has not left a ladder, or a league for its next season."""
     waits: bool
     """Whether it waits for room."""
+    season: NextSeason | None = None
+    """The next season of a league that runs; None if there is none, or the account was taken out."""
 
     @property
     def players(self) -> tuple[AccountId, ...]:
@@ -188,7 +210,8 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
     club = clubs.organised(app, account, plan.club).id if plan.club else ""
     in_sections = plan.form == TournamentForm.ROUND_ROBIN
     ties = plan.form == TournamentForm.KNOCKOUT
-    cycles = 2 if plan.double and in_sections else 1
+    is_league = plan.form == TournamentForm.LEAGUE
+    cycles = 2 if plan.double and (in_sections or is_league) else 1
     found = TournamentTerms(
         form=plan.form,
         rules=rules_id(rules),
@@ -214,6 +237,7 @@ def _terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentT
         knockout=KnockoutTerms(plan.extra, plan.third_place) if ties else None,
         swiss=SwissTerms(plan.rounds) if plan.form == TournamentForm.SWISS else None,
         ladder=plan.ladder if plan.form == TournamentForm.LADDER else None,
+        league=plan.league if is_league else None,
     )
     check_terms(found)
     return found
@@ -277,9 +301,10 @@ def enter(app: App, actor: Actor, number: int, robot: str = "") -> Steps[Answere
 
 @course
 def leave(app: App, actor: Actor, number: int, userid: str = "") -> Steps[Answered]:
-    """Take an entry back before the start, or leave a ladder that runs, whose matches go on without a change of places.
+    """Take an entry back before the start, leave a ladder that runs, or a league before its next season.
 
-    The organiser may take back the entry of `userid` before the start. `not-entered`, `too-late`.
+    Running matches go on; those of a ladder change no places. The organiser may take back the entry of `userid` before the
+    start. `not-entered`, `too-late`.
     """
     account = app.accounts.id_of(userid) if userid else b""
     return (yield from ask(app, actor, number, LeaveTournament(account=account)))
@@ -392,6 +417,7 @@ def leave_all(app: App, account: AccountId) -> None:
 
 def _can_leave(row: TournamentRow) -> bool:
     runs = row.form == TournamentForm.LADDER and row.phase is Phase.RUNNING
+    runs = row.form == TournamentForm.LEAGUE and row.phase is Phase.RUNNING
     return runs or row.phase is Phase.ENTRY
 
 
@@ -443,6 +469,7 @@ def view_of(
         wanted = wanted[at - 1 : at]
         pairings = wanted[0].numbers
     club = app.clubs.get(terms.club) if terms.club else None
+    leaves = place in state.leaving
     return TournamentView(
         number=number,
         said=app.tournament_texts.of([number])[number],
@@ -456,9 +483,24 @@ def view_of(
         club=club.path if club else "",
         organises=viewer is not None and viewer == state.organiser,
         directs=viewer is not None and (state.directs(viewer) or app.is_arbiter(viewer)),
-        entered=place is not None and (state.ladder is None or place in state.ladder.order),
+        entered=place is not None
+        and not leaves
+        and (state.ladder is None or place in state.ladder.order),
         waits=state.phase is Phase.ENTRY and place is not None and place >= terms.room,
+        season=_next_season(state, terms, place),
     )
+
+
+def _next_season(
+    state: TournamentState, terms: TournamentTerms, player: int | None
+) -> NextSeason | None:
+    if terms.league is None or state.phase is not Phase.RUNNING:
+        return None
+    if state.stage >= terms.league.seasons or (player is not None and state.has_withdrawn(player)):
+        return None
+    begins = form_of(terms).pairs_at(state, terms)
+    stays = player is not None and player not in state.leaving
+    return NextSeason(state.stage + 1, begins, stays)
 
 
 def _section_of(sections: Sequence[PairedSection], player: int | None) -> int:
@@ -518,12 +560,13 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         by_rating=any(one.by_rating for one in terms.stages),
         days=terms.days,
         players=terms.capacity,
-        double=terms.cycles > 1 and terms.form == TournamentForm.ROUND_ROBIN,
+        double=terms.cycles > 1 and terms.form != TournamentForm.KNOCKOUT,
         matches=terms.cycles,
         extra=terms.knockout.extra if terms.knockout else 0,
         third_place=bool(terms.knockout and terms.knockout.third_place),
         rounds=terms.swiss.rounds if terms.swiss else USUAL_ROUNDS,
         ladder=terms.ladder or LadderTerms(),
+        league=terms.league or USUAL_LEAGUE,
         when_full=terms.when_full,
         least_rating=terms.least_rating,
         most_rating=terms.most_rating,

@@ -13,7 +13,8 @@ from domain.match.state import position_of
 from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id
 from domain.tournament.commands import ChallengeOnLadder, ReportResults
-from domain.tournament.form_terms import LadderTerms
+from domain.tournament.decide import due_command, next_due
+from domain.tournament.form_terms import LadderTerms, LeagueTerms
 from domain.tournament.ladder_form import reasons
 from domain.tournament.state import MatchReport, TournamentState
 from domain.tournament.swiss_rounds import waits_for_round
@@ -67,11 +68,21 @@ _LADDER: Final = TournamentPlan(
 )
 _CLIMBERS: Final = ("anneke", "bruno", "chidi", "emre", "goran", "lucia", "tomoko", "ulla")
 _NEWCOMER: Final = "viktor"
+_LEAGUE: Final = TournamentPlan(
+    name="Harbour League",
+    text="Three divisions of three; the best goes up, and the last goes down. Come in at any time.",
+    form=TournamentForm.LEAGUE,
+    game="goliath",
+    terms=("--days=5",),
+    league=LeagueTerms(size=3, up=1, down=1, seasons=4),
+    days=14,
+)
 _FORMS: Final = (
     (_RUNNING, ("anneke", "bruno", "chidi", "emre", "goran")),
     (_TIES, _CLIMBERS),
     (_ROUNDS, ("viktor", "ulla", "tomoko", "lucia", "goran", "emre", "chidi", "bruno")),
     (_LADDER, _CLIMBERS),
+    (_LEAGUE, (*_CLIMBERS, _NEWCOMER)),
 )
 """The tournaments that are played, with their players."""
 _BEGAN: Final = 24
@@ -81,6 +92,7 @@ _PACES: Final = {
     _TIES.name: 0.13,
     _ROUNDS.name: 0.11,
     _LADDER.name: 0.17,
+    _LEAGUE.name: 0.17,
 }
 """Days between two moves of the first match of each."""
 
@@ -116,6 +128,11 @@ def _make(app: PastApp, ids: AccountIds, plan: TournamentPlan, players: tuple[st
         tournaments.draft_tournament(app, app.actor(organiser, plan.name), plan),
         tournaments.open_entry(app, app.actor(organiser, "open"), number),
         *(tournaments.enter(app, app.actor(ids[one], "enter"), number) for one in players),
+        *(
+            ()
+            if plan.when_full
+            else (tournaments.start(app, app.actor(organiser, "start"), number),)
+        ),
     )
 
 
@@ -128,9 +145,8 @@ def _submit(app: PastApp, *asked: Course[Answered]) -> None:
 
 
 def _climb(app: PastApp, timeline: Timeline, now: int, ids: AccountIds) -> None:
-    """Start the ladder, and plan a challenge each day and a newcomer in the second week."""
+    """Plan a challenge each day and a newcomer in the second week."""
     number = _number(app, ids, _LADDER)
-    _submit(app, tournaments.start(app, app.actor(ids[ARBITER], "start"), number))
     enter = tournaments.enter(app, app.actor(ids[_NEWCOMER], "enter"), number)
     timeline.at(app.now + 9 * DAY, partial(_submit, app, enter))
     for day in range(_BEGAN):
@@ -174,6 +190,11 @@ def _manage(
     state = _state(app, number)
     terms = state.terms
     assert terms is not None
+    if 0 < next_due(state) <= app.now:
+        id_ = demo_command_id(SERVER_ACCOUNT, f"{number} due {state.seq}")
+        app.add(CommandEnvelope(number, id_, SERVER_ACCOUNT, due_command(state)))
+        timeline.at(app.now, partial(_manage, app, timeline, now, ids, plan))
+        return
     reports = []
     for pairing, one in state.pairings:
         id_ = start_id(number, pairing)

@@ -21,6 +21,7 @@ from domain.tournament.terms import (
 )
 from infra.languages.wording import N_, Wording
 from infra.projections.tournaments import TournamentRow
+from services.app.tournaments import NextSeason
 from services.words.agreements import variant_words
 from services.words.named_match import terms_line
 
@@ -50,6 +51,7 @@ _FORM_NAMES: Final[Mapping[str, str]] = {
     TournamentForm.KNOCKOUT: N_("Knockout"),
     TournamentForm.SWISS: N_("Swiss"),
     TournamentForm.LADDER: N_("Ladder"),
+    TournamentForm.LEAGUE: N_("League"),
 }
 
 
@@ -271,17 +273,52 @@ def last_change(record: LadderPlayer, words: Wording) -> str:
     )
 
 
+def _league(terms: TournamentTerms, words: Wording) -> Iterator[str]:
+    """Yield how divisions are played, who changes them, and when."""
+    _, ngettext, rules = words.gettext, words.ngettext, terms.league
+    assert rules is not None
+    if terms.cycles > 1:
+        yield _(
+            "league in divisions of %(most)s: each plays each twice, with sides exchanged",
+            most=rules.size,
+        )
+    else:
+        yield _("league in divisions of %(most)s: each plays each once", most=rules.size)
+    yield ngettext(
+        "%(count)s season of %(days)s days",
+        "%(count)s seasons of %(days)s days each",
+        rules.seasons,
+        days=terms.days,
+    )
+    if rules.seasons > 1:
+        yield _(
+            "after a season the first %(up)s of a division are promoted, and the last %(down)s are relegated",
+            up=rules.up,
+            down=rules.down,
+        )
+        yield _(
+            "a season begins on its day; matches of the one before that go on then count there, and move nobody any more"
+        )
+        yield _(
+            "players are in the next season unless they leave; newcomers enter at any time, and begin at the bottom"
+        )
+
+
 _FORMS: Final[Mapping[str, Callable[[TournamentTerms, Wording], Iterator[str]]]] = {
     TournamentForm.ROUND_ROBIN: _round_robin,
     TournamentForm.KNOCKOUT: _knockout,
     TournamentForm.SWISS: _swiss,
     TournamentForm.LADDER: _ladder,
+    TournamentForm.LEAGUE: _league,
 }
 
 
 def table_title(state: TournamentState, terms: TournamentTerms, at: int, words: Wording) -> str:
     """Return the heading of one of the tables, from 1, such as `Section 2 of 3`."""
     _, sections = words.gettext, form_of(terms).tables(state)
+    if terms.league is not None and sections:
+        season, division = division_at(state, at)
+        return _("Season %(season)s, division %(division)s", season=season, division=division)
     if len(sections) < 2:  # noqa: PLR2004 - with one there is nothing to number
         return _("Table")
     stage = sections[at - 1].stage
@@ -294,6 +331,33 @@ def table_title(state: TournamentState, terms: TournamentTerms, at: int, words: 
     return _(
         "Stage %(stage)s, section %(number)s of %(count)s", stage=stage, number=number, count=count
     )
+
+
+def division_at(state: TournamentState, at: int) -> tuple[int, int]:
+    """Return the season and the division of one of a league's tables; all are numbers from 1."""
+    season = state.sections[at - 1].stage
+    before = sum(one.stage < season for one in state.sections)
+    return season, at - before
+
+
+def division_change(change: int | None, words: Wording) -> str:
+    """Return how a player changes divisions after a season, as `division_changes` has it; empty for not at all."""
+    if change is None:
+        return words.gettext("not in the next season")
+    if change > 0:
+        return words.gettext("promoted")
+    return words.gettext("relegated") if change else ""
+
+
+def season_sentence(season: NextSeason, words: Wording) -> str:
+    """Return when the next season of a league begins, and whether the player is in it."""
+    _ = words.gettext
+    if not season.begins:
+        return _("the next season begins once three players are in it")
+    values = {"number": season.number, "moment": words.moment(season.begins)}
+    if season.stays:
+        return _("season %(number)s begins on %(moment)s, and you are in it", **values)
+    return _("season %(number)s begins on %(moment)s", **values)
 
 
 def round_name(ties: int, number: int, words: Wording) -> str:

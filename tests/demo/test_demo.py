@@ -428,19 +428,25 @@ def test_recording_needs_no_server(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_one_tournament_is_in_full_swing_and_one_is_open_for_entry(server):
+def test_one_tournament_of_each_form_is_in_full_swing_and_one_is_open_for_entry(server):
     catch_up(server.store, server.client)
     lists = Tournaments(server.client)
-    forms = {row.form: row for row in lists.listed("running", 0, 9)}
-    running, (entry,) = forms["round-robin"], lists.listed("open", 0, 9)
+    found, (entry,) = lists.listed("running", 0, 9), lists.listed("open", 0, 9)
+    forms = {row.form: row for row in found}
+    assert sorted(forms) == ["knockout", "ladder", "league", "round-robin", "swiss"]
+    running, league = forms["round-robin"], forms["league"]
+    # both seasons have begun, and some matches of each are over
+    assert (league.started, league.pairings, league.entered) == (18, 18, 9)
+    played = lists.matches(league.number)
+    assert any(played[pairing].result for pairing in range(9))
+    assert any(played[pairing].result for pairing in range(9, 18))
+    assert not all(one.result for one in played.values())
     assert (running.started, running.pairings, running.entered) == (10, 10, 5)
     over = [bool(one.result) for one in lists.matches(running.number).values()]
     assert any(over)
     assert not all(over)
     assert 0 < entry.entered < entry.room
-    assert {check_match(server.store, one.number).kind for one in (running, entry)} == {
-        "tournament"
-    }
+    assert {check_match(server.store, one.number).kind for one in (*found, entry)} == {"tournament"}
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ from domain.tournament.commands import (
     StartTournament,
     WithdrawPlayer,
 )
-from domain.tournament.form_terms import KnockoutTerms, LadderTerms, SwissTerms
+from domain.tournament.form_terms import KnockoutTerms, LadderTerms, LeagueTerms, SwissTerms
 from domain.tournament.state import AdjudicatedPairing, Pairing
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2
 from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament
@@ -329,6 +329,22 @@ def ladder():
     found.wait(60)
     found.do(SERVER_ACCOUNT, DropSilent())
     found.do(ORGANISER, EndLadder(), ConfirmPlaces())
+
+
+def league():
+    """A league of two seasons: one leaves after the first, another comes back, and a third enters while it runs."""
+    found = Tournament()
+    rules = LeagueTerms(size=3, up=1, down=1, seasons=2)
+    found.draft(form="league", section=0, capacity=0, when_full=False, days=30, league=rules)
+    found.enter(6)
+    found.do(ORGANISER, StartTournament())
+    found.report("1-0", "1/2", "0-1", "1-0")
+    found.do(PLAYERS[0], LeaveTournament())
+    found.do(PLAYERS[1], LeaveTournament(), EnterTournament(rating=1600))
+    found.do(PLAYERS[6], EnterTournament(rating=1700))
+    found.do(SERVER_ACCOUNT, PairRound(stage=2))
+    found.report(*["1-0"] * 8, first=4)
+    found.do(ORGANISER, ConfirmPlaces())
     return found
 
 
@@ -379,6 +395,7 @@ TOURNAMENTS = {
     "cancelled tournament": cancelled,
     "knockout": knockout,
     "ladder": ladder,
+    "league": league,
     "left tournament": left,
     "swiss": swiss,
     "tournament": tournament,

@@ -377,3 +377,29 @@ def test_an_account_that_is_deleted_leaves_its_ladders(api: Api) -> None:
     leave_all(api.parts, players[2].account)
     until(lambda: len(shown(api, number)["ladder"]["order"]) == 2)
     assert [one["player"] for one in shown(api, number)["ladder"]["order"]] == [0, 1]
+
+
+def test_a_league_has_its_rules_its_next_season_and_who_changes_divisions(api: Api) -> None:
+    organiser, *others = players = api.players(6)
+    rules = {"size": 3, "up": 1, "down": 1, "seasons": 2}
+    number = made(organiser, form="league", league=rules, days=30)
+    enter(number, *players)
+    assert organiser.post(f"/api/tournaments/{number}/start").is_success
+    found = shown(api, number, others[0])
+    assert (found["terms"]["league"], found["terms"]["days"]) == (rules, 30)
+    assert [section["stage"] for section in found["sections"]] == [1, 1]
+    season = found["season"]
+    assert (season["number"], season["stays"]) == (2, True)
+    assert season["begins"] > found["updated"]
+    first, second = (section["table"] for section in found["sections"])
+    assert [line["change"] for line in first] == [0, 0, -1]
+    assert [line["change"] for line in second] == [1, 0, 0]
+    assert others[0].delete(f"/api/tournaments/{number}/entry").is_success
+    found = shown(api, number, others[0])
+    assert (found["season"]["stays"], found["entered"]) == (False, False)
+    changes = [line["change"] for section in found["sections"] for line in section["table"]]
+    assert changes.count(None) == 1
+    newcomer = api.player()
+    enter(number, newcomer, others[0])
+    assert shown(api, number, newcomer)["season"]["stays"] is True
+    assert code_of(newcomer.post(f"/api/tournaments/{number}/entry", {})) == "already-entered"

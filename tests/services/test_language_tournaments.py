@@ -1,5 +1,6 @@
 """Tournaments, as they are typed at the terminal and by mail."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from domain.errors import Code
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
+from services.app.tournaments import leave_all, view_of
 from services.language import LOCAL, Language
 from services.language.invocation import Origin
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
@@ -392,3 +394,44 @@ def test_only_a_ladder_has_challenges(hall: Hall) -> None:
     hall.enter("bob")
     refused = hall.refused("tournament challenge 1 bob yes-we-can alice")
     assert refused == (Code.NOT_ALLOWED, "this tournament isn't a ladder")
+
+
+LEAGUE = "tournament new alice mad-hatter goliath --league=3,1,1,2 --round=30 --days=3 Harbour"
+
+
+def test_a_league_is_typed_and_shows_its_divisions_with_who_goes_up_and_down(hall: Hall) -> None:
+    hall.cup(LEAGUE)
+    shown = hall.accepted("tournament 1")
+    assert "league in divisions of 3: each plays each once" in shown
+    assert "2 seasons of 30 days each" in shown
+    assert "the first 1 of a division are promoted, and the last 1 are relegated" in shown
+    hall.enter(*THREE)
+    hall.accepted("tournament start 1 alice mad-hatter")
+    hall.run_manager()
+    shown = hall.accepted("tournament 1 bob yes-we-can")
+    assert re.search(r"season 2 begins on .*, and you are in it", shown)
+    assert "Season 1, division 1" in shown
+    hall.accepted("tournament leave 1 bob yes-we-can")
+    shown = hall.accepted("tournament 1 bob yes-we-can")
+    assert "you are in it" not in shown
+    assert "the next season begins once three players are in it" in shown
+    # alone in the league, the other two are in no season either, before somebody enters
+    assert re.search(r"bob .*not in the next season", shown)
+    hall.enter("bob")
+    assert "and you are in it" in hall.accepted("tournament 1 bob yes-we-can")
+    for wrong in ("--league=3,1,1", "--league", "--round=x"):
+        assert hall.refused(LEAGUE.replace("--league=3,1,1,2", wrong))[0] == Code.BAD_OPTION
+    assert "needs the days" in hall.refused(LEAGUE.replace("--round=30", ""))[1]
+
+
+def test_a_deleted_account_is_in_no_further_season(hall: Hall) -> None:
+    hall.cup(LEAGUE)
+    hall.enter(*THREE)
+    hall.accepted("tournament start 1 alice mad-hatter")
+    hall.run_manager()
+    bob = hall.app.accounts.id_of("bob")
+    leave_all(hall.app, bob)
+    hall.run_manager()
+    state = view_of(hall.app, None, 1).state
+    assert [state.entrants[player].account for player in state.leaving] == [bob]
+    assert state.left == 3

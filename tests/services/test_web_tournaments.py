@@ -9,6 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from domain.match.commands import CommandEnvelope
+from domain.records import SERVER_ACCOUNT, command_id
+from domain.tournament.commands import PairRound
 from domain.tournament.results import PairResult, PointScheme, ScheduledMatch, Tally
 from domain.tournament.table import table_of
 from domain.tournament.terms import USUAL_TIEBREAKS
@@ -16,6 +19,7 @@ from infra.durability.durability import Mode
 from infra.people.clubs import ClubAudience, ClubRole
 from infra.projections.tournaments import PairedMatch
 from infra.redis.keys import Lane
+from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
 from services.app.admission import change_admission
@@ -585,3 +589,72 @@ def test_a_long_ladder_has_pages(api: Api, come: Come) -> None:
     assert "none of 3 from here on" in beyond
     assert reasons(beyond) == []
     assert 'hx-get="' + page + '?page=2"' in beyond
+
+
+LEAGUE = {
+    "form": "league",
+    "size": "3",
+    "up": "1",
+    "down": "1",
+    "seasons": "2",
+    "season-days": "30",
+}
+
+
+def pair_season(api: Api, number: int) -> None:
+    """Have the server begin the second season of a league, as on its day."""
+    id_ = command_id("season", SERVER_ACCOUNT, str(number))
+    order = CommandEnvelope(number, id_, SERVER_ACCOUNT, PairRound(stage=2))
+    with api.server.client(blocking_timeout=5) as client:
+        store = RedisStore(client, Mode.FSYNC)
+        woken: list[Lane] = []
+        store.submit([submission_of(order, 0, "season")])
+        LaneLeases(client, woken.append).request(store.layout().lane_of(number))
+    until(lambda: view_of(api.parts, None, number).state.stage == 2)
+    api.caught_up()
+
+
+def test_a_league_has_its_divisions_and_a_way_into_and_out_of_its_next_season(
+    api: Api, come: Come
+) -> None:
+    host, players, newcomer = come(api.player()), api.players(6), come(api.player())
+    page = opened(host, **LEAGUE, players="", start="organiser")
+    for player in players:
+        act(come(player), page, "enter")
+    act(host, page, "start")
+    managed(api, page, lambda matches: len(matches) == 6)
+    shown = host.page(f"{page}?section=2")
+    assert "Season 1, division 2" in shown
+    assert '<strong aria-current="true">Division 2</strong>' in shown
+    assert f'<a href="{page}?section=1">Division 1</a>' in shown
+    assert "\N{UPWARDS ARROW}</span>" in shown
+    assert "\N{DOWNWARDS ARROW}</span>" in host.page(f"{page}?section=1")
+    guest = come(players[0])
+    assert "and you are in it" in guest.page(page)
+    shown = act(guest, page, "leave")
+    assert "Enter for the next season" in shown
+    assert "not in the next season" in shown
+    assert "and you are in it" in act(guest, page, "enter")
+    assert "Leave after this season" in act(newcomer, page, "enter")
+    pair_season(api, number_of(page))
+    shown = guest.page(page)
+    assert "Season 2, division" in shown
+    assert "Season 1</a>" in shown
+    assert "Leave after this season" not in shown
+    rows = list(csv.reader(io.StringIO(host.get(f"{page}/table.csv").text)))
+    assert {row[0] for row in rows[1:]} == {"1", "2", "3", "4"}
+
+
+def test_a_form_for_a_league_is_read_and_filled_in_again(come: Come, api: Api) -> None:
+    host = come(api.player())
+    page = made(host, **LEAGUE, players="", start="organiser", **{"double-season": "on"})
+    shown = host.page(page)
+    assert "League in divisions of 3: each plays each twice" in shown
+    assert "2 seasons of 30 days each" in shown
+    again = host.page(f"/tournaments/new?like={number_of(page)}")
+    for name in ("size", "up", "down", "seasons", "season-days"):
+        assert re.search(rf'name="{name}"[^>]*value="{LEAGUE[name]}"', again), name
+    assert re.search(r'name="double-season" value="on" checked', again)
+    bad = {**PLAN, **LEAGUE, "players": "", "start": "organiser", "season-days": ""}
+    answer = host.send("/tournaments/new", bad, on="/tournaments/new")
+    assert answer.status_code == 422

@@ -9,7 +9,8 @@ from typing import Any, Final
 from domain.errors import Code, Refusal
 from domain.records import AccountId
 from domain.tournament.bracket import PlayedTie, rounds_of
-from domain.tournament.form_terms import LadderTerms
+from domain.tournament.form_terms import LadderTerms, LeagueTerms
+from domain.tournament.seasons import division_changes
 from domain.tournament.standings import SectionTable, TableCell, TableLine
 from domain.tournament.swiss_rounds import cells_by_round
 from domain.tournament.terms import TournamentForm
@@ -29,12 +30,14 @@ from services.language.handlers.messages import text_of
 from services.language.handlers.play import deliver
 from services.language.invocation import Invocation
 from services.words.tournaments import (
+    division_change,
     game_line,
     phase_name,
     points_text,
     progress,
     record_text,
     round_name,
+    season_sentence,
     side_and_number,
     start_sentence,
     table_title,
@@ -65,6 +68,7 @@ _OWN_FLAGS: Final = frozenset(
         "--stages",
         "--swiss",
         "--ladder",
+        "--league",
     }
 )
 """The flags of a tournament itself; all others are the time control's and the game's."""
@@ -76,6 +80,7 @@ _SELF: Final = "*"
 _NUMBER: Final = re.compile(r"[0-9]{1,6}")
 _STAGE: Final = re.compile(r"([0-9]{1,4})/([0-9]{1,4})/([0-9]{1,4})")
 _LADDER: Final = re.compile(r"swap|[0-9]{1,4}(,[0-9]{1,4}){0,4}(,swap)?")
+_LEAGUE: Final = re.compile(r"[0-9]{1,4}(,[0-9]{1,4}){3}")
 _BAND: Final = re.compile(r"(?=.*[0-9])([0-9]{0,4})-([0-9]{0,4})")
 _DATE_FORMS: Final = ("%Y-%m-%d", "%Y-%m-%dT%H:%M")
 
@@ -107,6 +112,8 @@ def tournament(call: Invocation) -> Answer:
     if view.entered:
         waits = words.gettext("you have entered, and wait for room")
         said.append(waits if view.waits else words.gettext("you have entered"))
+    if view.season:
+        said.append(season_sentence(view.season, words))
     parts = (view.said.text, "\n".join(_about(call, view)), *_players(call, view))
     return Answer("; ".join(said), "\n\n".join(filter(None, parts)))
 
@@ -135,6 +142,8 @@ def _players(call: Invocation, view: TournamentView) -> list[str]:
     if view.terms.form == TournamentForm.SWISS:
         (table,) = view.tables
         return ["\n".join(_swiss_lines(view, table, shown, words))]
+    if view.terms.league is not None:
+        return ["\n".join(_division_lines(view, at, shown, words)) for at in _last_season(view)]
     return [
         "\n".join(
             [table_title(view.state, view.terms, n, words), *_table_lines(table, shown, words)]
@@ -159,6 +168,26 @@ def _ladder_rows(call: Invocation, view: TournamentView, names: Sequence[str]) -
             said.append(line.why_not.in_language(words))
         row = f"{line.place:>3}  {names[line.player]:{width}} {record_text(line.record):>8}  {'; '.join(said)}"
         yield row.rstrip()
+
+
+def _last_season(view: TournamentView) -> Iterator[int]:
+    """Yield the numbers of the divisions of the last season, from 0."""
+    for at, section in enumerate(view.sections):
+        if section.stage == view.state.stage:
+            yield at
+
+
+def _division_lines(
+    view: TournamentView, at: int, names: Sequence[str], words: Wording
+) -> Iterator[str]:
+    """Yield the table of a division, with how its players change divisions after the season."""
+    table = view.tables[at]
+    changes = division_changes(view.sections[at], view.state, view.terms)
+    yield table_title(view.state, view.terms, at + 1, words)
+    first, *rows = _table_lines(table, names, words)
+    yield first
+    for line, row in zip(table.lines, rows, strict=True):
+        yield f"{row}  {division_change(changes.get(line.player, 0), words)}".rstrip()
 
 
 def _place_lines(table: SectionTable, names: Sequence[str], words: Wording) -> Iterator[str]:
@@ -300,6 +329,7 @@ _FORMS_OF_FLAGS: Final[Mapping[str, str]] = {
     "--round": "--round=30",
     "--swiss": "--swiss=5",
     "--ladder": "--ladder, --ladder=3,2, --ladder=3,2,14,60,5,swap",
+    "--league": "--league=8,2,2,4",
     "--stages": "--stages=2/6/6, --stages=2/9/5,1/3/3",
     "--start": "--start=2030-12-24 (UTC), --start=2030-12-24T18:00",
     "--rating": "--rating=1200-1600, --rating=1200-, --rating=-1600",
@@ -307,7 +337,9 @@ _FORMS_OF_FLAGS: Final[Mapping[str, str]] = {
 } | {switch: switch for switch in _SWITCHES}
 
 
-def _fields_of(name: str, value: str | None) -> dict[str, Any] | None:
+def _fields_of(  # noqa: C901 - one case a flag
+    name: str, value: str | None
+) -> dict[str, Any] | None:
     """Return the fields of the plan that a flag sets; None if its value can't be read."""
     found: dict[str, Any] | None = None
     if name in _SWITCHES:
@@ -326,6 +358,9 @@ def _fields_of(name: str, value: str | None) -> dict[str, Any] | None:
         found = {"form": TournamentForm.SWISS, "rounds": int(value)}
     elif name == "--ladder" and (value is None or _LADDER.fullmatch(value.lower())):
         found = {"form": TournamentForm.LADDER, "ladder": _ladder(value or "")}
+    elif value and name == "--league" and _LEAGUE.fullmatch(value):
+        league = LeagueTerms(*map(int, value.split(",")))
+        found = {"form": TournamentForm.LEAGUE, "league": league}
     elif value and name == "--stages" and all(map(_STAGE.fullmatch, value.split(","))):
         stages = [NextStage(*map(int, one.split("/"))) for one in value.split(",")]
         found = {"stages": stages}
@@ -367,7 +402,7 @@ def enter(call: Invocation) -> Answer:
 
 
 def leave(call: Invocation) -> Answer:
-    """Take an entry back, or as the organiser that of another."""
+    """Take an entry back, or as the organiser that of another; leave a league before its next season."""
     player = _other(call)
     asked = use_cases.leave(call.app, call.actor, _number(call), player)
     removed = N_("%(player)s is no longer entered in tournament %(number)s")
@@ -463,7 +498,7 @@ FORMS: Final = (
     signed(
         "tournament_new",
         "tournament new",
-        f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--swiss=ROUNDS] [--ladder[=N,...]] [--round=DAYS] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] "
+        f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--league=SIZE,UP,DOWN,SEASONS] [--swiss=ROUNDS] [--ladder[=N,...]] [--round=DAYS] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] "
         "[--club=CLUB] [--robots] [--option ...] NAME",
         N_("make a tournament; -options are the game's, the last --options the time control's"),
         new,
@@ -487,7 +522,7 @@ FORMS: Final = (
         "tournament leave",
         f"NUMBER {OWN} [userid]",
         N_(
-            "take your entry back before the start, or another's in your own tournament, or leave a ladder"
+            "take your entry back before the start, or leave a ladder, or a league after its season"
         ),
         leave,
     ),

@@ -10,8 +10,9 @@ from litestar.params import JSONBody, PathParameter, QueryParameter
 from domain.clocks.time_control import write_time_control
 from domain.errors import Code
 from domain.records import AccountId
-from domain.tournament.form_terms import LadderTerms
-from domain.tournament.standings import TableLine
+from domain.tournament.form_terms import LadderTerms, LeagueTerms
+from domain.tournament.seasons import division_changes
+from domain.tournament.standings import SectionTable, TableLine
 from domain.tournament.state import PairedSection
 from domain.tournament.terms import ONE_POINT, TournamentForm, TournamentTerms
 from domain.tournament.withdrawals import WithdrawalKind
@@ -62,6 +63,18 @@ class FurtherStage(RequestBody, frozen=True):
     """Players of a section."""
 
 
+class LeagueRules(RequestBody, frozen=True):
+    """The divisions and seasons of a league."""
+
+    size: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 8
+    """Players of a division."""
+    up: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 2
+    """How many are promoted from each division but the first."""
+    down: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 2
+    """How many are relegated from each division but the last."""
+    seasons: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 4
+
+
 class NewTournament(RequestBody, frozen=True):
     """A tournament to make."""
 
@@ -92,6 +105,7 @@ class NewTournament(RequestBody, frozen=True):
     days: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     """Days after which what is not over in a round or stage is drawn; 0 for no end but that of its matches."""
     ladder: LadderRules = LadderRules()
+    league: LeagueRules = LeagueRules()
     players: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     """The most players, those who come later wait; 0 for as many as enter."""
     double: bool = False
@@ -143,7 +157,7 @@ class TournamentInList(msgspec.Struct, frozen=True):
     phase: str
     """`draft`, `entry`, `running`, `finished` until the places are confirmed, `confirmed` or `cancelled`."""
     form: str
-    """`round-robin`, `knockout`, `swiss` or `ladder`."""
+    """`round-robin`, `knockout`, `swiss`, `league` or `ladder`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -175,7 +189,7 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """The terms of a tournament, which never change."""
 
     form: str
-    """`round-robin`, `knockout`, `swiss` or `ladder`."""
+    """`round-robin`, `knockout`, `swiss`, `league` or `ladder`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -204,6 +218,8 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """Days after which what is not over in a round or stage is drawn; 0 for no end but that of its matches."""
     ladder: LadderRules | None
     """The rules of a ladder; null in other forms."""
+    league: LeagueRules | None
+    """Null in other forms."""
     points: tuple[float, ...]
     """For a win, a draw and a loss."""
     tiebreaks: tuple[str, ...]
@@ -253,6 +269,9 @@ class StandingsLine(msgspec.Struct, frozen=True):
     """The best place that is still possible."""
     worst: int
     """The worst place that is still possible."""
+    change: int | None
+    """In a league, by how many divisions the player goes up after the season, below 0 down, by the table as it is while
+    the season runs; null if the player is in no division then."""
 
 
 class PairingInSection(msgspec.Struct, frozen=True):
@@ -282,13 +301,23 @@ class TournamentSection(msgspec.Struct, frozen=True):
     """A section of a tournament; a knockout and a Swiss tournament have one of all rounds."""
 
     stage: int
-    """From 1."""
+    """From 1; of a league the season, whose divisions are in order from the top."""
 
     table: tuple[StandingsLine, ...]
     """By place."""
     pairings: tuple[PairingInSection, ...]
     byes: tuple[ByeInRound, ...] = ()
     """Of a Swiss tournament; each gave the points of a win."""
+
+
+class ComingSeason(msgspec.Struct, frozen=True):
+    """The next season of a league."""
+
+    number: int
+    begins: int | None
+    """In ms since 1970; null while too few players are left for it."""
+    stays: bool
+    """Whether you are in it, and may leave; otherwise you may enter."""
 
 
 class ShownTournament(msgspec.Struct, frozen=True):
@@ -317,6 +346,8 @@ class ShownTournament(msgspec.Struct, frozen=True):
     """Whether you have entered."""
     waits: bool
     """Whether you wait for room."""
+    season: ComingSeason | None
+    """The next season of a league; null if there is none, or you were taken out."""
     seq: int
     """Number of the last event."""
     updated: int
@@ -381,7 +412,7 @@ def _shown(app: App, view: TournamentView, viewer: AccountId | None) -> ShownTou
         sections=tuple(
             TournamentSection(
                 section.stage,
-                tuple(_line(line, view.withdrawn) for line in table.lines),
+                _lines(section, table, view),
                 _pairings(section, view),
                 _byes(view),
             )
@@ -392,6 +423,9 @@ def _shown(app: App, view: TournamentView, viewer: AccountId | None) -> ShownTou
         organises=view.organises,
         entered=view.entered,
         waits=view.waits,
+        season=ComingSeason(view.season.number, view.season.begins or None, view.season.stays)
+        if view.season
+        else None,
         seq=state.seq,
         updated=state.at,
     )
@@ -415,6 +449,7 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
         rounds=terms.swiss.rounds if terms.swiss else 0,
         days=terms.days,
         ladder=LadderRules(**msgspec.structs.asdict(terms.ladder)) if terms.ladder else None,
+        league=LeagueRules(**msgspec.structs.asdict(terms.league)) if terms.league else None,
         cycles=terms.cycles,
         points=(win, draw, loss),
         tiebreaks=terms.tiebreaks,
@@ -428,7 +463,15 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
     )
 
 
-def _line(line: TableLine, withdrawn: Collection[int]) -> StandingsLine:
+def _lines(
+    section: PairedSection, table: SectionTable, view: TournamentView
+) -> tuple[StandingsLine, ...]:
+    of_league = view.terms.league is not None
+    changes = division_changes(section, view.state, view.terms) if of_league else {}
+    return tuple(_line(line, view.withdrawn, changes.get(line.player, 0)) for line in table.lines)
+
+
+def _line(line: TableLine, withdrawn: Collection[int], change: int | None) -> StandingsLine:
     return StandingsLine(
         place=line.place,
         player=line.player,
@@ -438,6 +481,7 @@ def _line(line: TableLine, withdrawn: Collection[int]) -> StandingsLine:
         withdrawn=line.player in withdrawn,
         best=line.possible.best,
         worst=line.possible.worst,
+        change=change,
     )
 
 
@@ -490,8 +534,9 @@ async def make_tournament(data: JSONBody[NewTournament], sender: Sender) -> Resp
     """Make a tournament; you are its organiser, and open it for entry. Its number is `board`."""
     stages = tuple(NextStage(one.first, one.total, one.section) for one in data.stages)
     ladder = LadderTerms(**msgspec.structs.asdict(data.ladder))
-    fields = {**msgspec.structs.asdict(data), "stages": stages, "ladder": ladder}
-    plan = TournamentPlan(**fields)
+    league = LeagueTerms(**msgspec.structs.asdict(data.league))
+    given = {"stages": stages, "ladder": ladder, "league": league}
+    plan = TournamentPlan(**{**msgspec.structs.asdict(data), **given})
     made = await sender.submit(tournaments.draft_tournament(sender.app, sender.actor, plan))
     return Response(made, headers={"Location": f"/api/tournaments/{made.board}"})
 
@@ -527,7 +572,7 @@ async def leave_tournament(
         ),
     ] = "",
 ) -> Answered:
-    """Take your entry back before the start, or as the organiser that of another; or leave a ladder that runs."""
+    """Take your entry back before the start, or as the organiser another's; or leave a ladder, or a league after its season."""
     return await sender.submit(tournaments.leave(sender.app, sender.actor, number, userid))
 
 

@@ -15,7 +15,7 @@ from domain.clocks.time_control import TimeControl, read_time_control, write_tim
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, game_by_key, latest_rules
 from domain.tournament.bracket import MOST_TIE_MATCHES
-from domain.tournament.form_terms import LadderTerms
+from domain.tournament.form_terms import LadderTerms, LeagueTerms
 from domain.tournament.ladder_form import (
     MOST_DROP,
     MOST_REACH,
@@ -24,6 +24,7 @@ from domain.tournament.ladder_form import (
     MOST_SILENCE,
 )
 from domain.tournament.round_robin import MOST_STAGES
+from domain.tournament.seasons import MOST_SEASONS
 from domain.tournament.terms import (
     FEWEST_TO_START,
     MOST_DAYS,
@@ -86,6 +87,11 @@ _USUAL: Final = {
     "extra": ("0",),
     "rounds": (str(tournaments.USUAL_ROUNDS),),
     **{name: (text,) for name, text in _ladder_fields(LadderTerms()).items()},
+    **{
+        name: (str(value),)
+        for name, value in msgspec.structs.asdict(tournaments.USUAL_LEAGUE).items()
+    },
+    "season-days": ("60",),
 }
 """What a new form has of the tournament's own form."""
 
@@ -109,6 +115,11 @@ _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
     "rest": (0, MOST_REST),
     "silence": (0, MOST_SILENCE),
     "drop": (0, MOST_DROP),
+    "size": (min(SECTION_SIZES), max(SECTION_SIZES)),
+    "up": (0, max(SECTION_SIZES)),
+    "down": (0, max(SECTION_SIZES)),
+    "seasons": (1, MOST_SEASONS),
+    "season-days": (1, MOST_DAYS),
     "players": (min(FEWEST_TO_START.values()), MOST_ENTRANTS),
     "least": (1, _HIGHEST_RATING),
     "most": (1, _HIGHEST_RATING),
@@ -120,6 +131,7 @@ _OF_FORMS: Final[Mapping[str, tuple[str, ...]]] = {
     TournamentForm.KNOCKOUT: ("tie-matches",),
     TournamentForm.SWISS: ("rounds",),
     TournamentForm.LADDER: _OF_LADDER,
+    TournamentForm.LEAGUE: ("size", "up", "down", "seasons", "season-days"),
 }
 """The forms in the order of their chips, each with the numbers that it needs."""
 
@@ -201,6 +213,7 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
     rules = latest_rules(form.get("game").lower())
     options = chosen_options(rules.key, form)
     start, at = form.get("start"), _moment(form.get("starts"))
+    is_league = form.get("form") == TournamentForm.LEAGUE
     plan = TournamentPlan(
         name=form.get("name"),
         text=form.raw("text").replace("\r\n", "\n").strip(),
@@ -215,9 +228,10 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         extra=_number(form, "extra"),
         third_place=form.get("third") == "on",
         rounds=_number(form, "rounds"),
-        days=_number(form, "days"),
+        league=LeagueTerms(*(_number(form, name) for name in ("size", "up", "down", "seasons"))),
+        days=_number(form, "season-days" if is_league else "days"),
         players=_number(form, "players"),
-        double=form.get("double") == "on",
+        double=form.get("double-season" if is_league else "double") == "on",
         ladder=LadderTerms(
             **{name: _number(form, name) for name in _OF_LADDER},
             insertion=form.get("swap") != "on",
@@ -304,7 +318,10 @@ def _filled(plan: TournamentPlan) -> Form:
         "days": str(plan.days or ""),
         **_ladder_fields(plan.ladder),
         "players": str(plan.players or ""),
+        **{name: str(value) for name, value in msgspec.structs.asdict(plan.league).items()},
+        "season-days": str(plan.days or ""),
         "double": "on" if plan.double else "",
+        "double-season": "on" if plan.double else "",
         "start": "full" if plan.when_full else "organiser",
         "least": str(plan.least_rating or ""),
         "most": str(plan.most_rating or ""),

@@ -35,11 +35,13 @@ from services.http.web.params import Asked, ListState, Own, PageNumber, SavedMar
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
 from services.http.web.tournaments.ladder_view import shown_ladder
+from services.http.web.tournaments.season_links import season_links
 from services.http.web.tournaments.table_view import shown_entrants, shown_table
 from services.words.tournaments import (
     game_line,
     phase_name,
     progress,
+    season_sentence,
     start_sentence,
     table_title,
     terms_lines,
@@ -180,6 +182,8 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
         ),
         directs=view.organises or bool(visitor.profile and visitor.profile.arbiter),
         robots=[one.userid for one in robots_here(app)] if view.organises and terms.robots else (),
+        season=season_sentence(view.season, words) if view.season else "",
+        links=season_links(view, words) if terms.league else None,
         title=table_title(state, terms, view.first, words),
         table=None if state.ladder or not view.tables else shown_table(app, view, words, account),
         ladder=shown_ladder(app, view, words, account, start) if state.ladder else None,

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from domain.match.state import MatchState, robot_level
+from domain.tournament.seasons import division_changes
 from domain.tournament.standings import SectionTable, TableCell, TableLine
 from domain.tournament.state import Entrant
 from domain.tournament.swiss_rounds import cells_by_round
@@ -17,7 +18,7 @@ from services.app.names import names_of
 from services.app.tournaments import TournamentView, matches_going_on
 from services.http.web.browser_stream import MAX_MATCHES
 from services.http.web.tournaments.bracket_view import TieSide, shown_rounds
-from services.words.tournaments import points_text, side_and_number
+from services.words.tournaments import division_change, points_text, side_and_number
 
 _TONES: Final = {"1": "won", "+": "won", "½": "drawn", "0": "lost", "-": "lost", "x": "going"}
 
@@ -62,6 +63,10 @@ class CrossRow(msgspec.Struct, frozen=True):
     """Of each column."""
     number: int
     """The number in the tournament, from 1, by which the columns of a Swiss tournament name opponents."""
+    arrow: str = ""
+    """`↑` for promotion after a season of a league, `↓` for relegation."""
+    change: str = ""
+    """The same in words, and that a player is not in the next season."""
 
 
 class TableColumn(msgspec.Struct, frozen=True):
@@ -146,6 +151,12 @@ def shown_table(app: App, view: TournamentView, words: Wording, viewer: bytes | 
     )
 
 
+def _arrow(change: int | None) -> str:
+    if not change:
+        return ""
+    return "↑" if change > 0 else "↓"
+
+
 class TableReader(msgspec.Struct, frozen=True):
     """Puts a table into words."""
 
@@ -168,6 +179,9 @@ class TableReader(msgspec.Struct, frozen=True):
         """Yield the rows."""
         rounds = {number: one.round for number, one in self.view.state.pairings}
         by_round = any(column.opponent is None for column in columns)
+        view = self.view
+        of_league = view.terms.league is not None
+        changes = division_changes(view.sections[0], view.state, view.terms) if of_league else {}
         for line in table.lines:
             against: dict[int, list[Cell]] = {}
             if self.view.terms.form == TournamentForm.SWISS:
@@ -188,6 +202,8 @@ class TableReader(msgspec.Struct, frozen=True):
                     for at, column in enumerate(columns, 1)
                 ),
                 number=line.player + 1,
+                arrow=_arrow(changes.get(line.player, 0)),
+                change=division_change(changes.get(line.player, 0), self.words),
             )
 
     def cell(self, player: int, cell: TableCell) -> Cell:

@@ -1,0 +1,447 @@
+"""Leagues by their commands: seasons by date, promotion, leavers and newcomers; and as a plain model has them."""
+
+import random
+from time import perf_counter
+
+import msgspec
+import pytest
+
+from domain.aggregates import pack, unpack, verify
+from domain.clocks.time_control import DAY
+from domain.errors import Code, Refusal
+from domain.match.history import BrokenHistory
+from domain.records import SERVER_ACCOUNT
+from domain.tournament.commands import (
+    ConfirmPlaces,
+    EnterTournament,
+    LeaveTournament,
+    PairRound,
+    StartTournament,
+    WithdrawPlayer,
+)
+from domain.tournament.decide import due_command, next_due
+from domain.tournament.events import LeftAfterSeason, SectionPaired, TournamentFinished
+from domain.tournament.form_terms import LeagueTerms, StageTerms
+from domain.tournament.forms import check_terms
+from domain.tournament.seasons import division_changes, season_sections
+from domain.tournament.state import Phase
+from domain.tournament.terms import MOST_IN_LEAGUE
+from tests.domain.tournament.plain_model import plain_season, plain_table
+from tests.helpers.tournaments import ORGANISER, Tournament, terms_of_three
+
+DIGEST = b"r" * 32
+OF_LEAGUE = {
+    "form": "league",
+    "section": 0,
+    "capacity": 0,
+    "when_full": False,
+    "days": 30,
+    "league": LeagueTerms(size=4, up=1, down=1, seasons=3),
+}
+
+
+def league(players=8, **changes):
+    """A league that has started; player 0 is the one with the highest rating."""
+    held = Tournament()
+    held.draft(**{**OF_LEAGUE, **changes})
+    for number in range(players):
+        held.do(account(number), EnterTournament(rating=2000 - number))
+    held.do(ORGANISER, StartTournament())
+    return held
+
+
+def account(number):
+    return b"player%02d" % number
+
+
+def divisions(held, season=None):
+    """The players of each division of a season, by number; of the last one if none is named."""
+    return [sorted(one.players) for one in season_sections(held.state, season or held.state.stage)]
+
+
+def win_by_rating(held, *, until=10**9):
+    """Report all matches that are not over as won by the lower number."""
+    for number, one in list(held.state.pairings):
+        if held.state.is_open(number) and number < until:
+            held.report("1-0" if one.first < one.second else "0-1", first=number)
+
+
+def pair(held):
+    return held.do(SERVER_ACCOUNT, PairRound(stage=held.state.stage + 1))
+
+
+def changes(held, section):
+    return division_changes(held.state.sections[section], held.state, held.state.terms)
+
+
+def test_divisions_are_made_by_rating_and_a_season_begins_by_date_whatever_is_open():
+    held = league()
+    assert divisions(held) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert next_due(held.state) == held.state.sections[0].at + 30 * DAY
+    assert due_command(held.state) == PairRound(stage=2)
+    win_by_rating(held, until=6)
+    assert pair(held)[0].stage == 2
+    # nobody has a point in the second division, so its first by rating is promoted
+    assert divisions(held) == [[0, 1, 2, 4], [3, 5, 6, 7]]
+    assert held.state.left == 6 + 12
+    held.holds()
+
+
+def test_open_matches_of_an_older_season_count_there_and_move_nobody_any_more():
+    held = league()
+    win_by_rating(held, until=6)
+    pair(held)
+    held.report(
+        *["1-0" if one.first == 7 else "0-1" for _, one in list(held.state.pairings)[6:12]], first=6
+    )
+    assert held.rows(held.state.sections[1])[-1].player != 4
+    assert divisions(held) == [[0, 1, 2, 4], [3, 5, 6, 7]]
+    assert changes(held, 1) == {4: 1, 5: 0, 6: 0, 7: 0}
+
+
+def test_a_league_of_three_seasons_is_finished_with_its_last_match_and_confirmed_by_division():
+    held = league()
+    win_by_rating(held)
+    assert held.state.phase is Phase.RUNNING
+    pair(held)
+    win_by_rating(held)
+    pair(held)
+    assert next_due(held.state) == 0
+    win_by_rating(held)
+    assert isinstance(held.bodies[-1], TournamentFinished)
+    held.do(ORGANISER, ConfirmPlaces())
+    assert [[one.player for one in places] for places in held.state.places] == [
+        [0, 1, 2, 3], [4, 5, 6, 7], [0, 1, 2, 4], [3, 5, 6, 7], [0, 1, 2, 3], [4, 5, 6, 7],
+    ]  # fmt: skip
+    held.holds()
+
+
+def test_nothing_is_adjudicated_and_a_fourth_season_is_refused():
+    held = league()
+    pair(held)
+    pair(held)
+    assert held.refuses(SERVER_ACCOUNT, PairRound(stage=4)) == (
+        Code.TOO_LATE,
+        "no season follows any more",
+    )
+    assert held.refuses(SERVER_ACCOUNT, PairRound(stage=3))[0] == Code.TOO_LATE
+    assert held.refuses(ORGANISER, PairRound(stage=4))[0] == Code.NOT_ALLOWED
+    assert next_due(held.state) == 0
+
+
+def test_a_player_leaves_for_the_next_season_and_matches_go_on():
+    held = league()
+    (left,) = held.do(account(1), LeaveTournament())
+    assert left == LeftAfterSeason(account=account(1), player=1)
+    assert held.state.left == 12
+    assert held.refuses(account(1), LeaveTournament())[0] == Code.NOT_ENTERED
+    assert changes(held, 0) == {0: 0, 1: None, 2: 0, 3: -1}
+    assert changes(held, 1) == {4: 1, 5: 1, 6: 0, 7: 0}
+    pair(held)
+    assert divisions(held) == [[0, 2, 4, 5], [3, 6, 7]]
+    held.holds()
+
+
+def test_leaving_is_taken_back_by_entering_again():
+    held = league()
+    held.do(account(1), LeaveTournament(), EnterTournament(rating=1))
+    assert held.state.leaving == ()
+    assert len(held.state.entrants) == 8
+    assert held.refuses(account(1), EnterTournament(rating=1))[0] == Code.ALREADY_ENTERED
+    pair(held)
+    assert divisions(held) == [[0, 1, 2, 4], [3, 5, 6, 7]]
+    held.holds()
+
+
+def test_one_who_enters_again_after_a_season_without_begins_at_the_bottom_with_the_same_number():
+    held = league()
+    held.do(account(0), LeaveTournament())
+    pair(held)
+    held.do(account(0), EnterTournament(rating=9))
+    assert held.state.entrants[0].rating == 2000
+    pair(held)
+    assert divisions(held)[-1][0] == 0
+
+
+def test_newcomers_enter_while_it_runs_and_begin_at_the_bottom():
+    held = league()
+    held.do(account(8), EnterTournament(rating=2900))
+    assert divisions(held) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    pair(held)
+    # fewer than three are not alone in a division
+    assert divisions(held) == [[0, 1, 2, 4], [3, 5, 6, 7, 8]]
+    held.do(account(9), EnterTournament(rating=1))
+    held.do(account(10), EnterTournament(rating=1))
+    pair(held)
+    assert [len(one) for one in divisions(held)] == [4, 4, 3]
+    assert divisions(held)[2][-2:] == [9, 10]
+    assert held.refuses(account(11), EnterTournament(rating=1)) == (
+        Code.TOO_LATE,
+        "no season follows any more",
+    )
+    assert held.refuses(account(10), LeaveTournament())[0] == Code.TOO_LATE
+    held.holds()
+
+
+def test_a_withdrawn_player_is_out_of_all_seasons_and_finished_seasons_stand():
+    held = league()
+    # player 3 wins the first season by forfeits alone, which half of the matches would not stand for
+    for number in range(6):
+        one = dict(held.state.pairings)[number]
+        held.report("+-" if one.first == 3 else "-+" if one.second == 3 else "1/2", first=number)
+    before = held.rows(held.state.sections[0])
+    pair(held)
+    held.do(ORGANISER, WithdrawPlayer(account=account(3), kind="accepted", text=DIGEST))
+    form_rows = changes(held, 0)
+    assert form_rows[3] == 0
+    win_by_rating(held)
+    pair(held)
+    assert not any(3 in one.players for one in season_sections(held.state, 3))
+    win_by_rating(held)
+    held.do(ORGANISER, ConfirmPlaces())
+    assert held.state.places[0][0].player == 3 == before[0].player
+    assert held.state.places[0][0].points == 300
+    assert held.state.places[2][-1].points == 0
+    assert held.refuses(account(3), EnterTournament(rating=1))[0] == Code.TOO_LATE
+    held.holds()
+
+
+def test_a_withdrawn_player_can_neither_enter_again_nor_leave():
+    held = league()
+    held.do(ORGANISER, WithdrawPlayer(account=account(3), kind="silent", text=DIGEST))
+    for command in (EnterTournament(rating=1), LeaveTournament()):
+        assert held.refuses(account(3), command) == (
+            Code.TOO_LATE,
+            "the player has left the tournament already",
+        )
+
+
+def test_a_league_that_all_but_two_leave_ends_with_its_last_match():
+    held = league(players=4)
+    held.do(account(0), LeaveTournament())
+    assert next_due(held.state) > 0
+    held.do(account(1), LeaveTournament())
+    assert next_due(held.state) == 0
+    assert held.refuses(SERVER_ACCOUNT, PairRound(stage=2))[0] == Code.TOO_EARLY
+    held.do(account(9), EnterTournament(rating=1))
+    assert next_due(held.state) > 0
+    held.do(account(9), LeaveTournament())
+    win_by_rating(held)
+    assert held.state.phase is Phase.FINISHED
+    assert changes(held, 0) == {}
+    held.holds()
+
+
+def test_the_last_to_leave_ends_a_league_whose_matches_are_over():
+    held = league(players=3)
+    win_by_rating(held)
+    assert held.state.phase is Phase.RUNNING
+    held.do(account(2), LeaveTournament())
+    assert held.state.phase is Phase.FINISHED
+    held.holds()
+
+
+def test_a_league_has_room_for_so_many_players():
+    held = league(players=8, capacity=8)
+    assert held.refuses(account(8), EnterTournament(rating=1)) == (
+        Code.TOO_MANY,
+        "the league has no room for another player",
+    )
+    held.do(account(7), LeaveTournament())
+    held.do(account(8), EnterTournament(rating=1))
+    assert held.refuses(account(7), EnterTournament(rating=1))[0] == Code.TOO_MANY
+
+
+def test_the_organiser_ends_the_part_of_another_and_others_do_not():
+    held = league()
+    assert held.refuses(account(0), LeaveTournament(account=account(1)))[0] == Code.NOT_AN_ORGANISER
+    held.do(ORGANISER, LeaveTournament(account=account(1)))
+    assert held.state.leaving == (1,)
+    held.holds()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"league": None}, "these terms are those of another form of tournament"),
+        ({"section": 4}, "these terms are those of another form of tournament"),
+        ({"stages": (StageTerms(1, 3, 3),)}, "these terms are those of another form of tournament"),
+        ({"league": LeagueTerms(2, 0, 0, 1)}, "a section has 3 to 15 players"),
+        ({"league": LeagueTerms(4, 3, 2, 1)}, "no more are promoted and relegated than the 4 players of a division"),
+        ({"league": LeagueTerms(4, -1, 2, 1)}, "no more are promoted and relegated than the 4 players of a division"),
+        ({"league": LeagueTerms(4, 1, 1, 0)}, "a league has 1 to 20 seasons"),
+        ({"league": LeagueTerms(4, 1, 1, 21)}, "a league has 1 to 20 seasons"),
+        ({"days": 0}, "a league needs the days of its seasons"),
+        ({"cycles": 3}, "each pair plays 1 to 2 matches"),
+        ({"capacity": MOST_IN_LEAGUE + 1}, "a tournament has room for 3 to 300 players"),
+    ],
+)  # fmt: skip
+def test_terms_that_no_league_has_are_refused(changes, said):
+    with pytest.raises(Refusal) as refused:
+        check_terms(terms_of_three(**{**OF_LEAGUE, **changes}))
+    assert (refused.value.code, str(refused.value.text)) == (Code.BAD_OPTION, said)
+
+
+def test_recorded_divisions_may_have_another_order_but_no_other_players():
+    held = league()
+    pair(held)
+    seq, body = next(
+        (n, one) for n, one in enumerate(held.bodies, 1) if isinstance(one, SectionPaired) and one.stage == 2
+    )  # fmt: skip
+    # sides exchanged in all pairings, and players in another order
+    turned = tuple(
+        msgspec.structs.replace(one, first=one.second, second=one.first) for one in body.pairings
+    )
+    other = msgspec.structs.replace(body, players=body.players[::-1], pairings=turned)
+    verify(held.number, held.forged(seq, body=other))
+    swapped = tuple(7 if one == 0 else one for one in body.players)
+    for forged in (
+        msgspec.structs.replace(body, players=swapped),
+        msgspec.structs.replace(body, pairings=body.pairings[:-1]),
+    ):
+        with pytest.raises(BrokenHistory):
+            verify(held.number, held.forged(seq, body=forged))
+
+
+# a plain model
+
+
+def request_of(section, results, gone):
+    """A section as the plain model reads one; `results` are those that the test itself has reported."""
+    numbers = {player: at for at, player in enumerate(section.players)}
+    matches = [
+        [numbers[one.first], numbers[one.second], results.get(at)]
+        for at, one in enumerate(section.pairings, section.first)
+    ]
+    withdrawn = [
+        {"player": numbers[player], "kind": "silent"} for player in gone if player in numbers
+    ]
+    return {"players": len(numbers), "matches": matches, "withdrawn": withdrawn,
+            "tiebreaks": ["direct", "sonneborn-berger", "wins"]}  # fmt: skip
+
+
+def come_and_go(held, chance, playing, gone, leaving):
+    """Take out, and let leave, come back and enter, some players by chance; `gone` and `leaving` are kept.
+
+    One who is silent loses the open matches, and all others stand as they are.
+    """
+    if chance.random() < 0.3 and (player := chance.choice(playing)) not in gone:
+        held.do(ORGANISER, WithdrawPlayer(account=account(player), kind="silent", text=DIGEST))
+        gone.add(player)
+        leaving.discard(player)
+    known = len(held.state.entrants)
+    for player in chance.sample(range(known), min(known, chance.choice([0, 1, 2]))):
+        if player not in gone and known - len(leaving) - len(gone) > 4:
+            again = player in leaving
+            held.do(account(player), EnterTournament(rating=1) if again else LeaveTournament())
+            leaving ^= {player}
+    if held.state.phase is Phase.RUNNING:
+        for number in range(known, known + chance.choice([0, 0, 1, 3])):
+            held.do(account(number), EnterTournament(rating=1))
+
+
+def play_league(chance):
+    """Play a league by chance, and compare each season with the plain model; return how many seasons there were."""
+    size = chance.randrange(3, 6)
+    up = chance.randrange(size)
+    down = chance.randrange(size - up + 1)
+    rules = LeagueTerms(size, up, down, chance.randrange(2, 5))
+    first = chance.randrange(3, 13)
+    held = league(players=first, league=rules, cycles=chance.choice([1, 1, 2]))
+    results, gone, leaving = {}, set(), set()
+    expected = plain_season([], size, up, down, (), list(range(first)))
+    for season in range(1, rules.seasons + 1):
+        sections = season_sections(held.state, season)
+        assert [list(one.players) for one in sections] == expected
+        for number in range(held.state.count):
+            if number not in results and held.state.is_open(number) and chance.random() < 0.7:
+                results[number] = chance.choice(["1-0", "0-1", "1/2", "+-"])
+                held.report(results[number], first=number)
+        if season == rules.seasons:
+            break
+        come_and_go(held, chance, chance.choice(expected), gone, leaving)
+        known = range(len(held.state.entrants))
+        if len(known) - len(leaving) - len(gone) < 3:
+            return season
+        tables = [plain_table(request_of(section, results, gone)) for section in sections]
+        places = [
+            [section.players[row["player"]] for row in table]
+            for section, table in zip(sections, tables, strict=True)
+        ]
+        out = leaving | gone | {player for one in expected for player in one}
+        new = [player for player in known if player not in out]
+        expected = plain_season(places, size, up, down, leaving | gone, new)
+        pair(held)
+    held.holds()
+    return rules.seasons
+
+
+@pytest.mark.parametrize("count", [100, pytest.param(1_000, marks=pytest.mark.long)])
+def test_a_plain_model_agrees_on_leagues_by_chance(count):
+    seasons = sum(play_league(random.Random(f"league {number}")) for number in range(count))
+    assert seasons > 2 * count
+
+
+def test_five_divisions_over_three_seasons():
+    held = league(players=50, league=LeagueTerms(size=10, up=2, down=2, seasons=3))
+    win_by_rating(held)
+    for season in (2, 3):
+        pair(held)
+        assert [len(one) for one in divisions(held, season)] == [10] * 5
+        win_by_rating(held)
+    # the best always win: who is relegated comes back
+    assert divisions(held, 2)[0] == [0, 1, 2, 3, 4, 5, 6, 7, 10, 11]
+    assert divisions(held, 3) == [[*range(at, at + 10)] for at in range(0, 50, 10)]
+    assert held.state.phase is Phase.FINISHED
+    assert held.state.count == 3 * 5 * 45
+
+
+@pytest.mark.long
+def test_a_state_of_twenty_seasons_is_packed_in_milliseconds():
+    held = league(players=50, league=LeagueTerms(size=10, up=2, down=2, seasons=20))
+    for _ in range(19):
+        win_by_rating(held)
+        pair(held)
+    win_by_rating(held)
+    assert held.state.count == 4500
+    began = perf_counter()
+    data = pack(held.snapshot)
+    between = perf_counter()
+    assert unpack(data) == held.snapshot
+    after = perf_counter()
+    assert max(between - began, after - between) < 0.5
+    assert len(data.state) < 300_000
+
+
+def test_the_worked_season_of_the_documentation():
+    anna, ben, carl, dora, emil, fay, gus, hana, ida, jon, kim, lea = range(12)
+    held = league(players=11)
+    won = {(anna, ben), (anna, carl), (anna, dora), (ben, carl), (ben, dora), (emil, gus),
+           (fay, gus), (emil, hana), (fay, hana), (gus, hana), (kim, ida), (kim, jon), (ida, jon)}  # fmt: skip
+    for number, one in list(held.state.pairings):
+        pair_ = one.first, one.second
+        if {carl, dora} != set(pair_):
+            made = "1-0" if pair_ in won else "0-1" if pair_[::-1] in won else "1/2"
+            held.report(made, first=number)
+    tables = [
+        [(row.player, row.place, float(row.points)) for row in held.rows(section)]
+        for section in held.state.sections
+    ]
+    assert tables == [
+        [(anna, 1, 3), (ben, 2, 2), (carl, 3, 0), (dora, 3, 0)],
+        [(emil, 1, 2.5), (fay, 1, 2.5), (gus, 3, 1), (hana, 4, 0)],
+        [(kim, 1, 2), (ida, 2, 1), (jon, 3, 0)],
+    ]
+    held.do(account(carl), LeaveTournament())
+    held.do(account(lea), EnterTournament(rating=2500))
+    assert [changes(held, section) for section in range(3)] == [
+        {anna: 0, ben: 0, carl: None, dora: -1},
+        {emil: 1, fay: 1, gus: 0, hana: -1},
+        {ida: 1, jon: 0, kim: 1},
+    ]
+    pair(held)
+    assert [list(one.players) for one in season_sections(held.state, 2)] == [
+        [anna, ben, emil, fay],
+        [gus, dora, kim, ida],
+        [jon, hana, lea],
+    ]
