@@ -34,6 +34,7 @@ from domain.match.commands import (
     RevealText,
     StartMatch,
     StartVacation,
+    SubstitutePlayer,
 )
 from domain.match.decision import (
     NO_CONTEXT,
@@ -62,6 +63,7 @@ from domain.match.start import (
     start_match,
 )
 from domain.match.state import MatchState
+from domain.match.substitutes import substitute_player
 from domain.rules import Seat, rules_by_id
 from domain.tournament.commands import TournamentCommandBase
 
@@ -121,6 +123,8 @@ def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) 
             return decide_timeout(command, sent.actor, state, now, context.unseen)
         case MakeClaim() | GiveRuling() | MakeAppeal() as command:
             return decide_dispute(command, sent.actor, state, now)
+        case SubstitutePlayer() as command:
+            return substitute_player(command, sent.actor, state)
         case TournamentCommandBase():
             raise Refusal(Code.UNKNOWN_TOURNAMENT, SAY("no-tournament", number=sent.match))
         case command:

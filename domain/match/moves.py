@@ -16,7 +16,15 @@ from domain.match.conditional_moves import (
     turn_taken,
 )
 from domain.match.decision import Decision, ending_events, read_move, seat_to_move
-from domain.match.events import Accepted, Declined, Ended, Flagged, Moved, Resigned
+from domain.match.events import (
+    Accepted,
+    Declined,
+    Ended,
+    Flagged,
+    Moved,
+    Resigned,
+    SeatTakenOver,
+)
 from domain.match.evolve import evolve
 from domain.match.sentences import SAY
 from domain.match.state import MatchState, Reason, position_at, position_of
@@ -67,8 +75,15 @@ _CHANGES_TURN = Moved | Resigned | Flagged
 def play_conditional_moves(
     decision: Decision, state: MatchState, replies: ConditionalMovesBySeat
 ) -> Decision:
-    """Play conditional moves as long as one is due, and drop those that can't come any more."""
-    after, remaining = _state_after(decision, state), replies
+    """Play conditional moves as long as one is due, and drop those that can't come any more.
+
+    Those of a player whose seat a substitute takes over are dropped, with their notes.
+    """
+    left = {event.seat for event in decision.events if isinstance(event, SeatTakenOver)}
+    after = _state_after(decision, state)
+    remaining = (
+        {seat: own for seat, own in replies.items() if seat not in left} if left else replies
+    )
     while due := _due_conditional_move(decision, after, remaining):
         played = _try_conditional_move(due, after)
         if isinstance(played, Refusal):

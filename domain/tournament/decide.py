@@ -18,7 +18,9 @@ from domain.tournament.commands import (
     OpenEntry,
     ReportResults,
     StartTournament,
+    SubstituteInTournament,
     TournamentCommand,
+    VolunteerAsSubstitute,
     WithdrawPlayer,
 )
 from domain.tournament.events import (
@@ -40,6 +42,7 @@ from domain.tournament.round_robin import check_sections, paired_sections
 from domain.tournament.sentences import SAY
 from domain.tournament.standings import places_of
 from domain.tournament.state import Entrant, MatchReport, Phase, TournamentState
+from domain.tournament.substitutes import is_volunteer, substitute, volunteer
 from domain.tournament.terms import TournamentTerms, check_terms
 from domain.tournament.withdrawals import WithdrawalKind
 
@@ -82,6 +85,12 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
             return _report(command.reports, state)
         case WithdrawPlayer():
             return _withdraw(command, actor, state)
+        case VolunteerAsSubstitute():
+            _check_phase(state, Phase.RUNNING)
+            return (volunteer(command, actor, state),)
+        case SubstituteInTournament():
+            _check_phase(state, Phase.RUNNING)
+            return (substitute(command, actor, state),)
         case ConfirmPlaces():
             _check_organiser(actor, state)
             return _confirm(state, state.terms)
@@ -146,11 +155,13 @@ def _enter(
 
 
 def _leave(command: LeaveTournament, actor: AccountId, state: TournamentState) -> Events:
-    _check_phase(state, Phase.ENTRY)
+    """Take an entry back before the start, or after it the consent to take over a place."""
+    volunteers = is_volunteer(state, command.account or actor)
+    _check_phase(state, *((Phase.RUNNING, Phase.FINISHED) if volunteers else (Phase.ENTRY,)))
     if command.account and command.account != actor:
         _check_organiser(actor, state)
     account = command.account or actor
-    if state.number_of(account) is None:
+    if not volunteers and state.number_of(account) is None:
         raise Refusal(Code.NOT_ENTERED, SAY("not-entered"))
     return (EntryTakenBack(account=account),)
 

@@ -10,9 +10,11 @@ from domain.tournament.events import (
     EntryOpened,
     EntryTakenBack,
     PlacesConfirmed,
+    PlayerSubstituted,
     PlayerWithdrawn,
     ResultsCounted,
     SectionPaired,
+    SubstituteVolunteered,
     TournamentCancelled,
     TournamentDrafted,
     TournamentEvent,
@@ -20,6 +22,7 @@ from domain.tournament.events import (
     TournamentStarted,
 )
 from domain.tournament.state import Entrant, PairedSection, Phase, TournamentState, WithdrawnPlayer
+from domain.tournament.substitutes import after_substitution, without_volunteer
 
 
 def evolve(
@@ -29,7 +32,7 @@ def evolve(
     return replace(_evolve(state, event, actor), seq=state.seq + 1, at=at)
 
 
-def _evolve(  # noqa: C901, PLR0911 - one case an event
+def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
     state: TournamentState, event: TournamentEvent, actor: AccountId
 ) -> TournamentState:
     match event:
@@ -41,9 +44,11 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
             return replace(state, entrants=(*state.entrants, Entrant(event.account, event.rating)))
         case EntryTakenBack():
             rest = tuple(one for one in state.entrants if one.account != event.account)
-            return replace(state, entrants=rest)
+            return replace(without_volunteer(state, event.account), entrants=rest)
         case TournamentStarted():
-            return replace(state, phase=Phase.RUNNING, entrants=event.players)
+            waiting = tuple(one for one in state.entrants if one not in event.players)
+            started = replace(state, phase=Phase.RUNNING, entrants=event.players)
+            return replace(started, volunteers=waiting)
         case SectionPaired():
             section = PairedSection(event.players, state.count, event.pairings)
             return replace(state, sections=(*state.sections, section))
@@ -56,6 +61,11 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
             left = WithdrawnPlayer(event.player, event.kind, actor, event.text)
             unfinished = (*state.unfinished, *event.unfinished)
             return replace(state, withdrawn=(*state.withdrawn, left), unfinished=unfinished)
+        case SubstituteVolunteered():
+            new = Entrant(event.account, event.rating)
+            return replace(state, volunteers=(*state.volunteers, new))
+        case PlayerSubstituted():
+            return after_substitution(state, event, actor)
         case TournamentFinished():
             return replace(state, phase=Phase.FINISHED)
         case PlacesConfirmed():

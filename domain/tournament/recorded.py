@@ -12,7 +12,9 @@ from domain.tournament.commands import (
     OpenEntry,
     ReportResults,
     StartTournament,
+    SubstituteInTournament,
     TournamentCommand,
+    VolunteerAsSubstitute,
     WithdrawPlayer,
 )
 from domain.tournament.events import (
@@ -20,9 +22,11 @@ from domain.tournament.events import (
     EntryOpened,
     EntryTakenBack,
     PlacesConfirmed,
+    PlayerSubstituted,
     PlayerWithdrawn,
     ResultsCounted,
     SectionPaired,
+    SubstituteVolunteered,
     TournamentCancelled,
     TournamentDrafted,
     TournamentEvent,
@@ -30,7 +34,7 @@ from domain.tournament.events import (
 )
 
 
-def possible_commands(  # noqa: PLR0911 - one case an event
+def possible_commands(  # noqa: C901, PLR0911 - one case an event
     first: TournamentEvent, actor: AccountId
 ) -> list[TournamentCommand]:
     """Return the commands that this may be the first event of; all lead to the same decision.
@@ -54,6 +58,14 @@ def possible_commands(  # noqa: PLR0911 - one case an event
             return [ReportResults(reports=first.reports)]
         case PlayerWithdrawn():
             return [WithdrawPlayer(account=first.account, kind=first.kind, text=first.text)]
+        case SubstituteVolunteered():
+            return [VolunteerAsSubstitute(rating=first.rating)]
+        case PlayerSubstituted():
+            return [
+                SubstituteInTournament(
+                    account=first.left, substitute=first.account, text=first.text
+                )
+            ]
         case PlacesConfirmed():
             return [ConfirmPlaces()]
         case TournamentCancelled():

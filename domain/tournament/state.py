@@ -72,6 +72,19 @@ class WithdrawnPlayer(msgspec.Struct, frozen=True, array_like=True):
     """The digest of the reasons."""
 
 
+class SubstitutedPlayer(msgspec.Struct, frozen=True, array_like=True):
+    """A player whose place a substitute has taken over."""
+
+    player: int
+    account: AccountId
+    """Who left."""
+    substitute: AccountId
+    by: AccountId
+    """The director who let them."""
+    text: bytes
+    """The digest of the reasons."""
+
+
 class PairedSection(msgspec.Struct, frozen=True, array_like=True):
     """A section, with the numbers of its pairings."""
 
@@ -109,6 +122,10 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     """The pairings that had no result when a player of theirs was taken out."""
     places: tuple[tuple[FinalPlace, ...], ...] = ()
     """Of each section, once they are confirmed."""
+    volunteers: tuple[Entrant, ...] = ()
+    """From the start on, those who agree to take over the place of a player who leaves."""
+    substituted: tuple[SubstitutedPlayer, ...] = ()
+    """In the order in which they left; who takes over a place may leave it, too."""
 
     @property
     def exists(self) -> bool:

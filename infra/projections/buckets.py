@@ -39,7 +39,7 @@ HEAD_TO_HEAD: Final = Spec("head-to-head", 3)
 RATINGS: Final = Spec("ratings", 4)
 CASES: Final = Spec("cases", 1)
 ROBOTS: Final = Spec("robots", 2)
-TOURNAMENTS: Final = Spec("tournaments", 1)
+TOURNAMENTS: Final = Spec("tournaments", 2)
 
 SPECS: Final = (
     LISTS, NOTICES, SCORES, HISTORY, STANDINGS, HEAD_TO_HEAD, RATINGS, CASES, ROBOTS,
