@@ -4,7 +4,7 @@ Each change of a tournament is a command in its inbox, as a move is in that of a
 terms; membership of a club, ratings and sanctions, which it can't know, are looked up here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -25,11 +25,14 @@ from domain.tournament.commands import (
     LeaveTournament,
     OpenEntry,
     StartTournament,
+    SubstituteInTournament,
     TournamentCommand,
+    VolunteerAsSubstitute,
     WithdrawPlayer,
 )
 from domain.tournament.standings import SectionTable, section_table
 from domain.tournament.state import Phase, TournamentState
+from domain.tournament.substitutes import is_volunteer
 from domain.tournament.terms import TournamentForm, TournamentTerms, check_terms
 from infra.people.tournament_texts import TournamentText, checked_text
 from infra.projections.tournaments import PairedMatch, TournamentRow
@@ -98,6 +101,8 @@ class TournamentView(msgspec.Struct, frozen=True):
     """Whether the account has entered."""
     waits: bool
     """Whether it waits for room."""
+    volunteers: bool = False
+    """Whether it agrees to take over the place of a player who leaves."""
 
     @property
     def players(self) -> tuple[AccountId, ...]:
@@ -113,6 +118,11 @@ class TournamentView(msgspec.Struct, frozen=True):
     def withdrawn(self) -> frozenset[int]:
         """The numbers of the players who have left."""
         return frozenset(one.player for one in self.state.withdrawn)
+
+    @property
+    def before(self) -> dict[int, AccountId]:
+        """Who had the numbers of substitutes before them."""
+        return {one.player: one.account for one in self.state.substituted}
 
 
 class ListedTournament(msgspec.Struct, frozen=True):
@@ -189,21 +199,34 @@ def enter(app: App, actor: Actor, number: int, robot: str = "") -> Steps[Answere
 
     `already-entered`, `against-terms` outside the ratings and for a club's other members, `sanctioned`.
     """
-    view = view_of(app, actor.account, number)
+    state = _visible_state(app, actor.account, number)
     account = app.accounts.id_of(robot) if robot else actor.account
     if robot and robot_level(account) is None:
         raise Refusal(Code.AGAINST_TERMS, SAY("enter-yourself"))
-    check_may_start(app, actor.account)
-    if view.terms.club and not robot and not clubs.is_member(app, view.terms.club, account):
-        raise Refusal(Code.AGAINST_TERMS, SAY("tournament-of-club"))
-    rating = app.ratings.player(view.terms.rules.partition("/")[0], account).display_value
+    rating = _rating_of_entrant(app, actor, state, account)
     command = EnterTournament(rating=rating, account=account if robot else b"")
     return (yield from _ask(app, actor, number, command))
 
 
+def _rating_of_entrant(app: App, actor: Actor, state: TournamentState, account: AccountId) -> int:
+    """Return the rating of an account that may enter: the actor's, or that of a robot."""
+    terms = state.terms
+    assert terms is not None
+    check_may_start(app, actor.account)
+    other = (
+        terms.club and account == actor.account and not clubs.is_member(app, terms.club, account)
+    )
+    if other:
+        raise Refusal(Code.AGAINST_TERMS, SAY("tournament-of-club"))
+    return app.ratings.player(terms.rules.partition("/")[0], account).display_value
+
+
 @course
 def leave(app: App, actor: Actor, number: int, userid: str = "") -> Steps[Answered]:
-    """Take an entry back before the start; the organiser may take back that of `userid`. `not-entered`, `too-late`."""
+    """Take an entry back before the start, and a volunteer's consent at any time; the organiser may for `userid`.
+
+    `not-entered`, `too-late`.
+    """
     account = app.accounts.id_of(userid) if userid else b""
     return (yield from _ask(app, actor, number, LeaveTournament(account=account)))
 
@@ -224,18 +247,65 @@ def withdraw(
     remaining matches are lost. The reasons are those of the rulings that end the matches, and their players read them.
     `not-an-organiser`, `not-entered`, `against-terms` in the own section, `too-late`, and as a text is refused.
     """
-    state = _visible_state(app, actor.account, number)
-    if actor.account != state.organiser and not app.is_arbiter(actor.account):
-        raise Refusal(Code.NOT_AN_ORGANISER, SAY("tournament-organiser"))
+    _check_director(app, actor.account, number)
     account = app.accounts.id_of(userid)
+
+    def command(digest: bytes) -> WithdrawPlayer:
+        return WithdrawPlayer(account=account, kind=kind, text=digest)
+
+    return (yield from _ask_with_reasons(app, actor, number, why, command))
+
+
+def _check_director(app: App, account: AccountId, number: int) -> None:
+    state = _visible_state(app, account, number)
+    if account != state.organiser and not app.is_arbiter(account):
+        raise Refusal(Code.NOT_AN_ORGANISER, SAY("tournament-organiser"))
+
+
+def _ask_with_reasons(
+    app: App,
+    actor: Actor,
+    number: int,
+    why: str,
+    command: Callable[[bytes], TournamentCommand],
+) -> Steps[Answered]:
+    """Submit a command of a director, which is made from the digest of its reasons."""
     id_ = actor.command_id(str(number))
     said = app.statements.put(number, actor.account, why, id_)
-    command = WithdrawPlayer(account=account, kind=kind, text=said.digest)
-    sent = CommandEnvelope(number, id_, actor.account, command)
+    sent = CommandEnvelope(number, id_, actor.account, command(said.digest))
     outcome = yield sent, 0
     if not outcome.accepted:
         app.statements.remove(number, id_)
     return finish(app, sent, outcome)
+
+
+@course
+def volunteer(app: App, actor: Actor, number: int) -> Steps[Answered]:
+    """Agree to take over the place of a player who leaves a tournament that runs; `leave` takes that back.
+
+    `already-entered` for players and volunteers, `against-terms` for a club's other members, `not-started`,
+    `too-late`, `sanctioned`. Its ratings need not be those of the tournament.
+    """
+    state = _visible_state(app, actor.account, number)
+    rating = _rating_of_entrant(app, actor, state, actor.account)
+    return (yield from _ask(app, actor, number, VolunteerAsSubstitute(rating=rating)))
+
+
+@course
+def substitute(
+    app: App, actor: Actor, number: int, userid: str, by: str, why: str
+) -> Steps[Answered]:
+    """Let the volunteer `by` take over the place of a player who leaves, with all matches as they stand.
+
+    As its organiser or as an arbiter, as in `withdraw`. `against-terms` for somebody who has not volunteered.
+    """
+    _check_director(app, actor.account, number)
+    account, new = app.accounts.id_of(userid), app.accounts.id_of(by)
+
+    def command(digest: bytes) -> SubstituteInTournament:
+        return SubstituteInTournament(account=account, substitute=new, text=digest)
+
+    return (yield from _ask_with_reasons(app, actor, number, why, command))
 
 
 @course
@@ -258,8 +328,19 @@ def _ask(app: App, actor: Actor, number: int, command: TournamentCommand) -> Ste
 
 
 def leave_all(app: App, account: AccountId) -> None:
-    """Take back all entries of an account that is being deleted; its running matches go on. Safe to repeat."""
-    entered = [row for row in app.tournaments.of_account(account, PAGE) if row.phase is Phase.ENTRY]
+    """Take back all entries of an account that is being deleted, also as a volunteer; its running matches go on.
+
+    Safe to repeat.
+    """
+    rows = app.tournaments.of_account(account, PAGE)
+    running = [row.number for row in rows if row.phase in (Phase.RUNNING, Phase.FINISHED)]
+    states = (unpack(data).state for data in app.store.snapshots(running))
+    volunteered = {
+        number
+        for number, state in zip(running, states, strict=True)
+        if isinstance(state, TournamentState) and is_volunteer(state, account)
+    }
+    entered = [row for row in rows if row.phase is Phase.ENTRY or row.number in volunteered]
     app.gateway.submit_all(
         [
             CommandEnvelope(
@@ -330,6 +411,7 @@ def view_of(
         club=club.path if club else "",
         organises=viewer is not None and viewer == state.organiser,
         entered=place is not None,
+        volunteers=viewer is not None and is_volunteer(state, viewer),
         waits=state.phase is Phase.ENTRY and place is not None and place >= terms.room,
     )
 

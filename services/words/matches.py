@@ -35,6 +35,7 @@ from domain.match.events import (
     Revealed,
     Ruled,
     Sealed,
+    SeatTakenOver,
     SetBack,
     TimeGiven,
     Undone,
@@ -53,7 +54,17 @@ from services.words.endings import over
 from services.words.match_sentences import SAY
 from services.words.named_match import NamedMatch, clock_lines
 
-_TURNING = Moved | MatchStarted | Accepted | Undone | SetBack | TimeGiven | Resigned | Flagged
+_TURNING = (
+    Moved
+    | MatchStarted
+    | Accepted
+    | Undone
+    | SetBack
+    | TimeGiven
+    | Resigned
+    | Flagged
+    | SeatTakenOver
+)
 """Events after which the sentence says whose turn it is."""
 
 
@@ -173,6 +184,8 @@ def _describe_event(scene: NamedMatch, event: Event, *, by_server: bool) -> Text
             return SAY("paused")
         case Resumed():
             return SAY("resumed", player=scene.who(event.seat))
+        case SeatTakenOver():
+            return SAY("taken-over", player=scene.who(event.seat))
         case Absent():
             until = scene.words.stamp(event.until)
             return SAY("absent", player=scene.who(event.seat), until=until)

@@ -55,11 +55,17 @@ _MOST_TOGETHER: Final = 10
 _PLAIN: Final[Mapping[str, Callable[[App, Actor, int], Course[Answered]]]] = {
     "open": tournaments.open_entry,
     "start": tournaments.start,
+    "volunteer": tournaments.volunteer,
     "confirm": tournaments.confirm,
     "cancel": tournaments.cancel,
 }
 """The organiser's commands that need no field."""
-_SECTION_OF: Final = {"enter": "entry", "leave": "entry", "withdraw": "withdraw"}
+_SECTION_OF: Final = {
+    "enter": "entry",
+    "leave": "entry",
+    "volunteer": "entry",
+    "withdraw": "withdraw",
+}
 """The part of the page where a refusal is shown; that of the organiser for all others."""
 
 _NOTHING: Final = Form({})
@@ -173,6 +179,7 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
         robots=[one.userid for one in robots_here(app)] if view.organises and terms.robots else (),
         table=shown_table(app, view, words, account) if view.tables else None,
         tiebreaks=[tie_break_name(one, words) for one in terms.tiebreaks],
+        volunteers=[one.name for one in shown_entrants(app, state.volunteers, words, account)],
         key=uuid4().hex,
         longest={"name": NAME_LENGTHS[-1], "text": MOST_OF_TEXT},
         saved=saved,
@@ -208,9 +215,12 @@ def _action(own: OwnForm, number: int, do: str) -> Course[Answered]:
             return tournaments.leave(app, actor, number, userid)
         case "withdraw":
             kind, why = own.get("kind"), own.raw("why")
+            if kind == "substituted":
+                by = own.get("substitute")
+                return tournaments.substitute(app, actor, number, userid, by, why)
             return tournaments.withdraw(app, actor, number, userid, kind, why)
         case _:
-            known = ", ".join([*_PLAIN, *_SECTION_OF])
+            known = ", ".join(dict.fromkeys([*_PLAIN, *_SECTION_OF]))
             raise Refusal(Code.BAD_REQUEST, SAY("choice", text=do[:24], choices=known))
 
 
