@@ -179,7 +179,7 @@ def _after_start_or_proposal(
 
 def _after_takeover(state: MatchState, event: SeatTakenOver) -> MatchState:
     """Return the state with another account in a seat, and without the leaver's offer or consent to one."""
-    left = LeftSeat(state.seq + 1, event.seat, state.seats[event.seat])
+    left = LeftSeat(event.seat, state.seats[event.seat], state.ply)
     return replace(
         state,
         seats=replace_at(state.seats, event.seat, event.account),

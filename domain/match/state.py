@@ -168,11 +168,11 @@ class Invitation(msgspec.Struct, frozen=True, array_like=True):
 class LeftSeat(msgspec.Struct, frozen=True, array_like=True):
     """A seat that a substitute has taken over."""
 
-    seq: int
-    """The number of the event by which."""
     seat: Seat
     account: AccountId
     """The account of the player who had it before."""
+    ply: int
+    """The number of moves then."""
 
 
 class MatchState(msgspec.Struct, frozen=True, array_like=True):
@@ -292,17 +292,6 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     def first_moves(self, plies: int) -> list[str]:
         """Return the first `plies` moves."""
         return self.moves.split(" ")[:plies] if self.ply else []
-
-
-def seats_at(
-    seats: tuple[AccountId, ...], left: Sequence[LeftSeat], seq: int
-) -> tuple[AccountId, ...]:
-    """Return the accounts of the seats after the event with that number; `seats` are those after all of `left`."""
-    found = list(seats)
-    for one in reversed(left):
-        if one.seq > seq:
-            found[one.seat] = one.account
-    return tuple(found)
 
 
 def initial() -> MatchState:

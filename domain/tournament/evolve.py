@@ -62,8 +62,8 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
             unfinished = (*state.unfinished, *event.unfinished)
             return replace(state, withdrawn=(*state.withdrawn, left), unfinished=unfinished)
         case SubstituteVolunteered():
-            new = Entrant(event.account, event.rating)
-            return replace(state, volunteers=(*state.volunteers, new))
+            volunteer = Entrant(event.account, event.rating)
+            return replace(state, volunteers=(*state.volunteers, volunteer))
         case PlayerSubstituted():
             return after_substitution(state, event, actor)
         case TournamentFinished():

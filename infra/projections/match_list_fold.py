@@ -71,7 +71,7 @@ class MatchListsProjection(Projection):
 
 def _is_of(bucket: Bucket, row: MatchListRow) -> bool:
     """Return whether a bucket has the row of a match; that of a player who has left no longer has."""
-    return any(bucket.owns(owner) for owner in (row.board, *row.seats))
+    return bucket.owns(row.board) or any(map(bucket.owns, row.seats))
 
 
 def _boards_in(facts: Iterable[Fact]) -> list[int]:

@@ -50,7 +50,7 @@ from domain.sentences import Text
 from domain.tournament.events import TournamentEventBody
 from services.words.agreements import answered, offered
 from services.words.cases import claim_made, remedy
-from services.words.endings import over
+from services.words.endings import named_side, over
 from services.words.match_sentences import SAY
 from services.words.named_match import NamedMatch, clock_lines
 
@@ -271,6 +271,7 @@ def summary(scene: NamedMatch, now: int | None = None) -> str:
         scene.said(SAY("players-line", players=players)),
         f"#{state.ply}: {_progress(scene)}",
     ]
+    lines += takeovers(scene)
     if state.imported is not None:
         lines.append(describe_source(state.imported.source, scene.words))
     if state.offer is not None:
@@ -281,6 +282,14 @@ def summary(scene: NamedMatch, now: int | None = None) -> str:
     if now is not None:
         lines += clock_lines(state, scene.names, now, scene.words)
     return "\n".join(lines)
+
+
+def takeovers(scene: NamedMatch) -> list[str]:
+    """Return a clause on each seat that a substitute has taken over: whose it was, and until which move."""
+    return [
+        scene.said(SAY("played-until", player=named_side(scene.side(one.seat), name), ply=one.ply))
+        for one, name in zip(scene.state.left_seats, scene.left, strict=False)
+    ]
 
 
 def _progress(scene: NamedMatch) -> str:

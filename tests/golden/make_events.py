@@ -29,6 +29,7 @@ from domain.match.commands import (
     ResumeMatch,
     RevealText,
     StartVacation,
+    SubstitutePlayer,
 )
 from domain.match.conditional_moves import ConditionalMove
 from domain.match.events import MatchSource
@@ -39,6 +40,9 @@ from domain.tournament.commands import (
     ConfirmPlaces,
     EnterTournament,
     LeaveTournament,
+    StartTournament,
+    SubstituteInTournament,
+    VolunteerAsSubstitute,
     WithdrawPlayer,
 )
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2
@@ -289,12 +293,41 @@ def left():
     return found
 
 
+def taken_over():
+    """A match of a tournament in which a substitute takes over the seat to move."""
+    _, start = challenge("pow2", "-fast", "--days=3")
+    match = Match()
+    match.do(SERVER_ACCOUNT, replace(start, pairing=(7, 2)), BEGIN)
+    match.do(ALICE, PlayMove(text="i5-g4:g5"), BEGIN + DAY)
+    match.do(SERVER_ACCOUNT, SubstitutePlayer(seat=1, account=CAROL), BEGIN + 2 * DAY)
+    match.do(CAROL, PlayMove(text="a13-c11"), BEGIN + 3 * DAY)
+    return match
+
+
+def substituted():
+    """A tournament in which a volunteer takes over a place, and one takes the offer back."""
+    found = Tournament()
+    found.draft(when_full=False)
+    found.enter(4)
+    found.do(ORGANISER, StartTournament())
+    found.do(PLAYERS[5], VolunteerAsSubstitute(rating=1650))
+    waiting = found.state.volunteers[0].account
+    found.do(waiting, LeaveTournament())
+    left = found.state.entrants[0].account
+    found.do(
+        ORGANISER,
+        SubstituteInTournament(account=left, substitute=PLAYERS[5], text=digest("gone")),
+    )
+    return found
+
+
 MATCHES = {
     "agreed": agreed,
     "dealt": dealt,
     "invited": invited,
     "lapsed": lapsed,
     "paired": paired,
+    "taken over": taken_over,
     "proposed": proposed,
     "imported": imported,
     "committed": committed,
@@ -307,7 +340,12 @@ MATCHES = {
     "resigned": resigned,
 }
 
-TOURNAMENTS = {"cancelled tournament": cancelled, "left tournament": left, "tournament": tournament}
+TOURNAMENTS = {
+    "cancelled tournament": cancelled,
+    "left tournament": left,
+    "substituted tournament": substituted,
+    "tournament": tournament,
+}
 ALL = MATCHES | TOURNAMENTS
 
 

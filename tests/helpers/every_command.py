@@ -30,6 +30,7 @@ from domain.match.commands import (
     RevealText,
     StartMatch,
     StartVacation,
+    SubstitutePlayer,
 )
 from domain.match.events import MatchSource
 from domain.match.imports import import_command
@@ -46,6 +47,8 @@ from domain.tournament.commands import (
     OpenEntry,
     ReportResults,
     StartTournament,
+    SubstituteInTournament,
+    VolunteerAsSubstitute,
     WithdrawPlayer,
 )
 from domain.tournament.state import MatchReport
@@ -179,6 +182,8 @@ OF_TOURNAMENTS: Final[dict[type, Command]] = {
     StartTournament: StartTournament(),
     ReportResults: ReportResults(reports=(MatchReport(0, 1, 9, "1-0"),)),
     WithdrawPlayer: WithdrawPlayer(account=ALICE, kind="silent", text=TEXT),
+    VolunteerAsSubstitute: VolunteerAsSubstitute(rating=1500),
+    SubstituteInTournament: SubstituteInTournament(account=ALICE, substitute=CAROL, text=TEXT),
     ConfirmPlaces: ConfirmPlaces(),
     CancelTournament: CancelTournament(),
 }
@@ -208,6 +213,11 @@ EXAMPLES: Final[dict[type, Callable[[MatchState, int], Iterator[Command]]]] = {
     GiveRuling: _rulings,
     MakeAppeal: lambda *_: (MakeAppeal(claim=claim, text=TEXT) for claim in (_CLAIM, 1, 99)),
     ImportMatch: _imports,
+    SubstitutePlayer: lambda *_: (
+        SubstitutePlayer(seat=seat, account=account)
+        for seat in (-1, 0, 1, 9)
+        for account in (ALICE, STRANGER)
+    ),
     **{kind: _of_tournaments(command) for kind, command in OF_TOURNAMENTS.items()},
 }
 """Some commands of each kind, for a state and a time in ms."""
