@@ -118,7 +118,8 @@ class TournamentManager:
         matches: dict[int, PairedMatch],
     ) -> list[CommandEnvelope]:
         """Return the starts of matches that have not begun."""
-        missing = islice(((n, one) for n, one in state.pairings if n not in matches), MOST_STARTS)
+        known = {n for n, one in matches.items() if one.board or one.unfinished}
+        missing = islice(((n, one) for n, one in state.pairings if n not in known), MOST_STARTS)
         wanted = {start_id(number, n): (n, one) for n, one in missing}
         ids = [id_ for id_ in wanted if id_ not in self._sent]
         found = []

@@ -26,8 +26,8 @@ from domain.tournament.state import Phase
 from infra.audit.stored_match import check_match
 from infra.projections.buckets import LISTS
 from infra.projections.match_lists import MatchFilter, MatchLists
-from infra.projections.notices import NoticeKind, Notices
-from infra.projections.ratings import Ratings
+from infra.projections.notices import NoticeKind, MatchNotices
+from infra.projections.ratings import RatingsQuery
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
 from tests.helpers.side import catch_up, contents, settle
@@ -64,7 +64,7 @@ def boards_of(hall: Hall, account: AccountId) -> list[int]:
 
 def listed(hall: Hall, account: AccountId, name: MatchFilter = MatchFilter.ACTIVE) -> list[int]:
     lists = MatchLists(hall.bench.client)
-    return sorted(row.board for row in lists.of_player(account, "", name, 0, 50))
+    return sorted(row.board for row in lists.of(account, name))
 
 
 def takeovers(hall: Hall) -> list[tuple[int, int]]:
@@ -115,22 +115,22 @@ def test_a_substitute_takes_over_and_plays_to_confirmed_places(hall: Hall) -> No
 
 def test_the_substitute_is_told_and_the_leaver_is_no_longer_asked(hall: Hall) -> None:
     leaver = running(hall)
-    notices = Notices(hall.bench.client)
-    before = len(notices.newest(leaver, 50))
+    notices = MatchNotices(hall.bench.client)
+    before = len(notices.of(leaver))
     substituted(hall, leaver)
     hall.turn()
-    kinds = Counter(one.kind for one in notices.newest(NEW, 50))
+    kinds = Counter(one.kind for one in notices.of(NEW))
     waiting = [one for one in boards_of(hall, NEW) if _mover(hall, one) == NEW]
     assert kinds[NoticeKind.TAKEN_OVER] == 2
     assert kinds[NoticeKind.YOUR_TURN] == len(waiting)
     assert listed(hall, NEW, MatchFilter.NEXT) == waiting
     assert listed(hall, leaver, MatchFilter.NEXT) == []
     other = next(one for one in PLAYERS[:3] if one != leaver)
-    assert NoticeKind.TAKEN_OVER in {one.kind for one in notices.newest(other, 50)}
+    assert NoticeKind.TAKEN_OVER in {one.kind for one in notices.of(other)}
     for board in boards_of(hall, NEW):
         _play(hall, board)
     hall.turn()
-    assert len(notices.newest(leaver, 50)) == before
+    assert len(notices.of(leaver)) == before
 
 
 def test_a_match_with_a_substitute_changes_no_rating_and_counts_for_its_last_players(
@@ -146,8 +146,8 @@ def test_a_match_with_a_substitute_changes_no_rating_and_counts_for_its_last_pla
     seats = hall.bench.state(board).seats
     assert hall.ask(NEW, ResignMatch(), board).accepted
     hall.turn()
-    ratings = Ratings(hall.bench.client)
-    assert ratings.known(game, seats) == [None, None]
+    ratings = RatingsQuery(hall.bench.client)
+    assert ratings.players(game, seats) == [None, None]
     assert listed(hall, NEW, MatchFilter.INACTIVE) == [board]
     assert listed(hall, leaver, MatchFilter.INACTIVE) == []
     assert {one.counted for one in hall.matches.values() if one.board == board} <= {"1-0", "0-1"}
@@ -212,6 +212,7 @@ def test_a_place_may_change_hands_twice_and_the_substitute_may_be_taken_out(hall
     assert len(boards_of(hall, leaver)) == 2
     assert listed(hall, leaver) == boards_of(hall, leaver)
     hall.must(ORGANISER, WithdrawPlayer(account=leaver, kind="accepted", text=TEXT))
+    hall.turn()
     hall.turn()
     assert all(hall.bench.state(one).over for one in boards_of(hall, leaver))
     assert hall.lists.waiting(9) == []
