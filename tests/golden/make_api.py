@@ -413,6 +413,9 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
     assert alice.post(f"/api/tournaments/{other}/start").is_success
     gone = {"userid": "gerda", "kind": "accepted", "text": "Gerda is ill."}
     said.call("withdraw_player", alice, gone, number=other)
+    said.call("volunteer_as_substitute", said.api.player(name="hanna"), number=other)
+    taken = {"userid": "frieda", "substitute": "hanna", "text": "Frieda is ill."}
+    said.call("substitute_player", alice, taken, number=other)
     other = alice.post("/api/tournaments", cup).json()["board"]
     said.call("cancel_tournament", alice, number=other)
 

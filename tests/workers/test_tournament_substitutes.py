@@ -26,7 +26,7 @@ from domain.tournament.state import Phase
 from infra.audit.stored_match import check_match
 from infra.projections.buckets import LISTS
 from infra.projections.match_lists import MatchFilter, MatchLists
-from infra.projections.notices import NoticeKind, MatchNotices
+from infra.projections.notices import MatchNotices, NoticeKind
 from infra.projections.ratings import RatingsQuery
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
@@ -99,9 +99,7 @@ def test_a_substitute_takes_over_and_plays_to_confirmed_places(hall: Hall) -> No
     other = next(one for one in state.seats if one != NEW)
     assert hall.ask(other, ResignMatch(), board).accepted
     hall.turn()
-    (last,) = [
-        one.board for one in hall.matches.values() if not hall.bench.state(one.board).over
-    ]
+    (last,) = [one.board for one in hall.matches.values() if not hall.bench.state(one.board).over]
     hall.ask(other, ResignMatch(), last)
     hall.turn()
     assert hall.state.phase is Phase.FINISHED
