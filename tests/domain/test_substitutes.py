@@ -92,7 +92,7 @@ def test_conditional_moves_of_the_leaver_are_dropped_and_those_of_the_other_stay
 
 
 @pytest.mark.parametrize(("maker", "stays"), [(BOB, False), (ALICE, True)])
-def test_an_open_offer_lapses_if_it_is_the_leavers(maker: bytes, stays: bool) -> None:
+def test_an_open_offer_lapses_if_it_is_the_leavers(maker: bytes, *, stays: bool) -> None:
     found = match()
     found.do(maker, MakeOffer(kind="draw"), BEGIN + 2 * DAY)
     taken(found)

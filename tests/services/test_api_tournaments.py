@@ -85,7 +85,8 @@ def test_its_terms_and_entrants_are_shown_before_the_start(api: Api) -> None:
     )
     assert found["organiser"] == organiser.name
     assert (found["organises"], found["entered"], found["waits"]) == (False, True, False)
-    assert found["entrants"] == [{"userid": player.name, "rating": 1500, "waits": False}]
+    entrant = {"userid": player.name, "rating": 1500, "waits": False, "substitute_for": None}
+    assert found["entrants"] == [entrant]
     terms = found["terms"]
     assert (terms["form"], terms["rules"], terms["section"], terms["cycles"]) == (
         "round-robin",
@@ -274,3 +275,20 @@ def test_a_command_whose_outcome_is_not_known_is_pending(api: Api) -> None:
 )
 def test_a_plan_that_cannot_be_is_refused(api: Api, more: dict[str, Any], code: str) -> None:
     assert code_of(api.player().post("/api/tournaments", {**CUP, **more})) == code
+
+
+def test_a_volunteer_takes_over_the_place_of_a_player(api: Api) -> None:
+    organiser, new, *players = api.players(5)
+    number = started(api, organiser, players)
+    path = f"/api/tournaments/{number}"
+    assert new.post(f"{path}/volunteers").is_success
+    assert code_of(new.post(f"{path}/volunteers")) == "already-entered"
+    found = shown(api, number, new)
+    assert (found["volunteers"], found["volunteered"]) == ([new.name], True)
+    taken = {"userid": players[0].name, "substitute": new.name, "text": "Ill."}
+    assert code_of(players[1].post(f"{path}/substitutions", taken)) == "not-an-organiser"
+    assert organiser.post(f"{path}/substitutions", taken).is_success
+    found = shown(api, number, new)
+    mine = next(one for one in found["entrants"] if one["userid"] == new.name)
+    assert mine["substitute_for"] == players[0].name
+    assert (found["volunteers"], found["volunteered"], found["entered"]) == ([], False, True)

@@ -252,3 +252,15 @@ def test_answers_are_in_the_language_of_their_reader(hall: Hall) -> None:
     assert "du bist gemeldet" in shown
     assert "Organisator: alice" in shown
     assert hall.refused("tournament enter 1 bob yes-we-can")[1] == "die Meldung ist schon da"
+
+
+def test_a_volunteer_takes_over_a_place(hall: Hall) -> None:
+    hall.cup()
+    hall.enter(*THREE)
+    assert hall.refused("tournament volunteer 1 bob yes-we-can")[0] == Code.ALREADY_ENTERED
+    line = "tournament substitute 1 alice mad-hatter bob carol She is ill."
+    assert hall.refused(line)[0] == Code.AGAINST_TERMS  # alice plays in this section
+    assert (
+        hall.refused("tournament substitute 1 bob yes-we-can carol alice x")[0]
+        == Code.NOT_AN_ORGANISER
+    )
