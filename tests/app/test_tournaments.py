@@ -355,9 +355,10 @@ def take_over(api: Api, director: Player, number: int, player: Player, new: Play
 def test_a_volunteer_takes_over_a_place_and_its_matches_with_the_reasons(api: Api) -> None:
     organiser, players, number = running(api, 3)
     leaver, new = players[0], api.player()
-    assert refused_code(
-        api, tournaments.volunteer(api.parts, actor(leaver), number)
-    ) == Code.ALREADY_ENTERED
+    assert (
+        refused_code(api, tournaments.volunteer(api.parts, actor(leaver), number))
+        == Code.ALREADY_ENTERED
+    )
     submit(api.parts, tournaments.volunteer(api.parts, actor(new), number))
     assert view_of(api.parts, new.account, number).volunteers
     boards = own_boards(api, leaver, number)

@@ -6,10 +6,11 @@ from collections import Counter
 import pytest
 
 from domain.errors import Code
+from domain.game.engine import RobotLevel
 from domain.match.commands import GiveRuling, PlayMove, ResignMatch, SubstitutePlayer
 from domain.match.events import SeatTakenOver
 from domain.match.history import decode_event
-from domain.match.state import position_of
+from domain.match.state import ROBOT_ACCOUNTS, position_of
 from domain.records import SERVER_ACCOUNT, AccountId
 from domain.rules import rules_by_id
 from domain.tournament.commands import (
@@ -28,6 +29,7 @@ from infra.projections.buckets import LISTS
 from infra.projections.match_lists import MatchFilter, MatchLists
 from infra.projections.notices import MatchNotices, NoticeKind
 from infra.projections.ratings import RatingsQuery
+from infra.projections.robots import RobotTurns
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
 from tests.helpers.side import catch_up, contents, settle
@@ -301,3 +303,25 @@ def _play(hall: Hall, board: int) -> None:
     move = rules.write(next(iter(rules.moves(position_of(state)))))
     assert hall.ask(_mover(hall, board), PlayMove(text=move), board).accepted
     assert SERVER_ACCOUNT not in state.seats
+
+
+def test_a_robot_that_waited_for_room_can_be_a_substitute_and_be_substituted(hall: Hall) -> None:
+    robot = ROBOT_ACCOUNTS[RobotLevel.EASY]
+    hall.draft(when_full=False, robots=True)
+    hall.enter(3)
+    hall.must(ORGANISER, EnterTournament(rating=1200, account=robot), StartTournament())
+    hall.turn()
+    leaver = hall.state.entrants[0].account
+    substituted(hall, leaver, robot)
+    hall.turn()
+    turns = RobotTurns(hall.bench.client)
+    waiting = [one for one in boards_of(hall, robot) if _mover(hall, one) == robot]
+    assert sorted(turns.waiting(boards_of(hall, robot))) == waiting
+    hall.must(NEW, VolunteerAsSubstitute(rating=1300))
+    substituted(hall, robot)
+    hall.turn()
+    assert turns.waiting(boards_of(hall, NEW)) == {}
+    for board in boards_of(hall, NEW):
+        _play(hall, board)
+    hall.turn()
+    verified(hall)
