@@ -52,6 +52,7 @@ from domain.match.moves import (
     decline_match,
     play_conditional_moves,
     play_move,
+    substitute_player,
 )
 from domain.match.offers import OFFER_KINDS, answer_offer, make_offer
 from domain.match.sentences import SAY
@@ -63,7 +64,6 @@ from domain.match.start import (
     start_match,
 )
 from domain.match.state import MatchState
-from domain.match.substitutes import substitute_player
 from domain.rules import Seat, rules_by_id
 from domain.tournament.commands import TournamentCommandBase
 

@@ -1,10 +1,11 @@
-"""Moves, conditional moves, and leaving a match."""
+"""Moves, conditional moves, and leaving a match, to nobody or to a substitute."""
 
 import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.commands import (
     PlayMove,
+    SubstitutePlayer,
 )
 from domain.match.conditional_moves import (
     NO_CONDITIONAL_MOVES,
@@ -28,6 +29,7 @@ from domain.match.events import (
 from domain.match.evolve import evolve
 from domain.match.sentences import SAY
 from domain.match.state import MatchState, Reason, position_at, position_of
+from domain.records import SERVER_ACCOUNT, AccountId
 from domain.rules import Seat, pack_position, rules_by_id
 from domain.sentences import Text
 
@@ -169,3 +171,21 @@ def leave_match(event: Resigned | Flagged, reason: Reason, state: MatchState) ->
         (msgspec.structs.replace(event, next=mover), *ending_events(outcome)),
         pack_position(position),
     )
+
+
+def substitute_player(command: SubstitutePlayer, actor: AccountId, state: MatchState) -> Decision:
+    """Let a substitute take over a seat; only the server may, in a match of a tournament that goes on."""
+    if actor != SERVER_ACCOUNT:
+        raise Refusal(Code.NOT_A_PLAYER, SAY("substitute-server"))
+    if not state.started:
+        raise Refusal(Code.UNKNOWN_BOARD, SAY("no-match"))
+    if state.pairing is None:
+        raise Refusal(Code.AGAINST_TERMS, SAY("substitute-alone"))
+    if state.over:
+        raise Refusal(Code.MATCH_OVER, SAY("over"))
+    if command.seat not in state.active_seats:
+        raise Refusal(Code.BAD_REQUEST, SAY("substitute-seat"))
+    if command.account in state.seats:
+        raise Refusal(Code.BAD_REQUEST, SAY("twice"))
+    taken = SeatTakenOver(seat=command.seat, account=command.account, next=state.next)
+    return Decision((taken,))

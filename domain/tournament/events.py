@@ -85,7 +85,7 @@ class PlayerSubstituted(TournamentEventBody, frozen=True, tag="player-substitute
     account: AccountId
     """The substitute's, which has the number from now on."""
     left: AccountId
-    """Who had it."""
+    """The account that had it before."""
     rating: int
     """The substitute's."""
     first: tuple[int, ...]

@@ -77,7 +77,7 @@ class SubstitutedPlayer(msgspec.Struct, frozen=True, array_like=True):
 
     player: int
     account: AccountId
-    """Who left."""
+    """The account that left."""
     substitute: AccountId
     by: AccountId
     """The director who let them."""
@@ -125,7 +125,7 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     volunteers: tuple[Entrant, ...] = ()
     """From the start on, those who agree to take over the place of a player who leaves."""
     substituted: tuple[SubstitutedPlayer, ...] = ()
-    """In the order in which they left; who takes over a place may leave it, too."""
+    """In the order in which they left; a substitute may leave, too."""
 
     @property
     def exists(self) -> bool:

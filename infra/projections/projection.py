@@ -83,7 +83,7 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
     revoked: MatchResult | None = None
     """For the event by which a ruling takes a result away: that result, with all events before this one."""
     leaver: AccountId = b""
-    """For the event by which a substitute takes over a seat: who had it; else empty."""
+    """For the event by which a substitute takes over a seat: the account that had it; else empty."""
     before: tuple[EventEnvelope, ...] = ()
     """For that event: all events before it, because the substitute's lists know nothing of the match."""
 

@@ -131,7 +131,7 @@ class PairedMatch(msgspec.Struct, frozen=True, array_like=True):
     def to_take_over(self) -> list[tuple[Seat, SeatOrder]]:
         """The seats that substitutes are to take over, in the order of the orders.
 
-        Whoever starts it reads the players then, so a match may begin with a substitute or with the one who left.
+        A match may begin with a substitute, or with the player who left, if its start was under way.
         """
         if self.result or self.unfinished:
             return []

@@ -121,7 +121,7 @@ class TournamentView(msgspec.Struct, frozen=True):
 
     @property
     def before(self) -> dict[int, AccountId]:
-        """Who had the numbers of substitutes before them."""
+        """The accounts that had the numbers of substitutes before them."""
         return {one.player: one.account for one in self.state.substituted}
 
 

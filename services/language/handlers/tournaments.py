@@ -112,7 +112,7 @@ def _players(call: Invocation, view: TournamentView) -> list[str]:
 
 
 def _substitute_lines(app: App, view: TournamentView, words: Wording) -> list[str]:
-    """Return who has taken over whose place, and who would."""
+    """Return the lines about substitutes: those who have taken over a place, and those who would."""
     left, ready = view.state.substituted, [one.account for one in view.state.volunteers]
     accounts = [account for one in left for account in (one.substitute, one.account)]
     names = names_of(app, [*accounts, *ready], words)
