@@ -10,6 +10,7 @@ from domain.match.commands import (
     AnswerOffer,
     Command,
     EndVacation,
+    FlagPlayer,
     GiveRuling,
     MakeClaim,
     MakeOffer,
@@ -156,6 +157,13 @@ def test_a_seat_may_change_hands_again_and_back() -> None:
 )
 def test_what_is_refused(actor: bytes, command: Command, code: Code) -> None:
     assert match().refuses(actor, command, BEGIN + 2 * DAY) == code
+
+
+def test_a_flag_that_is_due_is_not_put_off() -> None:
+    found = match("--days=3")
+    late = BEGIN + 5 * DAY
+    assert found.refuses(SERVER_ACCOUNT, TAKE, late) == Code.TIME_OVER
+    assert found.do(SERVER_ACCOUNT, FlagPlayer(), late)
 
 
 def test_only_a_tournaments_match_that_goes_on_is_taken_over() -> None:
