@@ -1,5 +1,7 @@
 """The manager of tournaments: pairs Swiss rounds, starts matches, reports their results, and ends those of leavers.
 
+Where a substitute has taken over a place, it has the matches of that place taken over.
+
 It acts by ordinary commands alone. The id of a start follows from tournament and pairing, and that of a report or a round from
 the tournament's last event and what it says. So it may be killed at any point, and several may run: each match is started
 once, and each result counted once.
@@ -7,7 +9,7 @@ once, and each result counted once.
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from itertools import islice
 from typing import Final
@@ -17,7 +19,7 @@ import redis
 from redis.exceptions import RedisError
 
 from domain.aggregates import TournamentSnapshot, unpack
-from domain.match.commands import CommandEnvelope, GiveRuling, StartMatch
+from domain.match.commands import CommandEnvelope, GiveRuling, StartMatch, SubstitutePlayer
 from domain.records import SERVER_ACCOUNT, AccountId, CommandId, command_id
 from domain.tournament.commands import ReportResults
 from domain.tournament.state import TournamentState, WithdrawnPlayer
@@ -52,6 +54,8 @@ MOST_ENDS: Final = 100
 
 PAIRING_RETRY_SECONDS: Final = 60
 """How long a round waits that could not be paired."""
+MOST_TAKEOVERS: Final = 100
+"""Seats of a tournament's matches that are taken over in a tick."""
 
 
 class TournamentManager:
@@ -108,6 +112,7 @@ class TournamentManager:
             new.append(CommandEnvelope(number, id_, SERVER_ACCOUNT, ReportResults(reports=reports)))
         new += self._ends(number, found.state, matches)
         new += self._round(number, found.state, found.state.terms)
+        new += _takeovers(number, matches)
         self._send([one for one in new if one.id not in self._sent])
 
     def _starts(
@@ -118,7 +123,8 @@ class TournamentManager:
         matches: dict[int, PairedMatch],
     ) -> list[CommandEnvelope]:
         """Return the starts of matches that have not begun."""
-        missing = islice(((n, one) for n, one in state.pairings if n not in matches), MOST_STARTS)
+        known = {n for n, one in matches.items() if one.board or one.unfinished}
+        missing = islice(((n, one) for n, one in state.pairings if n not in known), MOST_STARTS)
         wanted = {start_id(number, n): (n, one) for n, one in missing}
         ids = [id_ for id_ in wanted if id_ not in self._sent]
         found = []
@@ -182,6 +188,21 @@ class TournamentManager:
             lanes.add(shape.lane_of(one.match))
         for lane in lanes:
             self._lanes.request(lane)
+
+
+def _takeovers(number: int, matches: Mapping[int, PairedMatch]) -> list[CommandEnvelope]:
+    """Return the commands by which substitutes take over seats; the id follows from the order to do so."""
+    wanted = (
+        CommandEnvelope(
+            match.board,
+            command_id(SENDER, SERVER_ACCOUNT, f"{number} seat {pairing} {seat} {order.seq}"),
+            SERVER_ACCOUNT,
+            SubstitutePlayer(seat=seat, account=order.account),
+        )
+        for pairing, match in sorted(matches.items())
+        for seat, order in match.to_take_over
+    )
+    return [*islice(wanted, MOST_TAKEOVERS)]
 
 
 def _ruling(pair: tuple[int, int], left: Sequence[WithdrawnPlayer]) -> GiveRuling:

@@ -31,6 +31,7 @@ from domain.match.commands import (
     RevealText,
     StartMatch,
     StartVacation,
+    SubstitutePlayer,
     command_digest,
     encode_command,
 )
@@ -72,6 +73,7 @@ from domain.match.events import (
     Revealed,
     Ruled,
     Sealed,
+    SeatTakenOver,
     SetBack,
     TimeGiven,
     Undone,
@@ -305,6 +307,8 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return [MakeAppeal(claim=event.claim, text=event.text)]
         case Ruled():
             return [_ruling(event, [envelope.body for envelope in more])]
+        case SeatTakenOver():
+            return [SubstitutePlayer(seat=event.seat, account=event.account)]
         case Undone() | Paused() | Ended() | Sealed() | SetBack() | ResultChanged() | TimeGiven():
             raise BrokenHistory(
                 first.seq, "it follows from a command, and none is recorded before it"

@@ -22,6 +22,7 @@ from domain.match.events import (
     Nagged,
     Resumed,
     Returned,
+    SeatTakenOver,
     SetBack,
     Undone,
 )
@@ -145,8 +146,12 @@ def decide_vacation(
 def add_vacations(
     decision: Decision, state: MatchState, context: DecisionContext, now: int
 ) -> Decision:
-    """Add the players' vacations to a decision by which clocks begin to run; return any other unchanged."""
-    if not any(isinstance(event, Challenged | MatchStarted | SetBack) for event in decision.events):
+    """Add the players' vacations to a decision by which clocks begin to run, or run for another player.
+
+    Any other is returned unchanged.
+    """
+    beginning = Challenged | MatchStarted | SetBack | SeatTakenOver
+    if not any(isinstance(event, beginning) for event in decision.events):
         return decision
     for event in decision.events:
         state = evolve(state, event, now)

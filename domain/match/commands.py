@@ -170,6 +170,18 @@ class ImportMatch(CommandBase, frozen=True, tag="import"):
     given: tuple[GivenTime, ...]
 
 
+class SubstitutePlayer(CommandBase, frozen=True, tag="substitute"):
+    """Let a substitute take over a seat of a tournament's match. Only the server sends it.
+
+    The seat keeps its position and its bank. If it is to move, its turn begins again with a whole period, and what the
+    leaver used of it counts for nobody. The leaver's vacation, open offer and conditional moves lapse.
+    """
+
+    seat: Seat
+    account: AccountId
+    """The substitute's."""
+
+
 Command = (
     StartMatch
     | PlayMove
@@ -187,6 +199,7 @@ Command = (
     | GiveRuling
     | MakeAppeal
     | ImportMatch
+    | SubstitutePlayer
     | TournamentCommand
 )
 """All commands that an inbox takes: those of matches, and those of tournaments."""

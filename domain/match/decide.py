@@ -34,6 +34,7 @@ from domain.match.commands import (
     RevealText,
     StartMatch,
     StartVacation,
+    SubstitutePlayer,
 )
 from domain.match.decision import (
     NO_CONTEXT,
@@ -51,6 +52,7 @@ from domain.match.moves import (
     decline_match,
     play_conditional_moves,
     play_move,
+    substitute_player,
 )
 from domain.match.offers import OFFER_KINDS, answer_offer, make_offer
 from domain.match.sentences import SAY
@@ -121,6 +123,9 @@ def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) 
             return decide_timeout(command, sent.actor, state, now, context.unseen)
         case MakeClaim() | GiveRuling() | MakeAppeal() as command:
             return decide_dispute(command, sent.actor, state, now)
+        case SubstitutePlayer() as command:
+            check_time(state, now)
+            return substitute_player(command, sent.actor, state)
         case TournamentCommandBase():
             raise Refusal(Code.UNKNOWN_TOURNAMENT, SAY("no-tournament", number=sent.match))
         case command:

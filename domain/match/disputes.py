@@ -100,7 +100,7 @@ def _appeal(command: MakeAppeal, actor: AccountId, state: MatchState, now: int) 
 
 
 def _ruling(command: GiveRuling, actor: AccountId, state: MatchState) -> Decision:
-    if actor in state.seats:
+    if state.has_sat(actor):
         raise Refusal(Code.NOT_AN_ARBITER, SAY("own-case"))
     if command.claim is not None:
         _check_open(find_case(state, command.claim), actor)

@@ -326,6 +326,16 @@ class TimeGiven(EventBody, frozen=True, tag="time-given"):
     ms: int
 
 
+class SeatTakenOver(EventBody, frozen=True, tag="seat-taken-over"):
+    """A substitute took over a seat of a tournament's match, with position and clock as they stand."""
+
+    seat: Seat
+    account: AccountId
+    """The substitute's."""
+    next: Seat | None
+    """The seat to move, as before. If it is this one, its turn begins again."""
+
+
 Event = (
     Challenged
     | Gathered
@@ -359,6 +369,7 @@ Event = (
     | Accepted
     | DealProposed
     | MatchPaired
+    | SeatTakenOver
     | TournamentEvent
 )
 """All bodies that the envelope of an event may have: those of matches, and those of tournaments."""

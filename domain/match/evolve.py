@@ -42,6 +42,7 @@ from domain.match.events import (
     Revealed,
     Ruled,
     Sealed,
+    SeatTakenOver,
     SetBack,
     TimeGiven,
     Undone,
@@ -54,6 +55,7 @@ from domain.match.state import (
     CurrentOffer,
     ImportedMatch,
     Invitation,
+    LeftSeat,
     MatchState,
     initial,
 )
@@ -129,6 +131,8 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case ResultChanged():
             ended = Ended(winners=event.winners, reason=event.reason)
             return replace(state, result=ended, next=None, offer=None)
+        case SeatTakenOver():
+            return _after_takeover(state, event)
         case Accepted() | Declined() | Withheld():
             return state  # `evolve` has the invitation
         case Nagged() | Paused() | Resumed() | Absent() | Returned():
@@ -173,6 +177,17 @@ def _after_start_or_proposal(
             return replace(state, texts=(event.text, *missing[1:]))
 
 
+def _after_takeover(state: MatchState, event: SeatTakenOver) -> MatchState:
+    """Return the state with another account in a seat, and without the leaver's offer or consent to one."""
+    left = LeftSeat(event.seat, state.seats[event.seat], state.ply)
+    return replace(
+        state,
+        seats=replace_at(state.seats, event.seat, event.account),
+        offer=state.offer and state.offer.without(event.seat),
+        left_seats=(*state.left_seats, left),
+    )
+
+
 def _offer_after(state: MatchState, event: OfferAnswered) -> CurrentOffer | None:
     """Return the offer after an answer; None once everybody has accepted."""
     if state.offer is None:
@@ -214,7 +229,7 @@ def ply_after(event: Event, ply: int) -> int:
             return ply
 
 
-def evolve_clock(  # noqa: C901, PLR0911 - one case an event
+def evolve_clock(  # noqa: C901, PLR0911, PLR0912 - one case an event
     clock: MatchClock | None, event: Event, at: int, mover: Seat | None
 ) -> MatchClock | None:
     """Return the clock after an event; `mover` is the seat to move before it."""
@@ -232,6 +247,9 @@ def evolve_clock(  # noqa: C901, PLR0911 - one case an event
             return clocks.after_time_given(clock, event.seat, event.ms)
         case Resigned() | Flagged() if event.next != mover:
             return clocks.after_seat_left(clock, at)
+        case SeatTakenOver():
+            there = clocks.after_vacation_end(clock, event.seat, at)
+            return clocks.after_seat_left(there, at) if event.seat == mover else there
         case Nagged():
             return clocks.after_reminder(clock, event.seat, at)
         case Paused():

@@ -1,10 +1,11 @@
-"""Moves, conditional moves, and leaving a match."""
+"""Moves, conditional moves, and leaving a match, to nobody or to a substitute."""
 
 import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.commands import (
     PlayMove,
+    SubstitutePlayer,
 )
 from domain.match.conditional_moves import (
     NO_CONDITIONAL_MOVES,
@@ -16,10 +17,19 @@ from domain.match.conditional_moves import (
     turn_taken,
 )
 from domain.match.decision import Decision, ending_events, read_move, seat_to_move
-from domain.match.events import Accepted, Declined, Ended, Flagged, Moved, Resigned
+from domain.match.events import (
+    Accepted,
+    Declined,
+    Ended,
+    Flagged,
+    Moved,
+    Resigned,
+    SeatTakenOver,
+)
 from domain.match.evolve import evolve
 from domain.match.sentences import SAY
 from domain.match.state import MatchState, Reason, position_at, position_of
+from domain.records import SERVER_ACCOUNT, AccountId
 from domain.rules import Seat, pack_position, rules_by_id
 from domain.sentences import Text
 
@@ -67,8 +77,15 @@ _CHANGES_TURN = Moved | Resigned | Flagged
 def play_conditional_moves(
     decision: Decision, state: MatchState, replies: ConditionalMovesBySeat
 ) -> Decision:
-    """Play conditional moves as long as one is due, and drop those that can't come any more."""
-    after, remaining = _state_after(decision, state), replies
+    """Play conditional moves as long as one is due, and drop those that can't come any more.
+
+    Those of a player whose seat a substitute takes over are dropped, with their notes.
+    """
+    left = {event.seat for event in decision.events if isinstance(event, SeatTakenOver)}
+    after = _state_after(decision, state)
+    remaining = (
+        {seat: own for seat, own in replies.items() if seat not in left} if left else replies
+    )
     while due := _due_conditional_move(decision, after, remaining):
         played = _try_conditional_move(due, after)
         if isinstance(played, Refusal):
@@ -154,3 +171,21 @@ def leave_match(event: Resigned | Flagged, reason: Reason, state: MatchState) ->
         (msgspec.structs.replace(event, next=mover), *ending_events(outcome)),
         pack_position(position),
     )
+
+
+def substitute_player(command: SubstitutePlayer, actor: AccountId, state: MatchState) -> Decision:
+    """Let a substitute take over a seat; only the server may, in a match of a tournament that goes on."""
+    if actor != SERVER_ACCOUNT:
+        raise Refusal(Code.NOT_A_PLAYER, SAY("substitute-server"))
+    if not state.started:
+        raise Refusal(Code.UNKNOWN_BOARD, SAY("no-match"))
+    if state.pairing is None:
+        raise Refusal(Code.AGAINST_TERMS, SAY("substitute-alone"))
+    if state.over:
+        raise Refusal(Code.MATCH_OVER, SAY("over"))
+    if command.seat not in state.active_seats:
+        raise Refusal(Code.BAD_REQUEST, SAY("substitute-seat"))
+    if command.account in state.seats:
+        raise Refusal(Code.BAD_REQUEST, SAY("twice"))
+    taken = SeatTakenOver(seat=command.seat, account=command.account, next=state.next)
+    return Decision((taken,))

@@ -94,6 +94,10 @@ SAY = Sentences(
         "terminal": "by the rules the match is over at #{ply}; set it back further",
         "winners": "winners must be seats of the match, at least one, and in order",
         "grants": "extra time can go once to each seat still playing, from 1 ms to {days} days",
+        # substitutes
+        "substitute-server": "only the server lets a substitute take over a seat",
+        "substitute-alone": "substitutes take over seats in matches of tournaments only",
+        "substitute-seat": "nobody plays on in this seat",
         # the start
         "started": "the match has already started",
         "begun": "the match has started, so there is nothing to reveal",

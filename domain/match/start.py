@@ -26,6 +26,7 @@ from domain.match.commands import (
     RevealText,
     StartMatch,
     StartVacation,
+    SubstitutePlayer,
 )
 from domain.match.deals import (
     advance_commitments,
@@ -47,7 +48,7 @@ from domain.match.events import (
     MatchStarted,
     OfferAnswered,
 )
-from domain.match.evolve import evolve
+from domain.match.evolve import evolve, replace_at
 from domain.match.history import decode_event
 from domain.match.imports import check_seats, start_imported
 from domain.match.moves import decline_match
@@ -211,6 +212,8 @@ def accounts_needed(sent: CommandEnvelope, state: MatchState) -> tuple[AccountId
             return state.seats
         case MakeOffer() | DeclineMatch() | AnswerOffer() | FlagPlayer() if state.sealed:
             return state.seats
+        case SubstitutePlayer() as substitute if 0 <= substitute.seat < len(state.seats):
+            return replace_at(state.seats, substitute.seat, substitute.account)
         case GiveRuling(back_to=int()) if state.over:
             # vacations that began after the end are not on its clock
             return state.seats

@@ -125,6 +125,12 @@ class CurrentOffer(msgspec.Struct, frozen=True, array_like=True):
         """
         return self.kind == "draw" and self.seat == mover
 
+    def without(self, seat: Seat) -> Self | None:
+        """Return the offer after a seat was taken over by somebody who has neither made it nor accepted it."""
+        if self.seat == seat:
+            return None
+        return replace(self, accepted=tuple(one for one in self.accepted if one != seat))
+
     def after_answer(self, seat: Seat, *, accept: bool, playing: Sequence[Seat]) -> Self | None:
         """Return the offer after an answer; None if it was rejected or everybody has accepted."""
         accepted = (*self.accepted, seat)
@@ -157,6 +163,16 @@ class Invitation(msgspec.Struct, frozen=True, array_like=True):
     """When the match ends unless all have accepted, ms."""
     server_deals: bool = False
     """Whether the server deals as soon as all have accepted, and nobody has a text to reveal."""
+
+
+class LeftSeat(msgspec.Struct, frozen=True, array_like=True):
+    """A seat that a substitute has taken over."""
+
+    seat: Seat
+    account: AccountId
+    """The account of the player who had it before."""
+    ply: int
+    """The number of moves then."""
 
 
 class MatchState(msgspec.Struct, frozen=True, array_like=True):
@@ -201,6 +217,8 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     """Of a match by name that some of its players have yet to accept, or had when it ended; None otherwise."""
     pairing: tuple[int, int] | None = None
     """The tournament that the match is of, and its pairing there; None for other matches."""
+    left_seats: tuple[LeftSeat, ...] = ()
+    """The seats that substitutes have taken over, in the order of the events."""
 
     @property
     def started(self) -> bool:
@@ -259,9 +277,17 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def rated(self) -> bool:
-        """Whether the match counts for ratings once it is over; an imported one never does."""
+        """Whether the match counts for ratings once it is over.
+
+        An imported one never does, nor one with a substitute, because nobody has played it alone.
+        """
         agreed = self.clock is None or self.clock.terms.rated
-        return self.played and agreed and self.imported is None
+        whole = self.imported is None and not self.left_seats
+        return self.played and agreed and whole
+
+    def has_sat(self, account: AccountId) -> bool:
+        """Return whether an account has or had a seat."""
+        return account in self.seats or any(one.account == account for one in self.left_seats)
 
     def first_moves(self, plies: int) -> list[str]:
         """Return the first `plies` moves."""

@@ -102,6 +102,28 @@ class EndLadder(TournamentCommandBase, frozen=True, tag="tournament-end"):
     """End a ladder: nobody can challenge any more, and it is over with its last match."""
 
 
+class VolunteerAsSubstitute(TournamentCommandBase, frozen=True, tag="tournament-volunteer"):
+    """Agree to take over the place of a player who leaves. The front end has checked the club, and read the rating.
+
+    Who waited for room at the start has agreed by that. Either takes it back by `LeaveTournament`.
+    """
+
+    rating: int
+
+
+class SubstituteInTournament(TournamentCommandBase, frozen=True, tag="tournament-substitute"):
+    """Let a volunteer take over the place of a player who leaves, with all results and all matches as they stand.
+
+    Whether the sender directs the tournament is checked before it is submitted.
+    """
+
+    account: AccountId
+    """Of the player who leaves."""
+    substitute: AccountId
+    text: bytes
+    """SHA-256 of a salt and the reasons."""
+
+
 class ConfirmPlaces(TournamentCommandBase, frozen=True, tag="tournament-confirm"):
     """Confirm the places of a tournament whose matches are all over."""
 
@@ -125,6 +147,8 @@ TournamentCommand = (
     | ChallengeOnLadder
     | DropSilent
     | EndLadder
+    | VolunteerAsSubstitute
+    | SubstituteInTournament
     | ConfirmPlaces
     | CancelTournament
 )

@@ -26,7 +26,9 @@ from domain.tournament.commands import (
     PairRound,
     ReportResults,
     StartTournament,
+    SubstituteInTournament,
     TournamentCommand,
+    VolunteerAsSubstitute,
     WithdrawPlayer,
 )
 from domain.tournament.events import (
@@ -69,6 +71,7 @@ from domain.tournament.state import (
     Phase,
     TournamentState,
 )
+from domain.tournament.substitutes import is_volunteer, substitute, volunteer
 from domain.tournament.terms import TournamentTerms
 from domain.tournament.withdrawals import WithdrawalKind
 
@@ -119,6 +122,12 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
             return _report(command.reports, state, state.terms, recorded)
         case WithdrawPlayer():
             return _withdraw(command, actor, state, state.terms, recorded)
+        case VolunteerAsSubstitute():
+            _check_phase(state, Phase.RUNNING)
+            return (volunteer(command, actor, state),)
+        case SubstituteInTournament():
+            _check_phase(state, Phase.RUNNING)
+            return (substitute(command, actor, state),)
         case AppointDirectors():
             _check_organiser(actor, state)
             return _appoint(command, state)
@@ -231,15 +240,21 @@ def _enter(
 def _leave(
     command: LeaveTournament, actor: AccountId, state: TournamentState, terms: TournamentTerms
 ) -> Events:
-    """Take an entry back, leave a ladder, or from a league that runs leave before the next season.
+    """Take an entry or the consent to take over a place back, leave a ladder, or a league before its next season.
 
     While it runs nobody does it for another, but as a withdrawal.
     """
     account = command.account or actor
+    volunteers = is_volunteer(state, account)
     runs = state.ladder is not None or is_league_that_runs(state)
-    _check_phase(state, Phase.RUNNING if runs and account == actor else Phase.ENTRY)
+    if volunteers:
+        _check_phase(state, Phase.RUNNING, Phase.FINISHED)
+    else:
+        _check_phase(state, Phase.RUNNING if runs and account == actor else Phase.ENTRY)
     if account != actor:
         _check_director(actor, state)
+    if volunteers:
+        return (EntryTakenBack(account=account),)
     number = state.number_of(account)
     if is_league_that_runs(state):
         player = check_leaving(number, state, terms)

@@ -115,6 +115,32 @@ class LadderEnded(TournamentEventBody, frozen=True, tag="ladder-ended"):
     """The organiser ended a ladder: nobody can challenge any more."""
 
 
+class SubstituteVolunteered(TournamentEventBody, frozen=True, tag="substitute-volunteered"):
+    """Somebody agreed to take over the place of a player who leaves."""
+
+    account: AccountId
+    rating: int
+    """At that time."""
+
+
+class PlayerSubstituted(TournamentEventBody, frozen=True, tag="player-substituted"):
+    """A volunteer took over a player's place; the actor is the director who let them."""
+
+    player: int
+    account: AccountId
+    """The substitute's, which has the number from now on."""
+    left: AccountId
+    """The account that had it before."""
+    rating: int
+    """The substitute's."""
+    first: tuple[int, ...]
+    """The pairings in which the number has the first seat, without those that ended because somebody left."""
+    second: tuple[int, ...]
+    """Those in which it has the second."""
+    text: bytes
+    """SHA-256 of a salt and the reasons, which are stored apart."""
+
+
 class TournamentFinished(TournamentEventBody, frozen=True, tag="tournament-finished"):
     """All matches are over."""
 
@@ -144,6 +170,8 @@ TournamentEvent = (
     | MatchesAdjudicated
     | SilentDropped
     | LadderEnded
+    | SubstituteVolunteered
+    | PlayerSubstituted
     | TournamentFinished
     | PlacesConfirmed
     | TournamentCancelled

@@ -15,10 +15,12 @@ from domain.tournament.events import (
     LeftAfterSeason,
     MatchesAdjudicated,
     PlacesConfirmed,
+    PlayerSubstituted,
     PlayerWithdrawn,
     ResultsCounted,
     SectionPaired,
     SilentDropped,
+    SubstituteVolunteered,
     TournamentCancelled,
     TournamentDrafted,
     TournamentEvent,
@@ -33,6 +35,7 @@ from domain.tournament.state import (
     TournamentState,
     WithdrawnPlayer,
 )
+from domain.tournament.substitutes import after_substitution, without_volunteer
 
 
 def evolve(
@@ -58,11 +61,13 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(state, entrants=(*state.entrants, Entrant(event.account, event.rating)))
         case EntryTakenBack():
             rest = tuple(one for one in state.entrants if one.account != event.account)
-            return replace(state, entrants=rest)
+            return replace(without_volunteer(state, event.account), entrants=rest)
         case LeftAfterSeason():
             return replace(state, leaving=(*state.leaving, event.player))
         case TournamentStarted():
-            return replace(state, phase=Phase.RUNNING, entrants=event.players)
+            waiting = tuple(one for one in state.entrants if one not in event.players)
+            started = replace(state, phase=Phase.RUNNING, entrants=event.players)
+            return replace(started, volunteers=waiting)
         case SectionPaired():
             section = PairedSection(
                 event.players, state.count, event.pairings, event.stage, event.byes, at
@@ -86,6 +91,11 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(state, adjudicated=state.adjudicated | made)
         case SilentDropped() | LadderEnded():
             return state
+        case SubstituteVolunteered():
+            volunteer = Entrant(event.account, event.rating)
+            return replace(state, volunteers=(*state.volunteers, volunteer))
+        case PlayerSubstituted():
+            return after_substitution(state, event, actor)
         case TournamentFinished():
             return replace(state, phase=Phase.FINISHED)
         case PlacesConfirmed():

@@ -19,7 +19,9 @@ from domain.tournament.commands import (
     PairRound,
     ReportResults,
     StartTournament,
+    SubstituteInTournament,
     TournamentCommand,
+    VolunteerAsSubstitute,
     WithdrawPlayer,
 )
 from domain.tournament.events import (
@@ -31,10 +33,12 @@ from domain.tournament.events import (
     LeftAfterSeason,
     MatchesAdjudicated,
     PlacesConfirmed,
+    PlayerSubstituted,
     PlayerWithdrawn,
     ResultsCounted,
     SectionPaired,
     SilentDropped,
+    SubstituteVolunteered,
     TournamentCancelled,
     TournamentDrafted,
     TournamentEvent,
@@ -81,6 +85,14 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return [DropSilent()]
         case LadderEnded():
             return [EndLadder()]
+        case SubstituteVolunteered():
+            return [VolunteerAsSubstitute(rating=first.rating)]
+        case PlayerSubstituted():
+            return [
+                SubstituteInTournament(
+                    account=first.left, substitute=first.account, text=first.text
+                )
+            ]
         case PlacesConfirmed():
             return [ConfirmPlaces()]
         case TournamentCancelled():

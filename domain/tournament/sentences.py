@@ -73,6 +73,11 @@ SAY: Final = Sentences(
         "withdrawal": "a withdrawal is accepted or silent, and has the digest of its reasons",
         "withdrawn": "the player has left the tournament already",
         "own-section": "nobody rules over a section in which they play; ask an arbiter",
+        # substitutes
+        "volunteered": "you have already volunteered as a substitute",
+        "substitution": "a substitution has the digest of its reasons",
+        "no-substitutes": "a ladder has no substitutes; anybody can enter it",
+        "no-volunteer": "a substitute is somebody who has volunteered, or waited for room at the start",
         # pairings that were recorded
         "pairing": "the recorded pairings break the rules of the tournament's form",
     },

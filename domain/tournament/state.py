@@ -86,6 +86,17 @@ class Adjudication(msgspec.Struct, frozen=True, array_like=True):
     result: str
     by: AccountId
     """The director; the server's at the end of a round."""
+
+
+class SubstitutedPlayer(msgspec.Struct, frozen=True, array_like=True):
+    """A player whose place a substitute has taken over."""
+
+    player: int
+    account: AccountId
+    """The account that left."""
+    substitute: AccountId
+    by: AccountId
+    """The director who let them."""
     text: bytes
     """The digest of the reasons."""
 
@@ -168,6 +179,10 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of a ladder that has started. Its `sections` and `reports` lack old matches, see `ladder_order`."""
     leaving: tuple[int, ...] = ()
     """The players of a league who are in no further season, unless they enter again."""
+    volunteers: tuple[Entrant, ...] = ()
+    """From the start on, those who agree to take over the place of a player who leaves."""
+    substituted: tuple[SubstitutedPlayer, ...] = ()
+    """In the order in which they left; a substitute may leave, too."""
 
     @property
     def exists(self) -> bool:

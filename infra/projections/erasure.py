@@ -98,8 +98,7 @@ def mark_erased(
     Those of `present` are not asked for, and others that are not deleted are added to it. It has to be emptied
     after a checkpoint of the written buckets was read again.
     """
-    setups = {fact.event.match: fact.setup for fact in facts}
-    seats = dict.fromkeys(account for setup in setups.values() for account in setup.seats)
+    seats = dict.fromkeys(account for fact in facts for account in fact.players)
     accounts = [account for account in seats if account not in present]
     if not accounts:
         return facts
@@ -109,4 +108,4 @@ def mark_erased(
     present.update(account for account in accounts if account not in erased)
     if not erased:
         return facts
-    return [replace(fact, erased=erased.intersection(fact.setup.seats)) for fact in facts]
+    return [replace(fact, erased=erased.intersection(fact.players)) for fact in facts]

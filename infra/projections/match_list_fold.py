@@ -7,7 +7,7 @@ from typing import Any, Final, assert_never
 import msgspec
 
 from domain.match import events
-from domain.match.evolve import without_invited
+from domain.match.evolve import replace_at, without_invited
 from domain.match.history import EventEnvelope
 from domain.match.state import CurrentOffer
 from domain.records import AccountId
@@ -41,7 +41,7 @@ class MatchListsProjection(Projection):
 
     def owners(self, fact: Fact) -> Sequence[Owner]:
         """Return the board and the players."""
-        return (fact.event.match, *fact.setup.seats)
+        return (fact.event.match, *fact.players)
 
     def needs(self, facts: Sequence[Fact], bucket: Bucket) -> Sequence[RedisRead]:
         """Return the read of the matches' rows."""
@@ -61,7 +61,17 @@ class MatchListsProjection(Projection):
             if (after := evolve_kept(rows.get(board), fact)) is not None:
                 rows[board] = after
         erased = frozenset().union(*(fact.erased for fact in facts))
-        return [*_row_writes(rows), *_list_writes(before, rows, bucket, erased)]
+        gone = {
+            board
+            for board, row in rows.items()
+            if board in before and before[board].seats != row.seats and not _is_of(bucket, row)
+        }
+        return [*_row_writes(rows, gone), *_list_writes(before, rows, bucket, erased)]
+
+
+def _is_of(bucket: Bucket, row: MatchListRow) -> bool:
+    """Return whether a bucket has the row of a match; that of a player who has left no longer has."""
+    return bucket.owns(row.board) or any(map(bucket.owns, row.seats))
 
 
 def _boards_in(facts: Iterable[Fact]) -> list[int]:
@@ -79,6 +89,9 @@ def evolve(row: MatchListRow | None, fact: Fact) -> MatchListRow:
     old = row or _first(fact.setup, event)
     new = _next_row(old, event)
     turned = (new.waits, new.ply, new.invited) != (old.waits, old.ply, old.invited) or row is None
+    turned = turned or (
+        isinstance(event.body, events.SeatTakenOver) and event.body.seat in new.waits
+    )
     since = event.at if turned else old.since
     return msgspec.structs.replace(new, seq=event.seq, at=event.at, since=since)
 
@@ -86,13 +99,14 @@ def evolve(row: MatchListRow | None, fact: Fact) -> MatchListRow:
 def evolve_kept(row: MatchListRow | None, fact: Fact) -> MatchListRow | None:
     """Return a match's row after an event, where rows go with the end of their matches; None for one that is over.
 
-    If the match goes on again by a ruling, its row is made from its history.
+    If the match goes on again by a ruling, its row is made from its history; that of a substitute, too.
     """
     if row is None and fact.event.seq > 1:
-        if fact.revoked is None or fact.result is not None:
-            return None
-        for event in fact.revoked.history:
+        goes_on = fact.revoked is not None and fact.result is None
+        for event in fact.revoked.history if fact.revoked and goes_on else fact.before:
             row = evolve(row, Fact(event, fact.setup))
+        if row is None:
+            return None
     return evolve(row, fact)
 
 
@@ -145,6 +159,9 @@ def _next_row(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case events.Resigned() | events.Flagged():
             left = (*row.left, body.seat)
             return replace(row, waits=_turn(body.next), left=left, offer=None)
+        case events.SeatTakenOver():
+            offer = row.offer and row.offer.without(body.seat)
+            return replace(row, seats=replace_at(row.seats, body.seat, body.account), offer=offer)
         case events.OfferMade():
             return replace(row, offer=CurrentOffer(body.kind, body.seat))
         case events.OfferAnswered():
@@ -216,10 +233,13 @@ def _is_running(row: MatchListRow) -> bool:
     return not (row.over or row.invited)
 
 
-def _row_writes(rows: Mapping[int, MatchListRow]) -> Iterator[RedisWrite]:
-    if over := [board for board, row in rows.items() if row.over]:
+def _row_writes(rows: Mapping[int, MatchListRow], gone: AbstractSet[int]) -> Iterator[RedisWrite]:
+    """Return the changes of rows; those of `gone` matches are another bucket's now."""
+    if over := [board for board, row in rows.items() if row.over or board in gone]:
         yield "HDEL", ROWS, *over
-    packed = [(board, pack(row)) for board, row in rows.items() if not row.over]
+    packed = [
+        (board, pack(row)) for board, row in rows.items() if not row.over and board not in gone
+    ]
     for start in range(0, len(packed), _FIELDS):
         pairs = packed[start : start + _FIELDS]
         yield ("HSET", ROWS, *(word for pair in pairs for word in pair))
@@ -256,6 +276,6 @@ def _changing(before: MatchListRow | None, after: MatchListRow) -> tuple[Members
         return {}, memberships(after)
     if before is after:
         return {}, {}
-    if _is_running(before) and _is_running(after):
+    if _is_running(before) and _is_running(after) and before.seats == after.seats:
         return _turns(before), _turns(after)
     return memberships(before), memberships(after)

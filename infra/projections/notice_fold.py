@@ -12,6 +12,7 @@ import msgspec
 
 from domain.match import events
 from domain.match.events import Challenged, Event, MatchStarted
+from domain.match.evolve import replace_at
 from domain.match.history import EventEnvelope
 from domain.match.state import Reason, robot_level
 from domain.records import SERVER_ACCOUNT, AccountId
@@ -125,7 +126,9 @@ def seats_after(table: SeatsLeft, event: Event) -> SeatsLeft:
             return table
 
 
-def notices_of(fact: Fact, table: SeatsLeft) -> Iterator[AddressedNotice]:
+def notices_of(  # noqa: C901 - one case an event
+    fact: Fact, table: SeatsLeft
+) -> Iterator[AddressedNotice]:
     """Return the notices of an event by account; `table` is that before the event."""
     body = fact.event.body
     match body:
@@ -141,6 +144,10 @@ def notices_of(fact: Fact, table: SeatsLeft) -> Iterator[AddressedNotice]:
             yield from _all(fact.others, _OF_CASES[type(body)])
         case events.Resigned() | events.Flagged():
             yield from _leave_notices(fact, body, table)
+        case events.SeatTakenOver():
+            yield from _all(fact.setup.seats, NoticeKind.TAKEN_OVER)
+            if body.next == body.seat:
+                yield from _turn(fact, body.next)
         case events.Nagged():
             yield fact.setup.seats[body.seat], NoticeKind.REMINDER
         case events.Ended():
@@ -295,6 +302,21 @@ def setup_of(first: EventEnvelope) -> MatchSetup:
     game, robots = body.rules.partition("/")[0], any(map(robot_level, body.seats))
     pairing = (body.tournament, body.pairing) if isinstance(body, events.MatchPaired) else None
     return MatchSetup(body.rules, game, body.options, body.seats, robots, pairing)
+
+
+def setup_after(setup: MatchSetup, event: EventEnvelope) -> MatchSetup:
+    """Return the setup after an event, by which a substitute may have taken over a seat."""
+    body = event.body
+    if not isinstance(body, events.SeatTakenOver):
+        return setup
+    seats = replace_at(setup.seats, body.seat, body.account)
+    robots = setup.has_robot or robot_level(body.account) is not None
+    return msgspec.structs.replace(setup, seats=seats, has_robot=robots)
+
+
+def setup_of_history(history: Sequence[EventEnvelope]) -> MatchSetup:
+    """Return the setup of a match after the last of these events, which are all up to it."""
+    return reduce(setup_after, history[1:], setup_of(history[0]))
 
 
 def notices_by_player(

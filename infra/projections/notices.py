@@ -61,6 +61,8 @@ class NoticeKind(StrEnum):
     """An arbiter ruled; the match may go on elsewhere, have another result, or be annulled."""
     APPEALED = "appealed"
     """Another player appealed against a ruling."""
+    TAKEN_OVER = "taken-over"
+    """A substitute has taken over a seat of the match, maybe the account itself."""
     CHAT = "chat"
     """Another player wrote in a match's chat; added by `infra.people.message_notices`."""
     MESSAGE = "message"

@@ -35,14 +35,16 @@ OF_DISPUTES: Final = (Claimed, Ruled, Appealed)
 
 
 class MatchSetup(msgspec.Struct, frozen=True, gc=False):
-    """The terms of a match that its first event fixes."""
+    """The terms of a match that its first event fixes, with the players of a later one."""
 
     rules: str
     game: str
     """The rules' key, without their version."""
     options: tuple[str, ...]
     seats: tuple[AccountId, ...]
+    """After the event; a substitute may take over one."""
     has_robot: bool = False
+    """Whether a robot plays or has played in it."""
     pairing: tuple[int, int] | None = None
     """Tournament and pairing of a match of one."""
 
@@ -80,11 +82,20 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
     """Its players whose accounts are deleted: they get no lists and no notices."""
     revoked: MatchResult | None = None
     """For the event by which a ruling takes a result away: that result, with all events before this one."""
+    leaver: AccountId = b""
+    """For the event by which a substitute takes over a seat: the account that had it; else empty."""
+    before: tuple[EventEnvelope, ...] = ()
+    """For that event: all events before it, because the substitute's lists know nothing of the match."""
 
     @property
     def place(self) -> EventPosition:
         """Return its position among all events."""
         return self.event.at, self.event.match, self.event.seq
+
+    @property
+    def players(self) -> tuple[AccountId, ...]:
+        """Return the players, and the one whose seat was taken over by its event."""
+        return (*self.setup.seats, self.leaver) if self.leaver else self.setup.seats
 
     @property
     def settles(self) -> bool:

@@ -6,7 +6,7 @@
 | `open`, `running`, `ended` | sorted sets: numbers; score: the same |
 | `of:<account>` | sorted set: the tournaments that an account organises or has entered; score: number |
 | `pairs:<number>` | hash: pairing -> packed `PairedMatch` |
-| `waiting` | sorted set: tournaments with matches to start or to end, results to count or a round to pair; score: time of the last news, ms |
+| `waiting` | sorted set: tournaments with matches to start, to end or to be taken over, results to count or a round to pair; score: time of the last news, ms |
 
 A tournament is in the bucket of its number. Its events and those of its matches are in several logs and come in any
 order, so what they say of a pairing is merged.
@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from domain.match.events import MatchPaired
+from domain.match.events import MatchPaired, SeatTakenOver
 from domain.match.history import EventEnvelope
 from domain.records import AccountId
 from domain.rules import Seat
@@ -80,12 +80,15 @@ class TournamentRow(msgspec.Struct, frozen=True, array_like=True):
     """The stage or round that was paired last."""
     rounds: int = 0
     """Of a Swiss tournament."""
+    to_take_over: int = 0
+    """How many matches have a seat that a substitute is to take over."""
 
     @property
     def waits(self) -> bool:
-        """Whether the server has matches to start or to end, results to count, or a round to pair."""
+        """Whether the server has matches to start, to end or to be taken over, results to count, or a round to pair."""
         runs = self.phase in (Phase.RUNNING, Phase.FINISHED)
-        acts = self.started < self.pairings or self.news > 0 or self.to_end > 0
+        waiting = self.news > 0 or self.to_end > 0 or self.to_take_over > 0
+        acts = self.started < self.pairings or waiting
         return (runs and acts) or self.waits_for_round
 
     @property
@@ -98,6 +101,18 @@ class TournamentRow(msgspec.Struct, frozen=True, array_like=True):
     def least(self) -> int:
         """The least players with which it starts."""
         return fewest_to_start(self.form, self.rounds)
+
+
+class SeatOrder(NamedTuple):
+    """The last order of a tournament that a substitute takes over a seat."""
+
+    seq: int
+    """The number of the tournament's event; 0 if there is none."""
+    account: AccountId
+    """The substitute's."""
+
+
+_NO_ORDER: Final = SeatOrder(0, b"")
 
 
 class PairedMatch(msgspec.Struct, frozen=True, array_like=True):
@@ -116,6 +131,12 @@ class PairedMatch(msgspec.Struct, frozen=True, array_like=True):
     """Whether it had no result when a player of it left the tournament."""
     adjudicated: bool = False
     """Whether it got a result without its match."""
+    seats: tuple[AccountId, ...] = ()
+    """Its players; empty until it has started."""
+    seats_seq: int = 0
+    """The number of the match's event by which they are so."""
+    orders: tuple[SeatOrder, SeatOrder] = (_NO_ORDER, _NO_ORDER)
+    """For each seat."""
 
     @property
     def is_news(self) -> bool:
@@ -131,6 +152,24 @@ class PairedMatch(msgspec.Struct, frozen=True, array_like=True):
     def is_to_end(self) -> bool:
         """Whether it has to be ended, because a player has left the tournament."""
         return self.unfinished and not self.result
+
+    @property
+    def to_take_over(self) -> list[tuple[Seat, SeatOrder]]:
+        """The seats that substitutes are to take over, in the order of the orders.
+
+        A match may begin with a substitute, or with the player who left, if its start was under way.
+        """
+        if self.result or self.unfinished:
+            return []
+        placed = zip(self.seats, self.orders, strict=False)
+        wrong = [
+            (n, one) for n, (seat, one) in enumerate(placed) if one.seq and seat != one.account
+        ]
+        return sorted(wrong, key=_order_seq)
+
+
+def _order_seq(one: tuple[Seat, SeatOrder]) -> int:
+    return one[1].seq
 
 
 _ENCODE: Final = msgspec.msgpack.Encoder().encode
@@ -310,6 +349,12 @@ def _changes(fact: Fact) -> Iterator[_PairChange]:
     elif isinstance(event.body, events.MatchesAdjudicated):
         for made in event.body.results:
             yield _PairChange(event.match, made.pairing, PairedMatch(adjudicated=True))
+    elif isinstance(event.body, events.PlayerSubstituted):
+        order = SeatOrder(event.seq, event.body.account)
+        for pairing in event.body.first:
+            yield _PairChange(event.match, pairing, PairedMatch(orders=(order, _NO_ORDER)))
+        for pairing in event.body.second:
+            yield _PairChange(event.match, pairing, PairedMatch(orders=(_NO_ORDER, order)))
     elif fact.setup.pairing is not None and (change := _change_of(fact)) is not None:
         yield _PairChange(*fact.setup.pairing, change)
 
@@ -317,8 +362,8 @@ def _changes(fact: Fact) -> Iterator[_PairChange]:
 def _change_of(fact: Fact) -> PairedMatch | None:
     """Return what a match's event says of its pairing; None if nothing."""
     event = fact.event
-    if isinstance(event.body, MatchPaired):
-        return PairedMatch(board=event.match)
+    if isinstance(event.body, MatchPaired | SeatTakenOver):
+        return PairedMatch(board=event.match, seats=fact.setup.seats, seats_seq=event.seq)
     if fact.result is None and fact.revoked is None:
         return None
     result = ""
@@ -346,6 +391,8 @@ def pair_result(winners: tuple[Seat, ...], *, played: bool) -> str:
 def _merged(one: PairedMatch, other: PairedMatch) -> PairedMatch:
     """Return what both say of a match: of each part the later."""
     seen, counted = max(one, other, key=_seen), max(one, other, key=_counted_seq)
+    sits = max(one, other, key=_seats_seq)
+    first, second = map(max, one.orders, other.orders)
     return PairedMatch(
         one.board or other.board,
         seen.seq,
@@ -354,6 +401,9 @@ def _merged(one: PairedMatch, other: PairedMatch) -> PairedMatch:
         counted.counted,
         one.unfinished or other.unfinished,
         one.adjudicated or other.adjudicated,
+        sits.seats,
+        sits.seats_seq,
+        (first, second),
     )
 
 
@@ -365,6 +415,10 @@ def _counted_seq(one: PairedMatch) -> int:
     return one.counted_seq
 
 
+def _seats_seq(one: PairedMatch) -> int:
+    return one.seats_seq
+
+
 def _counted(row: TournamentRow, before: PairedMatch, after: PairedMatch) -> TournamentRow:
     """Return a row with the numbers of its pairings after one of them has changed."""
     return msgspec.structs.replace(
@@ -374,6 +428,7 @@ def _counted(row: TournamentRow, before: PairedMatch, after: PairedMatch) -> Tou
         news=row.news + after.is_news - before.is_news,
         to_end=row.to_end + after.is_to_end - before.is_to_end,
         settled=row.settled + after.is_settled - before.is_settled,
+        to_take_over=row.to_take_over + bool(after.to_take_over) - bool(before.to_take_over),
     )
 
 
@@ -402,7 +457,9 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
             return replace(row, phase=Phase.ENTRY)
         case events.Entered():
             return replace(row, entered=row.entered + 1)
-        case events.EntryTakenBack() | events.LeftAfterSeason():
+        case events.EntryTakenBack() if row.phase is Phase.ENTRY or row.form == LADDER:
+            return replace(row, entered=row.entered - 1)
+        case events.LeftAfterSeason():
             return replace(row, entered=row.entered - 1)
         case events.TournamentStarted():
             return replace(row, phase=Phase.RUNNING, entered=len(body.players))
@@ -436,6 +493,8 @@ def _account_of(event: EventEnvelope) -> AccountId | None:
         case events.TournamentDrafted():
             return event.actor
         case events.Entered(account=account) | events.EntryTakenBack(account=account):
+            return account
+        case events.SubstituteVolunteered(account=account):
             return account
         case _:
             return None

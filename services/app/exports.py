@@ -25,6 +25,7 @@ from domain.match.history import (
     decode_refusal,
     is_event,
     leaf_hash,
+    replay,
 )
 from domain.match.state import MatchState
 from domain.records import AccountId
@@ -177,7 +178,8 @@ def _receipts(app: App, match: ReadMatch, first: int) -> list[str]:
 def _statements(app: App, reader: DocumentReader, match: ReadMatch) -> list[DocumentStatement]:
     """Return the texts whose digest an event has, if the reader may read them."""
     first = decode_event(match.events[0]).body
-    seats = first.seats if isinstance(first, Challenged | MatchStarted) else ()
+    is_match = isinstance(first, Challenged | MatchStarted)
+    seats = replay(match.events).seats if is_match else ()
     if not reader.sees_statements(app, seats):
         return []
     return document_statements(app, match.board, match.events)

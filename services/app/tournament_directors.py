@@ -11,7 +11,6 @@ import msgspec
 
 from domain.aggregates import TournamentSnapshot, unpack
 from domain.errors import Code, Refusal
-from domain.match.commands import CommandEnvelope
 from domain.match.disputes import open_case
 from domain.match.state import MatchState, deadline
 from domain.records import AccountId
@@ -21,10 +20,17 @@ from domain.tournament.results import PairResult
 from domain.tournament.state import AdjudicatedPairing
 from services.app.context import Actor, App
 from services.app.matches import read_snapshot
-from services.app.play import Steps, course, finish
+from services.app.play import Steps, course
 from services.app.receipts import Answered
 from services.app.refusal_words import SAY
-from services.app.tournaments import TournamentView, ask, check_directs, view_of, visible_state
+from services.app.tournaments import (
+    TournamentView,
+    ask,
+    ask_with_reasons,
+    check_directs,
+    view_of,
+    visible_state,
+)
 
 MOST_WATCHED: Final = 200
 """Matches that the page of a director reads."""
@@ -107,15 +113,12 @@ def adjudicate(
     if result not in WINNERS:
         known = ", ".join(WINNERS)
         raise Refusal(Code.BAD_REQUEST, SAY("choice", text=result[:24], choices=known))
-    id_ = actor.command_id(str(number))
-    said = app.statements.put(number, actor.account, why, id_)
     given = (AdjudicatedPairing(pairing, result),)
-    command = AdjudicateMatches(results=given, text=said.digest)
-    sent = CommandEnvelope(number, id_, actor.account, command)
-    outcome = yield sent, 0
-    if not outcome.accepted:
-        app.statements.remove(number, id_)
-    return finish(app, sent, outcome)
+
+    def command(digest: bytes) -> AdjudicateMatches:
+        return AdjudicateMatches(results=given, text=digest)
+
+    return (yield from ask_with_reasons(app, actor, number, why, command))
 
 
 def directs_match(app: App, account: AccountId, state: MatchState) -> bool:

@@ -4,7 +4,7 @@ Each change of a tournament is a command in its inbox, as a move is in that of a
 terms; membership of a club, ratings and sanctions, which it can't know, are looked up here.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -28,7 +28,9 @@ from domain.tournament.commands import (
     LeaveTournament,
     OpenEntry,
     StartTournament,
+    SubstituteInTournament,
     TournamentCommand,
+    VolunteerAsSubstitute,
     WithdrawPlayer,
 )
 from domain.tournament.decide import MOST_DIRECTORS
@@ -42,6 +44,7 @@ from domain.tournament.form_terms import (
 from domain.tournament.forms import check_terms, form_of
 from domain.tournament.standings import SectionTable
 from domain.tournament.state import PairedSection, Phase, TournamentState
+from domain.tournament.substitutes import is_volunteer
 from domain.tournament.terms import (
     SWISS_TIEBREAKS,
     USUAL_TIEBREAKS,
@@ -172,6 +175,8 @@ class TournamentView(msgspec.Struct, frozen=True):
     """Whether it waits for room."""
     season: NextSeason | None = None
     """The next season of a league that runs; None if there is none, or the account was taken out."""
+    volunteers: bool = False
+    """Whether it agrees to take over the place of a player who leaves."""
 
     @property
     def players(self) -> tuple[AccountId, ...]:
@@ -187,6 +192,11 @@ class TournamentView(msgspec.Struct, frozen=True):
     def withdrawn(self) -> frozenset[int]:
         """The numbers of the players who have left."""
         return frozenset(one.player for one in self.state.withdrawn)
+
+    @property
+    def before(self) -> dict[int, AccountId]:
+        """The accounts that had the numbers of substitutes before them."""
+        return {one.player: one.account for one in self.state.substituted}
 
 
 class ListedTournament(msgspec.Struct, frozen=True):
@@ -287,24 +297,34 @@ def enter(app: App, actor: Actor, number: int, robot: str = "") -> Steps[Answere
 
     `already-entered`, `against-terms` outside the ratings and for a club's other members, `sanctioned`.
     """
-    view = view_of(app, actor.account, number)
+    state = visible_state(app, actor.account, number)
     account = app.accounts.id_of(robot) if robot else actor.account
     if robot and robot_level(account) is None:
         raise Refusal(Code.AGAINST_TERMS, SAY("enter-yourself"))
-    check_may_start(app, actor.account)
-    if view.terms.club and not robot and not clubs.is_member(app, view.terms.club, account):
-        raise Refusal(Code.AGAINST_TERMS, SAY("tournament-of-club"))
-    rating = app.ratings.player(view.terms.rules.partition("/")[0], account).display_value
+    rating = _rating_of_entrant(app, actor, state, account)
     command = EnterTournament(rating=rating, account=account if robot else b"")
     return (yield from ask(app, actor, number, command))
+
+
+def _rating_of_entrant(app: App, actor: Actor, state: TournamentState, account: AccountId) -> int:
+    """Return the rating of an account that may enter: the actor's, or that of a robot."""
+    terms = state.terms
+    assert terms is not None
+    check_may_start(app, actor.account)
+    other = (
+        terms.club and account == actor.account and not clubs.is_member(app, terms.club, account)
+    )
+    if other:
+        raise Refusal(Code.AGAINST_TERMS, SAY("tournament-of-club"))
+    return app.ratings.player(terms.rules.partition("/")[0], account).display_value
 
 
 @course
 def leave(app: App, actor: Actor, number: int, userid: str = "") -> Steps[Answered]:
     """Take an entry back before the start, leave a ladder that runs, or a league before its next season.
 
-    Running matches go on; those of a ladder change no places. The organiser may take back the entry of `userid` before the
-    start. `not-entered`, `too-late`.
+    Running matches go on; those of a ladder change no places. A volunteer takes the consent back at any time. The organiser
+    may take back the entry of `userid` before the start. `not-entered`, `too-late`.
     """
     account = app.accounts.id_of(userid) if userid else b""
     return (yield from ask(app, actor, number, LeaveTournament(account=account)))
@@ -345,17 +365,59 @@ def withdraw(
     remaining matches are lost. The reasons are those of the rulings that end the matches, and their players read them.
     `not-an-organiser`, `not-entered`, `against-terms` in the own section, `too-late`, and as a text is refused.
     """
-    state = visible_state(app, actor.account, number)
-    check_directs(app, actor.account, state)
+    check_directs(app, actor.account, visible_state(app, actor.account, number))
     account = app.accounts.id_of(userid)
+
+    def command(digest: bytes) -> WithdrawPlayer:
+        return WithdrawPlayer(account=account, kind=kind, text=digest)
+
+    return (yield from ask_with_reasons(app, actor, number, why, command))
+
+
+def ask_with_reasons(
+    app: App,
+    actor: Actor,
+    number: int,
+    why: str,
+    command: Callable[[bytes], TournamentCommand],
+) -> Steps[Answered]:
+    """Submit a command of a director, which is made from the digest of its reasons."""
     id_ = actor.command_id(str(number))
     said = app.statements.put(number, actor.account, why, id_)
-    command = WithdrawPlayer(account=account, kind=kind, text=said.digest)
-    sent = CommandEnvelope(number, id_, actor.account, command)
+    sent = CommandEnvelope(number, id_, actor.account, command(said.digest))
     outcome = yield sent, 0
     if not outcome.accepted:
         app.statements.remove(number, id_)
     return finish(app, sent, outcome)
+
+
+@course
+def volunteer(app: App, actor: Actor, number: int) -> Steps[Answered]:
+    """Agree to take over the place of a player who leaves a tournament that runs; `leave` takes that back.
+
+    `already-entered` for players and volunteers, `against-terms` for a club's other members, `not-started`,
+    `too-late`, `sanctioned`. Its ratings need not be those of the tournament.
+    """
+    state = visible_state(app, actor.account, number)
+    rating = _rating_of_entrant(app, actor, state, actor.account)
+    return (yield from ask(app, actor, number, VolunteerAsSubstitute(rating=rating)))
+
+
+@course
+def substitute(
+    app: App, actor: Actor, number: int, userid: str, by: str, why: str
+) -> Steps[Answered]:
+    """Let the volunteer `by` take over the place of a player who leaves, with all matches as they stand.
+
+    As its organiser or as an arbiter, as in `withdraw`. `against-terms` for somebody who has not volunteered.
+    """
+    check_directs(app, actor.account, visible_state(app, actor.account, number))
+    account, new = app.accounts.id_of(userid), app.accounts.id_of(by)
+
+    def command(digest: bytes) -> SubstituteInTournament:
+        return SubstituteInTournament(account=account, substitute=new, text=digest)
+
+    return (yield from ask_with_reasons(app, actor, number, why, command))
 
 
 @course
@@ -384,15 +446,15 @@ def ask(app: App, actor: Actor, number: int, command: TournamentCommand) -> Step
 
 
 def leave_all(app: App, account: AccountId) -> None:
-    """Take back all entries of an account that is being deleted, and hand over what it organises. Safe to repeat.
+    """Take back all entries of an account that is being deleted, also as a volunteer, and hand over what it organises.
 
     Its running matches go on. Its tournaments get the arbiters as directors; those that have not started and that nobody
-    can direct are cancelled, and its drafts.
+    can direct are cancelled, and its drafts. Safe to repeat.
     """
     arbiters = [one for one in app.accounts.holders(AccountRole.ARBITER) if one != account]
     commands: list[tuple[TournamentRow, TournamentCommand]] = []
     for row in app.tournaments.of_account(account, PAGE):
-        if _can_leave(row):
+        if _can_leave(row) or is_volunteer(visible_state(app, account, row.number), account):
             commands.append((row, LeaveTournament()))
         if row.organiser != account or row.phase in (Phase.CONFIRMED, Phase.CANCELLED):
             continue
@@ -486,6 +548,7 @@ def view_of(
         entered=place is not None
         and not leaves
         and (state.ladder is None or place in state.ladder.order),
+        volunteers=viewer is not None and is_volunteer(state, viewer),
         waits=state.phase is Phase.ENTRY and place is not None and place >= terms.room,
         season=_next_season(state, terms, place),
     )

@@ -12,7 +12,7 @@ from domain.clocks.time_control import DAY, year_of
 from domain.clocks.vacation import Vacation, Vacations, running_vacation
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, EndVacation, StartVacation
-from domain.match.events import Challenged, MatchStarted
+from domain.match.events import Challenged, MatchStarted, SeatTakenOver
 from domain.records import AccountId, command_id
 from infra.people.accounts import Account
 from infra.people.accounts.record import vacations_of
@@ -123,9 +123,12 @@ def _boards(app: App, account: AccountId) -> list[int]:
     new = [
         event.match
         for event in unread_events(app.store, app.data, LISTS, mark, _MOST_UNREAD)
-        if isinstance(event.body, Challenged | MatchStarted)
-        and account in event.body.seats
-        and len(event.body.seats) > 1
+        if (isinstance(event.body, SeatTakenOver) and event.body.account == account)
+        or (
+            isinstance(event.body, Challenged | MatchStarted)
+            and account in event.body.seats
+            and len(event.body.seats) > 1
+        )
     ]
     listed = [row.board for row in _active(app, account) if len(row.seats) > 1]
     return list(dict.fromkeys((*listed, *new)))

@@ -39,7 +39,7 @@ from infra.mail.processed import (
 from infra.mail.receipt_attachments import receipt_attachments, with_receipt_line
 from infra.people.accounts.address_owners import AddressOwners
 from infra.people.masthead import Masthead
-from infra.projections.notice_fold import notices_by_player, setup_of
+from infra.projections.notice_fold import notices_by_player, setup_of_history
 from services.app.context import App
 from services.language import Answer, Language
 from services.mail.mail_commands import MailCommand
@@ -252,7 +252,7 @@ class ReplySender:
         own = [event for event in events if event.command.hex() == decided.id]
         if not own:
             return False
-        setup, last = setup_of(events[0]), own[-1].body
+        setup, last = setup_of_history(events[: own[-1].seq]), own[-1].body
         moved = said.order.plain_move and all(isinstance(event.body, Moved) for event in own)
         follows = last.next if moved and isinstance(last, Moved) else None
         # a player whose turn it is again hears of that by the answer alone

@@ -45,6 +45,8 @@ SAY: Final = Sentences(
         "reminded": "{player} was reminded",
         "paused": "all clocks are stopped until one of you writes resume",
         "resumed": "{player} ended the pause",
+        "played-until": "{player} played until #{ply}, then a substitute took over",
+        "taken-over": "a substitute, {player}, has taken over the seat",
         "absent": "{player} is on vacation until {until}",
         "returned": "{player}'s vacation ends on {until}",
         # the end, and disputes

@@ -35,6 +35,7 @@ from domain.match.events import (
     Revealed,
     Ruled,
     Sealed,
+    SeatTakenOver,
     SetBack,
     TimeGiven,
     Undone,
@@ -49,11 +50,21 @@ from domain.sentences import Text
 from domain.tournament.events import TournamentEventBody
 from services.words.agreements import answered, offered
 from services.words.cases import claim_made, remedy
-from services.words.endings import over
+from services.words.endings import named_side, over
 from services.words.match_sentences import SAY
 from services.words.named_match import NamedMatch, clock_lines
 
-_TURNING = Moved | MatchStarted | Accepted | Undone | SetBack | TimeGiven | Resigned | Flagged
+_TURNING = (
+    Moved
+    | MatchStarted
+    | Accepted
+    | Undone
+    | SetBack
+    | TimeGiven
+    | Resigned
+    | Flagged
+    | SeatTakenOver
+)
 """Events after which the sentence says whose turn it is."""
 
 
@@ -173,6 +184,8 @@ def _describe_event(scene: NamedMatch, event: Event, *, by_server: bool) -> Text
             return SAY("paused")
         case Resumed():
             return SAY("resumed", player=scene.who(event.seat))
+        case SeatTakenOver():
+            return SAY("taken-over", player=scene.who(event.seat))
         case Absent():
             until = scene.words.stamp(event.until)
             return SAY("absent", player=scene.who(event.seat), until=until)
@@ -258,6 +271,7 @@ def summary(scene: NamedMatch, now: int | None = None) -> str:
         scene.said(SAY("players-line", players=players)),
         f"#{state.ply}: {_progress(scene)}",
     ]
+    lines += takeovers(scene)
     if state.imported is not None:
         lines.append(describe_source(state.imported.source, scene.words))
     if state.offer is not None:
@@ -268,6 +282,14 @@ def summary(scene: NamedMatch, now: int | None = None) -> str:
     if now is not None:
         lines += clock_lines(state, scene.names, now, scene.words)
     return "\n".join(lines)
+
+
+def takeovers(scene: NamedMatch) -> list[str]:
+    """Return a clause on each seat that a substitute has taken over: whose it was, and until which move."""
+    return [
+        scene.said(SAY("played-until", player=named_side(scene.side(one.seat), name), ply=one.ply))
+        for one, name in zip(scene.state.left_seats, scene.left, strict=False)
+    ]
 
 
 def _progress(scene: NamedMatch) -> str:

@@ -32,6 +32,8 @@ class NamedMatch(msgspec.Struct, frozen=True):
     position: Any
     """A struct of the game's own type; None before a draw, and of a game not installed."""
     words: Wording = IN_ENGLISH
+    left: tuple[str, ...] = ()
+    """The names of those whose seats substitutes have taken over, in the order of `left_seats`."""
 
     @classmethod
     def of(cls, app: App, board: int, state: MatchState, words: Wording = IN_ENGLISH) -> Self:
@@ -40,7 +42,9 @@ class NamedMatch(msgspec.Struct, frozen=True):
         rules = rules_by_id(state.rules)
         unknown = state.has_no_position or isinstance(rules, MissingRules)
         position = None if unknown else position_of(state)
-        return cls(board, state, rules, names, position, words)
+        gone = [one.account for one in state.left_seats]
+        left = names_by_seat(app, gone, words) if gone else ()
+        return cls(board, state, rules, names, position, words, left)
 
     def side(self, seat: Seat) -> str:
         """Return the name of a seat, such as `Light`."""

@@ -95,6 +95,11 @@ _WORDS: Final[dict[NoticeKind, Said]] = {
     NoticeKind.FLAGGED: lambda words, game, _, name: words.gettext(
         "%(name)s ran out of time in %(game)s; the others are playing on", name=name, game=game
     ),
+    NoticeKind.TAKEN_OVER: lambda words, game, others, _: words.gettext(
+        "A substitute has taken over a seat in %(game)s against %(players)s",
+        game=game,
+        players=others,
+    ),
     NoticeKind.RESUMED: lambda words, game, others, _: words.gettext(
         "The pause has ended in %(game)s against %(players)s", game=game, players=others
     ),
@@ -163,6 +168,7 @@ def happened(kind: NoticeKind, words: Wording) -> str:
         NoticeKind.REPLIED: _("your conditional move was played"),
         NoticeKind.RESIGNED: _("a player resigned"),
         NoticeKind.FLAGGED: _("a player ran out of time"),
+        NoticeKind.TAKEN_OVER: _("a substitute has taken over a seat"),
         NoticeKind.RESUMED: _("the pause has ended"),
         NoticeKind.DECLINED: _("the match was declined"),
         NoticeKind.OVER: _("the match is over"),

@@ -3,7 +3,7 @@
 All clauses are without a capital at the beginning and a full stop at the end.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -393,6 +393,16 @@ def _conditions(terms: TournamentTerms, words: Wording, club: str) -> Iterator[s
         yield _("for members of %(club)s", club=club)
     if terms.robots:
         yield _("the organiser may enter robots")
+
+
+def substitute_clause(substitute: str, player: str, words: Wording) -> str:
+    """Return who has taken over whose place, such as `anna, for bob`."""
+    return words.gettext("%(substitute)s, for %(player)s", substitute=substitute, player=player)
+
+
+def volunteers_clause(names: Sequence[str], words: Wording) -> str:
+    """Return who would take over the place of a player who leaves."""
+    return words.gettext("substitutes: %(names)s", names=words.names(names))
 
 
 def progress(row: TournamentRow, words: Wording) -> str:

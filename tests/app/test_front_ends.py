@@ -251,6 +251,8 @@ USE_CASES: Final[dict[str, Row]] = {
     "tournaments.challenge": Row(),
     "tournaments.end_ladder": Row(),
     "tournaments.withdraw": Row(),
+    "tournaments.volunteer": Row(),
+    "tournaments.substitute": Row(),
     "tournaments.confirm": Row(),
     "tournaments.cancel": Row(),
     "tournaments.change_text": Row((API, WEB), "a line has no room for a text of paragraphs"),

@@ -343,3 +343,78 @@ def test_nobody_rules_in_the_own_section_and_only_directors_do(api: Api) -> None
         api.parts, actor(organiser), number, players[1].name, "angry", "No word."
     )
     assert refused_code(api, asked) == Code.BAD_REQUEST
+
+
+def take_over(api: Api, director: Player, number: int, player: Player, new: Player) -> None:
+    asked = tournaments.substitute(
+        api.parts, actor(director), number, player.name, new.name, "She is ill."
+    )
+    submit(api.parts, asked)
+
+
+def test_a_volunteer_takes_over_a_place_and_its_matches_with_the_reasons(api: Api) -> None:
+    organiser, players, number = running(api, 3)
+    leaver, new = players[0], api.player()
+    assert (
+        refused_code(api, tournaments.volunteer(api.parts, actor(leaver), number))
+        == Code.ALREADY_ENTERED
+    )
+    submit(api.parts, tournaments.volunteer(api.parts, actor(new), number))
+    assert view_of(api.parts, new.account, number).volunteers
+    boards = own_boards(api, leaver, number)
+    take_over(api, organiser, number, leaver, new)
+    tick(api)
+    until(lambda: all(new.account in load_state(api.parts, one).seats for one in boards))
+    view = view_of(api.parts, new.account, number)
+    assert (view.entered, view.volunteers) == (True, False)
+    assert [*view.before.values()] == [leaver.account]
+    assert not view_of(api.parts, leaver.account, number).entered
+    assert [one.text for one in statements_of(api.parts, boards[0])] == ["She is ill."]
+    assert number in names(api, new.account, "own")
+    for one in boards:
+        assert check_match(api.parts.store, one).events
+
+
+def test_only_directors_name_substitutes_and_only_volunteers_outside_the_own_section(
+    api: Api,
+) -> None:
+    organiser, players, number = running(api)
+    new, arbiter = api.players()
+    set_role(api.parts, TERMINAL, arbiter.name, AccountRole.ARBITER, held=True)
+
+    def code(director: Player, leaver: Player, substitute: Player) -> Code:
+        asked = tournaments.substitute(
+            api.parts, actor(director), number, leaver.name, substitute.name, "Ill."
+        )
+        return refused_code(api, asked)
+
+    assert code(players[1], players[0], new) == Code.NOT_AN_ORGANISER
+    assert code(organiser, players[0], new) == Code.AGAINST_TERMS
+    submit(api.parts, tournaments.volunteer(api.parts, actor(arbiter), number))
+    assert code(arbiter, players[0], arbiter) == Code.AGAINST_TERMS
+    assert code(organiser, new, arbiter) == Code.NOT_ENTERED
+    take_out(api, organiser, players[0], number, "silent")
+    assert code(organiser, players[0], arbiter) == Code.TOO_LATE
+    impose(api, new)
+    asked = tournaments.volunteer(api.parts, actor(new), number)
+    assert refused_code(api, asked) == Code.SANCTIONED
+    fresh = made(api, organiser)
+    asked = tournaments.volunteer(api.parts, actor(players[1]), fresh)
+    assert refused_code(api, asked) == Code.NOT_STARTED
+
+
+def test_a_deleted_account_is_no_longer_a_substitute_and_its_place_can_be_taken_over(
+    api: Api,
+) -> None:
+    organiser, players, number = running(api, 3)
+    gone, new = api.players()
+    for one in (gone, new):
+        submit(api.parts, tournaments.volunteer(api.parts, actor(one), number))
+    api.caught_up()
+    erase_account(api.parts, gone.account)
+    until(lambda: len(view_of(api.parts, None, number).state.volunteers) == 1)
+    take_over(api, organiser, number, players[0], new)
+    tick(api)
+    api.caught_up()
+    erase_account(api.parts, players[0].account)
+    assert view_of(api.parts, None, number).state.number_of(new.account) is not None

@@ -36,6 +36,7 @@ from domain.match.commands import (
     RevealText,
     StartMatch,
     StartVacation,
+    SubstitutePlayer,
 )
 from domain.match.conditional_moves import NO_CONDITIONAL_MOVES, ConditionalMove
 from domain.match.deals import DealKind, deal_kind
@@ -51,6 +52,7 @@ from domain.match.events import (
     Nagged,
     Resigned,
     ResultChanged,
+    SeatTakenOver,
     SetBack,
     Undone,
 )
@@ -95,9 +97,10 @@ BEFORE_A_DRAW = [
     RevealText(text=b"another"),
     MakeOffer(kind="deal"),
 ]
-TURNING = MatchStarted | Moved | Undone | SetBack | Resigned | Flagged
+TURNING = MatchStarted | Moved | Undone | SetBack | Resigned | Flagged | SeatTakenOver
 """Events with which a turn may begin."""
 ENDING = Ended | ResultChanged | SetBack
+OF_THE_SERVER = RemindPlayer | FlagPlayer | SubstitutePlayer
 DISPUTES = MakeClaim | GiveRuling | MakeAppeal
 TEXT = bytes(32)
 ARBITER, OTHER_ARBITER = b"arbiter1", b"arbiter2"
@@ -169,9 +172,17 @@ class Table:
         if rng.random() < (0.4 if state.over else 0.05):
             return self.disputed()
         if rng.random() < 0.2:
-            command = RemindPlayer if reminder_is_due(state, self.now) else FlagPlayer
-            return SERVER_ACCOUNT, command(ply=rng.choice([None, state.ply, 3]))
+            return SERVER_ACCOUNT, self.of_the_server()
         return rng.choice([*state.seats * 6, *OTHERS]), rng.choice(self.commands())
+
+    def of_the_server(self) -> Command:
+        """A reminder, a flag, or in a tournament a substitute, some of which make no sense."""
+        state, rng = self.state, self.rng
+        if state.pairing is not None and rng.random() < 0.5:
+            account = rng.choice([*state.seats, CAROL, b"dave...."])
+            return SubstitutePlayer(seat=rng.randrange(-1, 3), account=account)
+        command = RemindPlayer if reminder_is_due(state, self.now) else FlagPlayer
+        return command(ply=rng.choice([None, state.ply, 3]))
 
     def disputed(self) -> tuple[bytes, Command]:
         """A claim, a ruling or an appeal, some of which make no sense."""
@@ -272,7 +283,7 @@ class Table:
             assert isinstance(command, GiveRuling) <= (actor not in before.seats)
             return
         assert not before.over
-        assert (actor == SERVER_ACCOUNT) == isinstance(command, RemindPlayer | FlagPlayer)
+        assert (actor == SERVER_ACCOUNT) == isinstance(command, OF_THE_SERVER)
         flag = deadline(before)
         late = flag is not None and self.now >= flag
         assert late == isinstance(command, FlagPlayer) or isinstance(command, ResignMatch)

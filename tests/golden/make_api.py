@@ -423,6 +423,9 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
     _turn(said, manager, lambda: view_of(parts, None, swiss).state.stage == 1)
     _turn(said, manager, lambda: len(parts.tournaments.matches(swiss)) == 1)
     said.call("show_trf", number=swiss)
+    said.call("volunteer_as_substitute", said.api.player(name="hanna"), number=other)
+    taken = {"userid": "frieda", "substitute": "hanna", "text": "Frieda is ill."}
+    said.call("substitute_player", alice, taken, number=other)
     other = alice.post("/api/tournaments", cup).json()["board"]
     said.call("cancel_tournament", alice, number=other)
 

@@ -29,6 +29,7 @@ from domain.match.commands import (
     ResumeMatch,
     RevealText,
     StartVacation,
+    SubstitutePlayer,
 )
 from domain.match.conditional_moves import ConditionalMove
 from domain.match.events import MatchSource
@@ -47,6 +48,9 @@ from domain.tournament.commands import (
     LeaveTournament,
     PairRound,
     StartTournament,
+    StartTournament,
+    SubstituteInTournament,
+    VolunteerAsSubstitute,
     WithdrawPlayer,
 )
 from domain.tournament.form_terms import KnockoutTerms, LadderTerms, LeagueTerms, SwissTerms
@@ -345,6 +349,33 @@ def league():
     found.do(SERVER_ACCOUNT, PairRound(stage=2))
     found.report(*["1-0"] * 8, first=4)
     found.do(ORGANISER, ConfirmPlaces())
+
+
+def taken_over():
+    """A match of a tournament in which a substitute takes over the seat to move."""
+    _, start = challenge("pow2", "-fast", "--days=3")
+    match = Match()
+    match.do(SERVER_ACCOUNT, replace(start, pairing=(7, 2)), BEGIN)
+    match.do(ALICE, PlayMove(text="i5-g4:g5"), BEGIN + DAY)
+    match.do(SERVER_ACCOUNT, SubstitutePlayer(seat=1, account=CAROL), BEGIN + 2 * DAY)
+    match.do(CAROL, PlayMove(text="a13-c11"), BEGIN + 3 * DAY)
+    return match
+
+
+def substituted():
+    """A tournament in which a volunteer takes over a place, and one takes the offer back."""
+    found = Tournament()
+    found.draft(when_full=False)
+    found.enter(4)
+    found.do(ORGANISER, StartTournament())
+    found.do(PLAYERS[5], VolunteerAsSubstitute(rating=1650))
+    waiting = found.state.volunteers[0].account
+    found.do(waiting, LeaveTournament())
+    left = found.state.entrants[0].account
+    found.do(
+        ORGANISER,
+        SubstituteInTournament(account=left, substitute=PLAYERS[5], text=digest("gone")),
+    )
     return found
 
 
@@ -354,6 +385,7 @@ MATCHES = {
     "invited": invited,
     "lapsed": lapsed,
     "paired": paired,
+    "taken over": taken_over,
     "proposed": proposed,
     "imported": imported,
     "committed": committed,
@@ -397,6 +429,7 @@ TOURNAMENTS = {
     "ladder": ladder,
     "league": league,
     "left tournament": left,
+    "substituted tournament": substituted,
     "swiss": swiss,
     "tournament": tournament,
 }

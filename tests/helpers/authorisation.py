@@ -93,6 +93,8 @@ TABLE = {
     "challenge_on_ladder": ("unauthorized", "not-allowed", "not-allowed", "missing-scope"),
     "end_ladder": OF_THE_ORGANISER,
     "withdraw_player": OF_THE_ORGANISER,
+    "volunteer_as_substitute": ("unauthorized", "not-started", "not-started", "missing-scope"),
+    "substitute_player": OF_THE_ORGANISER,
     "confirm_places": OF_THE_ORGANISER,
     "cancel_tournament": OF_THE_ORGANISER,
     # moderation; nobody of the four is a moderator, and no report waits

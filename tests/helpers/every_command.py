@@ -30,6 +30,7 @@ from domain.match.commands import (
     RevealText,
     StartMatch,
     StartVacation,
+    SubstitutePlayer,
 )
 from domain.match.events import MatchSource
 from domain.match.imports import import_command
@@ -53,6 +54,8 @@ from domain.tournament.commands import (
     PairRound,
     ReportResults,
     StartTournament,
+    SubstituteInTournament,
+    VolunteerAsSubstitute,
     WithdrawPlayer,
 )
 from domain.tournament.state import AdjudicatedPairing, MatchReport
@@ -186,6 +189,8 @@ OF_TOURNAMENTS: Final[dict[type, Command]] = {
     StartTournament: StartTournament(),
     ReportResults: ReportResults(reports=(MatchReport(0, 1, 9, "1-0"),)),
     WithdrawPlayer: WithdrawPlayer(account=ALICE, kind="silent", text=TEXT),
+    VolunteerAsSubstitute: VolunteerAsSubstitute(rating=1500),
+    SubstituteInTournament: SubstituteInTournament(account=ALICE, substitute=CAROL, text=TEXT),
     ConfirmPlaces: ConfirmPlaces(),
     AppointDirectors: AppointDirectors(accounts=(BOB,)),
     AdjudicateMatches: AdjudicateMatches(results=(AdjudicatedPairing(0, "1/2"),), text=bytes(32)),
@@ -222,6 +227,11 @@ EXAMPLES: Final[dict[type, Callable[[MatchState, int], Iterator[Command]]]] = {
     GiveRuling: _rulings,
     MakeAppeal: lambda *_: (MakeAppeal(claim=claim, text=TEXT) for claim in (_CLAIM, 1, 99)),
     ImportMatch: _imports,
+    SubstitutePlayer: lambda *_: (
+        SubstitutePlayer(seat=seat, account=account)
+        for seat in (-1, 0, 1, 9)
+        for account in (ALICE, STRANGER)
+    ),
     **{kind: _of_tournaments(command) for kind, command in OF_TOURNAMENTS.items()},
 }
 """Some commands of each kind, for a state and a time in ms."""

@@ -290,7 +290,9 @@ LINES = {
     (*GUESSED, "not-an-organiser", "not-started"): (
         "tournament confirm {number} {name} {password}",
         "tournament withdraw {number} {name} {password} {other} silent gone",
+        "tournament substitute {number} {name} {password} {other} {name} gone",
     ),
+    (*GUESSED, "not-started", "not-started"): ("tournament volunteer {number} {name} {password}",),
     (*GUESSED, "not-entered", "not-entered"): ("tournament leave {number} {name} {password}",),
     (*GUESSED, "bad-address", "bad-address"): ("verify {name} {password} 123456",),
     OF_A_PLAYER: (

@@ -86,7 +86,8 @@ def test_its_terms_and_entrants_are_shown_before_the_start(api: Api) -> None:
     )
     assert found["organiser"] == organiser.name
     assert (found["organises"], found["entered"], found["waits"]) == (False, True, False)
-    assert found["entrants"] == [{"userid": player.name, "rating": 1500, "waits": False}]
+    entrant = {"userid": player.name, "rating": 1500, "waits": False, "substitute_for": None}
+    assert found["entrants"] == [entrant]
     terms = found["terms"]
     assert (terms["form"], terms["rules"], terms["section"], terms["cycles"]) == (
         "round-robin",
@@ -403,3 +404,20 @@ def test_a_league_has_its_rules_its_next_season_and_who_changes_divisions(api: A
     enter(number, newcomer, others[0])
     assert shown(api, number, newcomer)["season"]["stays"] is True
     assert code_of(newcomer.post(f"/api/tournaments/{number}/entry", {})) == "already-entered"
+
+
+def test_a_volunteer_takes_over_the_place_of_a_player(api: Api) -> None:
+    organiser, new, *players = api.players(5)
+    number = started(api, organiser, players)
+    path = f"/api/tournaments/{number}"
+    assert new.post(f"{path}/volunteers").is_success
+    assert code_of(new.post(f"{path}/volunteers")) == "already-entered"
+    found = shown(api, number, new)
+    assert (found["volunteers"], found["volunteered"]) == ([new.name], True)
+    taken = {"userid": players[0].name, "substitute": new.name, "text": "Ill."}
+    assert code_of(players[1].post(f"{path}/substitutions", taken)) == "not-an-organiser"
+    assert organiser.post(f"{path}/substitutions", taken).is_success
+    found = shown(api, number, new)
+    mine = next(one for one in found["entrants"] if one["userid"] == new.name)
+    assert mine["substitute_for"] == players[0].name
+    assert (found["volunteers"], found["volunteered"], found["entered"]) == ([], False, True)

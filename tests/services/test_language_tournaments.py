@@ -435,3 +435,32 @@ def test_a_deleted_account_is_in_no_further_season(hall: Hall) -> None:
     state = view_of(hall.app, None, 1).state
     assert [state.entrants[player].account for player in state.leaving] == [bob]
     assert state.left == 3
+
+
+def test_a_volunteer_takes_over_a_place(hall: Hall) -> None:
+    hall.cup()
+    hall.enter(*THREE)
+    assert hall.refused("tournament volunteer 1 bob yes-we-can")[0] == Code.ALREADY_ENTERED
+    line = "tournament substitute 1 alice mad-hatter bob carol She is ill."
+    assert hall.refused(line)[0] == Code.AGAINST_TERMS  # alice plays in this section
+    assert (
+        hall.refused("tournament substitute 1 bob yes-we-can carol alice x")[0]
+        == Code.NOT_AN_ORGANISER
+    )
+
+
+def test_a_substitute_is_named_with_the_player_who_left(hall: Hall) -> None:
+    hall.app.accounts.signup("dave", "tea-for-two")
+    hall.app.accounts.signup("erin", "off-to-see")
+    hall.cup(CUP)
+    hall.enter("bob", "carol")
+    hall.accepted("tournament enter 1 dave tea-for-two")
+    said = hall.accepted("tournament volunteer 1 erin off-to-see")
+    assert said == "you are a substitute in tournament 1; `tournament leave 1` takes it back"
+    assert "you are a substitute" in hall.accepted("tournament 1 erin off-to-see")
+    assert "substitutes: erin" in hall.accepted("tournament 1")
+    said = hall.accepted("tournament substitute 1 alice mad-hatter Bob erin He is ill.")
+    assert said == "erin takes over the place of bob in tournament 1"
+    shown = hall.accepted("tournament 1")
+    assert "erin, for bob" in shown
+    assert "substitutes:" not in shown

@@ -24,6 +24,7 @@ from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
 from services.app.admission import change_admission
 from services.app.clubs import ClubChanges, change_club, found_club
+from services.app.matches import load_state
 from services.app.tournaments import view_of
 from tests.helpers.api import Api, Player, until
 from tests.helpers.web import Guest, door, refusal
@@ -658,3 +659,34 @@ def test_a_form_for_a_league_is_read_and_filled_in_again(come: Come, api: Api) -
     bad = {**PLAN, **LEAGUE, "players": "", "start": "organiser", "season-days": ""}
     answer = host.send("/tournaments/new", bad, on="/tournaments/new")
     assert answer.status_code == 422
+
+
+def test_a_volunteer_takes_over_a_place_on_the_page(api: Api, come: Come) -> None:
+    host, page, players = begun(api, come)
+    new = come(player := api.player())
+    assert "You can be a substitute" in new.page(page)
+    assert "You can be a substitute" not in come(players[0]).page(page)
+    assert "Be a substitute" not in come().page(page)
+    assert "a substitute takes over the matches" not in host.page(page)
+    assert "You are a substitute" in act(new, page, "volunteer")
+    assert "You can be a substitute" in act(new, page, "leave")
+    act(new, page, "volunteer")
+    again = new.send(f"{page}/act", {"do": "volunteer"}, on=page)
+    assert (again.status_code, "already volunteered" in again.text) == (409, True)
+    assert f"<option>{player.name}</option>" in host.page(page)
+    fields = {"do": "withdraw", "kind": "substituted", "userid": players[0].name, "why": "ill"}
+    unknown = host.send(f"{page}/act", {**fields, "substitute": players[1].name}, on=page)
+    assert '<section id="withdraw"><details open>' in unknown.text
+    taken = host.send(f"{page}/act", {**fields, "substitute": player.name}, on=page)
+    assert taken.status_code == 303
+    shown = new.page(page)
+    assert f"for {players[0].name}" in shown
+    assert "You are a substitute" not in shown
+    wanted = player.account
+    managed(api, page, lambda some: sum(wanted in one.seats for one in some.values()) == 2)
+    boards = [one.board for one in api.parts.tournaments.matches(number_of(page)).values()]
+    mine = [one for one in boards if player.account in load_state(api.parts, one).seats]
+    facts = new.page(f"/m/{mine[0]}")
+    assert f"({players[0].name}) played until #0, then a substitute took over." in facts
+    assert "You’re playing" in facts
+    assert "You’re playing" not in come(players[0]).page(f"/m/{mine[0]}")

@@ -204,7 +204,8 @@ def test_in_these_lives_everything_happens():
         plain = PlainTables(life.logs)
         seen.update(type(event.body) for event in plain.events)
         seen.update(one.kind for match in plain.matches.values() for _, one in match.told)
-    others = {events.Imported, events.MatchPaired, *TournamentEvent.__args__}
+    paired = {events.MatchPaired, events.SeatTakenOver}
+    others = {events.Imported, *paired, *TournamentEvent.__args__}
     every = {*events.Event.__args__} - others
     assert {kind for kind in every if seen[kind] < 3} == set()
     assert min(seen[events.SetBack], seen[events.ResultChanged], seen[events.Sealed]) > 10

@@ -21,7 +21,7 @@ from domain import aggregates
 from domain.aggregates import AnySnapshot, AnyState, Decider
 from domain.fairness import ChainSeed
 from domain.match import commands, conditional_moves
-from domain.match.commands import CommandEnvelope, StartMatch
+from domain.match.commands import CommandEnvelope, StartMatch, SubstitutePlayer
 from domain.match.decision import INTERNAL, Decision, DecisionContext, Rejection
 from domain.match.events import SetBack, Undone
 from domain.match.history import PackedSnapshot, Snapshot, encode_refusal
@@ -216,10 +216,10 @@ class CommandHandler:
                 else:
                     state = match.snapshot.state
                     starts = self._contexts.context_of(shard, sent, state, received)
-                    context = starts or DecisionContext(
-                        received,
-                        conditional_moves=conditional_moves.unpack(match.conditional_moves),
-                    )
+                    context = starts or DecisionContext(received)
+                    if starts is None or isinstance(sent.command, SubstitutePlayer):
+                        replies = conditional_moves.unpack(match.conditional_moves)
+                        context = msgspec.structs.replace(context, conditional_moves=replies)
                     decision = aggregates.decide(sent, state, context, self._decider)
                     write, after = _chain(task, match, decision)
                     if write.k:

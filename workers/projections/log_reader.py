@@ -1,7 +1,8 @@
 """Reads the logs for all projections at once: each leaf is decoded once, and becomes a fact.
 
-Refusals and anchors are skipped. A fact has the setup from the first event of its match, which never changes
-and is cached; all that a chunk misses are read in one round trip. The result of a match comes from its
+Refusals and anchors are skipped. A fact has the setup from the first event of its match, which is cached; all that a
+chunk misses are read in one round trip. Only in a match of a tournament a substitute may change it, so there it is
+cached with the event after which it was so, and read from the history if others were read meanwhile. The result of a match comes from its
 snapshot, or from its entry in the archive, if that was made by the very event that ended it. The whole history is read only of a match for
 one, whose best score is looked for in it, of a declined one, and where the snapshot does not serve.
 """
@@ -15,7 +16,7 @@ import msgspec
 from redis.exceptions import ResponseError
 
 from domain.errors import Refusal
-from domain.match.events import Ended, ResultChanged, SetBack
+from domain.match.events import Ended, ResultChanged, SeatTakenOver, SetBack
 from domain.match.evolve import fold
 from domain.match.history import (
     EventEnvelope,
@@ -30,7 +31,7 @@ from domain.ratings import ranking
 from domain.tournament.events import TournamentEventBody
 from infra.archive.directory_pages import DirectoryEntry
 from infra.archive.store import StoreWithArchive
-from infra.projections.notice_fold import setup_of
+from infra.projections.notice_fold import setup_after, setup_of, setup_of_history
 from infra.projections.projection import NO_MATCH, Fact, MatchResult, MatchSetup
 from infra.store.channels import LogListener
 from infra.store.log_streams import MOST_NEXT, NextLeaves
@@ -117,6 +118,8 @@ class LogReader:
         self._store = store
         self._batch = batch
         self._setups: OrderedDict[int, MatchSetup] = OrderedDict()
+        self._seen: dict[int, int] = {}
+        """The number of the last event, of the matches of tournaments among these."""
         self._awaited: tuple[Mapping[int, int], NextLeaves] = {}, {}
         """Where the last `wait` was, and the leaves that came there."""
         self._look_due = 0.0
@@ -223,7 +226,7 @@ class LogReader:
             else:
                 leaves.append(LogLeaf(leaf.shard, leaf.index, fact))
         while len(self._setups) > _SETUPS:
-            self._setups.popitem(last=False)
+            self._seen.pop(self._setups.popitem(last=False)[0], None)
         return LogChunk.of(start, leaves, list(unreadable.values()))
 
     def _first_events(self, events: Iterable[EventEnvelope]) -> _FirstEvents:
@@ -267,6 +270,10 @@ class LogReader:
         if isinstance(event.body, TournamentEventBody):
             return Fact(event, NO_MATCH, None, leaf.shard)
         setup = self._setup(event, firsts)
+        if isinstance(event.body, SeatTakenOver):
+            before = self._history(event, event.seq - 1)
+            leaver = setup_of_history(before).seats[event.body.seat]
+            return Fact(event, setup, None, leaf.shard, leaver=leaver, before=before)
         if isinstance(event.body, SetBack | ResultChanged):
             return self._changed(event, setup, leaf.shard)
         if not isinstance(event.body, Ended):
@@ -303,9 +310,21 @@ class LogReader:
             if not isinstance(first, bytes):
                 raise first or LookupError(f"match {board} has no events")
             setup = setup_of(decode_event(first))
+        if setup.pairing is not None:
+            setup = self._with_substitutes(event, setup)
         self._setups[board] = setup
         self._setups.move_to_end(board)
         return setup
+
+    def _with_substitutes(self, event: EventEnvelope, known: MatchSetup) -> MatchSetup:
+        """Return the setup of a tournament's match after an event; what is `known` may be older."""
+        follows = self._seen.get(event.match) == event.seq - 1
+        self._seen[event.match] = event.seq
+        if event.seq == 1:
+            return known
+        if follows:
+            return setup_after(known, event)
+        return setup_of_history(self._history(event, event.seq))
 
 
 def _read_leaves(

@@ -17,6 +17,7 @@ from domain.tournament.terms import TournamentForm
 from domain.tournament.withdrawals import WithdrawalKind
 from infra.languages.wording import N_, Wording
 from services.app import tournaments as use_cases
+from services.app.context import App
 from services.app.ladders import ladder_lines
 from services.app.names import names_of
 from services.app.play import Course
@@ -40,8 +41,10 @@ from services.words.tournaments import (
     season_sentence,
     side_and_number,
     start_sentence,
+    substitute_clause,
     table_title,
     terms_lines,
+    volunteers_clause,
 )
 
 _NUMBERS: Final[Mapping[str, str]] = {
@@ -114,6 +117,8 @@ def tournament(call: Invocation) -> Answer:
         said.append(waits if view.waits else words.gettext("you have entered"))
     if view.season:
         said.append(season_sentence(view.season, words))
+    elif view.volunteers:
+        said.append(words.gettext("you are a substitute"))
     parts = (view.said.text, "\n".join(_about(call, view)), *_players(call, view))
     return Answer("; ".join(said), "\n\n".join(filter(None, parts)))
 
@@ -144,12 +149,22 @@ def _players(call: Invocation, view: TournamentView) -> list[str]:
         return ["\n".join(_swiss_lines(view, table, shown, words))]
     if view.terms.league is not None:
         return ["\n".join(_division_lines(view, at, shown, words)) for at in _last_season(view)]
-    return [
+    tables = [
         "\n".join(
             [table_title(view.state, view.terms, n, words), *_table_lines(table, shown, words)]
         )
         for n, table in enumerate(view.tables, 1)
     ]
+    return [*tables, "\n".join(_substitute_lines(call.app, view, words))]
+
+
+def _substitute_lines(app: App, view: TournamentView, words: Wording) -> list[str]:
+    """Return the lines about substitutes: those who have taken over a place, and those who would."""
+    left, ready = view.state.substituted, [one.account for one in view.state.volunteers]
+    accounts = [account for one in left for account in (one.substitute, one.account)]
+    names = names_of(app, [*accounts, *ready], words)
+    lines = [substitute_clause(names[one.substitute], names[one.account], words) for one in left]
+    return [*lines, *([volunteers_clause([names[one] for one in ready], words)] if ready else ())]
 
 
 def _ladder_rows(call: Invocation, view: TournamentView, names: Sequence[str]) -> Iterator[str]:
@@ -439,6 +454,26 @@ def withdraw(call: Invocation) -> Answer:
     return _deliver(call, asked, left, player=player.lower())
 
 
+def volunteer(call: Invocation) -> Answer:
+    """Agree to take over the place of a player who leaves."""
+    asked = use_cases.volunteer(call.app, call.actor, _number(call))
+    return _deliver(
+        call,
+        asked,
+        N_(
+            "you are a substitute in tournament %(number)s; `tournament leave %(number)s` takes it back"
+        ),
+    )
+
+
+def substitute(call: Invocation) -> Answer:
+    """Let a volunteer take over the place of a player who leaves, as the organiser or an arbiter."""
+    _, leaver, new = call.line.all("userid")
+    asked = use_cases.substitute(call.app, call.actor, _number(call), leaver, new, text_of(call))
+    taken = N_("%(substitute)s takes over the place of %(player)s in tournament %(number)s")
+    return _deliver(call, asked, taken, player=leaver.lower(), substitute=new.lower())
+
+
 def confirm(call: Invocation) -> Answer:
     """Confirm the places."""
     asked = use_cases.confirm(call.app, call.actor, _number(call))
@@ -553,6 +588,20 @@ FORMS: Final = (
         f"NUMBER {OWN} userid accepted|silent TEXT",
         N_("take a player out of your tournament who has said so, or has left without a word"),
         withdraw,
+    ),
+    signed(
+        "tournament_volunteer",
+        "tournament volunteer",
+        f"NUMBER {OWN}",
+        N_("agree to take over the place of a player who leaves a tournament that runs"),
+        volunteer,
+    ),
+    signed(
+        "tournament_substitute",
+        "tournament substitute",
+        f"NUMBER {OWN} userid userid TEXT",
+        N_("let a volunteer, named second, take over the place of a player in your tournament"),
+        substitute,
     ),
     signed(
         "tournament_confirm",

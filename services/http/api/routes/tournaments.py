@@ -149,6 +149,16 @@ class PlayerWithdrawal(RequestBody, frozen=True):
     """The reasons, which the players of these matches read."""
 
 
+class PlayerSubstitution(RequestBody, frozen=True):
+    """A player whose place a volunteer takes over."""
+
+    userid: Annotated[str, msgspec.Meta(max_length=24, examples=["bob"])]
+    substitute: Annotated[str, msgspec.Meta(max_length=24, examples=["anna"])]
+    """Userid of one of the `volunteers`."""
+    text: Annotated[str, msgspec.Meta(max_length=4_000, examples=["Bob is ill."])]
+    """The reasons, which the players of these matches read."""
+
+
 class TournamentInList(msgspec.Struct, frozen=True):
     """A tournament in a list."""
 
@@ -249,6 +259,8 @@ class TournamentEntrant(msgspec.Struct, frozen=True):
     """At entry."""
     waits: bool
     """Whether the player waits for room."""
+    substitute_for: str | None = None
+    """Userid of the player whose place this one has taken over; null for others, and for a deleted account."""
 
 
 class StandingsLine(msgspec.Struct, frozen=True):
@@ -352,6 +364,10 @@ class ShownTournament(msgspec.Struct, frozen=True):
     """Number of the last event."""
     updated: int
     """Time of the last event, in ms since 1970."""
+    volunteers: tuple[str, ...] = ()
+    """Userids of those who would take over the place of a player who leaves."""
+    volunteered: bool = False
+    """Whether you are one of them."""
 
 
 @api.get("/api/tournaments", "Tournaments", ANYBODY)
@@ -397,7 +413,9 @@ def show_tournament(number: Number, context: Context, request: AnyRequest) -> Sh
 
 def _shown(app: App, view: TournamentView, viewer: AccountId | None) -> ShownTournament:
     state, room = view.state, view.terms.room
-    userids = userids_of(app, [*view.players, state.organiser])
+    before, ready = view.before, [one.account for one in state.volunteers]
+    others = [state.organiser, *before.values(), *ready]
+    userids = userids_of(app, [*view.players, *others])
     return ShownTournament(
         number=view.number,
         name=view.said.name,
@@ -406,7 +424,12 @@ def _shown(app: App, view: TournamentView, viewer: AccountId | None) -> ShownTou
         organiser=userids[state.organiser],
         terms=_conditions(view.terms, view.club),
         entrants=tuple(
-            TournamentEntrant(userids[one.account], one.rating, waits=place >= room)
+            TournamentEntrant(
+                userids[one.account],
+                one.rating,
+                waits=place >= room,
+                substitute_for=userids[before[place]] if place in before else None,
+            )
             for place, one in enumerate(state.entrants)
         ),
         sections=tuple(
@@ -428,6 +451,8 @@ def _shown(app: App, view: TournamentView, viewer: AccountId | None) -> ShownTou
         else None,
         seq=state.seq,
         updated=state.at,
+        volunteers=tuple(filter(None, (userids[one] for one in ready))),
+        volunteered=view.volunteers,
     )
 
 
@@ -622,6 +647,39 @@ async def withdraw_player(
     """Take a player out of a tournament that runs, as its organiser or as an arbiter."""
     return await sender.submit(
         tournaments.withdraw(sender.app, sender.actor, number, data.userid, data.kind, data.text)
+    )
+
+
+@api.post(
+    "/api/tournaments/{number:int}/volunteers",
+    "Volunteer as a substitute",
+    Scope.PLAY,
+    waits=True,
+)
+@refuses(*_ACTING, *COMMAND_ERRORS, Code.ALREADY_ENTERED, Code.AGAINST_TERMS, Code.SANCTIONED)
+async def volunteer_as_substitute(number: Number, sender: Sender) -> Answered:
+    """Agree to take over the place of a player who leaves a tournament that runs; its `entry` takes that back."""
+    return await sender.submit(tournaments.volunteer(sender.app, sender.actor, number))
+
+
+@api.post(
+    "/api/tournaments/{number:int}/substitutions",
+    "Substitute a player",
+    Scope.PLAY,
+    waits=True,
+)
+@refuses(
+    *(*_ACTING, *COMMAND_ERRORS, Code.NOT_ENTERED, Code.AGAINST_TERMS, Code.UNKNOWN_USER),
+    *(Code.TOO_LONG, Code.TOO_MANY),
+)
+async def substitute_player(
+    number: Number, data: JSONBody[PlayerSubstitution], sender: Sender
+) -> Answered:
+    """Let a volunteer take over a player's place and matches as they stand, as the organiser or as an arbiter."""
+    return await sender.submit(
+        tournaments.substitute(
+            sender.app, sender.actor, number, data.userid, data.substitute, data.text
+        )
     )
 
 

@@ -48,6 +48,8 @@ from services.http.web.render import redirect_to, render
 from services.http.web.session import AskedPage, Visitor
 from services.words.agreements import agreed_words, answered, offer_button, offered, own_offer
 from services.words.endings import said_result
+from services.words.matches import takeovers
+from services.words.named_match import NamedMatch
 
 pages = Pages()
 
@@ -213,6 +215,7 @@ def match_page(
         recorded=recorded,
         agreed=agreed_words(words, table.rules, state),
         tournament=_tournament(table, context, visitor),
+        takeovers=_takeovers(table, context, visitor),
         challenges=_challenges(table, context, visitor),
         seen=_was_seen(table, context),
         deal_button=offer_button(DEAL, words),
@@ -220,6 +223,13 @@ def match_page(
         again=_rematch(table, context, visitor),
         sealed_before=table.repeatable and was_sealed(context.app, table.board, state),
     )
+
+
+def _takeovers(table: MatchView, context: ApiContext, visitor: Visitor) -> list[str]:
+    """Return a clause on each seat that a substitute has taken over."""
+    if not table.state.left_seats:
+        return []
+    return takeovers(NamedMatch.of(context.app, table.board, table.state, visitor.wording))
 
 
 def _tournament(table: MatchView, context: ApiContext, visitor: Visitor) -> tuple[int, str] | None:

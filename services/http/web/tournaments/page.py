@@ -61,6 +61,7 @@ _PLAIN: Final[Mapping[str, Callable[[App, Actor, int], Course[Answered]]]] = {
     "open": tournaments.open_entry,
     "start": tournaments.start,
     "end": tournaments.end_ladder,
+    "volunteer": tournaments.volunteer,
     "confirm": tournaments.confirm,
     "cancel": tournaments.cancel,
 }
@@ -69,6 +70,7 @@ _SECTION_OF: Final = {
     "enter": "entry",
     "leave": "entry",
     "challenge": "ladder",
+    "volunteer": "entry",
     "withdraw": "withdraw",
 }
 """The part of the page where a refusal is shown; that of the organiser for all others."""
@@ -188,6 +190,7 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
         table=None if state.ladder or not view.tables else shown_table(app, view, words, account),
         ladder=shown_ladder(app, view, words, account, start) if state.ladder else None,
         tiebreaks=[tie_break_name(one, words) for one in terms.tiebreaks],
+        volunteers=[one.name for one in shown_entrants(app, state.volunteers, words, account)],
         key=uuid4().hex,
         longest={"name": NAME_LENGTHS[-1], "text": MOST_OF_TEXT},
         saved=saved,
@@ -225,9 +228,12 @@ def _action(own: OwnForm, number: int, do: str) -> Course[Answered]:
             return tournaments.challenge(app, actor, number, userid)
         case "withdraw":
             kind, why = own.get("kind"), own.raw("why")
+            if kind == "substituted":
+                by = own.get("substitute")
+                return tournaments.substitute(app, actor, number, userid, by, why)
             return tournaments.withdraw(app, actor, number, userid, kind, why)
         case _:
-            known = ", ".join([*_PLAIN, *_SECTION_OF])
+            known = ", ".join(dict.fromkeys([*_PLAIN, *_SECTION_OF]))
             raise Refusal(Code.BAD_REQUEST, SAY("choice", text=do[:24], choices=known))
 
 

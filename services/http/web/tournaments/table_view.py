@@ -33,6 +33,8 @@ class ShownEntrant(msgspec.Struct, frozen=True):
     own: bool
     """Whether this is the visitor."""
     withdrawn: bool = False
+    before: str = ""
+    """Whose place this player has taken over; empty for others."""
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -130,8 +132,14 @@ def shown_table(app: App, view: TournamentView, words: Wording, viewer: bytes | 
     """Return the first table of a view; its matches that go on are read in one round trip."""
     (table, *_) = view.tables
     some = [view.state.entrants[player] for player in table.players]
+    before = view.before
+    names = names_of(app, before.values(), words)
     players = {
-        player: msgspec.structs.replace(one, withdrawn=player in view.withdrawn)
+        player: msgspec.structs.replace(
+            one,
+            withdrawn=player in view.withdrawn,
+            before=names[before[player]] if player in before else "",
+        )
         for player, one in zip(table.players, shown_entrants(app, some, words, viewer), strict=True)
     }
     running = matches_going_on(app, view)

@@ -211,6 +211,7 @@ function foldEvents(events) {
     if (body.rules !== undefined) {
       Object.assign(found, { rules: body.rules, options: body.options, seats: body.seats });
     }
+    if (tag === "seat-taken-over") found.seats = found.seats.map((one, seat) => (seat === body.seat ? body.account : one));
     if (isText(body.setup)) found.setup = readSetup(body.setup);
     if (tag === "imported") found.moves = body.moves.split(" ").filter(Boolean);
     if (tag === "moved") found.moves.push(body.move);
