@@ -86,6 +86,8 @@ class Adjudication(msgspec.Struct, frozen=True, array_like=True):
     result: str
     by: AccountId
     """The director; the server's at the end of a round."""
+    text: bytes
+    """The digest of the reasons."""
 
 
 class SubstitutedPlayer(msgspec.Struct, frozen=True, array_like=True):

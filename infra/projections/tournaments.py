@@ -25,7 +25,7 @@ from domain.rules import Seat
 from domain.tournament import events
 from domain.tournament.results import PairResult
 from domain.tournament.state import MatchReport, Phase
-from domain.tournament.terms import fewest_to_start
+from domain.tournament.terms import TournamentForm, fewest_to_start
 from infra.projections.buckets import TOURNAMENTS, Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.generations import Query
 from infra.projections.projection import Fact, Projection
@@ -336,7 +336,7 @@ def _concerned(facts: Sequence[Fact], bucket: Bucket) -> tuple[list[int], dict[i
     return list(numbers), {number: list(some) for number, some in pairs.items()}
 
 
-def _changes(fact: Fact) -> Iterator[_PairChange]:
+def _changes(fact: Fact) -> Iterator[_PairChange]:  # noqa: C901 - one case an event
     """Yield what a fact says of pairings."""
     event = fact.event
     if isinstance(event.body, events.ResultsCounted):
@@ -432,7 +432,7 @@ def _counted(row: TournamentRow, before: PairedMatch, after: PairedMatch) -> Tou
     )
 
 
-def _evolve(  # noqa: C901, PLR0911 - one case an event
+def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
     row: TournamentRow, event: EventEnvelope
 ) -> TournamentRow:
     body, replace = event.body, msgspec.structs.replace
@@ -457,7 +457,9 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
             return replace(row, phase=Phase.ENTRY)
         case events.Entered():
             return replace(row, entered=row.entered + 1)
-        case events.EntryTakenBack() if row.phase is Phase.ENTRY or row.form == LADDER:
+        case events.EntryTakenBack() if (
+            row.phase is Phase.ENTRY or row.form == TournamentForm.LADDER
+        ):
             return replace(row, entered=row.entered - 1)
         case events.LeftAfterSeason():
             return replace(row, entered=row.entered - 1)

@@ -478,8 +478,8 @@ def leave_all(app: App, account: AccountId) -> None:
 
 
 def _can_leave(row: TournamentRow) -> bool:
-    runs = row.form == TournamentForm.LADDER and row.phase is Phase.RUNNING
-    runs = row.form == TournamentForm.LEAGUE and row.phase is Phase.RUNNING
+    late = (TournamentForm.LADDER, TournamentForm.LEAGUE)
+    runs = row.form in late and row.phase is Phase.RUNNING
     return runs or row.phase is Phase.ENTRY
 
 

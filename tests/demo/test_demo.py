@@ -461,6 +461,7 @@ def test_a_swiss_tournament_is_in_one_of_its_later_rounds(server):
     assert check_match(server.store, row.number).events
 
 
+@pytest.mark.slow
 def test_a_ladder_is_in_full_swing(server):
     catch_up(server.store, server.client)
     (row,) = (

@@ -333,6 +333,7 @@ def ladder():
     found.wait(60)
     found.do(SERVER_ACCOUNT, DropSilent())
     found.do(ORGANISER, EndLadder(), ConfirmPlaces())
+    return found
 
 
 def league():
@@ -349,6 +350,7 @@ def league():
     found.do(SERVER_ACCOUNT, PairRound(stage=2))
     found.report(*["1-0"] * 8, first=4)
     found.do(ORGANISER, ConfirmPlaces())
+    return found
 
 
 def taken_over():

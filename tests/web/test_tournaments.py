@@ -131,6 +131,7 @@ def test_a_swiss_tournament_is_made_and_shows_its_rounds(
     expect(page.locator("table.cross tbody tr")).to_have_count(5)
     expect(page.locator("table.cross .won").first).to_be_visible()
     expect(page.locator("table.cross td.against", has_text="bye")).to_have_count(1)
+    assert faults_in_both(page) == []
 
 
 @pytest.mark.parametrize("screen", [PHONE, WIDE], ids=["phone", "wide"])
