@@ -100,6 +100,7 @@ def mark_erased(
     """
     setups = {fact.event.match: fact.setup for fact in facts}
     seats = dict.fromkeys(account for setup in setups.values() for account in setup.seats)
+    seats |= dict.fromkeys(one.account for fact in facts for one in fact.notices)
     accounts = [account for account in seats if account not in present]
     if not accounts:
         return facts
@@ -109,4 +110,9 @@ def mark_erased(
     present.update(account for account in accounts if account not in erased)
     if not erased:
         return facts
-    return [replace(fact, erased=erased.intersection(fact.setup.seats)) for fact in facts]
+    return [replace(fact, erased=erased.intersection(_concerned(fact))) for fact in facts]
+
+
+def _concerned(fact: Fact) -> tuple[AccountId, ...]:
+    """Return the players of a fact's match, or those who get a notice of a tournament's event."""
+    return (*fact.setup.seats, *(one.account for one in fact.notices))

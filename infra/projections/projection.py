@@ -29,6 +29,7 @@ from infra.projections.buckets import (
     Spec,
     bucket_of,
 )
+from infra.projections.notices import TournamentNotice
 
 OF_DISPUTES: Final = (Claimed, Ruled, Appealed)
 """Events of a dispute, which may come after the end of a match."""
@@ -77,9 +78,11 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
     shard: int = 0
     """The shard of its log."""
     erased: frozenset[AccountId] = frozenset()
-    """Its players whose accounts are deleted: they get no lists and no notices."""
+    """Its players, and those of its notices, whose accounts are deleted: they get no lists and no notices."""
     revoked: MatchResult | None = None
     """For the event by which a ruling takes a result away: that result, with all events before this one."""
+    notices: tuple[TournamentNotice, ...] = ()
+    """For an event of a tournament: who gets a notice of it."""
 
     @property
     def place(self) -> EventPosition:

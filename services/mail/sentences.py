@@ -17,6 +17,7 @@ SAY: Final = Sentences(
         "you-and": "You and {players}",
         "case": "{site}: a case is waiting in match {board}",
         "digest": "{site}: what happened in your matches",
+        "tournament": "{site}: {what}",
         "wrote-you": "{site}: {sender} wrote to you",
         "wrote-all": "{site}: {sender} wrote to everybody",
         # what happened
@@ -62,6 +63,7 @@ SAY: Final = Sentences(
         "to-rematch": "To play again with the sides exchanged, reply with: rematch",
         "to-appeal": "To appeal against the ruling (once, within 14 days), reply with: appeal TEXT",
         "to-see-case": "To see the whole case, reply with:",
+        "to-see-tournament": "To see the tournament, reply with:",
         "to-rule": "To rule, reply with one of these, with your reasons:",
         # below the text
         "keep-secret": "{name}, keep the address you reply to secret: anyone who knows it can play for you",
