@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from domain.aggregates import evolve
+from domain.aggregates import accounts_of, evolve
 from domain.match.history import EventEnvelope
 from domain.match.state import robot_level
 from domain.records import SERVER_ACCOUNT, AccountId, CommandId
@@ -82,7 +82,7 @@ def _for_people(
     )
 
 
-def _notices(
+def _notices(  # noqa: C901 - one case an event
     event: EventEnvelope, state: TournamentState, start: CommandId
 ) -> Iterator[TournamentNotice]:
     """Yield the notices of an event; `state` is that before it, `start` the command that started the tournament."""
@@ -91,7 +91,9 @@ def _notices(
             yield TournamentNotice(account, NoticeKind.ENTRY_TAKEN_BACK)
             yield from _moved_up(account, state)
         case events.TournamentStarted(players=players):
-            if state.organiser not in [one.account for one in players]:  # or the notice of a player says it
+            if state.organiser not in [
+                one.account for one in players
+            ]:  # or the notice of a player says it
                 yield TournamentNotice(state.organiser, NoticeKind.TOURNAMENT_STARTED)
         case events.SectionPaired() as section:
             is_first = event.command == start
@@ -113,8 +115,7 @@ def _notices(
         case events.TournamentCancelled():
             too_few = event.actor == SERVER_ACCOUNT
             kind = NoticeKind.TOO_FEW_PLAYERS if too_few else NoticeKind.TOURNAMENT_CANCELLED
-            players = (one.account for one in state.entrants)
-            for account in dict.fromkeys((state.organiser, *players)):
+            for account in accounts_of(state):
                 yield TournamentNotice(account, kind)
         case _:
             return

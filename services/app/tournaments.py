@@ -4,7 +4,7 @@ Each change of a tournament is a command in its inbox, as a move is in that of a
 terms; membership of a club, ratings and sanctions, which it can't know, are looked up here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -387,7 +387,9 @@ def names_in_notices(app: App, viewer: AccountId, numbers: Sequence[int]) -> dic
         for number, one in found.items()
         if isinstance(one, TournamentSnapshot) and one.state.terms is not None
     }
-    return visible_names(app, viewer, clubs_of, app.tournament_texts.of(numbers)) if clubs_of else {}
+    return (
+        visible_names(app, viewer, clubs_of, app.tournament_texts.of(numbers)) if clubs_of else {}
+    )
 
 
 def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:

@@ -179,17 +179,15 @@ class NotificationTexts:
         if title is None:
             return None
         news = [tournament_news(one.kind, one.detail, title, language) for one in update.notices]
+        name = self._name(update.account, language)
         parts = [
             "\n".join(f"{one}." for one in news),
             "\n".join(what_follows(update.notices, language)),
             self._reasons(update, language),
-            self._where(number, language),
-            self._masthead.signed(
-                _server_foot(self._name(update.account, language), SAY("to-get-less"), language)
-            ),
+            self._where(number, name, language),
+            self._masthead.signed(_server_foot(name, SAY("to-get-less"), language)),
         ]
-        subject = SAY("tournament", site=self._masthead.name, what=news[0]).in_language(language)
-        return EmailText(subject, "\n\n".join(filter(None, parts)), language.code)
+        return EmailText(news[0], "\n\n".join(filter(None, parts)), language.code)
 
     def _reasons(self, update: TournamentUpdate, language: Wording) -> str:
         """Return the reasons for which the account was taken out; empty for other news."""
@@ -199,11 +197,12 @@ class NotificationTexts:
         texts = [one.text for one in said if one.command == update.first.command]
         return reasons_text(self._name(update.first.actor, language), texts, language)
 
-    def _where(self, number: int, language: Wording) -> str:
+    def _where(self, number: int, name: str, language: Wording) -> str:
         """Return where a tournament can be seen: its page, or how to ask for it by mail."""
         if site := self._app.settings.site:
             return SAY("on-the-web", link=f"{site}/tournaments/{number}").in_language(language)
-        return f"{SAY('to-see-tournament').in_language(language)}\n  tournament {number}"
+        how = SAY("to-see-tournament").in_language(language)
+        return f"{how}\n  tournament {number} {name} password"
 
     def _of_tournaments(
         self, account: AccountId, items: Sequence[DigestItem], language: Wording
@@ -214,13 +213,13 @@ class NotificationTexts:
             one = TournamentNotice.read(account, item.what)
             notices.setdefault(item.board, []).append(one)
         titles = names_in_notices(self._app, account, [*notices]) if notices else {}
-        parts = []
+        name, parts = self._name(account, language), []
         for number, title in titles.items():
             news = [
                 tournament_news(one.kind, one.detail, title, language) for one in notices[number]
             ]
             lines = [f"{one}." for one in dict.fromkeys(news)]
-            parts.append("\n".join([*lines, self._where(number, language)]))
+            parts.append("\n".join([*lines, self._where(number, name, language)]))
         return parts
 
     # a digest

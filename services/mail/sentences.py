@@ -17,7 +17,6 @@ SAY: Final = Sentences(
         "you-and": "You and {players}",
         "case": "{site}: a case is waiting in match {board}",
         "digest": "{site}: what happened in your matches",
-        "tournament": "{site}: {what}",
         "wrote-you": "{site}: {sender} wrote to you",
         "wrote-all": "{site}: {sender} wrote to everybody",
         # what happened

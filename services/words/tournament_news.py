@@ -93,8 +93,7 @@ _WORDS: Final[Mapping[NoticeKind, Said]] = {
 }
 
 _STARTED: Final = N_(
-    "The matches begin by themselves. For each in which you move first, you get an e-mail; in the others, once your "
-    "opponent has moved."
+    "Your matches begin by themselves. You get an e-mail for each in which it is your turn."
 )
 _AFTER: Final[Mapping[NoticeKind, str]] = {
     NoticeKind.MOVED_UP: N_(

@@ -57,14 +57,16 @@ class EmailBuilder:
         headers = self._match_headers(news.board, news.seat, news.account, id_)
         return self._notices(id_, news.account, to, text, headers, attachments)
 
-    def tournament(
-        self, update: TournamentUpdate, event: bytes, to: Sequence[str]
-    ) -> list[Email]:
+    def tournament(self, update: TournamentUpdate, event: bytes, to: Sequence[str]) -> list[Email]:
         """Return the e-mails about events of a tournament, the first of which is `event`; none if it is hidden."""
         text, first = self._composer.tournament_update(update), update.first
         place = (first.match, first.seq)
         id_ = self._id(
-            "t{}.{}".format(*place), "tournament", *place, update.account.hex(), leaf_hash(event).hex()
+            "t{}.{}".format(*place),
+            "tournament",
+            *place,
+            update.account.hex(),
+            leaf_hash(event).hex(),
         )
         return self._notices(id_, update.account, to, text) if text else []
 

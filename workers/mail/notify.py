@@ -142,14 +142,17 @@ class MatchMailer(LogRound):
             first = next(event for event in events if event.command == command)
             for account, notices in notices_by_account(events, command).items():
                 update = TournamentUpdate(account, first, tuple(notices))
-                self._deliver_of_tournament(update, history[first.seq - 1])
+                with isolate_errors(f"tournament {number}"):
+                    self._deliver_of_tournament(update, history[first.seq - 1])
 
     def _deliver_of_tournament(self, update: TournamentUpdate, event: bytes) -> None:
         context, first, to = self._context, update.first, self._recipient(update.account)
         if to is None:
             return
         if to.daily:
-            items = [DigestItem(first.match, first.seq, one.text, first.at) for one in update.notices]
+            items = [
+                DigestItem(first.match, first.seq, one.text, first.at) for one in update.notices
+            ]
             context.progress.add_digest_items(update.account, items, context.outbox.now())
         else:
             context.outbox.enqueue_all(context.builder.tournament(update, event, to.addresses))

@@ -87,7 +87,6 @@ class MatchPush(LogRound):
                 for account, notices in found.items()
             )
 
-
     def notify_of_tournament(self, number: int, command: CommandId, fact: Fact) -> None:
         """Queue the notices of a command in a tournament."""
         if fact.event.at < self._oldest:

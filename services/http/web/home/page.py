@@ -32,15 +32,15 @@ from services.app.matches import load_state
 from services.app.names import names_by_seat, names_of, shown_names
 from services.app.tournaments import ListedTournament, names_in_notices, visible_names
 from services.app.waiting import (
-    boards_of,
-    tournaments_of,
     NewsGroup,
     OwnMatches,
     WaitingMatches,
+    boards_of,
     grouped,
     in_order,
     new_count,
     next_match,
+    tournaments_of,
 )
 from services.http.context import ApiContext
 from services.http.streams.page_marks import HomeTopic, home_mark, page_marks
@@ -182,7 +182,10 @@ def read_home(context: ApiContext, account: AccountId, visitor: Visitor) -> Home
             if row.number in numbers and LISTS_OF_PHASES.get(row.phase) == "running"
         ],
         tournaments_told=visible_names(
-            app, account, {row.number: row.club for row in rows_of_tournaments if row.number in told}, said
+            app,
+            account,
+            {row.number: row.club for row in rows_of_tournaments if row.number in told},
+            said,
         ),
     )
 
