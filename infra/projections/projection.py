@@ -82,7 +82,7 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
     revoked: MatchResult | None = None
     """For the event by which a ruling takes a result away: that result, with all events before this one."""
     notices: tuple[TournamentNotice, ...] = ()
-    """For an event of a tournament: who gets a notice of it."""
+    """Those of an event of a tournament; see `infra.projections.tournament_notices`."""
 
     @property
     def place(self) -> EventPosition:

@@ -1,6 +1,6 @@
-"""Who gets a notice of an event of a tournament, by the events before it.
+"""The notices of the events of a tournament, each by the events before it.
 
-A player hears of a place on the list of players, of the start and each further pairing with the number of own matches, of
+A player hears of moving up from the waiting list, of the start and each further pairing with the number of own matches, of
 being taken out, of the end, and of the own place; the organiser of what the tournament does by itself. Nobody gets a
 notice of an own action, and robots get none.
 """

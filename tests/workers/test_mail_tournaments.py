@@ -9,6 +9,7 @@ from redis import Redis
 
 from domain.clocks.time_control import TimeControl
 from domain.match.commands import ResignMatch, StartMatch
+from domain.match.history import decode_event
 from domain.records import SERVER_ACCOUNT, AccountId
 from domain.tournament.commands import (
     CancelTournament,
@@ -23,19 +24,26 @@ from domain.tournament.commands import (
 )
 from domain.tournament.state import MatchReport
 from domain.tournament.terms import TournamentTerms
+from infra.mail.composer import TournamentUpdate
 from infra.mail.email import Email
 from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress, next_digest
 from infra.people.clubs import ClubAudience, ClubRole
 from infra.people.tournament_texts import TournamentText
 from infra.projections.erasure import erase_projections
-from infra.projections.notices import MatchNotices, NoticeKind
+from infra.projections.notices import (
+    MatchNotices,
+    NoticeKind,
+    TournamentDetail,
+    TournamentNotice,
+)
 from infra.redis import keys
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.mailing import HOMES, Mailing, recipients, text_of, work_out
 from tests.helpers.side import catch_up
 from tests.helpers.tournaments import terms_of_three
+from workers.mail.build import EmailBuilder
 from workers.mail.notify import MatchMailer
 
 NUMBER = 5
@@ -226,6 +234,26 @@ def test_confirmed_places_are_told_with_points_and_whether_they_are_shared(
         ("alice", "Winter Cup is over: you share place 1 (points: 1)"),
         ("bob", "Winter Cup ist beendet: du teilst Platz 1 (Punkte: 1)"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("matches", "subject"),
+    [(1, "Winter Cup goes on: you play 1 new match"), (0, "Winter Cup goes on: you have a bye")],
+)
+def test_a_further_round_says_how_many_matches_or_that_there_is_none(
+    mailing: Mailing, matches: int, subject: str
+) -> None:
+    run(mailing)
+    mailing.mail()
+    event = mailing.bench.store.events(NUMBER)[-1]
+    progress, record_of = MailerProgress(mailing.client), mailing.accounts.record_of
+    builder = EmailBuilder(mailing.composing, mailing.addresses, progress, record_of)
+    notice = TournamentNotice(BOB, NoticeKind.PAIRED, TournamentDetail(matches))
+    update = TournamentUpdate(BOB, decode_event(event), (notice,))
+    mailing.outbox.enqueue_all(builder.tournament(update, event, [HOMES[BOB]]))
+    (mail,) = mailing.mail()
+    assert (mail["To"], mail["Subject"]) == (HOMES[BOB], subject)
+    assert ("begin by themselves" in text_of(mail)) == (matches > 0)
 
 
 @pytest.mark.parametrize("notify", ["none", "daily"])
