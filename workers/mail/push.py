@@ -89,7 +89,7 @@ class MatchPush(LogRound):
 
     def notify_of_tournament(self, number: int, command: CommandId, fact: Fact) -> None:
         """Queue the notices of a command in a tournament."""
-        if fact.event.at < self._oldest:
+        if fact.event.at < self._oldest or not self._subscribed:
             return
         with isolate_errors(f"tournament {number}"):
             events = [decode_event(data) for data in self._store.events(number)]
