@@ -5,13 +5,14 @@ from typing import Protocol
 
 import msgspec
 
+from domain.match.history import EventEnvelope
 from domain.records import AccountId
 from domain.rules import Seat
 from domain.sentences import ENGLISH
 from infra.mail.progress import DigestItem
 from infra.mail.queues import QueuedMessage
 from infra.people.messages import PlayerMessage
-from infra.projections.notices import NoticeKind
+from infra.projections.notices import NoticeKind, TournamentNotice
 
 
 class EmailText(msgspec.Struct, frozen=True):
@@ -41,11 +42,24 @@ class MatchUpdate(msgspec.Struct, frozen=True):
     """Lines of chat by others since the last mail."""
 
 
+class TournamentUpdate(msgspec.Struct, frozen=True):
+    """The notices of a command in a tournament to one account."""
+
+    account: AccountId
+    first: EventEnvelope
+    """The command's first event."""
+    notices: tuple[TournamentNotice, ...]
+
+
 class Composer(Protocol):
     """Writes the texts of mails."""
 
     def match_update(self, update: MatchUpdate) -> EmailText:
         """Write the mail about events of a match."""
+        ...
+
+    def tournament_update(self, update: TournamentUpdate) -> EmailText | None:
+        """Write the mail about events of a tournament; None if the account may not see it."""
         ...
 
     def digest(self, account: AccountId, items: Sequence[DigestItem]) -> EmailText:

@@ -57,10 +57,10 @@ class DigestItem(msgspec.Struct, frozen=True, array_like=True):
     """An event or message in a digest."""
 
     board: int
-    """0 for a message."""
+    """0 for a message, the number of a tournament for a notice of one."""
     seq: int
     what: str
-    """The kind of a notice, or for a message its sender."""
+    """The kind of a notice, with its detail after a colon for one of a tournament; for a message its sender."""
     at: int
     """Milliseconds."""
 

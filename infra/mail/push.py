@@ -30,7 +30,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from domain.records import AccountId
 from infra.mail.progress import LogCursor
 from infra.people.account_macs import read_mac_key
-from infra.projections.notices import NoticeDetail, NoticeKind, PlayerNotice
+from infra.projections.notices import NoticeKind, PlayerNotice, read_detail
 from infra.redis import mail_keys as keys
 from infra.settings.push_services import origin_of
 
@@ -166,7 +166,7 @@ class QueuedPush(msgspec.Struct, frozen=True, array_like=True):
     at: int
     """Milliseconds."""
     board: int
-    """0 for a message."""
+    """0 for a message, the number of a tournament for notices of one."""
     seq: int
     notices: tuple[tuple[NoticeKind, str], ...]
     """The kind of each, and its detail as text."""
@@ -178,9 +178,7 @@ class QueuedPush(msgspec.Struct, frozen=True, array_like=True):
     def player_notices(self) -> list[PlayerNotice]:
         """Return the notices."""
         return [
-            PlayerNotice(
-                self.at, self.board, self.seq, kind, NoticeDetail.read(text) if text else None
-            )
+            PlayerNotice(self.at, self.board, self.seq, kind, read_detail(kind, text))
             for kind, text in self.notices
         ]
 

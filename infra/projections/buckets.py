@@ -31,7 +31,7 @@ class Spec(msgspec.Struct, frozen=True):
 
 
 LISTS: Final = Spec("lists", 7)
-NOTICES: Final = Spec("notifications", 4)
+NOTICES: Final = Spec("notifications", 5)
 SCORES: Final = Spec("scores", 3)
 HISTORY: Final = Spec("history", 4)
 STANDINGS: Final = Spec("standings", 4)

@@ -99,6 +99,7 @@ def mark_erased(
     after a checkpoint of the written buckets was read again.
     """
     seats = dict.fromkeys(account for fact in facts for account in fact.players)
+    seats |= dict.fromkeys(one.account for fact in facts for one in fact.notices)
     accounts = [account for account in seats if account not in present]
     if not accounts:
         return facts
@@ -108,4 +109,9 @@ def mark_erased(
     present.update(account for account in accounts if account not in erased)
     if not erased:
         return facts
-    return [replace(fact, erased=erased.intersection(fact.players)) for fact in facts]
+    return [replace(fact, erased=erased.intersection(_concerned(fact))) for fact in facts]
+
+
+def _concerned(fact: Fact) -> tuple[AccountId, ...]:
+    """Return the players of a fact's match, or those who get a notice of a tournament's event."""
+    return (*fact.players, *(one.account for one in fact.notices))

@@ -1,6 +1,7 @@
 """The fold of the notices, which `infra.projections.notices` describes.
 
-The players who hear of a command in a match, by mail and by notifications in browsers.
+The players who hear of a command in a match, by mail and by notifications in browsers. Those who hear of an event
+of a tournament come with its fact; see `infra.projections.tournament_notices`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -55,12 +56,13 @@ class NoticesProjection(Projection):
     """Keeps the newest notices of each account."""
 
     spec = NOTICES
+    of_tournaments = True
     save_seconds = 0.5
     """Streams of notices wait until all buckets have read a leaf."""
 
     def owners(self, fact: Fact) -> Sequence[AccountId]:
-        """Return the players."""
-        return fact.setup.seats
+        """Return the players, or those who get a notice of a tournament's event."""
+        return fact.setup.seats or [one.account for one in fact.notices]
 
     def needs(self, facts: Sequence[Fact], bucket: Bucket) -> Sequence[RedisRead]:
         """Return the read of the tables of matches with three or more players."""
@@ -85,6 +87,10 @@ class NoticesProjection(Projection):
                     continue
                 notice = PlayerNotice(event.at, event.match, event.seq, kind, detail_of(event.body))
                 boxes.setdefault(account, {})[notice.member] = event.at
+            for account, kind, detail in fact.notices:
+                if account not in fact.erased and bucket.owns(account):
+                    notice = PlayerNotice(event.at, event.match, event.seq, kind, detail)
+                    boxes.setdefault(account, {})[notice.member] = event.at
             if len(fact.setup.seats) >= _MANY and not isinstance(event.body, OF_DISPUTES):
                 tables[event.match] = seats_after(table, event.body)
         return [*_box_writes(boxes), *(_table_writes(facts, tables) if tables else ())]
@@ -165,7 +171,8 @@ def _start_notices(
         invited = (fact.setup.seats[seat] for seat in body.invited)
         yield from _all(invited, NoticeKind.CHALLENGED)
     elif isinstance(body, events.MatchStarted) or body.next is not None:
-        yield from _all(fact.others, NoticeKind.STARTED)
+        if fact.setup.pairing is None:  # the tournament's own notice says how many matches begin
+            yield from _all(fact.others, NoticeKind.STARTED)
         yield from _turn(fact, body.next)
 
 
@@ -224,7 +231,8 @@ def _plain(  # noqa: PLR0911 - one return an event
             | TournamentEventBody()
             | events.TimeGiven()
         ):
-            # the start, an answer or a ruling has a notice; the match's page shows who is away
+            # the start, an answer or a ruling has a notice; the match's page shows who is away; those of a
+            # tournament are in its fact
             return iter(())
         case _:  # pragma: no cover - the union is closed
             assert_never(body)

@@ -1,8 +1,9 @@
-"""Notices of events in matches: the newest of each account.
+"""Notices of events in matches and tournaments: the newest of each account.
 
 | key | what |
 |---|---|
-| `to:<account>` | sorted set: `<board>:<seq>:<kind>`, some with `:<detail>`; score: time of the event, ms |
+| `to:<account>` | sorted set: `<board>:<seq>:<kind>`, some with `:<detail>`; score: time of the event, ms; \
+of a tournament the board is its number |
 | `tables` | hash: board -> packed `SeatsLeft`, of running matches with three or more players |
 
 Notices are in the bucket of their account, which also has the `tables` of its matches. A set has each
@@ -12,7 +13,7 @@ own action.
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 import msgspec
 
@@ -67,6 +68,32 @@ class NoticeKind(StrEnum):
     """Another player wrote in a match's chat; added by `infra.people.message_notices`."""
     MESSAGE = "message"
     """A message or a broadcast; added by `infra.people.message_notices`."""
+    MOVED_UP = "moved-up"
+    """There is room for the account in a tournament, for which it has waited."""
+    ENTRY_TAKEN_BACK = "entry-taken-back"
+    """The organiser took back the account's entry."""
+    TOURNAMENT_STARTED = "tournament-started"
+    """A tournament has started that the account plays in, or organises if it started by itself."""
+    PAIRED = "paired"
+    """A further round, stage or section was paired that has the account among its players."""
+    TAKEN_OUT = "taken-out"
+    """The account was taken out of a tournament that runs."""
+    TOURNAMENT_CANCELLED = "tournament-cancelled"
+    """A tournament was cancelled that the account has entered."""
+    TOO_FEW_PLAYERS = "too-few-players"
+    """A tournament that the account has entered or organises was cancelled at its date, with too few players."""
+    MATCHES_OVER = "matches-over"
+    """All matches are over of a tournament that the account organises; it is to confirm the places."""
+    PLACES = "places"
+    """The places of a tournament in which the account played are final."""
+
+
+OF_TOURNAMENTS: Final = frozenset({
+    NoticeKind.MOVED_UP, NoticeKind.ENTRY_TAKEN_BACK, NoticeKind.TOURNAMENT_STARTED, NoticeKind.PAIRED,
+    NoticeKind.TAKEN_OUT, NoticeKind.TOURNAMENT_CANCELLED, NoticeKind.TOO_FEW_PLAYERS,
+    NoticeKind.MATCHES_OVER, NoticeKind.PLACES,
+})  # fmt: skip
+"""The kinds whose board is the number of a tournament."""
 
 
 class NoticeDetail(msgspec.Struct, frozen=True):
@@ -88,15 +115,68 @@ class NoticeDetail(msgspec.Struct, frozen=True):
         return cls(int(seat), offer, accepted == "yes")
 
 
+class TournamentDetail(msgspec.Struct, frozen=True):
+    """How many matches were paired for the account, or its place with its points."""
+
+    matches: int = 0
+    place: int = 0
+    """0 before places are final."""
+    shared: bool = False
+    """Whether others have the same place."""
+    points: int = 0
+    """In hundredths."""
+
+    @property
+    def text(self) -> str:
+        """Return its stored form: `14/0/no/0`, or `0/3/yes/450`."""
+        return f"{self.matches}/{self.place}/{'yes' if self.shared else 'no'}/{self.points}"
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read the stored form."""
+        matches, place, shared, points = text.split("/")
+        return cls(int(matches), int(place), shared == "yes", int(points))
+
+
+AnyDetail = NoticeDetail | TournamentDetail
+
+
+def read_detail(kind: NoticeKind, text: str) -> AnyDetail | None:
+    """Read the stored form of a detail, which is empty for none."""
+    if not text:
+        return None
+    return (TournamentDetail if kind in OF_TOURNAMENTS else NoticeDetail).read(text)
+
+
+class TournamentNotice(NamedTuple):
+    """A notice to an account about an event of a tournament."""
+
+    account: AccountId
+    kind: NoticeKind
+    detail: TournamentDetail | None = None
+
+    @property
+    def text(self) -> str:
+        """Return kind and detail as digests keep them."""
+        return f"{self.kind}:{self.detail.text if self.detail else ''}"
+
+    @classmethod
+    def read(cls, account: AccountId, text: str) -> Self:
+        """Read the form of `text`."""
+        kind, _, detail = text.partition(":")
+        return cls(account, NoticeKind(kind), TournamentDetail.read(detail) if detail else None)
+
+
 class PlayerNotice(msgspec.Struct, frozen=True):
     """A notice to an account."""
 
     at: int
     """Time of the event, ms."""
     board: int
+    """The number of the tournament for a kind of `OF_TOURNAMENTS`."""
     seq: int
     kind: NoticeKind
-    detail: NoticeDetail | None = None
+    detail: AnyDetail | None = None
     """Empty for a kind that says all."""
     sender: AccountId = b""
     """The account that wrote a message; empty for a notice of a match."""
@@ -207,8 +287,6 @@ _KINDS: Final = {kind.value: kind for kind in NoticeKind}
 
 def _notice(member: bytes, score: Any) -> PlayerNotice:
     board, seq, what = member.decode().split(":", 2)
-    kind, _, detail = what.partition(":")
-    found = NoticeDetail.read(detail) if detail else None
-    return PlayerNotice(
-        int(score), int(board), int(seq), _KINDS.get(kind) or NoticeKind(kind), found
-    )
+    name, _, detail = what.partition(":")
+    kind = _KINDS.get(name) or NoticeKind(name)
+    return PlayerNotice(int(score), int(board), int(seq), kind, read_detail(kind, detail))

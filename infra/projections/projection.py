@@ -29,6 +29,7 @@ from infra.projections.buckets import (
     Spec,
     bucket_of,
 )
+from infra.projections.notices import TournamentNotice
 
 OF_DISPUTES: Final = (Claimed, Ruled, Appealed)
 """Events of a dispute, which may come after the end of a match."""
@@ -79,13 +80,15 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
     shard: int = 0
     """The shard of its log."""
     erased: frozenset[AccountId] = frozenset()
-    """Its players whose accounts are deleted: they get no lists and no notices."""
+    """Its players, and those of its notices, whose accounts are deleted: they get no lists and no notices."""
     revoked: MatchResult | None = None
     """For the event by which a ruling takes a result away: that result, with all events before this one."""
     leaver: AccountId = b""
     """For the event by which a substitute takes over a seat: the account that had it; else empty."""
     before: tuple[EventEnvelope, ...] = ()
     """For that event: all events before it, because the substitute's lists know nothing of the match."""
+    notices: tuple[TournamentNotice, ...] = ()
+    """Those of an event of a tournament; see `infra.projections.tournament_notices`."""
 
     @property
     def place(self) -> EventPosition:

@@ -607,6 +607,33 @@ def shown_name(app: App, viewer: AccountId | None, number: int) -> str:
     return app.tournament_texts.of([number])[number].name
 
 
+def visible_names(
+    app: App, viewer: AccountId, clubs_of: Mapping[int, str], said: Mapping[int, TournamentText]
+) -> dict[int, str]:
+    """Return the names of tournaments that have started to take entries, by number, of those an account may see.
+
+    `clubs_of` has for each the club whose members alone see it, or an empty text.
+    """
+    return {
+        number: said[number].name or f"#{number}"
+        for number, club in clubs_of.items()
+        if not club or _sees_club(app, viewer, club)
+    }
+
+
+def names_in_notices(app: App, viewer: AccountId, numbers: Sequence[int]) -> dict[int, str]:
+    """Return the names of tournaments as `visible_names` does, by themselves, because their list may come later."""
+    found = dict(zip(numbers, map(unpack, app.store.snapshots(numbers)), strict=True))
+    clubs_of = {
+        number: one.state.terms.club
+        for number, one in found.items()
+        if isinstance(one, TournamentSnapshot) and one.state.terms is not None
+    }
+    return (
+        visible_names(app, viewer, clubs_of, app.tournament_texts.of(numbers)) if clubs_of else {}
+    )
+
+
 def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
     """Return the plan of a tournament like an earlier one, but for its date; `unknown-tournament`."""
     view = view_of(app, viewer, number, 0)

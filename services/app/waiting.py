@@ -20,7 +20,7 @@ from infra.people.account_lists import FollowList
 from infra.people.account_notices import UnreadCounts, UnreadOverview
 from infra.people.messages import KEPT_SECONDS
 from infra.projections.match_lists import HomeBoards, MatchListRow
-from infra.projections.notices import NoticeKind, PlayerNotice
+from infra.projections.notices import OF_TOURNAMENTS, NoticeKind, PlayerNotice
 from infra.redis.reads import read_all
 from infra.store.snapshots import read_snapshots
 from services.app.context import App
@@ -172,6 +172,17 @@ def grouped(notices: Sequence[PlayerNotice], *, kinds: bool = True) -> list[News
         of = one.board or (one.sender, one.to_all)
         found.setdefault((of, kinds and one.kind), []).append(one)
     return [NewsGroup(each[0], len(each)) for each in found.values()]
+
+
+def boards_of(notices: Sequence[PlayerNotice]) -> list[int]:
+    """Return the matches that notices are about, each once."""
+    boards = (one.board for one in notices if one.board and one.kind not in OF_TOURNAMENTS)
+    return list(dict.fromkeys(boards))
+
+
+def tournaments_of(notices: Sequence[PlayerNotice]) -> list[int]:
+    """Return the numbers of the tournaments that notices are about, each once."""
+    return list(dict.fromkeys(one.board for one in notices if one.kind in OF_TOURNAMENTS))
 
 
 def is_new(notice: PlayerNotice, unread: UnreadCounts, now: int) -> bool:

@@ -99,10 +99,20 @@ def statement_lines(
     for event, name in zip(about, names, strict=True):
         assert isinstance(event.body, Claimed | Ruled | Appealed)
         text = texts.get(event.body.text, SAY("erased").in_language(language))
-        # indented after every kind of line end, so that no line looks like the server's own
-        shown = "\n".join(f"    {line}" for line in text.splitlines())
-        lines.append(f"{_author_line(event.body, name).in_language(language)}\n{shown}")
+        lines.append(_stated(_author_line(event.body, name), text, language))
     return "\n".join(lines)
+
+
+def reasons_text(name: str, texts: Sequence[str], language: Translation) -> str:
+    """Return the reasons for which a director took a player out, after the director's name."""
+    text = "\n".join(texts) or SAY("erased").in_language(language)
+    return _stated(SAY("reasons-of", name=name), text, language)
+
+
+def _stated(head: Sentence, text: str, language: Translation) -> str:
+    # indented after every kind of line end, so that no line looks like the server's own
+    shown = "\n".join(f"    {line}" for line in text.splitlines())
+    return f"{head.in_language(language)}\n{shown}"
 
 
 def _author_line(statement: Claimed | Ruled | Appealed, name: str) -> Sentence:

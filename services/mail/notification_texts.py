@@ -16,23 +16,25 @@ from domain.rules import Seat
 from domain.sentences import Sentence
 from infra.languages.wording import Wording, wording
 from infra.mail.addresses import ServerAddresses
-from infra.mail.composer import EmailText, MatchUpdate
+from infra.mail.composer import EmailText, MatchUpdate, TournamentUpdate
 from infra.mail.progress import DigestItem
 from infra.mail.queues import QueuedMessage, lines_since
 from infra.mail.verification_codes import format_code
 from infra.people.accounts.writing import mail_turn_of
 from infra.people.masthead import Masthead
 from infra.people.messages import MessageKind, PlayerMessage
-from infra.projections.notices import NoticeKind
+from infra.projections.notices import OF_TOURNAMENTS, NoticeKind, TournamentNotice
 from services.app.context import App
 from services.app.matches import preferred_display
 from services.app.names import shown_name
 from services.app.pictures import packed_drawing
+from services.app.tournaments import names_in_notices
 from services.language.handlers.boards import draw
 from services.mail.account_texts import (
     code_text,
     how_to_appeal,
     how_to_rule,
+    reasons_text,
     reset_text,
     statement_lines,
 )
@@ -43,6 +45,7 @@ from services.words.endings import board_svg
 from services.words.matches import describe_events, summary
 from services.words.named_match import NamedMatch
 from services.words.news import happened
+from services.words.tournament_news import tournament_news, what_follows
 
 _EARLIER: Final = 6
 """Earlier commands that a mail repeats, at most."""
@@ -167,16 +170,70 @@ class NotificationTexts:
         """Draw the board in the display that the player prefers."""
         return draw(scene, preferred_display(self._app, account, scene.rules))
 
+    # a tournament
+
+    def tournament_update(self, update: TournamentUpdate) -> EmailText | None:
+        """Write the mail about events of a tournament; None if the account may not see it."""
+        number, language = update.first.match, self._language(update.account)
+        title = names_in_notices(self._app, update.account, [number]).get(number)
+        if title is None:
+            return None
+        news = [tournament_news(one.kind, one.detail, title, language) for one in update.notices]
+        name = self._name(update.account, language)
+        parts = [
+            "\n".join(f"{one}." for one in news),
+            "\n".join(what_follows(update.notices, language)),
+            self._reasons(update, language),
+            self._where(number, name, language),
+            self._masthead.signed(_server_foot(name, SAY("to-get-less"), language)),
+        ]
+        return EmailText(news[0], "\n\n".join(filter(None, parts)), language.code)
+
+    def _reasons(self, update: TournamentUpdate, language: Wording) -> str:
+        """Return the reasons for which the account was taken out; empty for other news."""
+        if all(one.kind is not NoticeKind.TAKEN_OUT for one in update.notices):
+            return ""
+        said = self._app.statements.of_match(update.first.match)
+        texts = [one.text for one in said if one.command == update.first.command]
+        return reasons_text(self._name(update.first.actor, language), texts, language)
+
+    def _where(self, number: int, name: str, language: Wording) -> str:
+        """Return where a tournament can be seen: its page, or how to ask for it by mail."""
+        if site := self._app.settings.site:
+            return SAY("on-the-web", link=f"{site}/tournaments/{number}").in_language(language)
+        how = SAY("to-see-tournament").in_language(language)
+        return f"{how}\n  tournament {number} {name} password"
+
+    def _of_tournaments(
+        self, account: AccountId, items: Sequence[DigestItem], language: Wording
+    ) -> list[str]:
+        """Return the news of each tournament that the account may see."""
+        notices: dict[int, list[TournamentNotice]] = {}
+        for item in filter(_is_of_tournament, items):
+            one = TournamentNotice.read(account, item.what)
+            notices.setdefault(item.board, []).append(one)
+        titles = names_in_notices(self._app, account, [*notices]) if notices else {}
+        name, parts = self._name(account, language), []
+        for number, title in titles.items():
+            news = [
+                tournament_news(one.kind, one.detail, title, language) for one in notices[number]
+            ]
+            lines = [f"{one}." for one in dict.fromkeys(news)]
+            parts.append("\n".join([*lines, self._where(number, name, language)]))
+        return parts
+
     # a digest
 
     def digest(self, account: AccountId, items: Sequence[DigestItem]) -> EmailText:
         """Write the daily digest."""
         language = self._language(account)
+        every, items = items, [one for one in items if not _is_of_tournament(one)]
         boards = list(dict.fromkeys(item.board for item in items if item.board))
         parts = [self._of_match(account, board, items, language) for board in boards[:_BOARDS]]
         if len(boards) > _BOARDS:
             more = SAY("more-matches", count=len(boards) - _BOARDS)
             parts.append(more.in_language(language))
+        parts += self._of_tournaments(account, every, language)
         parts += self._of_messages(account, items, language)
         text = "\n\n\n".join(part for part in parts if part)
         foot = _server_foot(self._name(account, language), SAY("why-daily"), language)
@@ -266,6 +323,10 @@ class NotificationTexts:
     def _name(self, account: AccountId, language: Wording) -> str:
         (name,) = self._app.accounts.name_of([account])
         return shown_name(name, language)
+
+
+def _is_of_tournament(item: DigestItem) -> bool:
+    return item.what.partition(":")[0] in OF_TOURNAMENTS
 
 
 def _subject(scene: NamedMatch, seat: Seat, kinds: Sequence[NoticeKind] = ()) -> str:

@@ -62,6 +62,7 @@ SAY: Final = Sentences(
         "to-rematch": "To play again with the sides exchanged, reply with: rematch",
         "to-appeal": "To appeal against the ruling (once, within 14 days), reply with: appeal TEXT",
         "to-see-case": "To see the whole case, reply with:",
+        "to-see-tournament": "To see the tournament, reply with:",
         "to-rule": "To rule, reply with one of these, with your reasons:",
         # below the text
         "keep-secret": "{name}, keep the address you reply to secret: anyone who knows it can play for you",

@@ -7,10 +7,11 @@ from typing import Final
 from domain.records import AccountId
 from infra.languages.wording import wording
 from infra.mail.push import LIFE_MS, PushMessage
-from infra.projections.notices import NoticeKind, PlayerNotice
+from infra.projections.notices import OF_TOURNAMENTS, NoticeKind, PlayerNotice
 from services.app.context import App
 from services.app.names import names_of
-from services.app.waiting import NewsGroup
+from services.app.tournaments import names_in_notices
+from services.app.waiting import NewsGroup, tournaments_of
 from services.words.news import NewsItem, NewsReader, named_news, rows_of_notices
 
 _PASSING: Final = frozenset({
@@ -45,7 +46,12 @@ class PushTexts:
         words = wording(profile.language)
         seats = (seat for row in rows.values() for seat in row.seats)
         names = names_of(app, seats, words)
-        reader = NewsReader(account, words, app.unread.counts(account), app.store.now())
+        numbers = tournaments_of(notices)
+        tournaments = names_in_notices(app, account, numbers) if numbers else {}
+        if len(tournaments) < len(numbers):
+            return None  # the account may not see it any longer
+        unread = app.unread.counts(account)
+        reader = NewsReader(account, words, unread, app.store.now(), tournaments)
         items = named_news([NewsGroup(one, 1) for one in notices], rows, names, reader)
         shown = [
             (one, item)
@@ -58,6 +64,8 @@ class PushTexts:
         first, item = shown[0]
         # each message of a player stays, because they may be of different players
         topic = f"m{first.board}" if first.board else f"w{first.at}"
+        if first.kind in OF_TOURNAMENTS:
+            topic = f"t{first.board}"
         text = {
             "title": item.text[:_LONGEST],
             "body": ". ".join(map(_line, [more for _, more in shown[1:]]))[:_LONGEST] or item.note,

@@ -13,13 +13,20 @@ from domain.rules import rules_by_id
 from infra.languages.wording import Wording
 from infra.people.account_notices import UnreadCounts
 from infra.projections.match_lists import MatchListRow
-from infra.projections.notices import NoticeKind, PlayerNotice
+from infra.projections.notices import (
+    OF_TOURNAMENTS,
+    NoticeDetail,
+    NoticeKind,
+    PlayerNotice,
+    TournamentDetail,
+)
 from services.app.context import App
 from services.app.names import shown_name
 from services.app.queries import with_older
-from services.app.waiting import OF_A_TURN, NewsGroup, is_new
+from services.app.waiting import OF_A_TURN, NewsGroup, boards_of, is_new
 from services.words.agreements import answered, offered
 from services.words.endings import reason_label, verdict_for
+from services.words.tournament_news import tournament_news
 
 
 class NewsSubject(msgspec.Struct, frozen=True):
@@ -195,6 +202,8 @@ class NewsReader(msgspec.Struct, frozen=True):
     unread: UnreadCounts
     now: int
     """Milliseconds."""
+    tournaments: Mapping[int, str] = {}
+    """The names of those tournaments that the account may see."""
 
 
 class NewsItem(msgspec.Struct, frozen=True):
@@ -220,7 +229,7 @@ def senders_of(notices: Sequence[PlayerNotice]) -> list[AccountId]:
 
 def rows_of_notices(app: App, notices: Sequence[PlayerNotice], rows: Rows) -> Rows:
     """Return these rows, and those of the notices' matches that have left Redis."""
-    return with_older(app, sorted({one.board for one in notices if one.board}), rows)
+    return with_older(app, sorted(boards_of(notices)), rows)
 
 
 def named_news(
@@ -229,8 +238,30 @@ def named_news(
     names: Mapping[AccountId, str],
     reader: NewsReader,
 ) -> Iterator[NewsItem]:
-    """Yield notices of an account in words, by the matches and the names of their players."""
-    return (_item(one, rows.get(one.newest.board), names, reader) for one in groups)
+    """Yield notices of an account in words, by the matches and the names of their players.
+
+    Those of tournaments that the account may not see are left out.
+    """
+    for group in groups:
+        notice = group.newest
+        if notice.kind not in OF_TOURNAMENTS:
+            yield _item(group, rows.get(notice.board), names, reader)
+        elif notice.board in reader.tournaments:
+            yield _of_tournament(notice, reader)
+
+
+def _of_tournament(notice: PlayerNotice, reader: NewsReader) -> NewsItem:
+    detail = notice.detail if isinstance(notice.detail, TournamentDetail) else None
+    name = reader.tournaments[notice.board]
+    return NewsItem(
+        path=f"/tournaments/{notice.board}",
+        at=notice.at,
+        text=tournament_news(notice.kind, detail, name, reader.words),
+        note="",
+        tone="",
+        current=True,
+        new=is_new(notice, reader.unread, reader.now),
+    )
 
 
 def _item(
@@ -269,7 +300,7 @@ def _subject(
         gone = shown_name(None, reader.words)
         return NewsSubject(notice.kind, "", (gone,), sender, to_all=notice.to_all)
     account = reader.account
-    detail = notice.detail
+    detail = notice.detail if isinstance(notice.detail, NoticeDetail) else None
     seat = detail.seat if detail and detail.seat < len(row.seats) else None
     invited = row.invited if notice.kind is NoticeKind.CHALLENGED else ()
     others = [one for at, one in enumerate(row.seats) if at not in invited]

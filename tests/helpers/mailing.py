@@ -20,9 +20,11 @@ from infra.people.account_macs import make_mac_key
 from infra.people.accounts import Account, Accounts, MailAddress
 from infra.people.accounts.record import encode
 from infra.people.accounts.usernames import Usernames
+from infra.people.clubs import Clubs
 from infra.people.masthead import Mastheads
 from infra.people.messages import MessageStore
 from infra.people.statements import Statements
+from infra.people.tournament_texts import TournamentTexts
 from infra.redis import keys
 from infra.settings.settings import Settings
 from infra.settings.smtp_url import SmtpUrl
@@ -53,7 +55,10 @@ class Mailing:
             settings=Settings(data=folder),
             messages=MessageStore(client, lambda: self.bench.store.layout().shards),
             mastheads=Mastheads(client),
+            tournament_texts=TournamentTexts(client),
+            clubs=Clubs(client),
         )
+        self.app = app
         shards = self.bench.store.layout().shards
         self.statements = app.statements = Statements(client, lambda: shards)
         self.composing = NotificationTexts(app, self.addresses)

@@ -7,6 +7,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
+from infra.durability.durability import Mode
 from infra.mail.addresses import ServerAddresses
 from infra.mail.push import LIFE_MS, PushMessage, PushQueue, VapidKey
 from infra.mail.push_client import PushClient, PushStatus
@@ -14,17 +15,20 @@ from infra.people.account_macs import make_mac_key
 from infra.people.push_subscriptions import MOST_SUBSCRIPTIONS, PushSubscription
 from infra.people.tokens import Tokens
 from infra.redis import mail_keys as keys
+from infra.store.leases import LaneLeases
+from infra.store.redis_store import RedisStore
 from services.app.accounts import erase_account
 from services.app.passwords import FRESH_MS
 from services.app.preferences import vapid_key
 from services.jobs import mailer_wakeup, make_mailer
-from tests.helpers.api import PASSWORD, Api, Player, code_of
+from tests.helpers.api import PASSWORD, Api, Player, code_of, until
 from tests.helpers.games import whole_game
 from tests.helpers.mailing import work_out
 from tests.helpers.push_service import Browser, PushService, claims_of, decode
 from tests.helpers.web import door
 from workers.mail import push as push_worker
 from workers.mail.mailer import Mailer
+from workers.tournament_manager import TournamentManager
 
 SITE = "http://localhost:8080"
 MOVES = list(islice(whole_game("torere"), 2))
@@ -109,6 +113,35 @@ def test_other_news_and_chat_are_told(api, service, mailer):
     titles = [one["title"] for one in browser.messages()]
     assert "eve sent a message in Mū tōrere" in titles
     assert "You won Mū tōrere against eve" in titles
+
+
+def test_a_start_of_a_tournament_is_one_notification_and_none_of_its_matches(api, service, mailer):
+    host, *players = api.players(4)
+    browser = allow(players[0], service, "of-a-player")
+    made = host.post(
+        "/api/tournaments", {"name": "Cup", "game": "goliath", "section": 3, "players": 3}
+    )
+    number = made.json()["board"]
+    assert host.post(f"/api/tournaments/{number}/open").is_success
+    for player in players:
+        assert player.post(f"/api/tournaments/{number}/entry", {}).is_success
+    work_out(mailer)
+    assert browser.messages() == []
+    assert host.post(f"/api/tournaments/{number}/start").is_success
+    work_out(mailer)
+    with api.server.client() as client:
+        store = RedisStore(client, Mode.FSYNC)
+        manager = TournamentManager(store, LaneLeases(client, [].append), client)
+        api.caught_up()
+        manager.tick()
+        until(lambda: api.caught_up() or len(api.parts.tournaments.matches(number)) == 3)
+    work_out(mailer)
+    assert browser.messages() == [
+        {
+            "title": "Cup has started: you play 2 matches", "body": "", "path": f"/tournaments/{number}",
+            "tag": f"t{number}", "lang": "en",
+        }
+    ]  # fmt: skip
 
 
 def test_a_service_that_is_away_gets_it_later_and_a_browser_that_is_gone_is_forgotten(

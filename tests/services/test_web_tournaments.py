@@ -353,6 +353,46 @@ def test_a_tournament_of_a_club_is_seen_and_entered_by_those_whom_the_club_lets(
         assert "Knights only" not in guest.page("/tournaments")
 
 
+def test_who_moves_up_from_the_waiting_list_and_who_plays_reads_it_on_the_pages(
+    api: Api, come: Come
+) -> None:
+    host, (first, *others, late) = come(api.player()), api.players(4)
+    page = opened(host, name="Wool & Cup", start="now")
+    for player in (first, *others, late):
+        act(come(player), page, "enter")
+    act(come(first), page, "leave")
+    api.caught_up()
+    guest = come(late)
+    for path in ("/", "/notices"):
+        shown = guest.page(path)
+        assert "You have moved up from the waiting list of Wool &amp; Cup" in shown
+        assert f'href="{page}"' in shown
+    act(host, page, "start")
+    api.caught_up()
+    assert "Wool &amp; Cup has started: you play 2 matches" in come(others[0]).page("/")
+    assert "Wool &amp; Cup" not in host.page("/notices")
+    kinds = [one["kind"] for one in late.get("/api/notices").json()["notices"]]
+    assert kinds == ["tournament-started", "moved-up"]
+
+
+def test_who_has_left_a_private_club_reads_no_more_of_its_tournament(api: Api, come: Come) -> None:
+    owner, *members = api.players(4)
+    club = found_club(api.parts, owner.account, "Night riders")
+    change_club(api.parts, owner.account, club.path, ClubChanges(visible_to=ClubAudience.CLUB))
+    for member in members:
+        api.parts.clubs.put_member(club, member.account, ClubRole.MEMBER)
+    page = opened(come(owner), name="Riders only", club=club.path)
+    for member in members:
+        act(come(member), page, "enter")
+    api.caught_up()
+    guest = come(members[0])
+    assert "Riders only has started" in guest.page("/")
+    assert "Riders only has started" in guest.page("/notices")
+    api.parts.clubs.remove_member(club, members[0].account)
+    assert "Riders only has started" not in guest.page("/")
+    assert "Riders only" not in guest.page("/notices")
+
+
 def test_the_example_of_the_docs_is_what_the_rules_say() -> None:
     text = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text("utf-8")
     shown = csv.reader(text.partition("```csv\n")[2].partition("```")[0].splitlines())

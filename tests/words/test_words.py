@@ -14,7 +14,7 @@ from domain.match.offers import OFFER_KINDS
 from domain.match.state import MatchState, Reason
 from domain.rules import rules_by_id
 from infra.languages.wording import wording
-from infra.projections.notices import NoticeKind
+from infra.projections.notices import OF_TOURNAMENTS, NoticeKind, TournamentDetail
 from services.words.agreements import answered, described, limits, offer_button, offered, own_offer
 from services.words.cases import about, claim_made, next_turn, remedies_said, step_name
 from services.words.endings import (
@@ -27,6 +27,7 @@ from services.words.endings import (
 )
 from services.words.named_match import NamedMatch
 from services.words.news import NewsSubject, news_text
+from services.words.tournament_news import tournament_news
 
 HOUR = 3_600_000
 
@@ -146,13 +147,53 @@ def told(kind, words=ENGLISH, verdict="", *, current=True, **more):
     return news_text(subject, verdict, words, current=current)
 
 
-@pytest.mark.parametrize("kind", list(NoticeKind))
+@pytest.mark.parametrize("kind", [kind for kind in NoticeKind if kind not in OF_TOURNAMENTS])
 def test_each_kind_has_a_sentence_of_its_own_in_both_languages(kind):
     english, german = told(kind, offer="draw"), told(kind, GERMAN, offer="draw")
     assert english != german
     assert not english.endswith(".")
     assert "%(" not in english + german
     assert "bob" in english
+
+
+@pytest.mark.parametrize(
+    "detail",
+    [
+        None,
+        TournamentDetail(1),
+        TournamentDetail(14),
+        TournamentDetail(place=3, points=450),
+        TournamentDetail(place=3, shared=True, points=450),
+    ],
+)
+@pytest.mark.parametrize("kind", sorted(OF_TOURNAMENTS))
+def test_each_kind_of_a_tournament_has_a_sentence_in_both_languages(
+    kind: NoticeKind, detail: TournamentDetail | None
+) -> None:
+    english, german = (tournament_news(kind, detail, "Winter Cup", words) for words in BOTH)
+    assert english != german
+    for text in (english, german):
+        assert "Winter Cup" in text
+        assert "%(" not in text
+        assert not text.endswith(".")
+
+
+def test_a_notice_of_a_tournament_says_how_many_matches_and_which_place() -> None:
+    def said(kind: NoticeKind, detail: TournamentDetail) -> list[str]:
+        return [tournament_news(kind, detail, "Cup", words) for words in BOTH]
+
+    assert said(NoticeKind.PAIRED, TournamentDetail(1)) == [
+        "Cup goes on: you play 1 new match",
+        "Cup geht weiter: du spielst 1 neue Partie",
+    ]
+    assert said(NoticeKind.PAIRED, TournamentDetail()) == [
+        "Cup goes on: you have a bye",
+        "Cup geht weiter: du hast spielfrei",
+    ]
+    assert said(NoticeKind.PLACES, TournamentDetail(place=3, points=450)) == [
+        "Cup is over: you have place 3 (points: 4½)",
+        "Cup ist beendet: du hast Platz 3 (Punkte: 4½)",
+    ]
 
 
 OFFERS = {

@@ -11,7 +11,7 @@ from domain.match.history import leaf_hash
 from domain.records import AccountId
 from domain.rules import Seat
 from infra.mail.addresses import ServerAddresses
-from infra.mail.composer import Composer, EmailText, MatchUpdate
+from infra.mail.composer import Composer, EmailText, MatchUpdate, TournamentUpdate
 from infra.mail.email import Attachment, Email, Purpose, clean_subject, references
 from infra.mail.outbox import Outbox
 from infra.mail.progress import DigestItem, MailerProgress
@@ -56,6 +56,19 @@ class EmailBuilder:
         id_ = self._id("m{}.{}.s{}".format(*place), *place, news.account.hex(), event.hex())
         headers = self._match_headers(news.board, news.seat, news.account, id_)
         return self._notices(id_, news.account, to, text, headers, attachments)
+
+    def tournament(self, update: TournamentUpdate, event: bytes, to: Sequence[str]) -> list[Email]:
+        """Return the e-mails about events of a tournament, the first of which is `event`; none if it is hidden."""
+        text, first = self._composer.tournament_update(update), update.first
+        place = (first.match, first.seq)
+        id_ = self._id(
+            "t{}.{}".format(*place),
+            "tournament",
+            *place,
+            update.account.hex(),
+            leaf_hash(event).hex(),
+        )
+        return self._notices(id_, update.account, to, text) if text else []
 
     def chat(
         self,

@@ -10,7 +10,7 @@ from typing import Final
 
 from domain.records import CommandId
 from infra.mail.progress import LogCursor
-from infra.projections.projection import Fact
+from infra.projections.projection import NO_MATCH, Fact
 from infra.store.port import Store
 from workers.projections.log_reader import LogChunk, LogReader
 
@@ -33,7 +33,11 @@ class LogRound(ABC):
 
     @abstractmethod
     def notify(self, board: int, command: CommandId, fact: Fact) -> None:
-        """Send everybody concerned the news of a command; `fact` is its first event."""
+        """Send everybody concerned the news of a command in a match; `fact` is its first event."""
+
+    @abstractmethod
+    def notify_of_tournament(self, number: int, command: CommandId, fact: Fact) -> None:
+        """Send the notices of a command in a tournament; `fact` is the first that has any."""
 
     def round(self) -> int:
         """Do what the next leaves of the logs ask for; return the number of leaves."""
@@ -41,7 +45,11 @@ class LogRound(ABC):
         chunk = self._reader.read(start)
         self.begin_round(chunk)
         for (board, command), facts in _by_command(chunk):
-            self.notify(board, command, facts[0])
+            if facts[0].setup is not NO_MATCH:
+                self.notify(board, command, facts[0])
+                continue
+            if told := [fact for fact in facts if fact.notices]:
+                self.notify_of_tournament(board, command, told[0])
         after = self._counts_after(chunk)
         self._cursor.advance(start, after)
         return sum(after) - sum(start)
@@ -77,6 +85,6 @@ class LogRound(ABC):
 def _by_command(chunk: LogChunk) -> Iterable[tuple[tuple[int, CommandId], list[Fact]]]:
     """Return the facts, grouped by the command that they come from."""
     found: dict[tuple[int, CommandId], list[Fact]] = {}
-    for fact in chunk.facts:
+    for fact in chunk.all_facts:
         found.setdefault((fact.event.match, fact.event.command), []).append(fact)
     return found.items()

@@ -1,5 +1,7 @@
 """Reads the logs and mails players what happened: for each command one mail to each player concerned.
 
+Mails players and organisers what happens in tournaments.
+
 After a kill it goes on from the leaves that are recorded as mailed, and builds the same e-mails under
 the same ids, which the outbox takes once. So it needs no lease, and several mailers do no harm.
 
@@ -35,7 +37,7 @@ from domain.match.events import Appealed, Claimed
 from domain.match.history import decode_event, unpack_snapshot
 from domain.records import AccountId, CommandId
 from infra.mail.addresses import Recipient, recipient_of
-from infra.mail.composer import MatchUpdate
+from infra.mail.composer import MatchUpdate, TournamentUpdate
 from infra.mail.email import Email
 from infra.mail.progress import DigestItem
 from infra.mail.queues import MessageMailQueue, QueuedMessage, UnmailedChat, lines_since
@@ -47,6 +49,7 @@ from infra.people.password_resets import PasswordResets, ResetRequest
 from infra.projections.notice_fold import notices_by_player
 from infra.projections.notices import NoticeKind
 from infra.projections.projection import Fact, MatchSetup
+from infra.projections.tournament_notices import notices_by_account
 from workers.mail.build import BATCH, MailContext
 from workers.mail.log_round import LogRound
 from workers.projections.log_reader import LogChunk
@@ -100,7 +103,7 @@ _URGENT: Final = frozenset({NoticeKind.REMINDER})
 
 
 class MatchMailer(LogRound):
-    """Mails players what happened in their matches."""
+    """Mails players what happened in their matches and tournaments."""
 
     what = "mailed"
 
@@ -128,6 +131,31 @@ class MatchMailer(LogRound):
         with isolate_errors(f"match {board}"):
             for one in self._notifications(board, command, fact.setup):
                 self._deliver(one, fact.event.at)
+
+    def notify_of_tournament(self, number: int, command: CommandId, fact: Fact) -> None:
+        """Mail a command in a tournament to everybody concerned, once also if its events are read in parts."""
+        if fact.event.at < self._oldest:
+            return
+        with isolate_errors(f"tournament {number}"):
+            history = self._context.store.events(number)
+            events = [decode_event(data) for data in history]
+            first = next(event for event in events if event.command == command)
+            for account, notices in notices_by_account(events, command).items():
+                update = TournamentUpdate(account, first, tuple(notices))
+                with isolate_errors(f"tournament {number}"):
+                    self._deliver_of_tournament(update, history[first.seq - 1])
+
+    def _deliver_of_tournament(self, update: TournamentUpdate, event: bytes) -> None:
+        context, first, to = self._context, update.first, self._recipient(update.account)
+        if to is None:
+            return
+        if to.daily:
+            items = [
+                DigestItem(first.match, first.seq, one.text, first.at) for one in update.notices
+            ]
+            context.progress.add_digest_items(update.account, items, context.outbox.now())
+        else:
+            context.outbox.enqueue_all(context.builder.tournament(update, event, to.addresses))
 
     def _notifications(
         self, board: int, command: CommandId, cast: MatchSetup

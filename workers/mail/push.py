@@ -1,4 +1,4 @@
-"""Web push: queues notifications of what happened in matches, and gives them to push services.
+"""Web push: queues notifications of what happened in matches and tournaments, and gives them to push services.
 
 A notification may be sent twice after a kill, and the later one replaces the earlier; none is lost within its life.
 """
@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from domain.match.events import MatchPaired
 from domain.match.history import decode_event
 from domain.records import AccountId, CommandId
 from infra.mail.push import (
@@ -25,6 +26,7 @@ from infra.people.push_subscriptions import PushSubscription, PushSubscriptions
 from infra.process.metrics import count_sent_push
 from infra.projections.notice_fold import detail_of, notices_of_command
 from infra.projections.projection import Fact
+from infra.projections.tournament_notices import notices_by_account
 from infra.settings.push_services import origin_of
 from infra.store.port import Store
 from workers.mail.log_round import LogRound
@@ -62,6 +64,7 @@ class MatchPush(LogRound):
     def begin_round(self, chunk: LogChunk) -> None:
         """Find out who of the players in these matches allowed notifications."""
         players = dict.fromkeys(seat for fact in chunk.facts for seat in fact.setup.seats)
+        players |= dict.fromkeys(one.account for fact in chunk.all_facts for one in fact.notices)
         self._subscribed = self._subscriptions.those_with(players) if players else set()
         self._oldest = self._store.now() - LIFE_MS
 
@@ -69,6 +72,8 @@ class MatchPush(LogRound):
         """Queue the notices of a command."""
         if fact.event.at < self._oldest or self._subscribed.isdisjoint(fact.setup.seats):
             return
+        if isinstance(fact.event.body, MatchPaired):
+            return  # the tournament's own notification says how many matches begin
         with isolate_errors(f"match {board}"):
             events = [decode_event(data) for data in self._store.events(board)]
             own = [event for event in events if event.command == command]
@@ -80,6 +85,26 @@ class MatchPush(LogRound):
             self._queue.add(
                 QueuedPush(account, own[0].at, board, own[0].seq, tuple(notices))  # type: ignore[arg-type]
                 for account, notices in found.items()
+            )
+
+    def notify_of_tournament(self, number: int, command: CommandId, fact: Fact) -> None:
+        """Queue the notices of a command in a tournament."""
+        if fact.event.at < self._oldest or not self._subscribed:
+            return
+        with isolate_errors(f"tournament {number}"):
+            events = [decode_event(data) for data in self._store.events(number)]
+            first = next(event for event in events if event.command == command)
+            found = notices_by_account(events, command)
+            self._queue.add(
+                QueuedPush(
+                    account,
+                    first.at,
+                    number,
+                    first.seq,
+                    tuple((one.kind, one.detail.text if one.detail else "") for one in notices),
+                )
+                for account, notices in found.items()
+                if account in self._subscribed
             )
 
 

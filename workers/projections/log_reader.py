@@ -33,6 +33,11 @@ from infra.archive.directory_pages import DirectoryEntry
 from infra.archive.store import StoreWithArchive
 from infra.projections.notice_fold import setup_after, setup_of, setup_of_history
 from infra.projections.projection import NO_MATCH, Fact, MatchResult, MatchSetup
+from infra.projections.tournament_notices import (
+    NoticesBySeq,
+    has_notices,
+    notices_of_tournament,
+)
 from infra.store.channels import LogListener
 from infra.store.log_streams import MOST_NEXT, NextLeaves
 from infra.store.port import Store
@@ -108,6 +113,7 @@ _Value = TypeVar("_Value")
 _FirstEvents: TypeAlias = Mapping[int, bytes | Exception | None]
 _Ending: TypeAlias = PackedSnapshot | DirectoryEntry | Exception | None
 _Endings: TypeAlias = Mapping[int, _Ending]
+_NoticesByNumber: TypeAlias = Mapping[int, NoticesBySeq | Exception]
 
 
 class LogReader:
@@ -211,6 +217,7 @@ class LogReader:
         others = [board for board in ends if board not in entries]
         snapshots = self._one_each(others, self._store.snapshots)
         endings = {**snapshots, **entries}
+        notices = self._tournament_notices(events)
         leaves: list[LogLeaf] = []
         unreadable: dict[int, UnreadableLeaf] = {}
         for leaf in read:
@@ -220,7 +227,7 @@ class LogReader:
                 unreadable[leaf.shard] = leaf
                 continue
             try:
-                fact = self._fact(leaf, firsts, endings)
+                fact = self._fact(leaf, firsts, endings, notices)
             except _ERRORS as error:
                 unreadable[leaf.shard] = UnreadableLeaf(leaf.shard, leaf.index, error)
             else:
@@ -263,12 +270,35 @@ class LogReader:
         found = self._one_each(ends, self._store.entries)
         return {board: one for board, one in found.items() if isinstance(one, DirectoryEntry)}
 
-    def _fact(self, leaf: "_ReadLeaf", firsts: _FirstEvents, endings: _Endings) -> Fact | None:
+    def _tournament_notices(self, events: Iterable[EventEnvelope]) -> _NoticesByNumber:
+        """Return the notices of the tournaments among these events, each of which is read once."""
+        wanted: dict[int, set[int]] = {}
+        for event in filter(has_notices, events):
+            wanted.setdefault(event.match, set()).add(event.seq)
+        found: dict[int, NoticesBySeq | Exception] = {}
+        for number, some in wanted.items():
+            try:
+                history = self._history(number, max(some))
+                found[number] = notices_of_tournament(history, some)
+            except _ERRORS as error:
+                found[number] = error
+        return found
+
+    def _fact(
+        self,
+        leaf: "_ReadLeaf",
+        firsts: _FirstEvents,
+        endings: _Endings,
+        notices: _NoticesByNumber,
+    ) -> Fact | None:
         event = leaf.event
         if event is None:
             return None
         if isinstance(event.body, TournamentEventBody):
-            return Fact(event, NO_MATCH, None, leaf.shard)
+            told = notices.get(event.match, {})
+            if isinstance(told, Exception):
+                raise told
+            return Fact(event, NO_MATCH, None, leaf.shard, notices=told.get(event.seq, ()))
         setup = self._setup(event, firsts)
         if isinstance(event.body, SeatTakenOver):
             before = self._history(event, event.seq - 1)
@@ -281,12 +311,12 @@ class LogReader:
         result = _without_history(leaf.data, event.body, setup, endings[event.match])
         if result is None:
             # what may follow the end does not count
-            result = _from_history(event.body, self._history(event, event.seq), setup)
+            result = _from_history(event.body, self._history(event.match, event.seq), setup)
         return Fact(event, setup, result, leaf.shard)
 
     def _changed(self, event: EventEnvelope, setup: MatchSetup, shard: int) -> Fact:
         """Return the fact of an event by which a ruling changes whether and how a match is over."""
-        history = self._history(event, event.seq - 1)
+        history = self._history(event.match, event.seq - 1)
         before = fold((one.body, one.at) for one in history).result
         result = None
         if isinstance(event.body, ResultChanged):
@@ -295,9 +325,9 @@ class LogReader:
         revoked = _from_history(before, history, setup) if before else None
         return Fact(event, setup, result, shard, revoked=revoked)
 
-    def _history(self, event: EventEnvelope, count: int) -> tuple[EventEnvelope, ...]:
-        """Return the first events of a match."""
-        return tuple(map(decode_event, self._store.events(event.match)[:count]))
+    def _history(self, board: int, count: int) -> tuple[EventEnvelope, ...]:
+        """Return the first events of a match or a tournament."""
+        return tuple(map(decode_event, self._store.events(board)[:count]))
 
     def _setup(self, event: EventEnvelope, firsts: _FirstEvents) -> MatchSetup:
         board = event.match

@@ -99,10 +99,10 @@ class Player(msgspec.Struct, frozen=True):
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """An event in one of your matches, or a message to you."""
+    """An event in one of your matches or tournaments, or a message to you."""
 
     board: int
-    """The number of the match; 0 for `message`."""
+    """The number of the match, or of the tournament for a notice of one; 0 for `message`."""
     seq: int
     """Number of the event; 0 for `chat` and `message`, which are no events."""
     at: int

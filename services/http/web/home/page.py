@@ -30,15 +30,17 @@ from services.app.context import App
 from services.app.games import game_keys, read_game
 from services.app.matches import load_state
 from services.app.names import names_by_seat, names_of, shown_names
-from services.app.tournaments import ListedTournament
+from services.app.tournaments import ListedTournament, names_in_notices, visible_names
 from services.app.waiting import (
     NewsGroup,
     OwnMatches,
     WaitingMatches,
+    boards_of,
     grouped,
     in_order,
     new_count,
     next_match,
+    tournaments_of,
 )
 from services.http.context import ApiContext
 from services.http.streams.page_marks import HomeTopic, home_mark, page_marks
@@ -98,6 +100,8 @@ class HomeView(msgspec.Struct, frozen=True):
     """Of all players of these matches and challenges."""
     tournaments: list[ListedTournament]
     """The account's newest that are being played."""
+    tournaments_told: Mapping[int, str]
+    """The names of those that notices are about, and that the account may see."""
 
     @property
     def challenges(self) -> list[Challenge]:
@@ -136,15 +140,16 @@ def read_home(context: ApiContext, account: AccountId, visitor: Visitor) -> Home
     groups = grouped(every, kinds=False)[:_MAX_READ]
     notices = [one.newest for one in groups]
     shown = own.others[:MAX_OTHERS]
-    going = {0, *boards.waiting, *boards.others}  # 0 is the board of a message
-    wanted = [*boards.waiting, *shown, *(one.board for one in notices)]
+    going = {*boards.waiting, *boards.others}
+    noted, told = boards_of(notices), tournaments_of(notices)
+    wanted = [*boards.waiting, *shown, *noted]
     rows, over, listed, rows_of_tournaments, said = read_all(
         app.data,
         app.lists.read_rows(boards.bucket, wanted),
-        app.history.read_rows({one.board for one in notices} - going),
+        app.history.read_rows({*noted} - going),
         app.challenges.read_listed(ids, now),
-        app.tournaments.read_rows(numbers),
-        app.tournament_texts.read(numbers),
+        app.tournaments.read_rows([*dict.fromkeys([*numbers, *told])]),
+        app.tournament_texts.read([*dict.fromkeys([*numbers, *told])]),
     )
     open_ = app.challenges.overview_of(listed)
     # a match that ended between the two reads may have no row
@@ -174,8 +179,14 @@ def read_home(context: ApiContext, account: AccountId, visitor: Visitor) -> Home
         tournaments=[
             ListedTournament(row, said[row.number].name)
             for row in rows_of_tournaments
-            if LISTS_OF_PHASES.get(row.phase) == "running"
+            if row.number in numbers and LISTS_OF_PHASES.get(row.phase) == "running"
         ],
+        tournaments_told=visible_names(
+            app,
+            account,
+            {row.number: row.club for row in rows_of_tournaments if row.number in told},
+            said,
+        ),
     )
 
 
@@ -216,7 +227,7 @@ def show_home(asked: Asked) -> Response[str]:
     others = with_own(named_rows(home.others, home.names, account), mine, unread.boards)
     talked = [home.rows[board] for board in unread.boards if board in home.rows]
     matches = {one.board: one for one in named_rows(talked, home.names, account)}
-    reader = NewsReader(account, visitor.wording, unread, visitor.now)
+    reader = NewsReader(account, visitor.wording, unread, visitor.now, home.tournaments_told)
     news = named_news(home.news, home.rows, home.names, reader)
     return render(
         "home.html",
@@ -354,9 +365,11 @@ def news_items(
     """Return each group of notices in words."""
     account, notices = visitor.require_account(), [one.newest for one in groups]
     app = context.app
-    found = app.lists.rows([one.board for one in notices])
+    found = app.lists.rows(boards_of(notices))
     rows = rows_of_notices(app, notices, {row.board: row for row in found if row})
     seats = (seat for row in rows.values() for seat in row.seats)
     names = names_of(app, [*seats, *senders_of(notices)], visitor.wording)
-    reader = NewsReader(account, visitor.wording, app.unread.counts(account), visitor.now)
+    numbers = tournaments_of(notices)
+    told = names_in_notices(app, account, numbers) if numbers else {}
+    reader = NewsReader(account, visitor.wording, app.unread.counts(account), visitor.now, told)
     return list(named_news(groups, rows, names, reader))

@@ -1,0 +1,220 @@
+"""Who gets a notice of an event of a tournament: the fold without a store."""
+
+from typing import Any
+
+import pytest
+
+from domain.match.history import EventEnvelope, decode_event
+from domain.match.state import ROBOT_ACCOUNTS
+from domain.records import SCHEMA, SERVER_ACCOUNT, AccountId
+from domain.tournament.commands import (
+    CancelTournament,
+    ConfirmPlaces,
+    DraftTournament,
+    EnterTournament,
+    LeaveTournament,
+    OpenEntry,
+    StartTournament,
+    WithdrawPlayer,
+)
+from domain.tournament.events import SectionPaired
+from domain.tournament.state import Pairing
+from infra.projections.notices import (
+    OF_TOURNAMENTS,
+    NoticeKind,
+    PlayerNotice,
+    TournamentDetail,
+    TournamentNotice,
+    read_detail,
+)
+from infra.projections.tournament_notices import (
+    has_notices,
+    notices_by_account,
+    notices_of_tournament,
+)
+from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament, terms_of_three
+
+FIRST, SECOND, THIRD, FOURTH = PLAYERS[:4]
+ROBOT = next(iter(ROBOT_ACCOUNTS.values()))
+
+
+def events_of(tournament: Tournament) -> list[EventEnvelope]:
+    return [decode_event(data) for data in tournament.events]
+
+
+def all_notices(events: list[EventEnvelope]) -> list[TournamentNotice]:
+    """All notices of a history, in the order of its events."""
+    wanted = [event.seq for event in events if has_notices(event)]
+    return [one for group in notices_of_tournament(events, wanted).values() for one in group]
+
+
+def last(tournament: Tournament) -> dict[AccountId, list[tuple[str, TournamentDetail | None]]]:
+    """The notices of the last command by account."""
+    events = events_of(tournament)
+    found = notices_by_account(events, events[-1].command)
+    return {to: [(one.kind, one.detail) for one in some] for to, some in found.items()}
+
+
+def opened(count: int, **changes: Any) -> Tournament:
+    tournament = Tournament()
+    tournament.draft(when_full=False, **changes)
+    tournament.enter(count)
+    return tournament
+
+
+def started(**changes: Any) -> Tournament:
+    tournament = opened(3, **changes)
+    tournament.do(ORGANISER, StartTournament())
+    return tournament
+
+
+def test_making_opening_and_entering_concern_nobody_else() -> None:
+    assert all_notices(events_of(opened(4))) == []
+
+
+@pytest.mark.parametrize(
+    ("who", "moves_up"), [(FIRST, FOURTH), (THIRD, FOURTH), (FOURTH, None), (PLAYERS[4], None)]
+)
+def test_the_first_who_waits_moves_up_if_one_leaves_who_has_a_place(
+    who: AccountId, moves_up: AccountId | None
+) -> None:
+    tournament = opened(5)
+    tournament.do(who, LeaveTournament())
+    wanted = {moves_up: [(NoticeKind.MOVED_UP, None)]} if moves_up else {}
+    assert last(tournament) == wanted
+
+
+def test_an_entry_that_the_organiser_takes_back_is_news_to_its_player_too() -> None:
+    tournament = opened(4)
+    tournament.do(ORGANISER, LeaveTournament(account=SECOND))
+    assert last(tournament) == {
+        SECOND: [(NoticeKind.ENTRY_TAKEN_BACK, None)],
+        FOURTH: [(NoticeKind.MOVED_UP, None)],
+    }
+
+
+def test_nobody_moves_up_where_there_is_no_limit() -> None:
+    tournament = opened(5, capacity=0)
+    tournament.do(FIRST, LeaveTournament())
+    assert last(tournament) == {}
+
+
+@pytest.mark.parametrize("cycles", [1, 2])
+def test_a_start_is_one_notice_to_each_player_with_the_number_of_matches(cycles: int) -> None:
+    assert last(started(cycles=cycles)) == {
+        player: [(NoticeKind.TOURNAMENT_STARTED, TournamentDetail(2 * cycles))]
+        for player in (FIRST, SECOND, THIRD)
+    }
+
+
+def test_a_start_by_itself_is_news_to_the_organiser_and_not_to_who_made_it_full() -> None:
+    tournament = Tournament()
+    tournament.draft()
+    tournament.enter(3)
+    assert last(tournament) == {
+        ORGANISER: [(NoticeKind.TOURNAMENT_STARTED, None)],
+        FIRST: [(NoticeKind.TOURNAMENT_STARTED, TournamentDetail(2))],
+        SECOND: [(NoticeKind.TOURNAMENT_STARTED, TournamentDetail(2))],
+    }
+
+
+def test_an_organiser_who_plays_gets_the_notice_of_a_player_alone() -> None:
+    tournament = Tournament((FIRST, DraftTournament(terms=terms_of_three())), (FIRST, OpenEntry()))
+    tournament.enter(3)
+    assert last(tournament)[FIRST] == [(NoticeKind.TOURNAMENT_STARTED, TournamentDetail(2))]
+
+
+def test_robots_get_none() -> None:
+    tournament = opened(2, robots=True)
+    tournament.do(ORGANISER, EnterTournament(rating=1200, account=ROBOT), StartTournament())
+    assert sorted(last(tournament)) == [FIRST, SECOND]
+
+
+def paired_later(
+    tournament: Tournament, *sections: tuple[tuple[int, ...], tuple[Pairing, ...]]
+) -> list[EventEnvelope]:
+    """The events of a tournament, with sections that a later command of the server paired."""
+    events = events_of(tournament)
+    for players, pairings in sections:
+        body = SectionPaired(players=players, pairings=pairings)
+        one = EventEnvelope(
+            SCHEMA, tournament.number, len(events) + 1, 9, b"later", SERVER_ACCOUNT, bytes(32), body
+        )
+        events.append(one)
+    return events
+
+
+def test_a_further_round_is_one_notice_to_each_with_the_matches_of_all_its_sections() -> None:
+    events = paired_later(
+        started(), ((0, 1, 2), (Pairing(2, 0, 1),)), ((0, 2), (Pairing(2, 2, 0), Pairing(2, 0, 2)))
+    )
+    found = notices_by_account(events, b"later")
+    assert {to: [(one.kind, one.detail) for one in some] for to, some in found.items()} == {
+        # by rating, the third was entered with the highest
+        THIRD: [(NoticeKind.PAIRED, TournamentDetail(3))],
+        SECOND: [(NoticeKind.PAIRED, TournamentDetail(1))],
+        FIRST: [(NoticeKind.PAIRED, TournamentDetail(2))],
+    }
+    assert len(all_notices(events)) == 3 + 5
+
+
+def test_a_bye_is_news_and_nothing_to_those_who_have_left() -> None:
+    tournament = started()
+    tournament.do(ORGANISER, WithdrawPlayer(account=THIRD, kind="silent", text=bytes(32)))
+    found = notices_by_account(paired_later(tournament, ((0, 1, 2), ())), b"later")
+    assert {to: [one.detail for one in some] for to, some in found.items()} == {
+        SECOND: [TournamentDetail(0)],
+        FIRST: [TournamentDetail(0)],
+    }
+
+
+def test_who_is_taken_out_and_the_organiser_hear_of_it_once_all_is_over() -> None:
+    tournament = started()
+    tournament.do(ORGANISER, WithdrawPlayer(account=SECOND, kind="accepted", text=bytes(32)))
+    assert last(tournament) == {SECOND: [(NoticeKind.TAKEN_OUT, None)]}
+    open_ = [
+        number
+        for number, _ in tournament.state.pairings
+        if number not in tournament.state.unfinished
+    ]
+    tournament.report("1-0", first=open_[0])
+    assert last(tournament) == {ORGANISER: [(NoticeKind.MATCHES_OVER, None)]}
+
+
+def test_final_places_are_news_with_points_and_say_which_are_shared() -> None:
+    tournament = started()
+    tournament.report("1/2", "1/2", "1/2")
+    tournament.do(ORGANISER, ConfirmPlaces())
+    detail = TournamentDetail(place=1, shared=True, points=100)
+    assert last(tournament) == {
+        player: [(NoticeKind.PLACES, detail)] for player in (FIRST, SECOND, THIRD)
+    }
+
+
+@pytest.mark.parametrize(
+    ("by", "kind", "others"),
+    [
+        (ORGANISER, NoticeKind.TOURNAMENT_CANCELLED, ()),
+        (SERVER_ACCOUNT, NoticeKind.TOO_FEW_PLAYERS, (ORGANISER,)),
+    ],
+)
+def test_a_cancelled_tournament_is_news_to_all_entrants(
+    by: AccountId, kind: NoticeKind, others: tuple[AccountId, ...]
+) -> None:
+    tournament = opened(4)
+    tournament.do(by, CancelTournament())
+    assert last(tournament) == {one: [(kind, None)] for one in (*PLAYERS[:4], *others)}
+
+
+@pytest.mark.parametrize(
+    "detail", [None, TournamentDetail(14), TournamentDetail(place=3, shared=True, points=450)]
+)
+@pytest.mark.parametrize("kind", sorted(OF_TOURNAMENTS))
+def test_a_notice_is_stored_and_read_with_its_detail(
+    kind: NoticeKind, detail: TournamentDetail | None
+) -> None:
+    notice = TournamentNotice(FIRST, kind, detail)
+    assert TournamentNotice.read(FIRST, notice.text) == notice
+    member = PlayerNotice(5, 7, 3, kind, detail).member
+    *_, name, text = f"{member}:".split(":")[:4] if detail else [*member.split(":"), ""]
+    assert (NoticeKind(name), read_detail(kind, text)) == (kind, detail)
