@@ -41,7 +41,7 @@ class PairingBatch(msgspec.Struct, frozen=True, array_like=True):
     at: int
     """When it was checked, ms since 1970."""
     digest: bytes
-    """SHA-256 of what was asked for."""
+    """SHA-256 of the request."""
     source: str
     """The club or the tournament whose players it pairs, such as `club rook-and-pawn` or `tournament 12`."""
     pairings: tuple[BatchedPairing, ...]

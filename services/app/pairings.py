@@ -137,7 +137,7 @@ def _charge(app: App, account: AccountId, matches: int) -> None:
 def _stored(
     app: App, actor: Actor, plan: PairingPlan, digest: bytes, starts: Sequence[StartMatch | Refusal]
 ) -> PairingBatch:
-    """Give the matches of a checked plan their numbers, and store them."""
+    """Number the matches of a checked plan, and store them."""
     boards = app.store.allocate_all([actor.command_id(_part(n)) for n in range(len(starts))])
     pairings = tuple(
         BatchedPairing(board, _label(one.label), start)

@@ -97,7 +97,7 @@ REFUSED: Final[Mapping[str, str]] = {
     "no-club-request": "{name} isn't asking to join",
     "no-club-member": "{name} is no member of {club}",
     "club-pairs-nobody": "{club} doesn't let its organisers pair members; its owners can change that",
-    "told-pairs": "organisers of {club} may pair you with other members now, in matches that begin at once; leave the club if you don't want that",
+    "told-pairs": "organisers of {club} may pair its members with each other now, in matches that begin at once; leave the club if you don't want that",
     "batch-of": "a batch pairs the members of a club or the entrants of a tournament; name one of them",
     "batch-key": "this key is of another batch; give each batch its own",
     "batch-terms": "the matches have the game, options and time control of tournament {number}; leave them out",

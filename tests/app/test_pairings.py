@@ -1,5 +1,6 @@
 """Pairing from outside: who may pair whom, all or none, and each match once whatever breaks."""
 
+import json
 from collections.abc import Iterator
 from itertools import count
 
@@ -19,6 +20,7 @@ from services.app.context import Actor
 from services.app.follows import add_block
 from services.app.matches import load_state
 from services.app.messages import inbox
+from services.app.own_data import own_files
 from services.app.pairings import PairedBatch, PairingPlan, WantedPairing, batch_of, pair
 from services.app.play import submit
 from services.app.tournaments import TournamentPlan
@@ -68,7 +70,7 @@ class World:
         paired = self.pair(plan)
         assert paired.batch is None
         assert len(self.api.parts.pairing_batches.of(self.organiser.account)) == before
-        return [one and one.code for one in paired.refused]
+        return [one.code if one else None for one in paired.refused]
 
     def refused(self, plan: PairingPlan, key: str = "", by: Player | None = None) -> Code:
         with pytest.raises(Refusal) as reason:
@@ -298,6 +300,15 @@ def test_the_oldest_batches_are_dropped_and_still_start_nothing_twice(
     assert len(world.api.parts.store.events(first.pairings[0].board)) == 1
 
 
+def test_batches_are_in_the_data_of_their_organiser(world: World) -> None:
+    batch = world.pair(world.plan(), "own").batch
+    assert batch is not None
+    files = {one.name: one.content for one in own_files(world.api.parts, world.organiser.account)}
+    found = json.loads(files["pairings.json"])["own"]
+    assert found["of"] == f"club {world.club.path}"
+    assert found["matches"] == [{"board": batch.pairings[0].board, "label": "board 1"}]
+
+
 def test_batches_are_erased_with_their_organiser(world: World) -> None:
     world.pair(world.plan(), "gone")
     parts, account = world.api.parts, world.organiser.account
@@ -309,7 +320,7 @@ def test_batches_are_erased_with_their_organiser(world: World) -> None:
 def test_members_are_told_once_when_organisers_may_pair_them_from_now_on(world: World) -> None:
     member = world.members[0]
     texts = [one.text for one in inbox(world.api.parts, member.account)]
-    wanted = f"Organisers of {world.club.name} may pair you with other members now, in matches that begin at once; leave the club if you don't want that."
+    wanted = f"Organisers of {world.club.name} may pair its members with each other now, in matches that begin at once; leave the club if you don't want that."
     assert texts.count(wanted) == 1
     change_club(
         world.api.parts, world.organiser.account, world.club.path, ClubChanges(pairs_members=True)

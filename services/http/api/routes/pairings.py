@@ -178,8 +178,8 @@ def _answered(
                 one.players,
                 one.label,
                 board,
-                reason and str(reason.code),
-                reason and reason.in_language(language),
+                str(reason.code) if reason else None,
+                reason.in_language(language) if reason else None,
             )
             for one, board, reason in zip(plan.pairings, boards, refused, strict=True)
         ),
@@ -202,6 +202,7 @@ def show_pairings(key: BatchKey, own: Own) -> ListedBatch:
 
 def _listed(one: MatchOfBatch, players: tuple[str | None, ...]) -> ListedPairing:
     state = one.state
-    result = state.result and BatchResult(state.result.winners, state.result.reason)
+    ended = state.result
+    result = BatchResult(ended.winners, ended.reason) if ended else None
     phase = phase_of(state) if state.started else "waiting"
     return ListedPairing(one.board, one.label, players, phase, result, state.seq)
