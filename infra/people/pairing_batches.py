@@ -57,15 +57,19 @@ class PairingBatches:
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
 
-    def put(self, account: AccountId, key: str, batch: PairingBatch) -> None:
-        """Store a batch, in place of the oldest where there are too many; `unknown-user` for a deleted account."""
-        name = keys.paired(account)
+    def add(self, account: AccountId, key: str, batch: PairingBatch) -> PairingBatch:
+        """Store a batch, in place of the oldest where there are too many, and return the one that is stored.
+
+        That is another if a request with the same key came first. `unknown-user` for a deleted account.
+        """
+        name, data = keys.paired(account), _ENCODE(batch)
         while not index_under_account(
-            self._client, account, name, key, _ENCODE(batch), MOST_BATCHES
+            self._client, account, name, key, data, MOST_BATCHES, stays=True
         ):
             found = self.of(account)
             self._client.hdel(name, min(found, key=lambda one: found[one].at))
         self._client.expire(name, KEPT_SECONDS)
+        return self.get(account, key) or batch
 
     def get(self, account: AccountId, key: str) -> PairingBatch | None:
         """Return the batch of a key; None if there is none."""

@@ -185,6 +185,13 @@ def join_by_link(app: App, account: AccountId, text: str) -> Club:
     return club
 
 
+def club_of_link(app: App, text: str) -> Club | None:
+    """Return the open club that a link leads into; None for any other link."""
+    link = app.admissions.usable_link(text) if text else None
+    club = app.clubs.get(link.club) if link and link.club else None
+    return club if club and not club.closed else None
+
+
 def leave(app: App, account: AccountId, path: str) -> None:
     """Leave a club, or take a request back; `last-owner` for the only owner of a club that has other members.
 

@@ -10,6 +10,7 @@ from domain.errors import Code, Refusal
 from domain.match.state import MatchState, robot_level
 from domain.records import AccountId
 from domain.sentences import Sentence
+from infra.people.accounts import Profile
 from infra.people.moderation import SanctionKind
 from infra.projections.match_lists import MatchFilter as Listed
 from services.app.context import App
@@ -31,9 +32,7 @@ def check_challenge(app: App, challenger: AccountId, others: Sequence[AccountId]
     """Refuse a challenge by name that one of the others does not want."""
     _check_blocks(app, challenger, others, SAY("no-challenges"))
     for other in others:
-        profile = app.accounts.record_of(other)
-        if profile and profile.suspended:
-            raise _refused(app, other, SAY("is-suspended"))
+        profile = _active(app, other)
         wanted = profile.challenges if profile else ANYONE
         if wanted == NONE:
             raise _refused(app, other, SAY("none-by-name"))
@@ -47,12 +46,18 @@ def check_challenge(app: App, challenger: AccountId, others: Sequence[AccountId]
 
 def check_pairing(app: App, account: AccountId) -> None:
     """Refuse a player who can't be paired by an organiser at the moment: `not-wanted`, `sanctioned`."""
-    profile = app.accounts.record_of(account)
-    if profile and profile.suspended:
-        raise _refused(app, account, SAY("is-suspended"))
+    _active(app, account)
     if sanction_held(app, account, SanctionKind.NO_MATCHES):
         said = SAY("not-wanted", player=name_of(app, account), why=SAY("kept-from-matches"))
         raise Refusal(Code.SANCTIONED, said)
+
+
+def _active(app: App, account: AccountId) -> Profile | None:
+    """Return the profile of a player who is not suspended."""
+    profile = app.accounts.record_of(account)
+    if profile and profile.suspended:
+        raise _refused(app, account, SAY("is-suspended"))
+    return profile
 
 
 def check_pair(app: App, seats: Sequence[AccountId]) -> None:

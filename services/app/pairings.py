@@ -94,11 +94,13 @@ class _Consent(NamedTuple):
 
 
 @course
-def pair(app: App, actor: Actor, plan: PairingPlan) -> Steps[PairedBatch]:
-    """Start the matches of a batch, all or none.
+def pair(
+    app: App, actor: Actor, plan: PairingPlan, count: Callable[[int], None] = lambda _: None
+) -> Steps[PairedBatch]:
+    """Start the matches of a batch, all or none; `count` counts so many commands, and refuses too many.
 
     `not-an-organiser`, `unknown-club`, `club-closed`, `not-wanted` for a club that does not say so, `unknown-tournament`,
-    `too-late`, `sanctioned`, `bad-request` and `too-fast` refuse it as a whole, `id-reused` another plan under its key.
+    `too-late`, `sanctioned` and `bad-request` refuse it as a whole, `id-reused` another plan under its key.
     """
     app.ready()
     digest = sha256(msgspec.msgpack.encode(plan)).digest()
@@ -108,9 +110,9 @@ def pair(app: App, actor: Actor, plan: PairingPlan) -> Steps[PairedBatch]:
         refused = tuple(one if isinstance(one, Refusal) else None for one in starts)
         if any(refused):
             return PairedBatch(None, refused)
-        _charge(app, actor.account, len(starts))
+        count(len(starts))
         batch = _stored(app, actor, plan, digest, starts)
-    elif batch.digest != digest:
+    if batch.digest != digest:
         raise Refusal(Code.ID_REUSED, SAY("batch-key"))
     states = _states(app, [one.board for one in batch.pairings])
     sents = [
@@ -128,16 +130,10 @@ def _part(number: int) -> str:
     return f"pairing {number}"
 
 
-def _charge(app: App, account: AccountId, matches: int) -> None:
-    """Count a batch as so many commands; `too-fast`. Its request has counted as one of them."""
-    app.pace.give_back(account)
-    app.pace.check(account, matches)
-
-
 def _stored(
     app: App, actor: Actor, plan: PairingPlan, digest: bytes, starts: Sequence[StartMatch | Refusal]
 ) -> PairingBatch:
-    """Number the matches of a checked plan, and store them."""
+    """Store the matches of a checked plan with their numbers; return the batch that has the key."""
     boards = app.store.allocate_all([actor.command_id(_part(n)) for n in range(len(starts))])
     pairings = tuple(
         BatchedPairing(board, _label(one.label), start)
@@ -147,8 +143,7 @@ def _stored(
     source = f"club {plan.club}" if plan.club else f"tournament {plan.tournament}"
     batch = PairingBatch(app.store.now(), digest, source, pairings)
     # crash window: numbers without matches; the same request again finds them
-    app.pairing_batches.put(actor.account, actor.key, batch)
-    return batch
+    return app.pairing_batches.add(actor.account, actor.key, batch)
 
 
 def _label(text: str) -> str:

@@ -236,6 +236,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "pairings.batch_of": PAIRED_BY_PROGRAMS,
     "clubs.join": Row(),
     "clubs.join_by_link": Row(),
+    "clubs.club_of_link": Row((WEB,), "a page asks before it joins"),
     "clubs.leave": Row(),
     "clubs.answer_request": CLUBS_ON_PAGES,
     "clubs.remove_from_club": CLUBS_ON_PAGES,

@@ -28,7 +28,7 @@ from services.http.api.bodies import Key, RequestBody, Wait
 from services.http.api.declared import ApiRoutes, refuses
 from services.http.api.routes.accounts import Userid
 from services.http.api.routes.start import Words
-from services.http.requests import wanted_language
+from services.http.requests import note_budget, wanted_language
 
 api = ApiRoutes("tournaments")
 
@@ -145,7 +145,13 @@ async def pair_players(
     """
     actor = own.actor(key or uuid4().hex)
     plan = _plan(data)
-    paired = await own.context.play.submit(pairings.pair(own.app, actor, plan), wait)
+
+    def count(matches: int) -> None:
+        pace = own.app.pace
+        pace.give_back(own.account)  # the request has counted as the first of them
+        note_budget(request.scope, "commands", pace.check(own.account, matches))
+
+    paired = await own.context.play.submit(pairings.pair(own.app, actor, plan, count), wait)
     language = wording(wanted_language(request.headers.get("accept-language", "")))
     return _answered(actor.key, plan, paired, language)
 

@@ -81,9 +81,8 @@ def found_club(own: Own) -> Response[str]:
 def show_link(own_page: OwnPage, link: SignupLinkText = "") -> Response[str]:
     """Ask somebody with a link whether to join its club; somebody without an account signs up first."""
     app, visitor = own_page.app, own_page.visitor
-    found = app.admissions.usable_link(link)
-    club = app.clubs.get(found.club) if found and found.club else None
-    if club is None or club.closed:
+    club = clubs.club_of_link(app, link)
+    if club is None:
         return render("join_club.html", visitor, status=404, club=None, link="")
     rule = pairing_rule(visitor.wording)
     return render("join_club.html", visitor, club=club, link=link, pairing_rule=rule)
