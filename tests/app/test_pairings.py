@@ -104,6 +104,15 @@ def test_matches_of_a_batch_begin_at_once_with_its_terms_between_members(world: 
     assert (state.clock.terms.rated, state.pairing) == (False, None)
 
 
+def test_three_are_paired_in_a_game_for_three_and_chance_sets_it_up_at_once(world: World) -> None:
+    plan = replace(world.plan(tuple(world.members)), game="halves")
+    batch = world.pair(plan).batch
+    assert batch is not None
+    state = load_state(world.api.parts, batch.pairings[0].board)
+    assert state.seats == tuple(one.account for one in world.members)
+    assert (state.started, state.awaits_entropy) == (True, False)
+
+
 def test_a_pairing_has_its_own_game_and_terms_where_it_names_them(world: World) -> None:
     plan = world.plan()
     own = replace(plan.pairings[0], game="torere", terms=("--days=5",))
@@ -348,6 +357,17 @@ def test_batches_are_erased_with_their_organiser(world: World) -> None:
     assert parts.pairing_batches.get(account, "gone") is not None
     erase_account(parts, account)
     assert parts.pairing_batches.of(account) == {}
+
+
+def test_members_read_it_in_their_own_languages(api: Api) -> None:
+    world = World(api)
+    world.allow(pairs=False)
+    german, other = world.members[0].account, world.members[1].account
+    api.parts.accounts.change_of(german, lambda record: replace(record, language="de"))
+    world.allow(pairs=True)
+    newest = [inbox(api.parts, account)[0].text for account in (german, other)]
+    assert newest[0].startswith(f"Organisatoren von {world.club.name} dürfen Mitglieder jetzt")
+    assert newest[1].startswith(f"Organisers of {world.club.name} may pair its members")
 
 
 def test_members_are_told_once_when_organisers_may_pair_them_from_now_on(world: World) -> None:
