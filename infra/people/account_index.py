@@ -16,13 +16,21 @@ _INDEX: Final = scripts.Script("index_under_account")
 
 
 def index_under_account(
-    client: redis.Redis, account: AccountId, name: str, field: str, value: scripts.Arg, most: int
+    client: redis.Redis,
+    account: AccountId,
+    name: str,
+    field: str,
+    value: scripts.Arg,
+    most: int,
+    *,
+    stays: bool = False,
 ) -> bool:
     """Add a field to the hash `name`; False when it has `most` fields, and this is not one of them.
 
-    `unknown-user` for an account that was deleted.
+    A value that is there is replaced, unless it `stays`. `unknown-user` for an account that was deleted.
     """
-    answer = scripts.call(client, _INDEX, [keys.account(account), name], [field, value, most])
+    args: list[scripts.Arg] = [field, value, most, int(stays)]
+    answer = scripts.call(client, _INDEX, [keys.account(account), name], args)
     if answer == b"gone":
         raise account_deleted()
     return bool(answer != b"full")

@@ -143,6 +143,7 @@ KEYS: Final = (
     Key("{a:<hex>}:box", "list of the messages to an account", "infra.people.messages", "expires 90 days after the last", "messages, 200", _ACCOUNT),
     Key("{a:<hex>}:sanctions", "hash: id of a sanction against the account -> its record", "infra.people.moderation", "the account is deleted", "sanctions, 200", _ACCOUNT),
     Key("{a:<hex>}:clubs", "hash: clubs of the account", "infra.people.clubs", "it leaves them, or is deleted", "clubs, 50", _ACCOUNT),
+    Key("{a:<hex>}:paired", "hash: idempotency key of a batch of pairings -> its labels, boards and starts", "infra.people.pairing_batches", "expires 400 days after the newest", "batches of 500 matches, 50", _ACCOUNT),
     Key("{a:<hex>}:read", "sorted set: kind of message, or `chat:<board>` -> time of the newest one read", "infra.people.messages", "expires after 90 days", "matches with chat of 90 days", _ACCOUNT),
     Key("{a:<hex>}:sent", "set: accounts written to, kept 180 days", "infra.people.messages", "expires after 180 days", "accounts written to", _ACCOUNT),
     Key("{a:<hex>}:strangers", "hash: messages of a day to accounts that do not know this one", "infra.people.messages", "expires", "messages, 20", _ACCOUNT),

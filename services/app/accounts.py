@@ -170,6 +170,7 @@ def erase_account(app: App, account: AccountId) -> None:
         app.push_subscriptions,
         app.statements,
         app.clubs,
+        app.pairing_batches,
         app.moderation,
     ):
         part.forget(account)

@@ -4,6 +4,7 @@ An organiser of a club may what a member may, and an owner what an organiser may
 that no club is without somebody to ask.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, TypeVar
@@ -13,7 +14,9 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.state import robot_level
-from domain.records import AccountId
+from domain.records import AccountId, CommandId, command_id
+from domain.sentences import ENGLISH, Sentence
+from infra.languages.wording import capitalised, wording
 from infra.people.accounts import AccountRole
 from infra.people.acts import Act
 from infra.people.admission import SignupLink
@@ -182,6 +185,13 @@ def join_by_link(app: App, account: AccountId, text: str) -> Club:
     return club
 
 
+def club_of_link(app: App, text: str) -> Club | None:
+    """Return the open club that a link leads into; None for any other link."""
+    link = app.admissions.usable_link(text) if text else None
+    club = app.clubs.get(link.club) if link and link.club else None
+    return club if club and not club.closed else None
+
+
 def leave(app: App, account: AccountId, path: str) -> None:
     """Leave a club, or take a request back; `last-owner` for the only owner of a club that has other members.
 
@@ -237,9 +247,12 @@ def announce(app: App, actor: Actor, path: str, text: str) -> None:
     blocking = set(app.blocks.by(others, actor.account))
     to = [one for one in others if one not in blocking]
     # crash window: some have it; the same request again reaches the others
+    _write(app, actor.account, to, f"{club.name}: {text}", command)
+
+
+def _write(app: App, by: AccountId, to: Sequence[AccountId], text: str, command: CommandId) -> None:
     for start in range(0, len(to), MOST_RECIPIENTS):
-        some = to[start : start + MOST_RECIPIENTS]
-        app.messages.send(actor.account, some, f"{club.name}: {text}", command)
+        app.messages.send(by, to[start : start + MOST_RECIPIENTS], text, command)
 
 
 def club_links(app: App, account: AccountId, path: str) -> list[tuple[SignupLink, int]]:
@@ -304,7 +317,7 @@ class ClubChanges(msgspec.Struct, frozen=True):
 def change_club(app: App, account: AccountId, path: str, changes: ClubChanges) -> Club:
     """Change what a club is called, says and allows, as an owner; `bad-name`, `too-long`, `bad-request`.
 
-    Its path stays, because links lead there.
+    Its path stays, because links lead there. All members get a message when organisers may pair them from now on.
     """
     club = _owned(app, account, path)
     wanted = {
@@ -314,7 +327,23 @@ def change_club(app: App, account: AccountId, path: str, changes: ClubChanges) -
         wanted["name"] = read_club_name(wanted["name"])
     changed = replace(club, **wanted)
     app.clubs.change(changed)
+    if changed.pairs_members and not club.pairs_members:
+        # crash window: some have no message; the club's page says it to all
+        _tell_members(app, changed, account, SAY("told-pairs", club=changed.name))
     return changed
+
+
+def _tell_members(app: App, club: Club, by: AccountId, said: Sentence) -> None:
+    """Write to all other members in their languages, in the name of an owner."""
+    others = [one.account for one in app.clubs.members(club.id) if one.account != by]
+    by_language: dict[str, list[AccountId]] = defaultdict(list)
+    for other in others:
+        profile = app.accounts.record_of(other)
+        if profile is not None and robot_level(other) is None:
+            by_language[profile.language or ENGLISH.code].append(other)
+    command = command_id("club", by, f"{club.id} {app.store.now()}")
+    for language, to in by_language.items():
+        _write(app, by, to, f"{capitalised(said.in_language(wording(language)))}.", command)
 
 
 def close_club(app: App, account: AccountId, path: str, why: str = "") -> None:
@@ -385,6 +414,18 @@ def organised(app: App, account: AccountId, path: str) -> Club:
 def organised_by(app: App, account: AccountId) -> list[Club]:
     """Return the clubs in which an account is an organiser or an owner, by name; none that is closed."""
     return [club for club, role in app.clubs.of(account) if role in _ORGANISERS and not club.closed]
+
+
+def pairing_club(app: App, account: AccountId, path: str) -> Club:
+    """Return a club whose members the account may pair with each other, as an organiser.
+
+    `not-an-organiser`, `unknown-club`, `club-closed`, and `not-wanted` where being a member is no consent to it.
+    """
+    club = organised(app, account, path)
+    _check_open(club)
+    if not club.pairs_members:
+        raise Refusal(Code.NOT_WANTED, SAY("club-pairs-nobody", club=club.name))
+    return club
 
 
 def _owned(app: App, account: AccountId, path: str) -> Club:

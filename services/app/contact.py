@@ -10,12 +10,15 @@ from domain.errors import Code, Refusal
 from domain.match.state import MatchState, robot_level
 from domain.records import AccountId
 from domain.sentences import Sentence
+from infra.people.accounts import Profile
+from infra.people.moderation import SanctionKind
 from infra.projections.match_lists import MatchFilter as Listed
 from services.app.context import App
 from services.app.games import game_keys
 from services.app.matches import read_snapshot
-from services.app.names import name_of
+from services.app.names import name_of, names_by_seat
 from services.app.refusal_words import SAY
+from services.app.sanctions import sanction_held
 
 ANYONE: Final = "anyone"
 KNOWN: Final = "known"
@@ -29,9 +32,7 @@ def check_challenge(app: App, challenger: AccountId, others: Sequence[AccountId]
     """Refuse a challenge by name that one of the others does not want."""
     _check_blocks(app, challenger, others, SAY("no-challenges"))
     for other in others:
-        profile = app.accounts.record_of(other)
-        if profile and profile.suspended:
-            raise _refused(app, other, SAY("is-suspended"))
+        profile = _active(app, other)
         wanted = profile.challenges if profile else ANYONE
         if wanted == NONE:
             raise _refused(app, other, SAY("none-by-name"))
@@ -41,6 +42,30 @@ def check_challenge(app: App, challenger: AccountId, others: Sequence[AccountId]
                 other,
                 SAY("only-known"),
             )
+
+
+def check_pairing(app: App, account: AccountId) -> None:
+    """Refuse a player who can't be paired by an organiser at the moment: `not-wanted`, `sanctioned`."""
+    _active(app, account)
+    if sanction_held(app, account, SanctionKind.NO_MATCHES):
+        said = SAY("not-wanted", player=name_of(app, account), why=SAY("kept-from-matches"))
+        raise Refusal(Code.SANCTIONED, said)
+
+
+def _active(app: App, account: AccountId) -> Profile | None:
+    """Return the profile of a player who is not suspended."""
+    profile = app.accounts.record_of(account)
+    if profile and profile.suspended:
+        raise _refused(app, account, SAY("is-suspended"))
+    return profile
+
+
+def check_pair(app: App, seats: Sequence[AccountId]) -> None:
+    """Refuse a match of players one of whom has blocked another, and name the two: `not-wanted`."""
+    for other in seats:
+        for player in app.blocks.by([one for one in seats if one != other], other):
+            names = names_by_seat(app, [player, other])
+            raise Refusal(Code.NOT_WANTED, SAY("not-with", player=names[0], other=names[1]))
 
 
 def check_message(app: App, sender: AccountId, recipients: Sequence[AccountId]) -> None:

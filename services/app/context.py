@@ -44,6 +44,7 @@ from infra.people.login_steps import LoginSteps
 from infra.people.masthead import Mastheads
 from infra.people.messages import MessageStore
 from infra.people.moderation import Moderation
+from infra.people.pairing_batches import PairingBatches
 from infra.people.pending_starts import PendingStarts
 from infra.people.push_subscriptions import PushSubscriptions
 from infra.people.rate_limits import CommandRateLimit
@@ -319,6 +320,11 @@ class App:
     def clubs(self) -> Clubs:
         """Clubs."""
         return Clubs(self.people)
+
+    @cached_property
+    def pairing_batches(self) -> PairingBatches:
+        """Matches that organisers have paired with tools of their own."""
+        return PairingBatches(self.people)
 
     @cached_property
     def tournament_texts(self) -> TournamentTexts:

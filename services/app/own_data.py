@@ -62,6 +62,7 @@ FILES: Final[Mapping[str, str]] = {
     "{reports}:all": "sanctions.json",
     "{reports}:made:<hex>": "sanctions.json",
     "{a:<hex>}:clubs": "clubs.json",
+    "{a:<hex>}:paired": "pairings.json",
     "{club:<id>}:members": "clubs.json",
     "{club:<id>}:requests": "clubs.json",
     "{club:<id>}:news": "clubs.json",
@@ -165,6 +166,7 @@ def own_files(app: App, account: AccountId) -> Iterator[OwnFile]:
     yield _file("sessions.json", _browsers(app, account))
     yield _file("challenges.json", _challenges(app, account))
     yield _file("clubs.json", _clubs(app, account))
+    yield _file("pairings.json", _pairings(app, account))
     yield _file("tournaments.json", _tournaments(app, account))
     yield _file("sanctions.json", _sanctions(app, account))
     yield _file("lists.json", _lists(app, account))
@@ -308,6 +310,18 @@ def _clubs(app: App, account: AccountId) -> dict[str, Any]:
             for club, role in app.clubs.of(account)
         ],
         "asks to join": [club.name for club in app.clubs.asked_by(account)],
+    }
+
+
+def _pairings(app: App, account: AccountId) -> dict[str, Any]:
+    """Return the batches of matches that the account has paired, by key."""
+    return {
+        key: {
+            "at": batch.at,
+            "of": batch.source,
+            "matches": [{"board": one.board, "label": one.label} for one in batch.pairings],
+        }
+        for key, batch in app.pairing_batches.of(account).items()
     }
 
 

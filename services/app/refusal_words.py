@@ -13,6 +13,7 @@ REFUSED: Final[Mapping[str, str]] = {
     "not-wanted": "{player} {why}",
     "no-challenges": "doesn't take challenges from you",
     "is-suspended": "is suspended and can't start matches",
+    "kept-from-matches": "can't start or join matches at the moment",
     "none-by-name": "doesn't accept challenges by name; try an open one",
     "only-known": (
         "only accepts challenges by name from players they have played, written to or challenged"
@@ -98,6 +99,14 @@ REFUSED: Final[Mapping[str, str]] = {
     "club-link-over": "this link doesn't lead to a club any more; ask for another",
     "no-club-request": "{name} isn't asking to join",
     "no-club-member": "{name} is no member of {club}",
+    "club-pairs-nobody": "{club} doesn't let its organisers pair members; its owners can change that",
+    "told-pairs": "organisers of {club} may pair its members with each other now, in matches that begin at once; leave the club if you don't want that",
+    "batch-of": "a batch pairs the members of a club or the entrants of a tournament; name one of them",
+    "batch-key": "this key is of another batch; give each batch its own",
+    "batch-terms": "the matches have the game, options and time control of tournament {number}; leave them out",
+    "batch-tournament": "tournament {number} doesn't take players and isn't running",
+    "not-entrant": "{name} isn't among the players of tournament {number}",
+    "no-batch": "you have no batch of this key",
     "no-club-link": "the club has no link of this id",
     "club-links": "a club can have {most} links at a time; revoke one first",
     "club-closed": "{club} is closed",

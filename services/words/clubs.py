@@ -29,6 +29,14 @@ def role_names(words: Wording) -> dict[ClubRole, str]:
     return {role: role_name(role, words) for role in ClubRole}
 
 
+def pairing_rule(words: Wording) -> str:
+    """Return what it means to be in a club whose organisers may pair its members."""
+    return words.gettext(
+        "Organisers of this club may pair its members with each other, in matches that begin at once. "
+        "Leave the club if you don’t want that."
+    )
+
+
 def way_to_join(joining: Joining, words: Wording) -> str:
     """Return how people join a club, without a full stop."""
     return words.gettext(_JOINING[joining])

@@ -89,6 +89,7 @@ _SAID: Final[Mapping[str, str]] = {
     "challenges.json": N_("Challenges and matches that wait"),
     "sanctions.json": N_("What moderators decided about you, and what you reported"),
     "clubs.json": N_("Your clubs, and what you announced there"),
+    "pairings.json": N_("Matches that you have paired for others"),
     "tournaments.json": N_("Tournaments that you organise or have entered"),
     "lists.json": N_("Whom you block and follow, and what you watch, pin and mute"),
     "refused.json": N_("Commands of yours that were refused"),

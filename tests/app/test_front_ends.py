@@ -35,6 +35,9 @@ REPORTS: Final = Row((API, WEB), "a line shows no notes of challenges, and moder
 CLUBS_ON_PAGES: Final = Row(
     (API, WEB), "a club is run on its page; a line joins, leaves and writes to it"
 )
+PAIRED_BY_PROGRAMS: Final = Row(
+    (API,), "a batch comes from a tool; people pair in tournaments and challenges"
+)
 OPERATOR: Final = Row((), "the operator alone does it, with a command of `matchpost`")
 ADMIN: Final = Row(
     (API, WEB), "operators have commands of `matchpost` at a terminal, and nothing by mail"
@@ -109,6 +112,8 @@ USE_CASES: Final[dict[str, Row]] = {
     "contact.check_message": WITHIN,
     "contact.check_chat": WITHIN,
     "contact.check_follow": WITHIN,
+    "contact.check_pairing": WITHIN,
+    "contact.check_pair": WITHIN,
     "contact.strangers_to": WITHIN,
     "follows.end_follows": WITHIN,
     "contact.is_known": WITHIN,
@@ -226,8 +231,12 @@ USE_CASES: Final[dict[str, Row]] = {
     "clubs.is_member": WITHIN,
     "clubs.may_see": WITHIN,
     "clubs.organised": WITHIN,
+    "clubs.pairing_club": WITHIN,
+    "pairings.pair": PAIRED_BY_PROGRAMS,
+    "pairings.batch_of": PAIRED_BY_PROGRAMS,
     "clubs.join": Row(),
     "clubs.join_by_link": Row(),
+    "clubs.club_of_link": Row((WEB,), "a page asks before it joins"),
     "clubs.leave": Row(),
     "clubs.answer_request": CLUBS_ON_PAGES,
     "clubs.remove_from_club": CLUBS_ON_PAGES,

@@ -23,6 +23,7 @@ from infra.people.login_steps import LoginSteps
 from infra.people.masthead import Mastheads
 from infra.people.messages import MessageStore
 from infra.people.moderation import Moderation
+from infra.people.pairing_batches import PairingBatches
 from infra.people.pending_starts import PendingStarts
 from infra.people.push_subscriptions import PushSubscriptions
 from infra.people.rate_limits import CommandRateLimit
@@ -89,6 +90,7 @@ class FakeApp:
         self.acts = ActRecord(self.client)
         self.mastheads = Mastheads(self.client)
         self.clubs = Clubs(self.client)
+        self.pairing_batches = PairingBatches(self.client)
         self.tournament_texts = TournamentTexts(self.client)
         self.sessions = Sessions(self.client)
         self.login_steps = LoginSteps(self.client)

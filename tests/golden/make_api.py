@@ -348,6 +348,13 @@ def _meet(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("answer_club_request", alice, {"admit": True}, userid="bob", **club)
     said.call("set_club_role", alice, {"role": "captain"}, userid="bob", **club)
     said.call("announce_to_club", alice, {"text": "We meet on Friday."}, **club)
+    pairings = [{"players": ["bob", "alice"], "label": "Round 1, board 1"}]
+    batch = {"club": "rook-pawn", "game": "goliath", "terms": ["--days=3"], "pairings": pairings}
+    account = accounts.id_of("alice")
+    token = said.api.parts.tokens.issue(account, "pairing tool", ["organise"]).text
+    tool = Player(said.api, "alice", account, token)
+    said.call("pair_players", tool, batch, **{"Idempotency-Key": "round 1"})
+    said.call("show_pairings", tool, key="round 1")
     link = said.call("make_club_link", alice, {"uses": 30}, **club)
     said.call("leave_club", bob, **club)
     said.call("join_club_by_link", bob, {"link": link["link"]})

@@ -48,7 +48,6 @@ from domain.tournament.commands import (
     LeaveTournament,
     PairRound,
     StartTournament,
-    StartTournament,
     SubstituteInTournament,
     VolunteerAsSubstitute,
     WithdrawPlayer,

@@ -97,6 +97,9 @@ TABLE = {
     "substitute_player": OF_THE_ORGANISER,
     "confirm_places": OF_THE_ORGANISER,
     "cancel_tournament": OF_THE_ORGANISER,
+    # pairing from outside; the club is the same, and no batch has the key that is meant
+    "pair_players": OF_ITS_OWNER,
+    "show_pairings": ("unauthorized", "not-found", "not-found", "missing-scope"),
     # moderation; nobody of the four is a moderator, and no report waits
     "make_report": OWN_TO_PLAY,
     "list_sanctions": OWN_TO_READ,

@@ -73,7 +73,7 @@ def new_world(api: Api) -> World:
     assert code_of(refused) == "illegal-move"
     clubs, links = api.parts.clubs, api.parts.admissions
     club = clubs.found(f"club of {bob.name}", bob.account)
-    clubs.change(replace(club, joining=Joining.OPEN))
+    clubs.change(replace(club, joining=Joining.OPEN, pairs_members=True))
     clubs.put_member(club, alice.account, ClubRole.MEMBER)
     link, text = links.make_link(99, 1, club=club.id)
     number = alice.post("/api/tournaments", {"name": "Cup", "game": "pow2"}).json()["board"]
@@ -81,13 +81,18 @@ def new_world(api: Api) -> World:
     names = {
         "board": board, "number": number, "ply": 0, "case": 1, "seq": 1, "command": command_id(API_FRONT_END, alice.account, "refused").hex(), "challenge": made["id"],
         "token": token["id"], "userid": alice.name, "opponent": bob.name, "game": "pow2",
-        "code": "usage", "browser": "0" * 16, "path": club.path, "link": link.id, "report": "0" * 16, "sanction": "0" * 16,
+        "code": "usage", "browser": "0" * 16, "path": club.path, "link": link.id, "report": "0" * 16, "sanction": "0" * 16, "key": "none",
     }  # fmt: skip
     bodies = {
         "join_club_by_link": {"link": text},
         "make_report": {"kind": "player", "userid": alice.name, "reason": "spam"},
         "impose_sanction": {"sanction": "warning", "why": "x"},
         "set_club_role": {"role": "captain"},
+        "pair_players": {
+            "club": club.path,
+            "game": "goliath",
+            "pairings": [{"players": [alice.name, bob.name]}],
+        },
         "give_command": {"do": "resign"},
         "decline_challenges": {"userid": alice.name},
         "reveal_text": {"text": "00"},
@@ -222,7 +227,7 @@ def test_a_bad_token_is_refused_everywhere_also_where_none_is_needed(
 def test_who_may_not_ask_is_told_so_before_anything_is_read(api, places, bad_headers):
     """A refusal tells nothing of what the request would have met."""
     missing = {"board": 999_999, "number": 999_999, "ply": 0, "case": 1, "command": "0" * 32, "challenge": "a" * 10,
-               "token": "0" * 16, "userid": "nobody", "browser": "0" * 16, "path": "nix", "link": "0" * 16, "report": "0" * 16, "sanction": "0" * 16}  # fmt: skip
+               "token": "0" * 16, "userid": "nobody", "browser": "0" * 16, "path": "nix", "link": "0" * 16, "report": "0" * 16, "sanction": "0" * 16, "key": "none"}  # fmt: skip
     spectator = api.player(("read",))
     for route, row in TABLE.items():
         method, template = places[route]

@@ -90,7 +90,7 @@ def test_a_value_that_is_none_is_answered_with_those_that_there_are(api, player,
     )
     sent = {"userid": player.name, "password": "yes-we-can", "scopes": ["read", "dance"]}
     found = detail(api.http.post("/api/tokens", json=sent))
-    assert found.endswith("at `$.scopes[1]`; it is one of read, play, account, admin")
+    assert found.endswith("at `$.scopes[1]`; it is one of read, play, account, admin, organise")
     content = b'{"do": "move", "move": "\xe9"}'
     headers = {**player.headers, "Content-Type": "application/json"}
     refused = api.http.post(f"/api/matches/{board}/commands", content=content, headers=headers)

@@ -144,6 +144,27 @@ def test_a_closed_club_is_read_and_not_joined(api, come):
     assert f"{page}/rules" not in guest.page(page)
 
 
+RULE = "Organisers of this club may pair its members with each other"
+
+
+def test_a_club_that_pairs_says_so_before_one_joins_and_to_its_members(api, come):
+    guest, owner, page = founded(come, api, "Pairers")
+    rules = {"name": "Pairers", "joining": "open", "visible_to": "everybody"}
+    assert RULE not in come(api.player()).page(page)
+    guest.send(f"{page}/rules", {**rules, "pairs_members": "on"}, on=page)
+    assert RULE in come(api.player()).page(page)
+    made = owner.post("/api/clubs/pairers/links", {"uses": 3}).json()
+    assert RULE in come(api.player()).page(f"/join-club?link={made['link']}")
+    assert RULE in come().page(f"/signup?link={made['link']}")
+    assert RULE not in come().page("/signup")
+    language, other = Language(api.parts, origin=LOCAL), api.player()
+    joined = language.do(f"join {other.name} {PASSWORD} pairers")
+    assert RULE in joined.page
+    assert RULE in language.do(f"club {other.name} {PASSWORD} pairers").page
+    guest.send(f"{page}/rules", rules, on=page)
+    assert RULE not in guest.page(page)
+
+
 def test_a_club_in_german(api, come):
     guest, _, page = founded(come, api, "Vereinsmeier")
     guest.send("/account/preferences", {"language": "de"})

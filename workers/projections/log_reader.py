@@ -301,7 +301,7 @@ class LogReader:
             return Fact(event, NO_MATCH, None, leaf.shard, notices=told.get(event.seq, ()))
         setup = self._setup(event, firsts)
         if isinstance(event.body, SeatTakenOver):
-            before = self._history(event, event.seq - 1)
+            before = self._history(event.match, event.seq - 1)
             leaver = setup_of_history(before).seats[event.body.seat]
             return Fact(event, setup, None, leaf.shard, leaver=leaver, before=before)
         if isinstance(event.body, SetBack | ResultChanged):
@@ -354,7 +354,7 @@ class LogReader:
             return known
         if follows:
             return setup_after(known, event)
-        return setup_of_history(self._history(event, event.seq))
+        return setup_of_history(self._history(event.match, event.seq))
 
 
 def _read_leaves(

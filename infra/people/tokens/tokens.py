@@ -63,6 +63,8 @@ class Scope(StrEnum):
     """Preferences, tokens, deletion."""
     ADMIN = "admin"
     """Acts of an operator or a moderator, as long as the account is one."""
+    ORGANISE = "organise"
+    """Pairing others who have agreed to it, as an organiser."""
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

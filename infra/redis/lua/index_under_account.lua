@@ -1,7 +1,7 @@
 -- Adds an entry to a hash of what belongs to an account, if the account exists and has room.
 --
 -- KEYS  1 the account's record  2 the hash
--- ARGV  1 field  2 value  3 most fields the hash may have
+-- ARGV  1 field  2 value  3 most fields the hash may have  4 '1' if a value that is there stays
 -- Returns  'noted' (now or before) | 'full' | 'gone' (the account does not exist); of the last two
 --          each has written nothing
 --
@@ -10,9 +10,11 @@
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 'gone'
 end
-if redis.call('HEXISTS', KEYS[2], ARGV[1]) == 0
-    and redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[3]) then
+local is_there = redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1
+if not is_there and redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[3]) then
   return 'full'
 end
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
+if not (is_there and ARGV[4] == '1') then
+  redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
+end
 return 'noted'

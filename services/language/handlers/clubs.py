@@ -3,13 +3,14 @@
 from typing import Final
 
 from infra.languages.wording import N_
+from infra.people.clubs import Club
 from services.app import clubs as use_cases
 from services.app.names import names_of
 from services.language.answer import Answer
 from services.language.form import OWN, signed
 from services.language.handlers.messages import text_of
 from services.language.invocation import Invocation
-from services.words.clubs import role_name, way_to_join
+from services.words.clubs import pairing_rule, role_name, way_to_join
 
 
 def clubs(call: Invocation) -> Answer:
@@ -30,7 +31,8 @@ def club(call: Invocation) -> Answer:
     accounts = [one.account for one in view.members] + [one.author for one in view.news]
     names = names_of(call.app, accounts, words)
     members = (f"{names[one.account]} ({role_name(one.role, words)})" for one in view.members)
-    parts = [view.club.name, view.club.text, *members]
+    rule = pairing_rule(words) if view.club.pairs_members and not view.club.closed else ""
+    parts = [view.club.name, view.club.text, rule, *members]
     parts += [f"{words.stamp(one.at)} {names[one.author]}: {one.text}" for one in view.news]
     is_closed = words.gettext("this club is closed") if view.club.closed else ""
     return Answer(
@@ -42,13 +44,21 @@ def join(call: Invocation) -> Answer:
     """Join a club, by its path or by a link."""
     if call.line.has("link"):
         found = use_cases.join_by_link(call.app, call.account(), call.line.get("link"))
-        return Answer(call.words.gettext("you are a member of %(club)s now", club=found.name))
+        return _joined(call, found, is_member=True)
     path = call.line.get("value")
     is_member = use_cases.join(call.app, call.account(), path)
-    name = use_cases.club_at(call.app, call.account(), path).name
-    if is_member:
-        return Answer(call.words.gettext("you are a member of %(club)s now", club=name))
-    return Answer(call.words.gettext("an organiser of %(club)s will answer", club=name))
+    found = use_cases.club_at(call.app, call.account(), path)
+    return _joined(call, found, is_member=is_member)
+
+
+def _joined(call: Invocation, found: Club, *, is_member: bool) -> Answer:
+    words = call.words
+    said = (
+        words.gettext("you are a member of %(club)s now", club=found.name)
+        if is_member
+        else words.gettext("an organiser of %(club)s will answer", club=found.name)
+    )
+    return Answer(said, pairing_rule(words) if found.pairs_members else "")
 
 
 def leave(call: Invocation) -> Answer:

@@ -314,7 +314,8 @@ def _security_scheme() -> Document:
         "scheme": "bearer",
         "bearerFormat": "mp_...",
         "description": "A token, which `POST /api/tokens` makes. Scopes: `read` to see what only the "
-        "player may see, `play` to act in matches, `account` to change the account.",
+        "player may see, `play` to act in matches, `account` to change the account, `admin` for operators and "
+        "moderators, `organise` to pair others as an organiser.",
     }
 
 

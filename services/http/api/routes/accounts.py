@@ -128,7 +128,7 @@ class NewToken(RequestBody, frozen=True):
     userid: Userid
     password: Password
     label: Annotated[str, msgspec.Meta(min_length=1, max_length=60, examples=["my bot"])]
-    scopes: Annotated[tuple[Scope, ...], msgspec.Meta(min_length=1, max_length=4)]
+    scopes: Annotated[tuple[Scope, ...], msgspec.Meta(min_length=1, max_length=len(Scope))]
     days: Annotated[int, msgspec.Meta(ge=1, le=3650)] | None = USUAL_DAYS
     """Lifetime in days; null for a token that is valid until it is revoked."""
     code: Annotated[str, msgspec.Meta(max_length=40)] = ""

@@ -11,6 +11,7 @@ from domain.records import AccountId
 from domain.rules import latest_rules
 from services.app import accounts, second_factors
 from services.app.admission import check_signups
+from services.app.clubs import club_of_link
 from services.app.context import App
 from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys
@@ -20,6 +21,7 @@ from services.http.web.forms import VisitorForm
 from services.http.web.params import Asked, FormDependency, NextPath, SessionOver, SignupLinkText
 from services.http.web.render import local_path, logged_out_to, redirect_to, render
 from services.http.web.session import AnyRequest, Visitor, browser_proof, session_cookie
+from services.words.clubs import pairing_rule
 
 pages = Pages()
 
@@ -168,6 +170,7 @@ def show_signup(asked: Asked, wanted: NextPath = "/", link: SignupLinkText = "")
 def _signup(form: VisitorForm, wanted: str, reason: Refusal | None = None) -> Response[str]:
     """Return the form; the field with a mistake has a sentence under it."""
     field = _FIELDS.get(reason.code, "form") if reason else ""
+    club = club_of_link(form.app, form.get("link"))
     return render(
         "signup.html",
         form.visitor,
@@ -175,6 +178,7 @@ def _signup(form: VisitorForm, wanted: str, reason: Refusal | None = None) -> Re
         name=form.get("userid"),
         address=form.get("address"),
         link=form.get("link"),
+        pairing_rule=pairing_rule(form.visitor.wording) if club and club.pairs_members else "",
         at=field,
         closed=bool(reason and reason.code == Code.SIGNUPS_CLOSED),
         reason=reason,

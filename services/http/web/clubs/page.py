@@ -22,7 +22,7 @@ from services.http.web.lists.match_rows import match_rows
 from services.http.web.markdown import rendered_markdown
 from services.http.web.params import Asked, Own, OwnPage, SavedMark, SignupLinkText, Userid
 from services.http.web.render import redirect_to, render
-from services.words.clubs import role_names
+from services.words.clubs import pairing_rule, role_names
 
 pages = Pages()
 
@@ -81,11 +81,11 @@ def found_club(own: Own) -> Response[str]:
 def show_link(own_page: OwnPage, link: SignupLinkText = "") -> Response[str]:
     """Ask somebody with a link whether to join its club; somebody without an account signs up first."""
     app, visitor = own_page.app, own_page.visitor
-    found = app.admissions.usable_link(link)
-    club = app.clubs.get(found.club) if found and found.club else None
-    if club is None or club.closed:
+    club = clubs.club_of_link(app, link)
+    if club is None:
         return render("join_club.html", visitor, status=404, club=None, link="")
-    return render("join_club.html", visitor, club=club, link=link)
+    rule = pairing_rule(visitor.wording)
+    return render("join_club.html", visitor, club=club, link=link, pairing_rule=rule)
 
 
 @pages.post("/join-club")
@@ -123,6 +123,7 @@ def _club(
         visitor,
         view=view,
         role_names=role_names(words),
+        pairing_rule=pairing_rule(words),
         club=view.club,
         about=rendered_markdown(view.club.text),
         members=[MemberRow(names[one.account], one.role, one.since) for one in view.members],
