@@ -7,7 +7,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.tournament.events import SectionPaired
-from domain.tournament.form import Form, Sections, all_rounds
+from domain.tournament.form import FormRules, Sections, all_rounds
 from domain.tournament.knockout import (
     Tie,
     first_round,
@@ -49,7 +49,7 @@ class PlayedTie(msgspec.Struct, frozen=True):
         return other if self.winner == one else one
 
 
-class Knockout(Form):
+class Knockout(FormRules):
     """Ties of one or more matches, of which the winners go on."""
 
     def check(self, terms: TournamentTerms) -> None:

@@ -58,13 +58,13 @@ class WithdrawPlayer(TournamentCommandBase, frozen=True, tag="tournament-withdra
 
 
 class AppointDirectors(TournamentCommandBase, frozen=True, tag="tournament-directors"):
-    """Name those who rule beside the organiser, in place of those named before."""
+    """Appoint those who rule beside the organiser, in place of those before."""
 
     accounts: tuple[AccountId, ...]
 
 
 class AdjudicateMatches(TournamentCommandBase, frozen=True, tag="tournament-adjudicate"):
-    """Give results to matches that are not over. As a withdrawal it comes from somebody who directs the tournament."""
+    """Decide matches that are not over. As a withdrawal it comes from somebody who directs the tournament."""
 
     results: tuple[AdjudicatedPairing, ...]
     text: bytes

@@ -413,7 +413,7 @@ def _adjudicate(
     terms: TournamentTerms,
     recorded: Sequence[SectionPaired],
 ) -> Events:
-    """Give results to matches that are not over."""
+    """Decide matches that are not over."""
     after = evolve(state, made, state.at, actor)
     return (made, *_following(after, terms, recorded))
 

@@ -14,7 +14,7 @@ from domain.tournament.terms import TournamentTerms
 Sections = tuple[SectionPaired, ...]
 
 
-class Form:
+class FormRules:
     """A form of tournaments. Its methods are pure; `state` is that of a tournament which runs, with its `terms`."""
 
     late_entry: ClassVar[bool] = False

@@ -7,7 +7,7 @@ import msgspec
 
 
 class StageTerms(msgspec.Struct, frozen=True, array_like=True):
-    """A further stage of a round robin: who goes on to it, and its sections."""
+    """A further stage of a round robin: how many go on to it, and its sections."""
 
     first: int
     """How many go on from each section of the stage before."""

@@ -6,7 +6,7 @@ from typing import Final
 from domain.errors import Code, Refusal
 from domain.rules import rules_by_id
 from domain.tournament.bracket import Knockout
-from domain.tournament.form import Form
+from domain.tournament.form import FormRules
 from domain.tournament.ladder_form import Ladder
 from domain.tournament.round_robin import RoundRobin
 from domain.tournament.seasons import League
@@ -21,7 +21,7 @@ from domain.tournament.terms import (
 )
 from domain.tournament.tie_breaks import FROM_RESULTS
 
-FORMS: Final[Mapping[str, Form]] = {
+FORMS: Final[Mapping[str, FormRules]] = {
     TournamentForm.ROUND_ROBIN: RoundRobin(),
     TournamentForm.KNOCKOUT: Knockout(),
     TournamentForm.SWISS: Swiss(),
@@ -30,7 +30,7 @@ FORMS: Final[Mapping[str, Form]] = {
 }
 
 
-def form_of(terms: TournamentTerms) -> Form:
+def form_of(terms: TournamentTerms) -> FormRules:
     """Return the form of a tournament."""
     return FORMS[terms.form]
 

@@ -12,7 +12,7 @@ from domain.errors import Code, Refusal
 from domain.records import AccountId
 from domain.sentences import Sentence
 from domain.tournament.events import SectionPaired
-from domain.tournament.form import Form, Sections
+from domain.tournament.form import FormRules, Sections
 from domain.tournament.form_terms import LadderTerms
 from domain.tournament.ladder import LadderMatch, why_not
 from domain.tournament.results import PairResult
@@ -49,7 +49,7 @@ class LadderSection(PairedSection, frozen=True, array_like=True):
         return self.held
 
 
-class Ladder(Form):
+class Ladder(FormRules):
     """Players challenge those above them, and take their places if they win. It goes on until its organiser ends it."""
 
     late_entry: ClassVar[bool] = True

@@ -6,7 +6,7 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.tournament.events import SectionPaired
-from domain.tournament.form import Form, Sections
+from domain.tournament.form import FormRules, Sections
 from domain.tournament.schedule import round_robin
 from domain.tournament.sections import qualifiers, split_sections
 from domain.tournament.sentences import SAY
@@ -22,7 +22,7 @@ from domain.tournament.terms import (
 MOST_STAGES: Final = 3
 
 
-class RoundRobin(Form):
+class RoundRobin(FormRules):
     """Everybody plays everybody in their section; the best of each may go on to the next stage."""
 
     def check(self, terms: TournamentTerms) -> None:

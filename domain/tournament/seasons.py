@@ -10,7 +10,7 @@ from domain.errors import Code, Refusal
 from domain.records import AccountId
 from domain.tournament.commands import PairRound
 from domain.tournament.events import SectionPaired
-from domain.tournament.form import Form, Sections
+from domain.tournament.form import FormRules, Sections
 from domain.tournament.form_terms import LeagueTerms
 from domain.tournament.league import LeagueNumbers, next_season
 from domain.tournament.round_robin import check_section, is_round_robin, paired_section
@@ -26,7 +26,7 @@ Divisions = list[list[int]]
 """The players of each division, from the top, each the best first."""
 
 
-class League(Form):
+class League(FormRules):
     """Divisions of fixed size. A season begins on its day, whether or not the matches of the one before are over.
 
     Those that are not count there when they end, but no longer for promotion and relegation. At an equal place the

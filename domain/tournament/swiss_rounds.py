@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.tournament.commands import PairRound
 from domain.tournament.events import SectionPaired
-from domain.tournament.form import Form, Sections, all_rounds
+from domain.tournament.form import FormRules, Sections, all_rounds
 from domain.tournament.sentences import SAY
 from domain.tournament.standings import (
     SectionTable,
@@ -24,7 +24,7 @@ from domain.tournament.terms import SWISS_ROUNDS, TournamentTerms
 from domain.tournament.withdrawals import WithdrawalKind
 
 
-class Swiss(Form):
+class Swiss(FormRules):
     """A fixed number of rounds, in each of which players of about the same points meet.
 
     It ends early when as few players are left as rounds were played, because each may have met all others by then. While

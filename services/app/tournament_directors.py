@@ -1,4 +1,4 @@
-"""Directing a tournament: who rules beside its organiser, results of matches that are not over, and what needs attention.
+"""Directing a tournament: its directors, results of matches that are not over, and all that needs attention.
 
 A match of a tournament is ruled on by those who direct it, too, but by nobody in a section in which they play.
 """
@@ -39,7 +39,7 @@ WINNERS: Final = (PairResult.FIRST_WON, PairResult.SECOND_WON, PairResult.DRAWN)
 """The results that a director may give."""
 
 
-class WatchedMatch(msgspec.Struct, frozen=True):
+class DirectedMatch(msgspec.Struct, frozen=True):
     """A match that goes on, or on which a claim waits for a ruling."""
 
     pairing: int
@@ -59,7 +59,7 @@ class WatchedMatch(msgspec.Struct, frozen=True):
         return None if seat is None or self.state.over else self.players[seat]
 
 
-class WatchedPlayer(msgspec.Struct, frozen=True):
+class DirectedPlayer(msgspec.Struct, frozen=True):
     """A player with matches that go on."""
 
     player: int
@@ -72,25 +72,25 @@ class WatchedPlayer(msgspec.Struct, frozen=True):
 
 
 class DirectorView(msgspec.Struct, frozen=True):
-    """What a director has to look at in a tournament, or in one of its sections."""
+    """The matches and players that a director has to look at, in a tournament or in one of its sections."""
 
     tournament: TournamentView
-    matches: tuple[WatchedMatch, ...]
+    matches: tuple[DirectedMatch, ...]
     """Those that go on, whose flag falls first, first; without a limit they come last."""
-    players: tuple[WatchedPlayer, ...]
-    """Who has let others wait longest, first."""
+    players: tuple[DirectedPlayer, ...]
+    """Those who have let others wait longest, first."""
     round_ends: int
     """When what is not over counts as drawn, ms; 0 for never."""
 
     @property
-    def claims(self) -> tuple[WatchedMatch, ...]:
+    def claims(self) -> tuple[DirectedMatch, ...]:
         """The matches on which a claim waits for a ruling."""
         return tuple(one for one in self.matches if one.claim is not None)
 
 
 @course
 def appoint(app: App, actor: Actor, number: int, userids: Sequence[str]) -> Steps[Answered]:
-    """Name those who rule beside the organiser, in place of those before; `unknown-user`, `too-many`."""
+    """Appoint those who rule beside the organiser, in place of those before; `unknown-user`, `too-many`."""
     accounts = tuple(app.accounts.id_of(one) for one in dict.fromkeys(userids))
     return (yield from ask(app, actor, number, AppointDirectors(accounts=accounts)))
 
@@ -99,7 +99,7 @@ def appoint(app: App, actor: Actor, number: int, userids: Sequence[str]) -> Step
 def adjudicate(
     app: App, actor: Actor, number: int, board: int, result: str, why: str
 ) -> Steps[Answered]:
-    """Give a match that is not over a result, `1-0`, `0-1` or `1/2`, with reasons that its players read.
+    """Decide a match that is not over as `1-0`, `0-1` or `1/2`, with reasons that its players read.
 
     A ruling ends the match soon after; if it has ended by itself before, its own result counts.
     `not-an-organiser`, `unknown-board`, `too-late` with a result, `against-terms` in the own section.
@@ -152,7 +152,7 @@ def director_view(app: App, account: AccountId, number: int, section: int = 0) -
     )
 
 
-def _watched(app: App, view: TournamentView) -> list[WatchedMatch]:
+def _watched(app: App, view: TournamentView) -> list[DirectedMatch]:
     """Return the matches that go on or have an open case, read in one round trip; a damaged one is missing."""
     pairings = {
         pairing: (one.first, one.second)
@@ -172,11 +172,11 @@ def _watched(app: App, view: TournamentView) -> list[WatchedMatch]:
             if case is not None or not state.over:
                 until = None if state.over else deadline(state)
                 claim = None if case is None else case.claim
-                found.append(WatchedMatch(pairing, board, pairings[pairing], state, until, claim))
+                found.append(DirectedMatch(pairing, board, pairings[pairing], state, until, claim))
     return found
 
 
-def _players(matches: Sequence[WatchedMatch]) -> list[WatchedPlayer]:
+def _players(matches: Sequence[DirectedMatch]) -> list[DirectedPlayer]:
     left: dict[int, int] = {}
     waits: dict[int, list[int]] = {}
     for one in matches:
@@ -186,7 +186,7 @@ def _players(matches: Sequence[WatchedMatch]) -> list[WatchedPlayer]:
             if one.mover is not None:
                 waits.setdefault(one.mover, []).append(one.state.at)
     players = [
-        WatchedPlayer(
+        DirectedPlayer(
             player, count, len(waits.get(player, ())), min(waits.get(player, ()), default=0)
         )
         for player, count in left.items()

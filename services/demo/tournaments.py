@@ -23,7 +23,7 @@ from infra.projections.tournaments import pair_result
 from services.app import tournaments
 from services.app.play import Course, OutcomeNotDurable, submit
 from services.app.receipts import Answered
-from services.app.tournaments import TournamentPlan
+from services.app.tournament_plans import TournamentPlan
 from services.demo.community import ARBITER, AccountIds
 from services.demo.past_server import PastApp, Timeline, demo_command_id
 from workers.swiss_pairing import pair_round

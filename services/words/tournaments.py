@@ -135,7 +135,7 @@ def _terms(terms: TournamentTerms, words: Wording, club: str) -> Iterator[str]:
 
 
 def _round_robin(terms: TournamentTerms, words: Wording) -> Iterator[str]:
-    """Yield who plays whom in sections, and who goes on."""
+    """Yield how sections are played, and how many go on."""
     _ = words.gettext
     played = {"most": terms.section}
     if terms.cycles > 1:
@@ -172,12 +172,12 @@ def _knockout(terms: TournamentTerms, words: Wording) -> Iterator[str]:
         yield _("knockout: one match in each tie; the winner goes on")
     if ties.extra:
         yield words.ngettext(
-            "a drawn tie gets %(count)s more match; if it is still drawn, whoever was rated higher at entry goes on",
-            "a drawn tie gets %(count)s more matches; if it is still drawn, whoever was rated higher at entry goes on",
+            "a drawn tie gets %(count)s more match; if it is still drawn, the player rated higher at entry goes on",
+            "a drawn tie gets %(count)s more matches; if it is still drawn, the player rated higher at entry goes on",
             ties.extra,
         )
     else:
-        yield _("of a drawn tie, whoever was rated higher at entry goes on")
+        yield _("of a drawn tie, the player rated higher at entry goes on")
     if ties.third_place:
         yield _("the losers of the semifinals play for third place")
     yield _("all matches of a round begin together, once the round before is over")

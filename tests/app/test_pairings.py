@@ -25,7 +25,7 @@ from services.app.messages import inbox
 from services.app.own_data import own_files
 from services.app.pairings import PairedBatch, PairingPlan, WantedPairing, batch_of, pair
 from services.app.play import submit
-from services.app.tournaments import TournamentPlan
+from services.app.tournament_plans import TournamentPlan
 from tests.helpers.api import Api, Player
 
 _KEYS = count()

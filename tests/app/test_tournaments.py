@@ -22,7 +22,8 @@ from services.app.context import Actor
 from services.app.matches import load_state, statements_of
 from services.app.play import submit
 from services.app.roles import set_role
-from services.app.tournaments import TournamentPlan, tournaments_for, view_of
+from services.app.tournament_plans import TournamentPlan
+from services.app.tournaments import tournaments_for, view_of
 from tests.helpers.api import Api, Player, until
 from tests.helpers.examples import refused
 from workers.tournament_manager import TournamentManager

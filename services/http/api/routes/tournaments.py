@@ -1,34 +1,33 @@
 """Tournaments: their lists and tables, entering and leaving, and what organisers do."""
 
-from collections.abc import Collection, Mapping
 from typing import Annotated, Literal
 
 import msgspec
 from litestar import Response
 from litestar.params import JSONBody, PathParameter, QueryParameter
 
-from domain.clocks.time_control import write_time_control
 from domain.errors import Code
-from domain.records import AccountId
 from domain.tournament.form_terms import LadderTerms, LeagueTerms
-from domain.tournament.seasons import division_changes
-from domain.tournament.standings import SectionTable, TableLine
-from domain.tournament.state import PairedSection
-from domain.tournament.terms import ONE_POINT, TournamentForm, TournamentTerms
+from domain.tournament.terms import TournamentForm
 from domain.tournament.withdrawals import WithdrawalKind
-from infra.languages.wording import IN_ENGLISH
 from infra.people.tokens import Scope
 from services.app import tournaments
-from services.app.context import App
 from services.app.names import userids_of
 from services.app.receipts import Answered
-from services.app.tournaments import ListedTournament, NextStage, TournamentPlan, TournamentView
+from services.app.tournament_plans import NextStage, TournamentPlan
 from services.http.api.auth import AnyRequest, Context, Own, viewer_of
 from services.http.api.bodies import TEXT, RequestBody, Sender
 from services.http.api.declared import ANYBODY, COMMAND_ERRORS, ApiRoutes, refuses
-from services.http.api.ladders import LadderChallenge, LadderRules, TournamentLadder, shown_ladder
+from services.http.api.ladders import LadderChallenge, LadderRules
 from services.http.api.routes.start import Words
-from services.words.agreements import described
+from services.http.api.tournament_json import (
+    FurtherStage,
+    LeagueRules,
+    ShownTournament,
+    TournamentList,
+    listed_tournament,
+    shown_tournament,
+)
 from services.words.trf import trf_of
 
 api = ApiRoutes("tournaments")
@@ -50,29 +49,6 @@ Rating = Annotated[int, msgspec.Meta(ge=0, le=9_999)]
 Time = Annotated[int, msgspec.Meta(ge=0, le=10**14)]
 
 _ACTING = (Code.UNKNOWN_TOURNAMENT, Code.NOT_AN_ORGANISER, Code.NOT_STARTED, Code.TOO_LATE)
-
-
-class FurtherStage(RequestBody, frozen=True):
-    """A further stage of a round robin."""
-
-    first: Annotated[int, msgspec.Meta(ge=0, le=1_000)]
-    """How many go on to it from each section of the stage before."""
-    total: Annotated[int, msgspec.Meta(ge=0, le=100_000)]
-    """How many go on in all; the best next ones fill up."""
-    section: Annotated[int, msgspec.Meta(ge=0, le=1_000)]
-    """Players of a section."""
-
-
-class LeagueRules(RequestBody, frozen=True):
-    """The divisions and seasons of a league."""
-
-    size: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 8
-    """Players of a division."""
-    up: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 2
-    """How many are promoted from each division but the first."""
-    down: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 2
-    """How many are relegated from each division but the last."""
-    seasons: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 4
 
 
 class NewTournament(RequestBody, frozen=True):
@@ -159,217 +135,6 @@ class PlayerSubstitution(RequestBody, frozen=True):
     """The reasons, which the players of these matches read."""
 
 
-class TournamentInList(msgspec.Struct, frozen=True):
-    """A tournament in a list."""
-
-    number: int
-    name: str
-    phase: str
-    """`draft`, `entry`, `running`, `finished` until the places are confirmed, `confirmed` or `cancelled`."""
-    form: str
-    """`round-robin`, `knockout`, `swiss`, `league` or `ladder`."""
-    game: str
-    rules: str
-    """The version of the rules, such as `pow2/1`."""
-    options: tuple[str, ...]
-    """The game's options, such as `-fast`."""
-    organiser: str | None
-    """Userid; null for a deleted account."""
-    entered: int
-    """How many have entered, those who wait for room included."""
-    room: int
-    """The most players."""
-    starts: int | None
-    """Time at which it starts, in ms since 1970; null without a date."""
-    matches: int
-    """The number of its matches; 0 before the start."""
-    counted: int
-    """How many of them have a result that counts."""
-
-
-class TournamentList(msgspec.Struct, frozen=True):
-    """A page of tournaments, the newest first."""
-
-    tournaments: tuple[TournamentInList, ...]
-    next: int | None
-    """The `start` of the next page; null on the last."""
-
-
-class TournamentConditions(msgspec.Struct, frozen=True):
-    """The terms of a tournament, which never change."""
-
-    form: str
-    """`round-robin`, `knockout`, `swiss`, `league` or `ladder`."""
-    game: str
-    rules: str
-    """The version of the rules, such as `pow2/1`."""
-    options: tuple[str, ...]
-    """The game's options, such as `-fast`."""
-    terms: tuple[str, ...]
-    """The options of the time control that differ from the defaults, as in a challenge."""
-    text: str
-    """The time control in words."""
-    rated: bool
-    section: int
-    """Players of a whole section; 0 in other forms."""
-    stages: tuple[FurtherStage, ...]
-    """The further stages of a round robin."""
-    by_rating: bool
-    """Whether the sections of further stages are made by rating."""
-    cycles: int
-    """How many matches each pair plays; those of a tie in a knockout."""
-    extra: int
-    """How many more matches a drawn tie gets."""
-    third_place: bool
-    """Whether those who lose the semifinals play for third place."""
-    rounds: int
-    """Rounds of a Swiss tournament; 0 in other forms."""
-    days: int
-    """Days after which what is not over in a round or stage is drawn; 0 for no end but that of its matches."""
-    ladder: LadderRules | None
-    """The rules of a ladder; null in other forms."""
-    league: LeagueRules | None
-    """Null in other forms."""
-    points: tuple[float, ...]
-    """For a win, a draw and a loss."""
-    tiebreaks: tuple[str, ...]
-    """In their order."""
-    players: int
-    """The most players; 0 for as many as enter."""
-    when_full: bool
-    """Whether it starts when so many have entered."""
-    starts: int | None
-    """Time at which it starts, in ms since 1970; null without a date."""
-    least_rating: int
-    """0 for any."""
-    most_rating: int
-    """0 for any."""
-    club: str | None
-    """The path of the club whose members alone may enter; null for all."""
-    robots: bool
-    """Whether the organiser may enter robots."""
-
-
-class TournamentEntrant(msgspec.Struct, frozen=True):
-    """A player who has entered."""
-
-    userid: str | None
-    """Null for a deleted account."""
-    rating: int
-    """At entry."""
-    waits: bool
-    """Whether the player waits for room."""
-    substitute_for: str | None = None
-    """Userid of the player whose place this one has taken over; null for others, and for a deleted account."""
-
-
-class StandingsLine(msgspec.Struct, frozen=True):
-    """A player's row of a table."""
-
-    place: int
-    """Shared by players who are equal to the end."""
-    player: int
-    """The number in `entrants`, from 0."""
-    points: float
-    tiebreaks: tuple[float, ...]
-    """In the order of the terms."""
-    left: int
-    """How many matches have no result that counts."""
-    withdrawn: bool
-    """Whether the player has left."""
-    best: int
-    """The best place that is still possible."""
-    worst: int
-    """The worst place that is still possible."""
-    change: int | None
-    """In a league, by how many divisions the player goes up after the season, below 0 down, by the table as it is while
-    the season runs; null if the player is in no division then."""
-
-
-class PairingInSection(msgspec.Struct, frozen=True):
-    """A match of a section."""
-
-    pairing: int
-    """Its number in the tournament, from 0."""
-    round: int
-    first: int
-    """The number in `entrants` of the player with the first move."""
-    second: int
-    board: int | None
-    """The number of its match; null until that has begun."""
-    result: str
-    """`1-0`, `0-1` or `1/2`, by forfeit `+-`, `-+` or `--`; empty while there is none that counts."""
-
-
-class ByeInRound(msgspec.Struct, frozen=True):
-    """A player without an opponent in a round."""
-
-    round: int
-    player: int
-    """The number in `entrants`, from 0."""
-
-
-class TournamentSection(msgspec.Struct, frozen=True):
-    """A section of a tournament; a knockout and a Swiss tournament have one of all rounds."""
-
-    stage: int
-    """From 1; of a league the season, whose divisions are in order from the top."""
-
-    table: tuple[StandingsLine, ...]
-    """By place."""
-    pairings: tuple[PairingInSection, ...]
-    byes: tuple[ByeInRound, ...] = ()
-    """Of a Swiss tournament; each gave the points of a win."""
-
-
-class ComingSeason(msgspec.Struct, frozen=True):
-    """The next season of a league."""
-
-    number: int
-    begins: int | None
-    """In ms since 1970; null while too few players are left for it."""
-    stays: bool
-    """Whether you are in it, and may leave; otherwise you may enter."""
-
-
-class ShownTournament(msgspec.Struct, frozen=True):
-    """A tournament with its players and tables."""
-
-    number: int
-    name: str
-    text: str
-    """About it, in Markdown."""
-    phase: str
-    """`draft`, `entry`, `running`, `finished` until the places are confirmed, `confirmed` or `cancelled`."""
-    organiser: str | None
-    """Userid; null for a deleted account."""
-    terms: TournamentConditions
-    entrants: tuple[TournamentEntrant, ...]
-    """In the order of entry; from the start on, by rating."""
-    sections: tuple[TournamentSection, ...]
-    """Empty before the start."""
-    ladder: TournamentLadder | None
-    """Null in other forms, and before the start."""
-    left: int
-    """How many matches have no result that counts."""
-    organises: bool
-    """Whether you may act as the organiser."""
-    entered: bool
-    """Whether you have entered."""
-    waits: bool
-    """Whether you wait for room."""
-    season: ComingSeason | None
-    """The next season of a league; null if there is none, or you were taken out."""
-    seq: int
-    """Number of the last event."""
-    updated: int
-    """Time of the last event, in ms since 1970."""
-    volunteers: tuple[str, ...] = ()
-    """Userids of those who would take over the place of a player who leaves."""
-    volunteered: bool = False
-    """Whether you are one of them."""
-
-
 @api.get("/api/tournaments", "Tournaments", ANYBODY)
 def list_tournaments(
     context: Context, request: AnyRequest, which: ListName = "open", start: Start = 0
@@ -380,25 +145,8 @@ def list_tournaments(
     # asked for by itself, because a page leaves out those of clubs that the caller does not see
     after = start + tournaments.PAGE
     more = which != "own" and bool(context.app.tournaments.listed(which, after, 1))
-    return TournamentList(tuple(_listed(one, userids) for one in found), after if more else None)
-
-
-def _listed(one: ListedTournament, userids: Mapping[AccountId, str | None]) -> TournamentInList:
-    row = one.row
-    return TournamentInList(
-        number=row.number,
-        name=one.name,
-        phase=row.phase,
-        form=row.form,
-        game=row.rules.partition("/")[0],
-        rules=row.rules,
-        options=row.options,
-        organiser=userids[row.organiser],
-        entered=row.entered,
-        room=row.room,
-        starts=row.starts or None,
-        matches=row.pairings,
-        counted=row.counted,
+    return TournamentList(
+        tuple(listed_tournament(one, userids) for one in found), after if more else None
     )
 
 
@@ -408,128 +156,7 @@ def show_tournament(number: Number, context: Context, request: AnyRequest) -> Sh
     """Return a tournament: its terms, its players, and the table and the matches of each section."""
     viewer = viewer_of(request)
     view = tournaments.view_of(context.app, viewer, number)
-    return _shown(context.app, view, viewer)
-
-
-def _shown(app: App, view: TournamentView, viewer: AccountId | None) -> ShownTournament:
-    state, room = view.state, view.terms.room
-    before, ready = view.before, [one.account for one in state.volunteers]
-    others = [state.organiser, *before.values(), *ready]
-    userids = userids_of(app, [*view.players, *others])
-    return ShownTournament(
-        number=view.number,
-        name=view.said.name,
-        text=view.said.text,
-        phase=state.phase,
-        organiser=userids[state.organiser],
-        terms=_conditions(view.terms, view.club),
-        entrants=tuple(
-            TournamentEntrant(
-                userids[one.account],
-                one.rating,
-                waits=place >= room,
-                substitute_for=userids[before[place]] if place in before else None,
-            )
-            for place, one in enumerate(state.entrants)
-        ),
-        sections=tuple(
-            TournamentSection(
-                section.stage,
-                _lines(section, table, view),
-                _pairings(section, view),
-                _byes(view),
-            )
-            for section, table in zip(view.sections, view.tables, strict=True)
-        ),
-        ladder=shown_ladder(app, view, viewer),
-        left=view.left,
-        organises=view.organises,
-        entered=view.entered,
-        waits=view.waits,
-        season=ComingSeason(view.season.number, view.season.begins or None, view.season.stays)
-        if view.season
-        else None,
-        seq=state.seq,
-        updated=state.at,
-        volunteers=tuple(filter(None, (userids[one] for one in ready))),
-        volunteered=view.volunteers,
-    )
-
-
-def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
-    win, draw, loss = (hundredths / ONE_POINT for hundredths in terms.points)
-    return TournamentConditions(
-        form=terms.form,
-        game=terms.rules.partition("/")[0],
-        rules=terms.rules,
-        options=terms.options,
-        terms=write_time_control(terms.clock),
-        text=described(terms.clock, IN_ENGLISH),
-        rated=terms.clock.rated,
-        section=terms.section,
-        stages=tuple(FurtherStage(one.first, one.total, one.section) for one in terms.stages),
-        by_rating=any(one.by_rating for one in terms.stages),
-        extra=terms.knockout.extra if terms.knockout else 0,
-        third_place=bool(terms.knockout and terms.knockout.third_place),
-        rounds=terms.swiss.rounds if terms.swiss else 0,
-        days=terms.days,
-        ladder=LadderRules(**msgspec.structs.asdict(terms.ladder)) if terms.ladder else None,
-        league=LeagueRules(**msgspec.structs.asdict(terms.league)) if terms.league else None,
-        cycles=terms.cycles,
-        points=(win, draw, loss),
-        tiebreaks=terms.tiebreaks,
-        players=terms.capacity,
-        when_full=terms.when_full,
-        starts=terms.starts or None,
-        least_rating=terms.least_rating,
-        most_rating=terms.most_rating,
-        club=club or None,
-        robots=terms.robots,
-    )
-
-
-def _lines(
-    section: PairedSection, table: SectionTable, view: TournamentView
-) -> tuple[StandingsLine, ...]:
-    of_league = view.terms.league is not None
-    changes = division_changes(section, view.state, view.terms) if of_league else {}
-    return tuple(_line(line, view.withdrawn, changes.get(line.player, 0)) for line in table.lines)
-
-
-def _line(line: TableLine, withdrawn: Collection[int], change: int | None) -> StandingsLine:
-    return StandingsLine(
-        place=line.place,
-        player=line.player,
-        points=float(line.points),
-        tiebreaks=tuple(map(float, line.tiebreaks)),
-        left=line.left,
-        withdrawn=line.player in withdrawn,
-        best=line.possible.best,
-        worst=line.possible.worst,
-        change=change,
-    )
-
-
-def _pairings(section: PairedSection, view: TournamentView) -> tuple[PairingInSection, ...]:
-    return tuple(
-        PairingInSection(
-            pairing=number,
-            round=one.round,
-            first=one.first,
-            second=one.second,
-            board=view.matches[number].board or None if number in view.matches else None,
-            result=view.state.result_of(number),
-        )
-        for number, one in zip(section.numbers, section.pairings, strict=True)
-    )
-
-
-def _byes(view: TournamentView) -> tuple[ByeInRound, ...]:
-    if view.terms.form != TournamentForm.SWISS:
-        return ()
-    return tuple(
-        ByeInRound(one.stage, player) for one in view.state.sections for player in one.byes
-    )
+    return shown_tournament(context.app, view, viewer)
 
 
 @api.get(

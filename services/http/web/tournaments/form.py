@@ -39,7 +39,13 @@ from services.app import tournaments
 from services.app.clubs import organised_by
 from services.app.error_codes import CODE_INFO
 from services.app.opponents import robots_play
-from services.app.tournaments import NextStage, TournamentPlan
+from services.app.tournament_plans import (
+    USUAL_LEAGUE,
+    USUAL_ROUNDS,
+    USUAL_SECTION,
+    NextStage,
+    TournamentPlan,
+)
 from services.http.context import ApiContext
 from services.http.web.challenges.match_draft import (
     DEFAULT_TIME,
@@ -82,18 +88,15 @@ def _ladder_fields(rules: LadderTerms) -> dict[str, str]:
 
 _USUAL: Final = {
     "form": (TournamentForm.ROUND_ROBIN.value,),
-    "section": (str(tournaments.USUAL_SECTION),),
+    "section": (str(USUAL_SECTION),),
     "tie-matches": ("1",),
     "extra": ("0",),
-    "rounds": (str(tournaments.USUAL_ROUNDS),),
+    "rounds": (str(USUAL_ROUNDS),),
     **{name: (text,) for name, text in _ladder_fields(LadderTerms()).items()},
-    **{
-        name: (str(value),)
-        for name, value in msgspec.structs.asdict(tournaments.USUAL_LEAGUE).items()
-    },
+    **{name: (str(value),) for name, value in msgspec.structs.asdict(USUAL_LEAGUE).items()},
     "season-days": ("60",),
 }
-"""What a new form has of the tournament's own form."""
+"""The fields of the tournament's own form, as a new form has them."""
 
 _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
     "section": (min(SECTION_SIZES), max(SECTION_SIZES)),
