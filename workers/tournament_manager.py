@@ -21,11 +21,14 @@ from redis.exceptions import RedisError
 from domain.aggregates import TournamentSnapshot, unpack
 from domain.match.commands import CommandEnvelope, GiveRuling, StartMatch, SubstitutePlayer
 from domain.records import SERVER_ACCOUNT, AccountId, CommandId, command_id
+from domain.rules import Seat
 from domain.tournament.commands import ReportResults
-from domain.tournament.state import TournamentState, WithdrawnPlayer
+from domain.tournament.results import PairResult
+from domain.tournament.state import Adjudication, TournamentState, WithdrawnPlayer
 from domain.tournament.swiss_rounds import waits_for_round
 from domain.tournament.terms import TournamentTerms
 from domain.tournament.withdrawals import WithdrawalKind
+from infra.people.statements import ROUND_ENDED
 from infra.process.failpoints import failpoint
 from infra.projections.tournaments import PairedMatch, Tournaments, reports_of
 from infra.store.gateway import submission_of
@@ -47,6 +50,15 @@ MOST_STARTS: Final = 500
 
 MOST_REPORTS: Final = 500
 """Results of one report."""
+
+_WINNERS: Final[Mapping[PairResult, tuple[Seat, ...]]] = {
+    PairResult.FIRST_WON: (0,),
+    PairResult.FIRST_BY_FORFEIT: (0,),
+    PairResult.SECOND_WON: (1,),
+    PairResult.SECOND_BY_FORFEIT: (1,),
+    PairResult.DRAWN: (0, 1),
+    PairResult.BOTH_FORFEITED: (),
+}
 
 MOST_ENDS: Final = 100
 """Matches of a tournament that are ended in a tick."""
@@ -123,7 +135,7 @@ class TournamentManager:
         matches: dict[int, PairedMatch],
     ) -> list[CommandEnvelope]:
         """Return the starts of matches that have not begun."""
-        known = {n for n, one in matches.items() if one.board or one.unfinished}
+        known = {n for n, one in matches.items() if not one.needs_start}
         missing = islice(((n, one) for n, one in state.pairings if n not in known), MOST_STARTS)
         wanted = {start_id(number, n): (n, one) for n, one in missing}
         ids = [id_ for id_ in wanted if id_ not in self._sent]
@@ -138,20 +150,23 @@ class TournamentManager:
     def _ends(
         self, number: int, state: TournamentState, matches: dict[int, PairedMatch]
     ) -> list[CommandEnvelope]:
-        """Return the rulings that end the matches of players who have left, in the names of those who took them out."""
+        """Return the rulings that end matches, in the names of those who took out a player or adjudicated them."""
         found: list[CommandEnvelope] = []
-        pairings = dict(state.pairings) if state.unfinished else {}
+        pairings = dict(state.pairings) if state.unfinished or state.adjudicated else {}
         for pairing, match in sorted(matches.items()):
             # a ladder has forgotten the matches of long ago
-            can_end = match.board and pairing in pairings
-            if not match.is_to_end or not can_end or len(found) >= MOST_ENDS:
+            if not match.is_to_end or pairing not in pairings or len(found) >= MOST_ENDS:
                 continue
-            pair = pairings[pairing].first, pairings[pairing].second
-            left = [one for one in state.withdrawn if one.player in pair]
-            id_ = command_id(SENDER, left[0].by, f"{number} end {pairing}")
+            if pairing in state.unfinished:
+                pair = pairings[pairing].first, pairings[pairing].second
+                left = [one for one in state.withdrawn if one.player in pair]
+                by, ruling = left[0].by, _ruling_on_leavers(pair, left)
+            else:
+                made = state.adjudicated[pairing]
+                by, ruling = made.by, _ruling_by_adjudication(made)
+            id_ = command_id(SENDER, by, f"{number} end {pairing}")
             if id_ not in self._sent:
-                ruling = _ruling(pair, left)
-                found.append(CommandEnvelope(match.board, id_, left[0].by, ruling))
+                found.append(CommandEnvelope(match.board, id_, by, ruling))
         return found
 
     def _round(
@@ -205,13 +220,25 @@ def _takeovers(number: int, matches: Mapping[int, PairedMatch]) -> list[CommandE
     return [*islice(wanted, MOST_TAKEOVERS)]
 
 
-def _ruling(pair: tuple[int, int], left: Sequence[WithdrawnPlayer]) -> GiveRuling:
+def _ruling_on_leavers(pair: tuple[int, int], left: Sequence[WithdrawnPlayer]) -> GiveRuling:
     """Return the ruling on a match, whose reasons are those of the withdrawal and stored with the tournament."""
     first = left[0]
     is_lost = len(left) == 1 and first.kind == WithdrawalKind.SILENT
     winners = (1 - pair.index(first.player),) if is_lost else None
     return GiveRuling(
         claim=None, upheld=True, text=first.text, winners=winners, annul=winners is None
+    )
+
+
+def _ruling_by_adjudication(made: Adjudication) -> GiveRuling:
+    """Return the ruling that gives a match its adjudicated result; that of a round's end has a reason of its own."""
+    winners = _WINNERS[PairResult(made.result)]
+    return GiveRuling(
+        claim=None,
+        upheld=True,
+        text=made.text or ROUND_ENDED.digest,
+        winners=winners or None,
+        annul=not winners,
     )
 
 

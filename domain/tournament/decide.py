@@ -242,7 +242,7 @@ def _leave(
 ) -> Events:
     """Take an entry or the consent to take over a place back, leave a ladder, or a league before its next season.
 
-    While it runs nobody does it for another, but as a withdrawal.
+    A director may do it for another, but not while a ladder runs: that is a withdrawal.
     """
     account = command.account or actor
     volunteers = is_volunteer(state, account)
@@ -250,7 +250,8 @@ def _leave(
     if volunteers:
         _check_phase(state, Phase.RUNNING, Phase.FINISHED)
     else:
-        _check_phase(state, Phase.RUNNING if runs and account == actor else Phase.ENTRY)
+        own = account == actor or state.ladder is None
+        _check_phase(state, Phase.RUNNING if runs and own else Phase.ENTRY)
     if account != actor:
         _check_director(actor, state)
     if volunteers:

@@ -20,7 +20,7 @@ import msgspec
 import redis
 
 from domain.errors import Code, Refusal
-from domain.records import AccountId, CommandId
+from domain.records import SERVER_ACCOUNT, AccountId, CommandId
 from infra.people.account_index import index_under_account
 from infra.people.texts import read_text
 from infra.redis import keys
@@ -54,6 +54,16 @@ class Statement(msgspec.Struct, frozen=True):
     def digest(self) -> bytes:
         """The digest in the event."""
         return digest_of(self.salt, self.text)
+
+
+ROUND_ENDED: Final = Statement(
+    b"",
+    b"",
+    SERVER_ACCOUNT,
+    0,
+    "The round has ended on its date: matches that were not over count as drawn.",
+)
+"""The reason of rulings at the end of a tournament's round, which nobody wrote. It is stored nowhere, and has no salt."""
 
 
 class _StoredStatement(msgspec.Struct, frozen=True, array_like=True):

@@ -67,7 +67,7 @@ class TournamentRow(msgspec.Struct, frozen=True, array_like=True):
     club: str = ""
     pairings: int = 0
     started: int = 0
-    """Of the pairings, how many have their match."""
+    """Of the pairings, how many have their match, or need none."""
     counted: int = 0
     """How many have a result that is counted."""
     news: int = 0
@@ -150,8 +150,14 @@ class PairedMatch(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def is_to_end(self) -> bool:
-        """Whether it has to be ended, because a player has left the tournament."""
-        return self.unfinished and not self.result
+        """Whether it has to be ended, because a player has left the tournament, or its result was adjudicated."""
+        decided = self.unfinished or self.adjudicated
+        return bool(self.board) and decided and not self.result
+
+    @property
+    def needs_start(self) -> bool:
+        """Whether it has not begun, and the tournament waits for it."""
+        return not self.board and not self.is_settled
 
     @property
     def to_take_over(self) -> list[tuple[Seat, SeatOrder]]:
@@ -159,7 +165,7 @@ class PairedMatch(msgspec.Struct, frozen=True, array_like=True):
 
         A match may begin with a substitute, or with the player who left, if its start was under way.
         """
-        if self.result or self.unfinished:
+        if self.result or self.unfinished or self.adjudicated:
             return []
         placed = zip(self.seats, self.orders, strict=False)
         wrong = [
@@ -423,7 +429,7 @@ def _counted(row: TournamentRow, before: PairedMatch, after: PairedMatch) -> Tou
     """Return a row with the numbers of its pairings after one of them has changed."""
     return msgspec.structs.replace(
         row,
-        started=row.started + bool(after.board) - bool(before.board),
+        started=row.started + before.needs_start - after.needs_start,
         counted=row.counted + bool(after.counted) - bool(before.counted),
         news=row.news + after.is_news - before.is_news,
         to_end=row.to_end + after.is_to_end - before.is_to_end,

@@ -29,7 +29,7 @@ from domain.match.state import MatchState, Reason, first_position, positions, ro
 from domain.records import AccountId
 from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
 from domain.sentences import Text
-from infra.people.statements import Statement
+from infra.people.statements import ROUND_ENDED, Statement
 from infra.process.failpoints import failpoint
 from infra.store.analyses import Analyses, StoredAnalysis
 from infra.store.watermarks import read_published_sizes
@@ -249,13 +249,13 @@ def statements_of(app: App, board: int) -> list[Statement]:
     """Return the texts of claims and rulings in a match.
 
     A ruling that ends a match because a player has left its tournament has the reasons of the withdrawal, which are
-    stored once, with the tournament.
+    stored once, with the tournament; at the end of a round they are always the same.
     """
     found = app.statements.of_match(board)
     for data in filter(None, app.store.first_events([board])):
         body = decode_event(data).body
         if isinstance(body, MatchPaired):
-            found += app.statements.of_match(body.tournament)
+            found += [*app.statements.of_match(body.tournament), ROUND_ENDED]
     return found
 
 

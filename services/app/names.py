@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from domain.match.state import ROBOT_ACCOUNTS
-from domain.records import AccountId
+from domain.records import SERVER_ACCOUNT, AccountId
 from domain.sentences import ENGLISH, Sentences, Translation, list_in_words
 from services.app.context import App
 
@@ -13,6 +13,7 @@ SAY: Final = Sentences(
     {
         # the name of an account that was erased; it has spaces, which no userid has
         "former-player": "a former player",
+        "the-server": "the server",
         "and": "and",
     },
 )
@@ -29,7 +30,10 @@ def names_of(
 ) -> dict[AccountId, str]:
     """Return the names of accounts, also of those that were erased."""
     found = userids_of(app, accounts)
-    return {account: shown_name(name, language) for account, name in found.items()}
+    shown = {account: shown_name(name, language) for account, name in found.items()}
+    if SERVER_ACCOUNT in shown:
+        shown[SERVER_ACCOUNT] = SAY("the-server").in_language(language)
+    return shown
 
 
 def names_by_seat(

@@ -88,6 +88,7 @@ def view_of(one: Tournament) -> TournamentView:
         matches={},
         club="",
         organises=False,
+        directs=False,
         entered=False,
         waits=False,
     )

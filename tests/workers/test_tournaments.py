@@ -8,11 +8,15 @@ from domain.aggregates import TournamentSnapshot, unpack, verify
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code
 from domain.match.commands import Command, CommandEnvelope, DeclineMatch, MakeOffer, ResignMatch
+from domain.match.events import Ruled
+from domain.match.history import decode_event
 from domain.records import SERVER_ACCOUNT, AccountId
 from domain.tournament.commands import (
+    AdjudicateMatches,
     CancelTournament,
     ConfirmPlaces,
     DraftTournament,
+    EndRound,
     EnterTournament,
     LeaveTournament,
     OpenEntry,
@@ -21,9 +25,10 @@ from domain.tournament.commands import (
     WithdrawPlayer,
 )
 from domain.tournament.form_terms import KnockoutTerms
-from domain.tournament.state import MatchReport, Phase, TournamentState
+from domain.tournament.state import AdjudicatedPairing, MatchReport, Phase, TournamentState
 from domain.tournament.terms import TournamentTerms
 from infra.audit.stored_match import check_match
+from infra.people.statements import ROUND_ENDED
 from infra.projections.tournaments import PairedMatch, Tournaments
 from infra.store.outcomes import CommandOutcome
 from tests.helpers.bench import Bench
@@ -278,3 +283,46 @@ def test_a_knockout_is_played_to_its_places_with_a_leaver_a_forfeit_and_a_late_r
     assert [one.place for one in places] == [1, 2, 3, 4, 5]
     for number in (hall.number, *(one.board for one in hall.matches.values())):
         assert check_match(hall.bench.store, number).events
+
+
+def test_an_adjudicated_match_ends_by_a_ruling_and_a_round_on_its_date(hall: Hall) -> None:
+    hall.draft(days=10)
+    hall.enter(3)
+    hall.turn()
+    given = AdjudicatedPairing(0, "1-0")
+    hall.must(ORGANISER, AdjudicateMatches(results=(given,), text=bytes(32)))
+    hall.turn()
+    hall.turn()
+    match = hall.matches[0]
+    assert (match.result, match.counted) == ("+-", "+-")  # nobody had moved
+    state = hall.bench.state(match.board)
+    assert state.result is not None
+    assert state.result.winners == (0,)
+    assert hall.ask(SERVER_ACCOUNT, EndRound(stage=1)).accepted
+    assert hall.state.phase is Phase.FINISHED
+    hall.turn()
+    hall.turn()
+    for pairing in (1, 2):
+        assert hall.matches[pairing].counted == "1/2"
+        ruled = [
+            event.body
+            for data in hall.bench.store.events(hall.matches[pairing].board)
+            if isinstance((event := decode_event(data)).body, Ruled)
+        ]
+        assert [one.text for one in ruled] == [ROUND_ENDED.digest]
+    assert hall.lists.waiting(9) == []
+    hall.must(ORGANISER, ConfirmPlaces())
+    for number in (hall.number, *(one.board for one in hall.matches.values())):
+        assert check_match(hall.bench.store, number).events
+
+
+def test_a_player_who_leaves_before_a_match_has_begun_keeps_nobody_waiting(hall: Hall) -> None:
+    hall.draft()
+    hall.enter(3)
+    leaver = hall.state.entrants[0].account
+    hall.must(ORGANISER, WithdrawPlayer(account=leaver, kind="silent", text=bytes(32)))
+    hall.turn()
+    assert [one for one, match in hall.matches.items() if match.board] == [
+        number for number, one in hall.state.pairings if 0 not in (one.first, one.second)
+    ]
+    assert hall.lists.waiting(9) == []
