@@ -124,7 +124,8 @@ def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) 
         case MakeClaim() | GiveRuling() | MakeAppeal() as command:
             return decide_dispute(command, sent.actor, state, now)
         case SubstitutePlayer() as command:
-            check_time(state, now)
+            if state.pairing is not None:
+                check_time(state, now)
             return substitute_player(command, sent.actor, state)
         case TournamentCommandBase():
             raise Refusal(Code.UNKNOWN_TOURNAMENT, SAY("no-tournament", number=sent.match))

@@ -15,6 +15,7 @@ from infra.people.accounts import AccountRole, create_robot_accounts
 from infra.people.acts import TERMINAL
 from infra.people.clubs import ClubAudience, ClubRole, Joining
 from infra.people.moderation import Sanction, SanctionKind
+from infra.people.statements import ROUND_ENDED
 from services.app import tournaments
 from services.app.accounts import erase_account
 from services.app.clubs import ClubChanges, change_club, found_club, join
@@ -280,7 +281,7 @@ def test_a_silent_player_loses_what_is_left_and_the_matches_end(api: Api) -> Non
     assert later.seats[later.result.winners[0]] != players[0].account
     assert later.cases[0].arbiter == organiser.account
     said = statements_of(api.parts, boards[1])
-    assert [one.text for one in said] == ["No word for six weeks."]
+    assert [one.text for one in said] == ["No word for six weeks.", ROUND_ENDED.text]
     # what the matches say of their ends changes no table
     tick(api)
     until(lambda: not api.parts.tournaments.waiting(9))
@@ -370,7 +371,10 @@ def test_a_volunteer_takes_over_a_place_and_its_matches_with_the_reasons(api: Ap
     assert (view.entered, view.volunteers) == (True, False)
     assert [*view.before.values()] == [leaver.account]
     assert not view_of(api.parts, leaver.account, number).entered
-    assert [one.text for one in statements_of(api.parts, boards[0])] == ["She is ill."]
+    assert [one.text for one in statements_of(api.parts, boards[0])] == [
+        "She is ill.",
+        ROUND_ENDED.text,
+    ]
     assert number in names(api, new.account, "own")
     for one in boards:
         assert check_match(api.parts.store, one).events

@@ -261,7 +261,7 @@ def test_a_knockout_is_typed_and_shows_its_rounds_and_places(hall: Hall) -> None
     hall.cup(line)
     shown = hall.accepted("tournament 1")
     assert "knockout: 2 matches in each tie, with sides exchanged; the winner goes on" in shown
-    assert "a drawn tie gets 1 more match; if it is still drawn, whoever was rated higher" in shown
+    assert "a drawn tie gets 1 more match; if it is still drawn, the player rated higher" in shown
     assert "the losers of the semifinals play for third place" in shown
     hall.enter(*THREE)
     hall.accepted("tournament start 1 alice mad-hatter")
