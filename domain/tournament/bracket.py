@@ -54,8 +54,7 @@ class Knockout(FormRules):
 
     def check(self, terms: TournamentTerms) -> None:
         """Refuse ties that can't be."""
-        if terms.knockout is None or terms.section or terms.stages:
-            raise Refusal(Code.BAD_OPTION, SAY("terms-of-form"))
+        assert terms.knockout is not None
         extra = terms.knockout.extra
         if not 1 <= terms.cycles <= MOST_TIE_MATCHES or not 0 <= extra <= MOST_TIE_MATCHES:
             raise Refusal(Code.BAD_OPTION, SAY("tie-matches", most=MOST_TIE_MATCHES))

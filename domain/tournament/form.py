@@ -21,7 +21,7 @@ class FormRules:
     """Whether players enter while it runs; each gets the next number."""
 
     def check(self, terms: TournamentTerms) -> None:
-        """Refuse terms that the form can't have: `bad-option`."""
+        """Refuse terms that the form can't have: `bad-option`. Those of other forms are absent."""
         raise NotImplementedError
 
     def next_sections(self, state: TournamentState, terms: TournamentTerms) -> Sections | None:

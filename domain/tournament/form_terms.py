@@ -63,10 +63,3 @@ class LadderTerms(msgspec.Struct, frozen=True, array_like=True):
     """Days without a challenge or a result after which a player drops; 0 for never."""
     drop: int = 5
     """How many places a silent player drops; 0 for to the bottom."""
-
-
-class TeamTerms(msgspec.Struct, frozen=True, array_like=True):
-    """The teams of a team tournament."""
-
-    boards: int
-    """Players of a team."""

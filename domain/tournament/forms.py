@@ -30,6 +30,15 @@ FORMS: Final[Mapping[str, FormRules]] = {
 }
 
 
+_OWN_TERMS: Final[Mapping[str, str]] = {
+    TournamentForm.KNOCKOUT: "knockout",
+    TournamentForm.SWISS: "swiss",
+    TournamentForm.LEAGUE: "league",
+    TournamentForm.LADDER: "ladder",
+}
+"""The field of the terms that each form has alone; the others are played in sections."""
+
+
 def form_of(terms: TournamentTerms) -> FormRules:
     """Return the form of a tournament."""
     return FORMS[terms.form]
@@ -44,7 +53,10 @@ def check_terms(terms: TournamentTerms) -> None:
         raise Refusal(Code.BAD_OPTION, SAY("form", form=terms.form[:24]))
     if 2 not in rules.players:  # noqa: PLR2004 - a pair
         raise Refusal(Code.BAD_OPTION, SAY("not-for-two", game=rules.title))
-    if terms.swiss and terms.form != TournamentForm.SWISS:
+    given = [name for name in _OWN_TERMS.values() if getattr(terms, name) is not None]
+    own = _OWN_TERMS.get(terms.form)
+    in_sections = terms.section or terms.stages
+    if given != ([own] if own else []) or (own and in_sections):
         raise Refusal(Code.BAD_OPTION, SAY("terms-of-form"))
     form_of(terms).check(terms)
     _check_points(terms)

@@ -57,7 +57,7 @@ class Ladder(FormRules):
     def check(self, terms: TournamentTerms) -> None:
         """Refuse a ladder that can't be."""
         rules = terms.ladder
-        if rules is None or terms.section or terms.stages or terms.days or terms.cycles > 1:
+        if rules is None or terms.days or terms.cycles > 1:
             raise Refusal(Code.BAD_OPTION, SAY("terms-of-form"))
         if terms.when_full:
             raise Refusal(Code.BAD_OPTION, SAY("ladder-when-full"))

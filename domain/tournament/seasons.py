@@ -38,8 +38,7 @@ class League(FormRules):
     def check(self, terms: TournamentTerms) -> None:
         """Refuse a league that can't be."""
         rules = terms.league
-        if rules is None or terms.section or terms.stages:
-            raise Refusal(Code.BAD_OPTION, SAY("terms-of-form"))
+        assert rules is not None
         check_section(rules.size, terms.cycles)
         if min(rules.up, rules.down) < 0 or rules.up + rules.down > rules.size:
             raise Refusal(Code.BAD_OPTION, SAY("league-moves", size=rules.size))

@@ -32,9 +32,9 @@ class Swiss(FormRules):
     """
 
     def check(self, terms: TournamentTerms) -> None:
-        """Refuse rounds that can't be, and terms of other forms."""
-        swiss, others = terms.swiss, (terms.knockout, terms.league, terms.ladder, terms.teams)
-        if swiss is None or any(others) or terms.section or terms.stages or terms.cycles != 1:
+        """Refuse rounds that can't be."""
+        swiss = terms.swiss
+        if swiss is None or terms.cycles != 1:
             raise Refusal(Code.BAD_OPTION, SAY("terms-of-form"))
         if swiss.rounds not in SWISS_ROUNDS:
             least, most = min(SWISS_ROUNDS), max(SWISS_ROUNDS)

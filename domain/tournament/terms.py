@@ -13,7 +13,6 @@ from domain.tournament.form_terms import (
     LeagueTerms,
     StageTerms,
     SwissTerms,
-    TeamTerms,
 )
 from domain.tournament.sections import FEWEST_IN_SECTION, MOST_IN_SECTION
 
@@ -103,7 +102,6 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     swiss: SwissTerms | None = None
     league: LeagueTerms | None = None
     ladder: LadderTerms | None = None
-    teams: TeamTerms | None = None
 
     @property
     def room(self) -> int:
