@@ -90,7 +90,12 @@ class DirectorView(msgspec.Struct, frozen=True):
 
 @course
 def appoint(app: App, actor: Actor, number: int, userids: Sequence[str]) -> Steps[Answered]:
-    """Appoint those who rule beside the organiser, in place of those before; `unknown-user`, `too-many`."""
+    """Appoint those who rule beside the organiser, in place of those before.
+
+    `not-an-organiser`, `unknown-user`, `too-many`.
+    """
+    if visible_state(app, actor.account, number).organiser != actor.account:
+        raise Refusal(Code.NOT_AN_ORGANISER, SAY("tournament-organiser"))
     accounts = tuple(app.accounts.id_of(one) for one in dict.fromkeys(userids))
     return (yield from ask(app, actor, number, AppointDirectors(accounts=accounts)))
 

@@ -60,7 +60,7 @@ class LoopStore(RedisStore):
         "valkey by shard",
         "event loop",
         pytest.param("cluster by shard", marks=pytest.mark.slow),
-        pytest.param("event loop of a cluster", marks=pytest.mark.slow),
+        pytest.param("event loop of a cluster", marks=[pytest.mark.slow, pytest.mark.long]),
     ]
 )
 def store(request: pytest.FixtureRequest) -> Iterator[Store]:

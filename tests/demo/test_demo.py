@@ -457,7 +457,6 @@ def test_a_swiss_tournament_is_in_one_of_its_later_rounds(server):
     assert 2 <= row.stage < row.rounds == 5
     assert row.started == row.pairings == 4 * row.stage
     assert 4 * (row.stage - 1) <= row.counted < row.pairings
-    assert not row.waits
     assert check_match(server.store, row.number).events
 
 

@@ -22,6 +22,7 @@ GAMES = ROOT / "domain" / "games"
 SERVICES = ROOT / "services"
 EXAMPLES = {
     "http/api/routes/challenges.py": ["pow2"],
+    "http/api/routes/pairings.py": ["goliath"],
     "http/api/routes/players.py": ["pow2", "pow2"],
     "http/api/routes/start.py": ["pow2"],
     "http/api/routes/tournaments.py": ["pow2"],

@@ -27,6 +27,7 @@ from infra.people.account_macs import AccountMacs, make_mac_key  # noqa: E402
 from infra.people.accounts import AccountRole, create_robot_accounts  # noqa: E402
 from infra.people.tokens import Scope  # noqa: E402
 from infra.store.analyses import Analyses, StoredAnalysis  # noqa: E402
+from services.app.context import App  # noqa: E402
 from services.app.matches import load_state  # noqa: E402
 from services.app.tournaments import view_of  # noqa: E402
 from tests.helpers.analysing import listening  # noqa: E402
@@ -433,8 +434,19 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("volunteer_as_substitute", said.api.player(name="hanna"), number=other)
     taken = {"userid": "frieda", "substitute": "hanna", "text": "Frieda is ill."}
     said.call("substitute_player", alice, taken, number=other)
+    said.call("appoint_directors", alice, {"userids": ["bob"]}, number=other)
+    _turn(said, manager, lambda: _boards_of(parts, other))
+    (board,) = _boards_of(parts, other)
+    decided = {"board": board, "result": "1-0", "text": "Alice is far ahead."}
+    said.call("adjudicate_match", alice, decided, number=other)
     other = alice.post("/api/tournaments", cup).json()["board"]
     said.call("cancel_tournament", alice, number=other)
+
+
+def _boards_of(parts: App, number: int) -> list[int]:
+    """Return the matches of a tournament that have begun, and whose players have not left."""
+    matches = parts.tournaments.matches(number).values()
+    return [one.board for one in matches if one.board and not one.unfinished]
 
 
 def _climb(said: Exchange, alice: Player, bob: Player) -> None:

@@ -95,6 +95,8 @@ TABLE = {
     "withdraw_player": OF_THE_ORGANISER,
     "volunteer_as_substitute": ("unauthorized", "not-started", "not-started", "missing-scope"),
     "substitute_player": OF_THE_ORGANISER,
+    "appoint_directors": OF_THE_ORGANISER,
+    "adjudicate_match": OF_THE_ORGANISER,
     "confirm_places": OF_THE_ORGANISER,
     "cancel_tournament": OF_THE_ORGANISER,
     # pairing from outside; the club is the same, and no batch has the key that is meant

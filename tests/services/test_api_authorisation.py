@@ -291,7 +291,13 @@ LINES = {
     (*GUESSED, "not-allowed", "not-allowed"): (
         "tournament challenge {number} {name} {password} {other}",
     ),
-    (*GUESSED, "not-an-organiser", "ok"): ("tournament cancel {number} {name} {password}",),
+    (*GUESSED, "not-an-organiser", "unknown-board"): (
+        "tournament decide {number} {name} {password} {board} 1-0 far",
+    ),
+    (*GUESSED, "not-an-organiser", "ok"): (
+        "tournament directors {number} {name} {password}",
+        "tournament cancel {number} {name} {password}",
+    ),
     (*GUESSED, "not-an-organiser", "not-started"): (
         "tournament confirm {number} {name} {password}",
         "tournament withdraw {number} {name} {password} {other} silent gone",

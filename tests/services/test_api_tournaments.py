@@ -421,3 +421,17 @@ def test_a_volunteer_takes_over_the_place_of_a_player(api: Api) -> None:
     mine = next(one for one in found["entrants"] if one["userid"] == new.name)
     assert mine["substitute_for"] == players[0].name
     assert (found["volunteers"], found["volunteered"], found["entered"]) == ([], False, True)
+
+
+def test_directors_are_appointed_and_decide_a_match(api: Api) -> None:
+    organiser, director, *players = api.players(5)
+    number = started(api, organiser, players)
+    board = api.parts.tournaments.matches(number)[0].board
+    given = {"board": board, "result": "1-0", "text": "Far ahead."}
+    path = f"/api/tournaments/{number}/adjudications"
+    assert code_of(director.post(path, given)) == "not-an-organiser"
+    appointed = {"userids": [director.name]}
+    assert organiser.put(f"/api/tournaments/{number}/directors", appointed).is_success
+    assert shown(api, number)["directors"] == [director.name]
+    assert director.post(path, given).is_success
+    assert shown(api, number)["sections"][0]["pairings"][0]["result"] == "1-0"

@@ -464,3 +464,18 @@ def test_a_substitute_is_named_with_the_player_who_left(hall: Hall) -> None:
     shown = hall.accepted("tournament 1")
     assert "erin, for bob" in shown
     assert "substitutes:" not in shown
+
+
+def test_directors_are_appointed_and_a_match_is_decided(hall: Hall) -> None:
+    hall.cup()
+    hall.enter(*THREE)
+    hall.run_manager()
+    said = hall.accepted("tournament directors 1 alice mad-hatter bob")
+    assert said == "directors of tournament 1: bob"
+    board = hall.app.tournaments.matches(1)[0].board
+    code, _ = hall.refused(f"tournament decide 1 carol sing-along {board} 1-0 far ahead")
+    assert code == Code.NOT_AN_ORGANISER
+    code, _ = hall.refused(f"tournament decide 1 alice mad-hatter {board} 2-0 far ahead")
+    assert code == Code.BAD_REQUEST
+    said = hall.accepted("tournament directors 1 alice mad-hatter")
+    assert said == "tournament 1 has no directors beside you now"

@@ -730,3 +730,21 @@ def test_a_volunteer_takes_over_a_place_on_the_page(api: Api, come: Come) -> Non
     assert f"({players[0].name}) played until #0, then a substitute took over." in facts
     assert "You’re playing" in facts
     assert "You’re playing" not in come(players[0]).page(f"/m/{mine[0]}")
+
+
+def test_a_director_sees_the_matches_and_decides_one(api: Api, come: Come) -> None:
+    host, page, players = begun(api, come)
+    there = f"{page}/director"
+    assert come(players[0]).get(there).status_code == 403
+    assert f'<a href="{there}?section=1">Director</a>' in host.page(page)
+    shown = host.page(there)
+    assert shown.count("2 matches left") == 3
+    board = api.parts.tournaments.matches(number_of(page))[0].board
+    given = {"do": "adjudicate", "board": str(board), "result": "1-0", "why": "Far ahead."}
+    assert host.send(there, {**given, "result": "2-0"}, on=there).status_code == 400
+    assert host.send(there, given, on=there).status_code == 303
+    other = api.player()
+    appointed = host.send(there, {"do": "appoint", "directors": other.name}, on=there)
+    assert appointed.status_code == 303
+    assert f'value="{other.name}"' in host.page(there)
+    assert "Decide a match" in come(other).page(there)

@@ -227,6 +227,8 @@ class ShownTournament(msgspec.Struct, frozen=True):
     """`draft`, `entry`, `running`, `finished` until the places are confirmed, `confirmed` or `cancelled`."""
     organiser: str | None
     """Userid; null for a deleted account."""
+    directors: tuple[str | None, ...]
+    """Userids of those who rule beside the organiser; null for a deleted account."""
     terms: TournamentConditions
     entrants: tuple[TournamentEntrant, ...]
     """In the order of entry; from the start on, by rating."""
@@ -280,7 +282,7 @@ def shown_tournament(app: App, view: TournamentView, viewer: AccountId | None) -
     """Return a tournament with all that an account sees of it."""
     state, room = view.state, view.terms.room
     before, ready = view.before, [one.account for one in state.volunteers]
-    others = [state.organiser, *before.values(), *ready]
+    others = [state.organiser, *state.directors, *before.values(), *ready]
     userids = userids_of(app, [*view.players, *others])
     return ShownTournament(
         number=view.number,
@@ -288,6 +290,7 @@ def shown_tournament(app: App, view: TournamentView, viewer: AccountId | None) -
         text=view.said.text,
         phase=state.phase,
         organiser=userids[state.organiser],
+        directors=tuple(userids[one] for one in state.directors),
         terms=_conditions(view.terms, view.club),
         entrants=tuple(
             TournamentEntrant(

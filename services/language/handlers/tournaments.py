@@ -12,6 +12,7 @@ from domain.tournament.swiss_rounds import cells_by_round
 from domain.tournament.terms import TournamentForm
 from domain.tournament.withdrawals import WithdrawalKind
 from infra.languages.wording import N_, Wording
+from services.app import tournament_directors
 from services.app import tournaments as use_cases
 from services.app.context import App
 from services.app.ladders import ladder_lines
@@ -20,7 +21,7 @@ from services.app.play import Course
 from services.app.receipts import Answered
 from services.app.tournaments import ListedTournament, TournamentView
 from services.language.answer import Answer
-from services.language.arguments import read_tournament
+from services.language.arguments import read_board, read_tournament
 from services.language.authentication import signer_if_any
 from services.language.form import OWN, CommandForm, signed
 from services.language.handlers.messages import text_of
@@ -344,6 +345,28 @@ def substitute(call: Invocation) -> Answer:
     return _deliver(call, asked, taken, player=leaver.lower(), substitute=new.lower())
 
 
+def directors(call: Invocation) -> Answer:
+    """Appoint those who rule beside the organiser."""
+    named = call.line.all("userid")[1:]
+    asked = tournament_directors.appoint(call.app, call.actor, _number(call), named)
+    if not named:
+        return _deliver(call, asked, N_("tournament %(number)s has no directors beside you now"))
+    said = N_("directors of tournament %(number)s: %(names)s")
+    return _deliver(call, asked, said, names=", ".join(one.lower() for one in named))
+
+
+def decide(call: Invocation) -> Answer:
+    """Decide a match that is not over, as the organiser, a director or an arbiter."""
+    board, result = call.line.all("value")
+    found = read_board(board, call.words)
+    number = _number(call)
+    asked = tournament_directors.adjudicate(
+        call.app, call.actor, number, found, result, text_of(call)
+    )
+    decided = N_("match %(board)s of tournament %(number)s is decided: %(result)s")
+    return _deliver(call, asked, decided, board=str(found), result=result)
+
+
 def confirm(call: Invocation) -> Answer:
     """Confirm the places."""
     asked = use_cases.confirm(call.app, call.actor, _number(call))
@@ -472,6 +495,20 @@ FORMS: Final = (
         f"NUMBER {OWN} userid userid TEXT",
         N_("let a volunteer, named second, take over the place of a player in your tournament"),
         substitute,
+    ),
+    signed(
+        "tournament_directors",
+        "tournament directors",
+        f"NUMBER {OWN} [userid ...]",
+        N_("appoint those who rule beside you in your tournament, in place of those before"),
+        directors,
+    ),
+    signed(
+        "tournament_decide",
+        "tournament decide",
+        f"NUMBER {OWN} BOARD 1-0|0-1|1/2 TEXT",
+        N_("decide a match of a tournament that you direct, with reasons for its players"),
+        decide,
     ),
     signed(
         "tournament_confirm",

@@ -11,7 +11,7 @@ from domain.tournament.form_terms import LadderTerms, LeagueTerms
 from domain.tournament.terms import TournamentForm
 from domain.tournament.withdrawals import WithdrawalKind
 from infra.people.tokens import Scope
-from services.app import tournaments
+from services.app import tournament_directors, tournaments
 from services.app.names import userids_of
 from services.app.receipts import Answered
 from services.app.tournament_plans import NextStage, TournamentPlan
@@ -133,6 +133,25 @@ class PlayerSubstitution(RequestBody, frozen=True):
     """Userid of one of the `volunteers`."""
     text: Annotated[str, msgspec.Meta(max_length=4_000, examples=["Bob is ill."])]
     """The reasons, which the players of these matches read."""
+
+
+class TournamentDirectors(RequestBody, frozen=True):
+    """Those who rule beside the organiser."""
+
+    userids: Annotated[
+        tuple[Annotated[str, msgspec.Meta(max_length=24)], ...], msgspec.Meta(max_length=20)
+    ]
+    """In place of those before."""
+
+
+class MatchAdjudication(RequestBody, frozen=True):
+    """A match that is not over, and the result that it gets."""
+
+    board: Annotated[int, msgspec.Meta(ge=1, le=10**15)]
+    result: Annotated[str, msgspec.Meta(max_length=8, examples=["1-0"])]
+    """`1-0`, `0-1` or `1/2`, the player with the first move first."""
+    text: Annotated[str, msgspec.Meta(max_length=4_000, examples=["Alice is far ahead."])]
+    """The reasons, which the players of the match read."""
 
 
 @api.get("/api/tournaments", "Tournaments", ANYBODY)
@@ -306,6 +325,33 @@ async def substitute_player(
     return await sender.submit(
         tournaments.substitute(
             sender.app, sender.actor, number, data.userid, data.substitute, data.text
+        )
+    )
+
+
+@api.put("/api/tournaments/{number:int}/directors", "Appoint directors", Scope.PLAY, waits=True)
+@refuses(*_ACTING, *COMMAND_ERRORS, Code.UNKNOWN_USER, Code.TOO_MANY)
+async def appoint_directors(
+    number: Number, data: JSONBody[TournamentDirectors], sender: Sender
+) -> Answered:
+    """Appoint those who rule beside you, in place of those before, as the organiser."""
+    return await sender.submit(
+        tournament_directors.appoint(sender.app, sender.actor, number, data.userids)
+    )
+
+
+@api.post("/api/tournaments/{number:int}/adjudications", "Decide a match", Scope.PLAY, waits=True)
+@refuses(
+    *(*_ACTING, *COMMAND_ERRORS, Code.AGAINST_TERMS, Code.UNKNOWN_BOARD, Code.BAD_REQUEST),
+    *(Code.TOO_LONG, Code.TOO_MANY),
+)
+async def adjudicate_match(
+    number: Number, data: JSONBody[MatchAdjudication], sender: Sender
+) -> Answered:
+    """Decide a match that is not over, as the organiser, a director or an arbiter; a ruling ends it soon after."""
+    return await sender.submit(
+        tournament_directors.adjudicate(
+            sender.app, sender.actor, number, data.board, data.result, data.text
         )
     )
 

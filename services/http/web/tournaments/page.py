@@ -182,7 +182,7 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
             total=len(state.entrants),
             path=f"/tournaments/{number}",
         ),
-        directs=view.organises or bool(visitor.profile and visitor.profile.arbiter),
+        directs=view.directs,
         robots=[one.userid for one in robots_here(app)] if view.organises and terms.robots else (),
         season=season_sentence(view.season, words) if view.season else "",
         links=season_links(view, words) if terms.league else None,
