@@ -174,7 +174,7 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     places: tuple[tuple[FinalPlace, ...], ...] = ()
     """Of each table, once they are confirmed."""
     adjudicated: dict[int, Adjudication] = {}
-    """The pairings that were adjudicated. A result that their matches have all the same comes before that."""
+    """The pairings that were adjudicated. Whatever is reported of their matches comes before that."""
     directors: tuple[AccountId, ...] = ()
     """Those who rule beside the organiser."""
     ladder: LadderStandings | None = None
@@ -216,8 +216,10 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
         """Return the result of a pairing, played or adjudicated; empty while there is none, and for good without one."""
         if pairing in self.unfinished:
             return ""
-        report, adjudicated = self.reports.get(pairing), self.adjudicated.get(pairing)
-        return (report.result if report else "") or (adjudicated.result if adjudicated else "")
+        if pairing in self.reports:
+            return self.reports[pairing].result
+        adjudicated = self.adjudicated.get(pairing)
+        return adjudicated.result if adjudicated else ""
 
     @property
     def left(self) -> int:

@@ -151,8 +151,8 @@ class PairedMatch(msgspec.Struct, frozen=True, array_like=True):
     @property
     def is_to_end(self) -> bool:
         """Whether it has to be ended, because a player has left the tournament, or its result was adjudicated."""
-        decided = self.unfinished or self.adjudicated
-        return bool(self.board) and decided and not self.result
+        left, adjudicated = self.unfinished and not self.result, self.adjudicated and not self.seq
+        return bool(self.board) and (left or adjudicated)
 
     @property
     def needs_start(self) -> bool:

@@ -472,6 +472,7 @@ def test_directors_are_appointed_and_a_match_is_decided(hall: Hall) -> None:
     hall.run_manager()
     said = hall.accepted("tournament directors 1 alice mad-hatter bob")
     assert said == "directors of tournament 1: bob"
+    assert "\ndirectors: bob\n" in hall.accepted("tournament 1")
     board = hall.app.tournaments.matches(1)[0].board
     code, _ = hall.refused(f"tournament decide 1 carol sing-along {board} 1-0 far ahead")
     assert code == Code.NOT_AN_ORGANISER

@@ -173,7 +173,7 @@ def test_a_message_names_its_readers_and_then_says_something(text):
 def test_the_forms_with_a_text_are_named():
     assert forms_with_text() == {
         "message", "broadcast", "claim", "appeal", "rule", "chat", "multiple", "announce", "report",
-        "tournament_withdraw", "tournament_substitute",
+        "tournament_withdraw", "tournament_substitute", "tournament_decide",
     }  # fmt: skip
 
 

@@ -748,3 +748,6 @@ def test_a_director_sees_the_matches_and_decides_one(api: Api, come: Come) -> No
     assert appointed.status_code == 303
     assert f'value="{other.name}"' in host.page(there)
     assert "Decide a match" in come(other).page(there)
+    assert f"Directors: {other.name}" in come(players[0]).page(page)
+    strange = host.send(there, {**given, "board": "\N{SUPERSCRIPT TWO}"}, on=there)
+    assert (strange.status_code, "Far ahead." in strange.text) == (404, True)

@@ -87,11 +87,14 @@ def tournament(call: Invocation) -> Answer:
 
 def _about(call: Invocation, view: TournamentView) -> list[str]:
     """Return the lines about a tournament's terms and its organiser."""
-    words, organiser = call.words, view.state.organiser
-    name = names_of(call.app, [organiser], words)[organiser]
+    words, state = call.words, view.state
+    names = names_of(call.app, [state.organiser, *state.directors], words)
+    name, directors = names[state.organiser], [names[one] for one in state.directors]
+    ruled = words.gettext("directors: %(names)s", names=", ".join(directors))
     return [
         *terms_lines(view.terms, words, view.club),
         words.gettext("organiser: %(name)s", name=name),
+        *([ruled] if directors else []),
     ]
 
 

@@ -344,6 +344,9 @@ def test_a_result_that_the_match_has_all_the_same_comes_before_the_adjudication(
     assert found.state.result_of(0) == "1-0"
     found.report("0-1", first=0)
     assert found.state.result_of(0) == "0-1"
+    # a ruling sets the match back: it goes on, whatever was adjudicated
+    found.report("", first=0, seq=20)
+    assert found.state.is_open(0)
 
 
 def test_at_the_end_of_a_round_what_is_not_over_is_drawn() -> None:

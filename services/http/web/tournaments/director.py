@@ -16,6 +16,7 @@ from services.app.receipts import Answered
 from services.app.refusal_words import SAY
 from services.app.tournament_directors import DirectedMatch, DirectorView
 from services.http.context import ApiContext
+from services.http.web.challenges.match_draft import is_within
 from services.http.web.declared import Pages
 from services.http.web.forms import Form, OwnForm
 from services.http.web.params import Own, OwnPage
@@ -42,7 +43,7 @@ def show_director(
 async def direct(number: TournamentNumber, own: Own) -> Response[str] | Redirect:
     """Decide a match, or appoint the directors; a refusal is shown at the form with all that was typed."""
     do = own.get("do")
-    section = int(own.get("section")) if own.get("section").isdigit() else 0
+    section = _number_in(own, "section")
     try:
         await own.context.play.submit(_action(own, number, do))
     except Refusal as reason:
@@ -56,15 +57,19 @@ def _action(own: OwnForm, number: int, do: str) -> Course[Answered]:
     app, actor = own.app, own.maker("director")
     match do:
         case "adjudicate":
-            board = int(own.get("board")) if own.get("board").isdigit() else 0
-            return tournament_directors.adjudicate(
-                app, actor, number, board, own.get("result"), own.raw("why")
-            )
+            board, result, why = _number_in(own, "board"), own.get("result"), own.raw("why")
+            return tournament_directors.adjudicate(app, actor, number, board, result, why)
         case "appoint":
             return tournament_directors.appoint(app, actor, number, own.get("directors").split())
         case _:
             known = ", ".join(_DOES)
             raise Refusal(Code.BAD_REQUEST, SAY("choice", text=do[:24], choices=known))
+
+
+def _number_in(form: Form, name: str) -> int:
+    """Return the number in a field; 0 for anything else."""
+    text = form.get(name)
+    return int(text) if is_within(text, 1, 10**15) else 0
 
 
 def _shown(

@@ -161,7 +161,7 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
     state, terms, start = view.state, view.terms, first_row(page)
     some = () if view.tables else state.entrants[start : start + PAGE_SIZE]
     club = app.clubs.at(view.club) if view.club else None
-    named = names_of(app, [state.organiser], words)
+    named = names_of(app, [state.organiser, *state.directors], words)
     return render(
         "tournament.html",
         visitor,
@@ -171,6 +171,7 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
         phase=phase_name(state.phase, words),
         about=rendered_markdown(view.said.text),
         organiser=named[state.organiser],
+        directors=[named[one] for one in state.directors],
         club=club,
         terms=terms_lines(terms, words, club.name if club else ""),
         start=start_sentence(terms, words),
@@ -183,6 +184,7 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
             path=f"/tournaments/{number}",
         ),
         directs=view.directs,
+        confirms=account is not None and state.directs(account) and state.phase is Phase.FINISHED,
         robots=[one.userid for one in robots_here(app)] if view.organises and terms.robots else (),
         season=season_sentence(view.season, words) if view.season else "",
         links=season_links(view, words) if terms.league else None,
