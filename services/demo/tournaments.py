@@ -1,12 +1,11 @@
 """The tournaments of the demo: some in full swing, and one that is open for entry."""
 
 from functools import partial
-from typing import Final
+from hashlib import sha256
+from typing import Final, NamedTuple
 
 from domain.aggregates import TournamentSnapshot, unpack
 from domain.clocks.time_control import DAY
-from domain.engine.robot_move import choose_move
-from domain.game.engine import RobotLevel
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.history import unpack_snapshot
 from domain.match.state import position_of
@@ -206,8 +205,7 @@ def _manage(
             app.add(CommandEnvelope(board, id_, SERVER_ACCOUNT, start))
             # each match has its own pace, so that some are over and others are not
             pace = round(_PACES[plan.name] * (1 + pairing % 4) * DAY)
-            for ply, at in enumerate(range(app.now + pace, now, pace)):
-                timeline.at(at, partial(_move, app, board, ply))
+            _plan_move(app, timeline, now, _Played(board, pace))
         elif match.result and pairing not in state.reports:
             result = pair_result(match.result.winners, played=match.played)
             reports.append(MatchReport(pairing, board, match.seq, result))
@@ -230,13 +228,29 @@ def _state(app: PastApp, number: int) -> TournamentState:
     return found.state
 
 
-def _move(app: PastApp, board: int, ply: int) -> None:
+class _Played(NamedTuple):
+    """A match of a tournament that is played."""
+
+    board: int
+    pace: int
+    """Between two moves, ms."""
+
+
+def _plan_move(app: PastApp, timeline: Timeline, now: int, match: _Played) -> None:
+    if app.now + match.pace < now:
+        timeline.at(app.now + match.pace, partial(_move, app, timeline, now, match))
+
+
+def _move(app: PastApp, timeline: Timeline, now: int, match: _Played) -> None:
+    """Play any legal move, and plan the next."""
     app.drain()
-    state = unpack_snapshot(app.store.snapshots([board])[0]).state
-    if state.next is None or state.ply != ply:
+    state = unpack_snapshot(app.store.snapshots([match.board])[0]).state
+    if state.next is None:
         return
-    rules = rules_by_id(state.rules)
-    text = choose_move(rules, position_of(state), RobotLevel.EASY, b"%d %d" % (board, ply))
+    moves = list(rules_by_id(state.rules).legal_moves(position_of(state)))
+    chosen = sha256(b"%d %d" % (match.board, state.ply)).digest()
+    text = moves[int.from_bytes(chosen[:4]) % len(moves)]
     account = state.seats[state.next]
-    id_ = demo_command_id(account, f"tournament {board} {ply}")
-    app.add(CommandEnvelope(board, id_, account, PlayMove(text=text, ply=ply)))
+    id_ = demo_command_id(account, f"tournament {match.board} {state.ply}")
+    app.add(CommandEnvelope(match.board, id_, account, PlayMove(text=text, ply=state.ply)))
+    _plan_move(app, timeline, now, match)

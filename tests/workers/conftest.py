@@ -25,14 +25,24 @@ ALSO_ON_A_CLUSTER = frozenset({
     "test_another_process_goes_on_where_one_was_killed",
     "test_a_tournament_with_a_leaver_a_forfeit_and_a_late_result_is_played_to_confirmed_places",
 })  # fmt: skip
-"""Tests of other modules that do so, which are quick."""
+"""Tests of other modules that do so."""
+
+
+LONG_ON_A_CLUSTER = frozenset({
+    "test_several_processes_build_what_the_live_worker_has_made",
+    "test_another_process_goes_on_where_one_was_killed",
+    "test_restore",
+})  # fmt: skip
+"""Of both, modules and tests that take long there: only the long run has them on a cluster."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     module, test = metafunc.module.__name__.rpartition(".")[2], metafunc.function.__name__
     chosen = module in ON_A_CLUSTER or test in ALSO_ON_A_CLUSTER
     if chosen and "bench" in metafunc.fixturenames:
-        metafunc.parametrize("bench", ["server", "cluster"], indirect=True)
+        long = {module, test} & LONG_ON_A_CLUSTER
+        cluster = pytest.param("cluster", marks=pytest.mark.long if long else ())
+        metafunc.parametrize("bench", ["server", cluster], indirect=True)
 
 
 @pytest.fixture
