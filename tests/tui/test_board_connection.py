@@ -83,6 +83,7 @@ def test_a_move_whose_answer_is_lost_is_sent_again_and_played_once(api, wire, pa
     assert moves(api, board) == ["m13-j7"]
 
 
+@pytest.mark.long
 def test_a_move_that_was_never_sent_is_sent_when_the_connection_is_back(api, wire, pair, tmp_path):
     one, _, board = pair
 

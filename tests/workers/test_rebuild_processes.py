@@ -137,6 +137,7 @@ def test_another_process_goes_on_where_one_was_killed(
     assert data_of(bench) == before
 
 
+@pytest.mark.long
 def test_a_rebuild_beside_moves_has_them_all(bench, bench_url, corpus):
     side = catch_up(bench.store, bench.client)
 
