@@ -1,5 +1,6 @@
 """The base of all forms of tournaments: what the decider and pages ask of a form."""
 
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from domain.clocks.time_control import DAY
@@ -14,22 +15,22 @@ from domain.tournament.terms import TournamentTerms
 Sections = tuple[SectionPaired, ...]
 
 
-class FormRules:
+class FormRules(ABC):
     """A form of tournaments. Its methods are pure; `state` is that of a tournament which runs, with its `terms`."""
 
     late_entry: ClassVar[bool] = False
     """Whether players enter while it runs; each gets the next number."""
 
+    @abstractmethod
     def check(self, terms: TournamentTerms) -> None:
         """Refuse terms that the form can't have: `bad-option`. Those of other forms are absent."""
-        raise NotImplementedError
 
+    @abstractmethod
     def next_sections(self, state: TournamentState, terms: TournamentTerms) -> Sections | None:
         """Return what is paired now that all matches have results, or at the start; None if nothing follows any more.
 
         Nothing if it waits: for a date, or for the server's `PairRound`.
         """
-        raise NotImplementedError
 
     def check_recorded(
         self, recorded: Sections, state: TournamentState, terms: TournamentTerms
