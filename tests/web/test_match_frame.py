@@ -70,11 +70,10 @@ def test_after_a_move_the_header_counts_no_match_when_the_page_says_that_none_wa
     mover.picks("m13-j7")
     assert page.evaluate(
         """() => new Promise((done) => {
-          const frame = requestAnimationFrame;
-          const look = () => document.querySelector('.next.quiet')
-            ? frame(() => frame(() => done(document.querySelector('#waiting').hidden)))
-            : frame(look);
-          look();
+          // the page's own listener comes first, and is the only one that knows before the stream
+          document.addEventListener('htmx:afterSettle', () => {
+            if (document.querySelector('.next.quiet')) done(document.querySelector('#waiting').hidden);
+          });
           document.querySelector('#confirm').click();
         })"""
     )
