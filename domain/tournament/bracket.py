@@ -16,9 +16,9 @@ from domain.tournament.knockout import (
     tie_matches,
     tie_score,
 )
-from domain.tournament.results import PairResult, PointScheme, ScheduledMatch
+from domain.tournament.results import PairResult, ScheduledMatch
 from domain.tournament.sentences import SAY
-from domain.tournament.standings import SectionTable, TableLine, cells_of, tally_of
+from domain.tournament.standings import SectionTable, TableLine, cells_of, points_of, tally_of
 from domain.tournament.state import FinalPlace, PairedSection, Pairing, TournamentState
 from domain.tournament.table import PossiblePlaces
 from domain.tournament.terms import ONE_POINT, TournamentTerms
@@ -164,8 +164,7 @@ def _outcome(  # noqa: PLR0911 - each reason is one
     later = _later(number, state)
     if len(later & {one, other}) == 1:
         return (one if one in later else other), False
-    win, draw, loss = (hundredths / ONE_POINT for hundredths in terms.points)
-    score = tie_score(tie, matches, PointScheme(win=win, draw=draw, loss=loss))
+    score = tie_score(tie, matches, points_of(terms))
     if score.winner is not None:
         return score.winner, False
     left = [player for player in (one, other) if state.has_withdrawn(player)]

@@ -27,6 +27,22 @@ class EnterTournament(TournamentCommandBase, frozen=True, tag="tournament-enter"
     """The robot that the organiser enters; empty for the sender."""
 
 
+class NameTeam(TournamentCommandBase, frozen=True, tag="tournament-team"):
+    """Name the players of the sender's team in the order in which they play, in place of those before; none dissolve it.
+
+    Once it has started this changes the reserves alone.
+    """
+
+    players: tuple[AccountId, ...]
+
+
+class JoinTeam(TournamentCommandBase, frozen=True, tag="tournament-join"):
+    """Enter in a team that names the sender. The front end has checked the club, and read the rating."""
+
+    captain: AccountId
+    rating: int
+
+
 class LeaveTournament(TournamentCommandBase, frozen=True, tag="tournament-leave"):
     """Take an entry back before the start; the organiser may take back that of another account."""
 
@@ -136,6 +152,8 @@ TournamentCommand = (
     DraftTournament
     | OpenEntry
     | EnterTournament
+    | NameTeam
+    | JoinTeam
     | LeaveTournament
     | StartTournament
     | ReportResults

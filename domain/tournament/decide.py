@@ -21,7 +21,9 @@ from domain.tournament.commands import (
     EndLadder,
     EndRound,
     EnterTournament,
+    JoinTeam,
     LeaveTournament,
+    NameTeam,
     OpenEntry,
     PairRound,
     ReportResults,
@@ -66,12 +68,12 @@ from domain.tournament.seasons import check_late_entry, check_leaving, is_league
 from domain.tournament.sentences import SAY
 from domain.tournament.state import (
     AdjudicatedPairing,
-    Entrant,
     MatchReport,
     Phase,
     TournamentState,
 )
 from domain.tournament.substitutes import is_volunteer, substitute, volunteer
+from domain.tournament.teams import joining, naming
 from domain.tournament.terms import TournamentTerms
 from domain.tournament.withdrawals import WithdrawalKind
 
@@ -110,6 +112,11 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one case a command
             return (EntryOpened(),)
         case EnterTournament():
             return _enter(command, actor, state, state.terms, recorded)
+        case NameTeam():
+            _check_phase(state, Phase.ENTRY, Phase.RUNNING)
+            return naming(command.players, actor, state, state.terms)
+        case JoinTeam():
+            return _join(command, actor, state, state.terms)
         case LeaveTournament():
             return _leave(command, actor, state, state.terms)
         case StartTournament():
@@ -187,7 +194,8 @@ def due_command(state: TournamentState) -> TournamentCommand:
         at = form_of(state.terms).pairs_at(state, state.terms)
         pairs = at and at == next_due(state)
         return PairRound(stage=state.stage + 1) if pairs else EndRound(stage=state.stage)
-    return StartTournament() if len(state.entrants) >= state.terms.least else CancelTournament()
+    can_start = form_of(state.terms).starters(state, state.terms)
+    return StartTournament() if can_start else CancelTournament()
 
 
 def _draft(command: DraftTournament, state: TournamentState, now: int) -> Events:
@@ -221,20 +229,34 @@ def _enter(
         check_late_entry(account, state, terms)
     elif state.number_of(account) is not None:
         raise Refusal(Code.ALREADY_ENTERED, SAY("entered"))
-    if command.rating < terms.least_rating:
-        raise Refusal(
-            Code.AGAINST_TERMS, SAY("rating-low", least=terms.least_rating, rating=command.rating)
-        )
-    if 0 < terms.most_rating < command.rating:
-        raise Refusal(
-            Code.AGAINST_TERMS, SAY("rating-high", most=terms.most_rating, rating=command.rating)
-        )
+    if terms.teams is not None:
+        raise Refusal(Code.AGAINST_TERMS, SAY("by-team"))
+    _check_rating(command.rating, terms)
     entered = Entered(account=account, rating=command.rating)
     after = evolve(state, entered, state.at, actor)
     starts = terms.when_full and len(after.entrants) == terms.capacity
     if starts and state.phase is Phase.ENTRY:
         return (entered, *_start(after, terms, recorded))
     return (entered,)
+
+
+def _join(
+    command: JoinTeam, actor: AccountId, state: TournamentState, terms: TournamentTerms
+) -> Events:
+    _check_phase(state, Phase.ENTRY)
+    joined = joining(command, actor, state)
+    _check_rating(command.rating, terms)
+    return (joined,)
+
+
+def _check_rating(rating: int, terms: TournamentTerms) -> None:
+    """Refuse a rating outside the band of the terms."""
+    if rating < terms.least_rating:
+        raise Refusal(
+            Code.AGAINST_TERMS, SAY("rating-low", least=terms.least_rating, rating=rating)
+        )
+    if 0 < terms.most_rating < rating:
+        raise Refusal(Code.AGAINST_TERMS, SAY("rating-high", most=terms.most_rating, rating=rating))
 
 
 def _leave(
@@ -270,18 +292,15 @@ def _leave(
 def _start(
     state: TournamentState, terms: TournamentTerms, recorded: Sequence[SectionPaired]
 ) -> Events:
-    entered = state.entrants[: terms.room]
-    if len(entered) < terms.least:
-        raise Refusal(Code.TOO_EARLY, SAY("too-few", least=terms.least, count=len(entered)))
-    # a sort keeps the order of entry among equals
-    players = tuple(sorted(entered, key=_by_rating))
+    players = form_of(terms).starters(state, terms)
+    if not players and terms.teams is not None:
+        raise Refusal(Code.TOO_EARLY, SAY("too-few-teams", size=terms.teams.size))
+    if not players:
+        count = len(state.entrants[: terms.room])
+        raise Refusal(Code.TOO_EARLY, SAY("too-few", least=terms.least, count=count))
     started = TournamentStarted(players=players)
     after = evolve(state, started, state.at, SERVER_ACCOUNT)
     return (started, *_following(after, terms, recorded))
-
-
-def _by_rating(one: Entrant) -> int:
-    return -one.rating
 
 
 def _report(

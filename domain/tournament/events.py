@@ -33,6 +33,21 @@ class Entered(TournamentEventBody, frozen=True, tag="entered"):
     """At that time."""
 
 
+class TeamNamed(TournamentEventBody, frozen=True, tag="team-named"):
+    """The actor named the players of a team as its captain, in place of those before; none dissolved it."""
+
+    players: tuple[AccountId, ...]
+    """In the order in which they play."""
+
+
+class TeamJoined(TournamentEventBody, frozen=True, tag="team-joined"):
+    """The actor entered in a team."""
+
+    captain: AccountId
+    rating: int
+    """At that time."""
+
+
 class EntryTakenBack(TournamentEventBody, frozen=True, tag="entry-taken-back"):
     """A player is no longer entered."""
 
@@ -160,6 +175,8 @@ TournamentEvent = (
     TournamentDrafted
     | EntryOpened
     | Entered
+    | TeamNamed
+    | TeamJoined
     | EntryTakenBack
     | LeftAfterSeason
     | TournamentStarted

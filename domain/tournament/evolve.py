@@ -21,6 +21,8 @@ from domain.tournament.events import (
     SectionPaired,
     SilentDropped,
     SubstituteVolunteered,
+    TeamJoined,
+    TeamNamed,
     TournamentCancelled,
     TournamentDrafted,
     TournamentEvent,
@@ -36,6 +38,7 @@ from domain.tournament.state import (
     WithdrawnPlayer,
 )
 from domain.tournament.substitutes import after_substitution, without_volunteer
+from domain.tournament.teams import after_joining, after_naming, teams_that_play, without_player
 
 
 def evolve(
@@ -61,13 +64,19 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(state, entrants=(*state.entrants, Entrant(event.account, event.rating)))
         case EntryTakenBack():
             rest = tuple(one for one in state.entrants if one.account != event.account)
-            return replace(without_volunteer(state, event.account), entrants=rest)
+            after = replace(without_volunteer(state, event.account), entrants=rest)
+            return without_player(after, event.account)
+        case TeamNamed():
+            return after_naming(state, actor, event.players)
+        case TeamJoined():
+            entrants = (*state.entrants, Entrant(actor, event.rating))
+            return after_joining(replace(state, entrants=entrants), actor, event.captain)
         case LeftAfterSeason():
             return replace(state, leaving=(*state.leaving, event.player))
         case TournamentStarted():
             waiting = tuple(one for one in state.entrants if one not in event.players)
             started = replace(state, phase=Phase.RUNNING, entrants=event.players)
-            return replace(started, volunteers=waiting)
+            return replace(started, volunteers=waiting, teams=teams_that_play(started))
         case SectionPaired():
             section = PairedSection(
                 event.players, state.count, event.pairings, event.stage, event.byes, at

@@ -9,7 +9,7 @@ from domain.tournament.commands import PairRound
 from domain.tournament.events import SectionPaired
 from domain.tournament.sentences import SAY
 from domain.tournament.standings import SectionTable, places_of, section_table
-from domain.tournament.state import FinalPlace, PairedSection, TournamentState
+from domain.tournament.state import Entrant, FinalPlace, PairedSection, TournamentState
 from domain.tournament.terms import TournamentTerms
 
 Sections = tuple[SectionPaired, ...]
@@ -24,6 +24,12 @@ class FormRules(ABC):
     @abstractmethod
     def check(self, terms: TournamentTerms) -> None:
         """Refuse terms that the form can't have: `bad-option`. Those of other forms are absent."""
+
+    def starters(self, state: TournamentState, terms: TournamentTerms) -> tuple[Entrant, ...]:
+        """Return the players with whom it would start now, in the order of their numbers; none if they are too few."""
+        entered = state.entrants[: terms.room]
+        # a sort keeps the order of entry among equals
+        return tuple(sorted(entered, key=_by_rating)) if len(entered) >= terms.least else ()
 
     @abstractmethod
     def next_sections(self, state: TournamentState, terms: TournamentTerms) -> Sections | None:
@@ -70,6 +76,10 @@ class FormRules(ABC):
     ) -> tuple[FinalPlace, ...]:
         """Return the places of one of the `tables`, the best first."""
         return places_of(section, state, terms)
+
+
+def _by_rating(one: Entrant) -> int:
+    return -one.rating
 
 
 def all_rounds(state: TournamentState) -> PairedSection:

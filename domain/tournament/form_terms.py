@@ -48,6 +48,13 @@ class LeagueTerms(msgspec.Struct, frozen=True, array_like=True):
     """How many seasons are played."""
 
 
+class TeamTerms(msgspec.Struct, frozen=True, array_like=True):
+    """The teams of a tournament in which teams meet."""
+
+    size: int
+    """How many of each team play: the first meets the first of the other team, and so on."""
+
+
 class LadderTerms(msgspec.Struct, frozen=True, array_like=True):
     """The rules of a ladder."""
 

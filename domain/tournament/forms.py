@@ -12,6 +12,7 @@ from domain.tournament.round_robin import RoundRobin
 from domain.tournament.seasons import League
 from domain.tournament.sentences import SAY
 from domain.tournament.swiss_rounds import Swiss
+from domain.tournament.team_form import Teams
 from domain.tournament.terms import (
     MOST_DAYS,
     MOST_POINTS,
@@ -27,6 +28,7 @@ FORMS: Final[Mapping[str, FormRules]] = {
     TournamentForm.SWISS: Swiss(),
     TournamentForm.LADDER: Ladder(),
     TournamentForm.LEAGUE: League(),
+    TournamentForm.TEAMS: Teams(),
 }
 
 
@@ -35,6 +37,7 @@ _OWN_TERMS: Final[Mapping[str, str]] = {
     TournamentForm.SWISS: "swiss",
     TournamentForm.LEAGUE: "league",
     TournamentForm.LADDER: "ladder",
+    TournamentForm.TEAMS: "teams",
 }
 """The field of the terms that each form has alone; the others are played in sections."""
 

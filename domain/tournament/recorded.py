@@ -14,7 +14,9 @@ from domain.tournament.commands import (
     EndLadder,
     EndRound,
     EnterTournament,
+    JoinTeam,
     LeaveTournament,
+    NameTeam,
     OpenEntry,
     PairRound,
     ReportResults,
@@ -39,6 +41,8 @@ from domain.tournament.events import (
     SectionPaired,
     SilentDropped,
     SubstituteVolunteered,
+    TeamJoined,
+    TeamNamed,
     TournamentCancelled,
     TournamentDrafted,
     TournamentEvent,
@@ -61,6 +65,10 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case Entered():
             of_robot = EnterTournament(rating=first.rating, account=first.account)
             return [EnterTournament(rating=first.rating)] if first.account == actor else [of_robot]
+        case TeamNamed():
+            return [NameTeam(players=first.players)]
+        case TeamJoined():
+            return [JoinTeam(captain=first.captain, rating=first.rating)]
         case EntryTakenBack() | LeftAfterSeason():
             named = LeaveTournament(account=first.account)
             return [LeaveTournament(), named] if first.account == actor else [named]

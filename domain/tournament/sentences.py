@@ -61,6 +61,17 @@ SAY: Final = Sentences(
         # leagues
         "last-season": "no season follows any more",
         "league-full": "the league has no room for another player",
+        # teams
+        "team-size": "{least} to {most} players play for a team",
+        "no-teams": "players enter this tournament by themselves, without teams",
+        "team-players": "a team has up to {most} players, each named once",
+        "most-teams": "there are {most} teams already",
+        "no-team": "there is no such team in this tournament",
+        "no-captain": "only the captains of the teams that are playing can do this",
+        "not-named": "this team doesn't name you; ask its captain to",
+        "by-team": "players enter this tournament in a team that names them",
+        "too-few-teams": "two teams with {size} players each are needed to start",
+        "other-team": "a substitute has to be named by the captain of the same team",
         # results
         "no-pairing": "there is no pairing {pairing}",
         "no-round": "round {stage} isn't the one that is played",

@@ -117,11 +117,15 @@ def rows_of(
 
 def tally_of(section: PairedSection, state: TournamentState, terms: TournamentTerms) -> Tally:
     """Return the matches of a section; its players are numbered from 0 in their order."""
-    win, draw, loss = (hundredths / ONE_POINT for hundredths in terms.points)
-    points = PointScheme(win=win, draw=draw, loss=loss)
     place = {player: number for number, player in enumerate(section.players)}
     byes = [place[player] for player in section.byes] if terms.form == TournamentForm.SWISS else ()
-    return Tally(len(section.players), points, counted_matches(section, state), byes=byes)
+    return Tally(len(section.players), points_of(terms), counted_matches(section, state), byes=byes)
+
+
+def points_of(terms: TournamentTerms) -> PointScheme:
+    """Return the points of a tournament."""
+    win, draw, loss = (hundredths / ONE_POINT for hundredths in terms.points)
+    return PointScheme(win=win, draw=draw, loss=loss)
 
 
 def counted_matches(section: PairedSection, state: TournamentState) -> list[ScheduledMatch]:

@@ -150,6 +150,22 @@ class LadderStandings(msgspec.Struct, frozen=True, array_like=True):
     """Whether the organiser has ended it."""
 
 
+class Team(msgspec.Struct, frozen=True, array_like=True):
+    """A team, which is known by its captain."""
+
+    captain: AccountId
+    """Who need not play."""
+    named: tuple[AccountId, ...]
+    """Whom the captain has named, in the order in which they play; those beyond the size of a team are reserves."""
+    joined: tuple[AccountId, ...] = ()
+    """Those of them who have entered, in the order of their entry."""
+
+    @property
+    def ready(self) -> tuple[AccountId, ...]:
+        """Those who have entered, in the order in which they play."""
+        return tuple(one for one in self.named if one in self.joined)
+
+
 class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     """A tournament after its last event. A snapshot stores it as a map, which no state of a match is.
 
@@ -185,6 +201,8 @@ class TournamentState(msgspec.Struct, frozen=True, omit_defaults=True):
     """From the start on, those who agree to take over the place of a player who leaves."""
     substituted: tuple[SubstitutedPlayer, ...] = ()
     """In the order in which they left; a substitute may leave, too."""
+    teams: tuple[Team, ...] = ()
+    """In the order in which they were named; from the start on those that play, in the order of their players' numbers."""
 
     @property
     def exists(self) -> bool:

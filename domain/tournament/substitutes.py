@@ -14,6 +14,7 @@ from domain.tournament.commands import SubstituteInTournament, VolunteerAsSubsti
 from domain.tournament.events import PlayerSubstituted, SubstituteVolunteered
 from domain.tournament.sentences import SAY
 from domain.tournament.state import Entrant, SubstitutedPlayer, TournamentState, number_in
+from domain.tournament.teams import may_play_for
 
 _DIGEST_BYTES: Final = 32
 
@@ -51,6 +52,8 @@ def substitute(
     number = number_in(state.volunteers, command.substitute)
     if number is None:
         raise Refusal(Code.AGAINST_TERMS, SAY("no-volunteer"))
+    if not may_play_for(state, command.substitute, player):
+        raise Refusal(Code.AGAINST_TERMS, SAY("other-team"))
     going = [(n, one) for n, one in state.pairings if n not in state.unfinished]
     return PlayerSubstituted(
         player=player,

@@ -13,6 +13,7 @@ from domain.tournament.form_terms import (
     LeagueTerms,
     StageTerms,
     SwissTerms,
+    TeamTerms,
 )
 from domain.tournament.sections import FEWEST_IN_SECTION, MOST_IN_SECTION
 
@@ -30,6 +31,13 @@ MOST_IN_SWISS: Final = 200
 SWISS_ROUNDS: Final = range(2, 16)
 MOST_IN_LEAGUE: Final = 300
 """Players of a league, those included who have left."""
+
+TEAM_SIZES: Final = range(2, 21)
+"""How many of a team play."""
+
+MOST_TEAMS: Final = 16
+MOST_RESERVES: Final = 10
+"""Players whom a captain names beyond those who play."""
 
 MOST_POINTS: Final = 10_000
 
@@ -57,6 +65,8 @@ class TournamentForm(StrEnum):
     """Players challenge those above them, and take their places; it has no end of its own."""
     LEAGUE = "league"
     """Divisions, with promotion and relegation from season to season."""
+    TEAMS = "teams"
+    """Teams, whose players meet those of every other team, each the one at the same place."""
 
 
 class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
@@ -102,6 +112,7 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     swiss: SwissTerms | None = None
     league: LeagueTerms | None = None
     ladder: LadderTerms | None = None
+    teams: TeamTerms | None = None
 
     @property
     def room(self) -> int:
@@ -116,12 +127,15 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     @property
     def least(self) -> int:
         """The least players with which it starts."""
+        if self.teams is not None:
+            return 2 * self.teams.size
         return fewest_to_start(self.form, self.swiss.rounds if self.swiss else 0)
 
 
 _MOST: Final[Mapping[str, int]] = {
     TournamentForm.SWISS: MOST_IN_SWISS,
     TournamentForm.LEAGUE: MOST_IN_LEAGUE,
+    TournamentForm.TEAMS: MOST_TEAMS * (max(TEAM_SIZES) + MOST_RESERVES),
 }
 """The most players of the forms that have fewer than `MOST_ENTRANTS`."""
 
@@ -131,6 +145,7 @@ FEWEST_TO_START: Final[Mapping[str, int]] = {
     TournamentForm.SWISS: FEWEST_IN_SECTION,
     TournamentForm.LADDER: 2,
     TournamentForm.LEAGUE: FEWEST_IN_SECTION,
+    TournamentForm.TEAMS: 2 * min(TEAM_SIZES),
 }
 """The least players with which a tournament of a form starts."""
 

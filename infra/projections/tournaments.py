@@ -461,7 +461,7 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
             )
         case events.EntryOpened():
             return replace(row, phase=Phase.ENTRY)
-        case events.Entered():
+        case events.Entered() | events.TeamJoined():
             return replace(row, entered=row.entered + 1)
         case events.EntryTakenBack() if (
             row.phase is Phase.ENTRY or row.form == TournamentForm.LADDER
@@ -498,7 +498,7 @@ def _row_writes(row: TournamentRow) -> Iterator[RedisWrite]:
 def _account_of(event: EventEnvelope) -> AccountId | None:
     """Return the account whose list an event changes."""
     match event.body:
-        case events.TournamentDrafted():
+        case events.TournamentDrafted() | events.TeamNamed() | events.TeamJoined():
             return event.actor
         case events.Entered(account=account) | events.EntryTakenBack(account=account):
             return account

@@ -14,6 +14,7 @@ from domain.tournament.form_terms import (
     LeagueTerms,
     StageTerms,
     SwissTerms,
+    TeamTerms,
 )
 from domain.tournament.forms import check_terms
 from domain.tournament.terms import (
@@ -33,6 +34,10 @@ USUAL_LEAGUE: Final = LeagueTerms(size=8, up=2, down=2, seasons=4)
 
 USUAL_ROUNDS: Final = 5
 """Rounds of a Swiss tournament, where nobody says."""
+
+
+USUAL_TEAM: Final = 4
+"""How many players of a team play, where nobody says."""
 
 
 class NextStage(msgspec.Struct, frozen=True):
@@ -79,6 +84,8 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether those who lose the semifinals play for the third place."""
     rounds: int = USUAL_ROUNDS
     """Rounds of a Swiss tournament."""
+    team_size: int = USUAL_TEAM
+    """How many players of a team play, in a tournament of teams."""
     ladder: LadderTerms = LadderTerms()
     league: LeagueTerms = USUAL_LEAGUE
     """Of a league, whose seasons last `days`."""
@@ -97,6 +104,7 @@ _TIEBREAKS: Final[Mapping[str, tuple[str, ...]]] = {
     TournamentForm.KNOCKOUT: (),
     TournamentForm.LADDER: (),
     TournamentForm.SWISS: SWISS_TIEBREAKS,
+    TournamentForm.TEAMS: (),
 }
 """The tie-breaks of the forms that have others than the usual ones."""
 
@@ -108,7 +116,8 @@ def terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentTe
     in_sections = plan.form == TournamentForm.ROUND_ROBIN
     ties = plan.form == TournamentForm.KNOCKOUT
     is_league = plan.form == TournamentForm.LEAGUE
-    cycles = 2 if plan.double and (in_sections or is_league) else 1
+    of_teams = plan.form == TournamentForm.TEAMS
+    cycles = 2 if plan.double and (in_sections or is_league or of_teams) else 1
     found = TournamentTerms(
         form=plan.form,
         rules=rules_id(rules),
@@ -135,6 +144,7 @@ def terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentTe
         swiss=SwissTerms(plan.rounds) if plan.form == TournamentForm.SWISS else None,
         ladder=plan.ladder if plan.form == TournamentForm.LADDER else None,
         league=plan.league if is_league else None,
+        teams=TeamTerms(plan.team_size) if of_teams else None,
     )
     check_terms(found)
     return found

@@ -24,7 +24,9 @@ from domain.tournament.commands import (
     DraftTournament,
     EndLadder,
     EnterTournament,
+    JoinTeam,
     LeaveTournament,
+    NameTeam,
     OpenEntry,
     StartTournament,
     SubstituteInTournament,
@@ -40,6 +42,7 @@ from domain.tournament.forms import form_of
 from domain.tournament.standings import SectionTable
 from domain.tournament.state import PairedSection, Phase, TournamentState
 from domain.tournament.substitutes import is_volunteer
+from domain.tournament.teams import team_of
 from domain.tournament.terms import (
     TournamentForm,
     TournamentTerms,
@@ -58,6 +61,7 @@ from services.app.tournament_plans import (
     USUAL_LEAGUE,
     USUAL_ROUNDS,
     USUAL_SECTION,
+    USUAL_TEAM,
     NextStage,
     TournamentPlan,
     terms_of,
@@ -180,18 +184,36 @@ def open_entry(app: App, actor: Actor, number: int) -> Steps[Answered]:
 
 
 @course
-def enter(app: App, actor: Actor, number: int, robot: str = "") -> Steps[Answered]:
-    """Enter a tournament, which is the consent to be paired; an organiser may enter a `robot` by its userid.
+def enter(app: App, actor: Actor, number: int, named: str = "") -> Steps[Answered]:
+    """Enter a tournament, which is the consent to be paired.
 
-    `already-entered`, `against-terms` outside the ratings and for a club's other members, `sanctioned`.
+    An organiser may enter a robot, whose userid is `named`. In a tournament of teams that is the captain of the team
+    that the actor enters in; it may be missing where a single team names the actor.
+    `already-entered`, `against-terms` outside the ratings, for a club's other members and outside all teams, `sanctioned`.
     """
     state = visible_state(app, actor.account, number)
-    account = app.accounts.id_of(robot) if robot else actor.account
-    if robot and robot_level(account) is None:
+    account = app.accounts.id_of(named) if named else actor.account
+    if _has_teams(state):
+        rating = _rating_of_entrant(app, actor, state, actor.account)
+        captain = account if named else _captain_of(actor.account, state)
+        return (yield from ask(app, actor, number, JoinTeam(captain=captain, rating=rating)))
+    if named and robot_level(account) is None:
         raise Refusal(Code.AGAINST_TERMS, SAY("enter-yourself"))
     rating = _rating_of_entrant(app, actor, state, account)
-    command = EnterTournament(rating=rating, account=account if robot else b"")
+    command = EnterTournament(rating=rating, account=account if named else b"")
     return (yield from ask(app, actor, number, command))
+
+
+def _has_teams(state: TournamentState) -> bool:
+    return state.terms is not None and state.terms.teams is not None
+
+
+def _captain_of(account: AccountId, state: TournamentState) -> AccountId:
+    """Return the captain of the only team that names an account."""
+    captains = [team.captain for team in state.teams if account in team.named]
+    if len(captains) != 1:
+        raise Refusal(Code.AGAINST_TERMS, SAY("which-team" if captains else "no-team-yet"))
+    return captains[0]
 
 
 def _rating_of_entrant(app: App, actor: Actor, state: TournamentState, account: AccountId) -> int:
@@ -342,11 +364,14 @@ def leave_all(app: App, account: AccountId) -> None:
     arbiters = [one for one in app.accounts.holders(AccountRole.ARBITER) if one != account]
     commands: list[tuple[TournamentRow, TournamentCommand]] = []
     for row in app.tournaments.of_account(account, PAGE):
-        if _can_leave(row) or is_volunteer(visible_state(app, account, row.number), account):
+        state = visible_state(app, account, row.number)
+        if _can_leave(row) or is_volunteer(state, account):
             commands.append((row, LeaveTournament()))
+        if row.phase is Phase.ENTRY and team_of(state, account):
+            commands.append((row, NameTeam(players=())))
         if row.organiser != account or row.phase in (Phase.CONFIRMED, Phase.CANCELLED):
             continue
-        directors = visible_state(app, account, row.number).directors
+        directors = state.directors
         heirs = tuple(dict.fromkeys((*directors, *arbiters)))[:MOST_DIRECTORS]
         if heirs and row.phase is not Phase.DRAFT:
             commands.append((row, AppointDirectors(accounts=heirs)))
@@ -539,6 +564,7 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         days=terms.days,
         players=terms.capacity,
         double=terms.cycles > 1 and terms.form != TournamentForm.KNOCKOUT,
+        team_size=terms.teams.size if terms.teams else USUAL_TEAM,
         matches=terms.cycles,
         extra=terms.knockout.extra if terms.knockout else 0,
         third_place=bool(terms.knockout and terms.knockout.third_place),

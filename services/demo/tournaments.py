@@ -1,5 +1,6 @@
 """The tournaments of the demo: some in full swing, and one that is open for entry."""
 
+from collections.abc import Iterator
 from functools import partial
 from hashlib import sha256
 from typing import Final, NamedTuple
@@ -19,7 +20,7 @@ from domain.tournament.state import MatchReport, TournamentState
 from domain.tournament.swiss_rounds import waits_for_round
 from domain.tournament.terms import TournamentForm
 from infra.projections.tournaments import pair_result
-from services.app import tournaments
+from services.app import teams, tournaments
 from services.app.play import Course, OutcomeNotDurable, submit
 from services.app.receipts import Answered
 from services.app.tournament_plans import TournamentPlan
@@ -76,12 +77,22 @@ _LEAGUE: Final = TournamentPlan(
     league=LeagueTerms(size=3, up=1, down=1, seasons=4),
     days=14,
 )
+_TEAMS: Final = TournamentPlan(
+    name="Harbour against Hill",
+    text="Four a side, both ways. The captains have named their players; the rest of us watch.",
+    form=TournamentForm.TEAMS,
+    game="goliath",
+    terms=("--days=5",),
+    team_size=4,
+    double=True,
+)
 _FORMS: Final = (
     (_RUNNING, ("anneke", "bruno", "chidi", "emre", "goran")),
     (_TIES, _CLIMBERS),
     (_ROUNDS, ("viktor", "ulla", "tomoko", "lucia", "goran", "emre", "chidi", "bruno")),
     (_LADDER, _CLIMBERS),
     (_LEAGUE, (*_CLIMBERS, _NEWCOMER)),
+    (_TEAMS, _CLIMBERS),
 )
 """The tournaments that are played, with their players."""
 _BEGAN: Final = 24
@@ -92,6 +103,7 @@ _PACES: Final = {
     _ROUNDS.name: 0.11,
     _LADDER.name: 0.17,
     _LEAGUE.name: 0.17,
+    _TEAMS.name: 0.37,
 }
 """Days between two moves of the first match of each."""
 
@@ -126,6 +138,7 @@ def _make(app: PastApp, ids: AccountIds, plan: TournamentPlan, players: tuple[st
         app,
         tournaments.draft_tournament(app, app.actor(organiser, plan.name), plan),
         tournaments.open_entry(app, app.actor(organiser, "open"), number),
+        *_teams(app, ids, plan, players, number),
         *(tournaments.enter(app, app.actor(ids[one], "enter"), number) for one in players),
         *(
             ()
@@ -133,6 +146,16 @@ def _make(app: PastApp, ids: AccountIds, plan: TournamentPlan, players: tuple[st
             else (tournaments.start(app, app.actor(organiser, "start"), number),)
         ),
     )
+
+
+def _teams(
+    app: PastApp, ids: AccountIds, plan: TournamentPlan, players: tuple[str, ...], number: int
+) -> Iterator[Course[Answered]]:
+    """Yield how teams are named, each by the first of its players."""
+    size = plan.team_size if plan.form == TournamentForm.TEAMS else len(players) + 1
+    for first in range(0, len(players) // size * size, size):
+        team = players[first : first + size]
+        yield teams.name_team(app, app.actor(ids[team[0]], "team"), number, team)
 
 
 def _submit(app: PastApp, *asked: Course[Answered]) -> None:

@@ -40,6 +40,7 @@ _OWN_FLAGS: Final = frozenset(
         "--swiss",
         "--ladder",
         "--league",
+        "--teams",
     }
 )
 """The flags of a tournament itself; all others are the time control's and the game's."""
@@ -98,6 +99,7 @@ _FORMS_OF_FLAGS: Final[Mapping[str, str]] = {
     "--swiss": "--swiss=5",
     "--ladder": "--ladder, --ladder=3,2, --ladder=3,2,14,60,5,swap",
     "--league": "--league=8,2,2,4",
+    "--teams": "--teams=4",
     "--stages": "--stages=2/6/6, --stages=2/9/5,1/3/3",
     "--start": "--start=2030-12-24 (UTC), --start=2030-12-24T18:00",
     "--rating": "--rating=1200-1600, --rating=1200-, --rating=-1600",
@@ -124,6 +126,8 @@ def _fields_of(  # noqa: C901 - one case a flag
         found = {"form": TournamentForm.KNOCKOUT, "matches": int(value or 1)}
     elif value and name == "--swiss" and _NUMBER.fullmatch(value):
         found = {"form": TournamentForm.SWISS, "rounds": int(value)}
+    elif value and name == "--teams" and _NUMBER.fullmatch(value):
+        found = {"form": TournamentForm.TEAMS, "team_size": int(value)}
     elif name == "--ladder" and (value is None or _LADDER.fullmatch(value.lower())):
         found = {"form": TournamentForm.LADDER, "ladder": _ladder(value or "")}
     elif value and name == "--league" and _LEAGUE.fullmatch(value):

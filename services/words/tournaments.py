@@ -52,6 +52,7 @@ _FORM_NAMES: Final[Mapping[str, str]] = {
     TournamentForm.SWISS: N_("Swiss"),
     TournamentForm.LADDER: N_("Ladder"),
     TournamentForm.LEAGUE: N_("League"),
+    TournamentForm.TEAMS: N_("Teams"),
 }
 
 
@@ -304,12 +305,36 @@ def _league(terms: TournamentTerms, words: Wording) -> Iterator[str]:
         )
 
 
+def _teams(terms: TournamentTerms, words: Wording) -> Iterator[str]:
+    """Yield who plays in a team, and how teams are placed."""
+    _, rules = words.gettext, terms.teams
+    assert rules is not None
+    if terms.cycles > 1:
+        yield _("teams of %(count)s: each team plays each other team twice, with sides exchanged", count=rules.size)
+    else:
+        yield _("teams of %(count)s: each team plays each other team once", count=rules.size)
+    yield _(
+        "captains name their players in order: the first plays the first of the other team, and so on"
+    )
+    yield _(
+        "a team gets 2 match points for outscoring the other team, and 1 if both score the same"
+    )
+    yield _("of teams with equal match points, the one whose players have scored more is ahead")
+    yield _("all matches begin together")
+
+
+def team_name(captain: str, words: Wording) -> str:
+    """Return what a team is called, such as `alice’s team`."""
+    return words.gettext("%(captain)s’s team", captain=captain)
+
+
 _FORMS: Final[Mapping[str, Callable[[TournamentTerms, Wording], Iterator[str]]]] = {
     TournamentForm.ROUND_ROBIN: _round_robin,
     TournamentForm.KNOCKOUT: _knockout,
     TournamentForm.SWISS: _swiss,
     TournamentForm.LADDER: _ladder,
     TournamentForm.LEAGUE: _league,
+    TournamentForm.TEAMS: _teams,
 }
 
 
@@ -319,6 +344,8 @@ def table_title(state: TournamentState, terms: TournamentTerms, at: int, words: 
     if terms.league is not None and sections:
         season, division = division_at(state, at)
         return _("Season %(season)s, division %(division)s", season=season, division=division)
+    if terms.teams is not None:
+        return _("Players")
     if len(sections) < 2:  # noqa: PLR2004 - with one there is nothing to number
         return _("Table")
     stage = sections[at - 1].stage

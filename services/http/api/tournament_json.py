@@ -17,6 +17,7 @@ from services.app.names import userids_of
 from services.app.tournaments import ListedTournament, TournamentView
 from services.http.api.bodies import RequestBody
 from services.http.api.ladders import LadderRules, TournamentLadder, shown_ladder
+from services.http.api.teams import TeamOfPlayers, shown_teams
 from services.words.agreements import described
 
 
@@ -51,7 +52,7 @@ class TournamentInList(msgspec.Struct, frozen=True):
     phase: str
     """`draft`, `entry`, `running`, `finished` until the places are confirmed, `confirmed` or `cancelled`."""
     form: str
-    """`round-robin`, `knockout`, `swiss`, `league` or `ladder`."""
+    """`round-robin`, `knockout`, `swiss`, `league`, `ladder` or `teams`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -83,7 +84,7 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """The terms of a tournament, which never change."""
 
     form: str
-    """`round-robin`, `knockout`, `swiss`, `league` or `ladder`."""
+    """`round-robin`, `knockout`, `swiss`, `league`, `ladder` or `teams`."""
     game: str
     rules: str
     """The version of the rules, such as `pow2/1`."""
@@ -132,6 +133,8 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """The path of the club whose members alone may enter; null for all."""
     robots: bool
     """Whether the organiser may enter robots."""
+    team_size: int = 0
+    """How many players of a team play; 0 in other forms."""
 
 
 class TournamentEntrant(msgspec.Struct, frozen=True):
@@ -254,6 +257,8 @@ class ShownTournament(msgspec.Struct, frozen=True):
     """Userids of those who would take over the place of a player who leaves."""
     volunteered: bool = False
     """Whether you are one of them."""
+    teams: tuple[TeamOfPlayers, ...] = ()
+    """By place once it has started; empty in other forms."""
 
 
 def listed_tournament(
@@ -322,6 +327,7 @@ def shown_tournament(app: App, view: TournamentView, viewer: AccountId | None) -
         updated=state.at,
         volunteers=tuple(filter(None, (userids[one] for one in ready))),
         volunteered=view.volunteers,
+        teams=shown_teams(app, view),
     )
 
 
@@ -354,6 +360,7 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
         most_rating=terms.most_rating,
         club=club or None,
         robots=terms.robots,
+        team_size=terms.teams.size if terms.teams else 0,
     )
 
 

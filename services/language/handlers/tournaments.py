@@ -12,11 +12,12 @@ from domain.tournament.swiss_rounds import cells_by_round
 from domain.tournament.terms import TournamentForm
 from domain.tournament.withdrawals import WithdrawalKind
 from infra.languages.wording import N_, Wording
+from services.app import teams as team_use_cases
 from services.app import tournament_directors
 from services.app import tournaments as use_cases
 from services.app.context import App
 from services.app.ladders import ladder_lines
-from services.app.names import names_of
+from services.app.names import names_of, robot_userids
 from services.app.play import Course
 from services.app.receipts import Answered
 from services.app.tournaments import ListedTournament, TournamentView
@@ -41,6 +42,7 @@ from services.words.tournaments import (
     start_sentence,
     substitute_clause,
     table_title,
+    team_name,
     terms_lines,
     volunteers_clause,
 )
@@ -101,8 +103,10 @@ def _about(call: Invocation, view: TournamentView) -> list[str]:
 def _players(call: Invocation, view: TournamentView) -> list[str]:
     """Return the entrants, or the table of each section."""
     words, names = call.words, names_of(call.app, view.players, call.words)
-    if not view.tables:
-        return ["\n".join(_entrant_lines(view, names, words))]
+    if not view.tables or view.terms.teams is not None:
+        of_teams = view.terms.teams is not None
+        lines = _team_lines(call, view) if of_teams else _entrant_lines(view, names, words)
+        return ["\n".join(lines)]
     shown = [names[account] for account in view.players]
     if view.state.ladder is not None:
         return ["\n".join(_ladder_rows(call, view, shown))]
@@ -148,6 +152,36 @@ def _ladder_rows(call: Invocation, view: TournamentView, names: Sequence[str]) -
             said.append(line.why_not.in_language(words))
         row = f"{line.place:>3}  {names[line.player]:{width}} {record_text(line.record):>8}  {'; '.join(said)}"
         yield row.rstrip()
+
+
+def _team_lines(call: Invocation, view: TournamentView) -> Iterator[str]:
+    """Yield a line for each team with its players: by place once it has started, before with who has entered.
+
+    Then a line for each match of two teams, with what the players of both have made.
+    """
+    words, rows = call.words, team_use_cases.teams_of(view)
+    _ = words.gettext
+    accounts = [account for row in rows for account in (row.captain, *row.players, *row.reserves)]
+    names = names_of(call.app, accounts, words)
+    teams = {}
+    for row in rows:
+        name = team_name(names[row.captain], words)
+        if row.line is None:
+            here = [
+                _("%(name)s (has entered)", name=names[one]) if one in row.entered else names[one]
+                for one in row.players
+            ]
+            yield f"{name}: {', '.join(here)}"
+            continue
+        teams[row.line.team] = name
+        points = points_text(row.line.points, words)
+        players = ", ".join(names[one] for one in row.players)
+        yield f"{row.line.place:>3}  {name} {row.line.match_points} ({points}): {players}"
+    for match in team_use_cases.matches_of_teams(view):
+        one, other = (teams[team] for team in match.teams)
+        made = " - ".join(points_text(points, words) for points in match.points)
+        left = words.ngettext("%(count)s match goes on", "%(count)s matches go on", match.left)
+        yield f"{one} {made} {other}" + (f", {left}" if match.left else "")
 
 
 def _last_season(view: TournamentView) -> Iterator[int]:
@@ -282,12 +316,23 @@ def open_entry(call: Invocation) -> Answer:
 
 
 def enter(call: Invocation) -> Answer:
-    """Enter a tournament, or as its organiser enter a robot."""
-    robot = _other(call)
-    asked = use_cases.enter(call.app, call.actor, _number(call), robot)
+    """Enter a tournament, in one of teams in that of a captain, or as its organiser enter a robot."""
+    named = _other(call)
+    asked = use_cases.enter(call.app, call.actor, _number(call), named)
     entered = N_("%(player)s has entered tournament %(number)s")
     own = N_("you have entered tournament %(number)s; your matches begin when it starts")
-    return _deliver(call, asked, entered if robot else own, player=robot.lower())
+    is_robot = named.lower() in robot_userids(call.app)
+    return _deliver(call, asked, entered if is_robot else own, player=named.lower())
+
+
+def team(call: Invocation) -> Answer:
+    """Name the players of the sender's team; none dissolve it."""
+    named = [one.lower() for one in call.line.all("userid")[1:]]
+    asked = team_use_cases.name_team(call.app, call.actor, _number(call), named)
+    if not named:
+        return _deliver(call, asked, N_("your team in tournament %(number)s is dissolved"))
+    said = N_("your team in tournament %(number)s: %(names)s; each of them has to enter")
+    return _deliver(call, asked, said, names=", ".join(named))
 
 
 def leave(call: Invocation) -> Answer:
@@ -429,7 +474,7 @@ FORMS: Final = (
     signed(
         "tournament_new",
         "tournament new",
-        f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--league=SIZE,UP,DOWN,SEASONS] [--swiss=ROUNDS] [--ladder[=N,...]] [--round=DAYS] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] "
+        f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--league=SIZE,UP,DOWN,SEASONS] [--swiss=ROUNDS] [--ladder[=N,...]] [--teams=N] [--round=DAYS] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] "
         "[--club=CLUB] [--robots] [--option ...] NAME",
         N_("make a tournament; -options are the game's, the last --options the time control's"),
         new,
@@ -445,8 +490,19 @@ FORMS: Final = (
         "tournament_enter",
         "tournament enter",
         f"NUMBER {OWN} [userid]",
-        N_("enter a tournament, or enter a robot in your own"),
+        N_(
+            "enter a tournament, naming the captain if it is one of teams; or enter a robot in your own"
+        ),
         enter,
+    ),
+    signed(
+        "tournament_team",
+        "tournament team",
+        f"NUMBER {OWN} [userid ...]",
+        N_(
+            "name the players of your team in order; without any, the team is dissolved"
+        ),
+        team,
     ),
     signed(
         "tournament_leave",

@@ -11,7 +11,7 @@ from domain.tournament.form_terms import LadderTerms, LeagueTerms
 from domain.tournament.terms import TournamentForm
 from domain.tournament.withdrawals import WithdrawalKind
 from infra.people.tokens import Scope
-from services.app import tournament_directors, tournaments
+from services.app import teams, tournament_directors, tournaments
 from services.app.names import userids_of
 from services.app.receipts import Answered
 from services.app.tournament_plans import NextStage, TournamentPlan
@@ -20,6 +20,7 @@ from services.http.api.bodies import TEXT, RequestBody, Sender
 from services.http.api.declared import ANYBODY, COMMAND_ERRORS, ApiRoutes, refuses
 from services.http.api.ladders import LadderChallenge, LadderRules
 from services.http.api.routes.start import Words
+from services.http.api.teams import NamedTeam
 from services.http.api.tournament_json import (
     FurtherStage,
     LeagueRules,
@@ -80,6 +81,8 @@ class NewTournament(RequestBody, frozen=True):
     """Rounds of a Swiss tournament."""
     days: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     """Days after which what is not over in a round or stage is drawn; 0 for no end but that of its matches."""
+    team_size: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 4
+    """How many players of a team play, in a tournament of teams."""
     ladder: LadderRules = LadderRules()
     league: LeagueRules = LeagueRules()
     players: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
@@ -113,6 +116,8 @@ class TournamentEntry(RequestBody, frozen=True):
 
     robot: Annotated[str, msgspec.Meta(max_length=24)] = ""
     """Userid of a robot that you enter as the organiser; empty to enter yourself."""
+    captain: Annotated[str, msgspec.Meta(max_length=24)] = ""
+    """Userid of the captain in whose team you enter; may be empty where a single team names you."""
 
 
 class PlayerWithdrawal(RequestBody, frozen=True):
@@ -228,7 +233,18 @@ async def enter_tournament(
     number: Number, data: JSONBody[TournamentEntry], sender: Sender
 ) -> Answered:
     """Enter a tournament, which is the consent to be paired; as its organiser you may enter robots."""
-    return await sender.submit(tournaments.enter(sender.app, sender.actor, number, data.robot))
+    named = data.robot or data.captain
+    return await sender.submit(tournaments.enter(sender.app, sender.actor, number, named))
+
+
+@api.put("/api/tournaments/{number:int}/team", "Name your team", Scope.PLAY, waits=True)
+@refuses(
+    *(*_ACTING, *COMMAND_ERRORS, Code.AGAINST_TERMS, Code.SANCTIONED, Code.UNKNOWN_USER),
+    *(Code.NOT_ALLOWED, Code.TOO_MANY),
+)
+async def name_team(number: Number, data: JSONBody[NamedTeam], sender: Sender) -> Answered:
+    """Name the players of your team, who then enter by themselves; an empty list dissolves it before the start."""
+    return await sender.submit(teams.name_team(sender.app, sender.actor, number, data.userids))
 
 
 @api.delete("/api/tournaments/{number:int}/entry", "Take an entry back", Scope.PLAY, waits=True)

@@ -31,6 +31,7 @@ from domain.tournament.terms import (
     MOST_ENTRANTS,
     SECTION_SIZES,
     SWISS_ROUNDS,
+    TEAM_SIZES,
     TournamentForm,
 )
 from infra.people.clubs import NAME_LENGTHS
@@ -43,6 +44,7 @@ from services.app.tournament_plans import (
     USUAL_LEAGUE,
     USUAL_ROUNDS,
     USUAL_SECTION,
+    USUAL_TEAM,
     NextStage,
     TournamentPlan,
 )
@@ -95,6 +97,7 @@ _USUAL: Final = {
     **{name: (text,) for name, text in _ladder_fields(LadderTerms()).items()},
     **{name: (str(value),) for name, value in msgspec.structs.asdict(USUAL_LEAGUE).items()},
     "season-days": ("60",),
+    "team-size": (str(USUAL_TEAM),),
 }
 """The fields of the tournament's own form, as a new form has them."""
 
@@ -122,6 +125,7 @@ _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
     "up": (0, max(SECTION_SIZES)),
     "down": (0, max(SECTION_SIZES)),
     "seasons": (1, MOST_SEASONS),
+    "team-size": (min(TEAM_SIZES), max(TEAM_SIZES)),
     "season-days": (1, MOST_DAYS),
     "players": (min(FEWEST_TO_START.values()), MOST_ENTRANTS),
     "least": (1, _HIGHEST_RATING),
@@ -135,8 +139,17 @@ _OF_FORMS: Final[Mapping[str, tuple[str, ...]]] = {
     TournamentForm.SWISS: ("rounds",),
     TournamentForm.LADDER: _OF_LADDER,
     TournamentForm.LEAGUE: ("size", "up", "down", "seasons", "season-days"),
+    TournamentForm.TEAMS: ("team-size",),
 }
 """The forms in the order of their chips, each with the numbers that it needs."""
+
+_DOUBLE_OF: Final[Mapping[str, str]] = {
+    TournamentForm.LEAGUE: "double-season",
+    TournamentForm.TEAMS: "double-team",
+}
+"""The field for two matches of each pair, in forms that have one of their own."""
+
+_NEVER_FULL: Final = (TournamentForm.LADDER, TournamentForm.TEAMS)
 
 _FIELD_OF: Final = {Code.BAD_NAME: "name", Code.TOO_LONG: "text"}
 """The fields of refusals; all others are shown above the form."""
@@ -217,6 +230,7 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
     options = chosen_options(rules.key, form)
     start, at = form.get("start"), _moment(form.get("starts"))
     is_league = form.get("form") == TournamentForm.LEAGUE
+    of_teams = form.get("form") == TournamentForm.TEAMS
     plan = TournamentPlan(
         name=form.get("name"),
         text=form.raw("text").replace("\r\n", "\n").strip(),
@@ -233,18 +247,19 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         rounds=_number(form, "rounds"),
         league=LeagueTerms(*(_number(form, name) for name in ("size", "up", "down", "seasons"))),
         days=_number(form, "season-days" if is_league else "days"),
-        players=_number(form, "players"),
-        double=form.get("double-season" if is_league else "double") == "on",
+        players=0 if of_teams else _number(form, "players"),
+        double=form.get(_DOUBLE_OF.get(form.get("form"), "double")) == "on",
+        team_size=_number(form, "team-size"),
         ladder=LadderTerms(
             **{name: _number(form, name) for name in _OF_LADDER},
             insertion=form.get("swap") != "on",
         ),
-        when_full=start == "full" and form.get("form") != TournamentForm.LADDER,
+        when_full=start == "full" and form.get("form") not in _NEVER_FULL,
         starts=0 if start == "organiser" else at or 0,
         least_rating=_number(form, "least"),
         most_rating=_number(form, "most"),
         club=form.get("club"),
-        robots=form.get("robots") == "on",
+        robots=form.get("robots") == "on" and not of_teams,
     )
     return plan, dict(_mistakes(visitor, rules, plan, form))
 
@@ -325,6 +340,8 @@ def _filled(plan: TournamentPlan) -> Form:
         "season-days": str(plan.days or ""),
         "double": "on" if plan.double else "",
         "double-season": "on" if plan.double else "",
+        "double-team": "on" if plan.double else "",
+        "team-size": str(plan.team_size),
         "start": "full" if plan.when_full else "organiser",
         "least": str(plan.least_rating or ""),
         "most": str(plan.most_rating or ""),

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Final
 from uuid import uuid4
@@ -15,7 +16,7 @@ from domain.errors import Code, Refusal
 from domain.tournament.state import Phase
 from infra.people.clubs import NAME_LENGTHS
 from infra.people.tournament_texts import MOST_OF_TEXT
-from services.app import tournaments
+from services.app import teams, tournaments
 from services.app.context import Actor, App
 from services.app.error_codes import CODE_INFO
 from services.app.names import names_of
@@ -37,6 +38,7 @@ from services.http.web.session import Visitor
 from services.http.web.tournaments.ladder_view import shown_ladder
 from services.http.web.tournaments.season_links import season_links
 from services.http.web.tournaments.table_view import shown_entrants, shown_table
+from services.http.web.tournaments.team_view import shown_teams
 from services.words.tournaments import (
     game_line,
     phase_name,
@@ -66,14 +68,24 @@ _PLAIN: Final[Mapping[str, Callable[[App, Actor, int], Course[Answered]]]] = {
     "cancel": tournaments.cancel,
 }
 """The organiser's commands that need no field."""
+_WITH_USERID: Final[Mapping[str, Callable[[App, Actor, int, str], Course[Answered]]]] = {
+    "enter": tournaments.enter,
+    "leave": tournaments.leave,
+    "challenge": tournaments.challenge,
+}
+"""The commands with the field of a userid."""
 _SECTION_OF: Final = {
     "enter": "entry",
     "leave": "entry",
     "challenge": "ladder",
+    "team": "team",
     "volunteer": "entry",
     "withdraw": "withdraw",
 }
 """The part of the page where a refusal is shown; that of the organiser for all others."""
+
+_USERIDS: Final = re.compile(r"[^\s,;]+")
+"""Userids in a field, with commas or blanks between them."""
 
 _NOTHING: Final = Form({})
 
@@ -191,6 +203,7 @@ def _tournament(  # noqa: PLR0913 - what the page may have more than the tournam
         title=table_title(state, terms, view.first, words),
         table=None if state.ladder or not view.tables else shown_table(app, view, words, account),
         ladder=shown_ladder(app, view, words, account, start) if state.ladder else None,
+        teams=shown_teams(app, view, words, account) if terms.teams else (),
         tiebreaks=[tie_break_name(one, words) for one in terms.tiebreaks],
         volunteers=[one.name for one in shown_entrants(app, state.volunteers, words, account)],
         key=uuid4().hex,
@@ -221,13 +234,11 @@ def _action(own: OwnForm, number: int, do: str) -> Course[Answered]:
     app, actor, userid = own.app, own.maker("tournament"), own.get("userid")
     if plain := _PLAIN.get(do):
         return plain(app, actor, number)
+    if with_userid := _WITH_USERID.get(do):
+        return with_userid(app, actor, number, userid)
     match do:
-        case "enter":
-            return tournaments.enter(app, actor, number, userid)
-        case "leave":
-            return tournaments.leave(app, actor, number, userid)
-        case "challenge":
-            return tournaments.challenge(app, actor, number, userid)
+        case "team":
+            return teams.name_team(app, actor, number, _USERIDS.findall(own.get("players")))
         case "withdraw":
             kind, why = own.get("kind"), own.raw("why")
             if kind == "substituted":

@@ -175,8 +175,10 @@ class TableReader(msgspec.Struct, frozen=True):
 
     def columns(self, table: SectionTable) -> Iterator[TableColumn]:
         """Yield the columns: the opponents in the order of the rows, or in some forms the rounds."""
-        if self.view.terms.form in (TournamentForm.KNOCKOUT, TournamentForm.SWISS):
-            for number in range(1, self.view.state.stage + 1):
+        by_round = (TournamentForm.KNOCKOUT, TournamentForm.SWISS, TournamentForm.TEAMS)
+        if self.view.terms.form in by_round:
+            rounds = [one.round for _, one in self.view.state.pairings]
+            for number in range(1, max([self.view.state.stage, *rounds]) + 1):
                 title = self.words.gettext("Round %(number)s", number=number)
                 yield TableColumn(str(number), title, None)
             return
