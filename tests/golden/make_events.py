@@ -45,14 +45,22 @@ from domain.tournament.commands import (
     EndLadder,
     EndRound,
     EnterTournament,
+    JoinTeam,
     LeaveTournament,
+    NameTeam,
     PairRound,
     StartTournament,
     SubstituteInTournament,
     VolunteerAsSubstitute,
     WithdrawPlayer,
 )
-from domain.tournament.form_terms import KnockoutTerms, LadderTerms, LeagueTerms, SwissTerms
+from domain.tournament.form_terms import (
+    KnockoutTerms,
+    LadderTerms,
+    LeagueTerms,
+    SwissTerms,
+    TeamTerms,
+)
 from domain.tournament.state import AdjudicatedPairing, Pairing
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2
 from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament
@@ -424,6 +432,24 @@ def swiss():
     return found
 
 
+def teams():
+    """Two teams of two: a captain names players again, one is out by that, and all play."""
+    found = Tournament()
+    rules = {"form": "teams", "section": 0, "capacity": 0, "when_full": False, "tiebreaks": ()}
+    found.draft(**rules, teams=TeamTerms(2))
+    for at in (0, 2):
+        captain, *players = PLAYERS[at : at + 3]
+        found.do(captain, NameTeam(players=(captain, *players)))
+        for one in (captain, *players):
+            if found.state.number_of(one) is None:
+                found.do(one, JoinTeam(captain=captain, rating=1500 - at))
+        found.do(captain, NameTeam(players=(captain, players[0])))
+    found.do(ORGANISER, StartTournament())
+    found.report("1-0", "1/2")
+    found.do(ORGANISER, ConfirmPlaces())
+    return found
+
+
 TOURNAMENTS = {
     "cancelled tournament": cancelled,
     "knockout": knockout,
@@ -432,6 +458,7 @@ TOURNAMENTS = {
     "left tournament": left,
     "substituted tournament": substituted,
     "swiss": swiss,
+    "teams": teams,
     "tournament": tournament,
 }
 ALL = MATCHES | TOURNAMENTS
