@@ -28,7 +28,7 @@ class EnterTournament(TournamentCommandBase, frozen=True, tag="tournament-enter"
 
 
 class NameTeam(TournamentCommandBase, frozen=True, tag="tournament-team"):
-    """Name the players of the sender's team in the order in which they play, in place of those before; none dissolve it.
+    """Choose the players of the sender's team, in the order in which they play, in place of those before; none dissolve it.
 
     Once it has started this changes the reserves alone.
     """

@@ -154,7 +154,7 @@ class Team(msgspec.Struct, frozen=True, array_like=True):
     """A team, which is known by its captain."""
 
     captain: AccountId
-    """Who need not play."""
+    """The account need not play."""
     named: tuple[AccountId, ...]
     """Whom the captain has named, in the order in which they play; those beyond the size of a team are reserves."""
     joined: tuple[AccountId, ...] = ()

@@ -41,7 +41,7 @@ class TeamMatch(msgspec.Struct, frozen=True):
     pairings: tuple[int, ...]
     """In the order of their players."""
     points: tuple[Fraction, Fraction]
-    """What the players of each have made against the other so far."""
+    """Of the players of each against the other so far."""
     left: int
     """How many of the pairings have no result."""
 
@@ -56,7 +56,7 @@ class TeamLine(msgspec.Struct, frozen=True):
     match_points: int
     """For matches that are over: two for a win, one for a draw."""
     points: Fraction
-    """What its players have made. They decide between teams of equal match points."""
+    """Of all its players. They decide between teams of equal match points."""
     left: int
     """How many matches of its players have no result."""
 

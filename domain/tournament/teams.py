@@ -19,7 +19,7 @@ def naming(
     state: TournamentState,
     terms: TournamentTerms,
 ) -> Events:
-    """Name the players of the actor's team. Those who have entered and are no longer named are out again.
+    """Choose the players of the actor's team. Those who have entered and are no longer named are out again.
 
     Once it has started, those who play go on, and only a captain whose team plays names others as reserves.
     """

@@ -21,7 +21,7 @@ class TeamRow(msgspec.Struct, frozen=True):
     players: tuple[AccountId, ...]
     """In the order in which they play: before the start all whom the captain has named, afterwards those who play."""
     reserves: tuple[AccountId, ...]
-    """Who are named beyond those who play; none before the start."""
+    """Those named beyond the ones who play; none before the start."""
     entered: frozenset[AccountId]
     """Those of all these who have entered."""
     line: TeamLine | None
@@ -30,7 +30,7 @@ class TeamRow(msgspec.Struct, frozen=True):
 
 @course
 def name_team(app: App, actor: Actor, number: int, userids: Sequence[str]) -> Steps[Answered]:
-    """Name the players of the actor's team in the order in which they play, in place of those before; none dissolve it.
+    """Choose the players of the actor's team, in the order in which they play, in place of those before; none dissolve it.
 
     Each then enters in it by their own command. Once it has started only the reserves change. `not-allowed` in a
     tournament without teams, and after the start for all but captains; `too-many`, `unknown-user`, `sanctioned`.

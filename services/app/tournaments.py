@@ -211,8 +211,10 @@ def _has_teams(state: TournamentState) -> bool:
 def _captain_of(account: AccountId, state: TournamentState) -> AccountId:
     """Return the captain of the only team that names an account."""
     captains = [team.captain for team in state.teams if account in team.named]
-    if len(captains) != 1:
-        raise Refusal(Code.AGAINST_TERMS, SAY("which-team" if captains else "no-team-yet"))
+    if not captains:
+        raise Refusal(Code.AGAINST_TERMS, SAY("no-team-yet"))
+    if len(captains) > 1:
+        raise Refusal(Code.AGAINST_TERMS, SAY("which-team"))
     return captains[0]
 
 

@@ -310,7 +310,10 @@ def _teams(terms: TournamentTerms, words: Wording) -> Iterator[str]:
     _, rules = words.gettext, terms.teams
     assert rules is not None
     if terms.cycles > 1:
-        yield _("teams of %(count)s: each team plays each other team twice, with sides exchanged", count=rules.size)
+        yield _(
+            "teams of %(count)s: each team plays each other team twice, with sides exchanged",
+            count=rules.size,
+        )
     else:
         yield _("teams of %(count)s: each team plays each other team once", count=rules.size)
     yield _(

@@ -255,6 +255,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "tournaments.open_entry": Row(),
     "tournaments.enter": Row(),
     "tournaments.leave": Row(),
+    "teams.name_team": Row(),
     "tournaments.leave_all": WITHIN,
     "tournaments.start": Row(),
     "tournaments.challenge": Row(),

@@ -36,12 +36,12 @@ def refused(terminal: Terminal, line: str) -> str:
 def test_teams_are_typed_from_their_captains_to_their_matches(terminal: Terminal) -> None:
     said(terminal, NEW)
     said(terminal, f"tournament open 1 {ALICE}")
-    named = said(terminal, "tournament team 1 bob yes-we-can Bob carol")
+    named = said(terminal, "tournament team 1 bob yes-we-can Bob,carol")
     assert named == "your team in tournament 1: bob, carol; each of them has to enter"
     said(terminal, "signup dave walls-of-jericho")
     passwords = {**PASSWORDS, "dave": "walls-of-jericho"}
     assert refused(terminal, "tournament enter 1 dave walls-of-jericho") == Code.AGAINST_TERMS
-    said(terminal, f"tournament team 1 {ALICE} alice dave")
+    said(terminal, f"tournament team 1 {ALICE} alice,dave")
     for name, captain in (("alice", ""), ("dave", "alice"), ("bob", ""), ("carol", "bob")):
         said(terminal, f"tournament enter 1 {name} {passwords[name]} {captain}")
     assert "bob’s team: bob (has entered), carol (has entered)" in said(terminal, "tournament 1")
@@ -68,7 +68,7 @@ def test_whom_two_teams_name_says_in_whose_and_a_team_is_dissolved(terminal: Ter
 def test_the_team_of_a_deleted_account_is_dissolved_before_the_start(terminal: Terminal) -> None:
     said(terminal, NEW)
     said(terminal, f"tournament open 1 {ALICE}")
-    said(terminal, "tournament team 1 bob yes-we-can bob carol")
+    said(terminal, "tournament team 1 bob yes-we-can bob,carol")
     said(terminal, f"tournament enter 1 carol {PASSWORDS['carol']}")
     app = terminal.app
     leave_all(app, app.accounts.id_of("bob"))

@@ -28,7 +28,7 @@ class TeamOfPlayers(msgspec.Struct, frozen=True):
     players: tuple[str | None, ...]
     """In the order in which they play: before the start all whom the captain has named, afterwards those who play."""
     reserves: tuple[str | None, ...]
-    """Who are named beyond those who play; none before the start."""
+    """Those named beyond the ones who play; none before the start."""
     entered: tuple[str | None, ...]
     """Those of all these who have entered."""
     place: int | None
@@ -36,7 +36,7 @@ class TeamOfPlayers(msgspec.Struct, frozen=True):
     match_points: int | None
     """Two for each match of teams that it has won, one for each drawn one."""
     points: float | None
-    """What its players have made."""
+    """Of all its players."""
     left: int | None
     """How many matches of its players have no result."""
 

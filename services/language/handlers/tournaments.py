@@ -155,7 +155,7 @@ def _ladder_rows(call: Invocation, view: TournamentView, names: Sequence[str]) -
 
 
 def _team_lines(call: Invocation, view: TournamentView) -> Iterator[str]:
-    """Yield a line for each team with its players: by place once it has started, before with who has entered.
+    """Yield a line for each team with its players: by place once it has started, before with those who have entered.
 
     Then a line for each match of two teams, with what the players of both have made.
     """
@@ -326,8 +326,8 @@ def enter(call: Invocation) -> Answer:
 
 
 def team(call: Invocation) -> Answer:
-    """Name the players of the sender's team; none dissolve it."""
-    named = [one.lower() for one in call.line.all("userid")[1:]]
+    """Choose the players of the sender's team; none dissolve it."""
+    named = [one for one in call.line.get("value").lower().split(",") if one]
     asked = team_use_cases.name_team(call.app, call.actor, _number(call), named)
     if not named:
         return _deliver(call, asked, N_("your team in tournament %(number)s is dissolved"))
@@ -498,10 +498,8 @@ FORMS: Final = (
     signed(
         "tournament_team",
         "tournament team",
-        f"NUMBER {OWN} [userid ...]",
-        N_(
-            "name the players of your team in order; without any, the team is dissolved"
-        ),
+        f"NUMBER {OWN} [userid,userid ...]",
+        N_("name the players of your team in order; without any, the team is dissolved"),
         team,
     ),
     signed(

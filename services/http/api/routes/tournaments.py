@@ -243,7 +243,7 @@ async def enter_tournament(
     *(Code.NOT_ALLOWED, Code.TOO_MANY),
 )
 async def name_team(number: Number, data: JSONBody[NamedTeam], sender: Sender) -> Answered:
-    """Name the players of your team, who then enter by themselves; an empty list dissolves it before the start."""
+    """Choose the players of your team, who then enter by themselves; an empty list dissolves it before the start."""
     return await sender.submit(teams.name_team(sender.app, sender.actor, number, data.userids))
 
 

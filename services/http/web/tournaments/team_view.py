@@ -36,7 +36,7 @@ class ShownTeam(msgspec.Struct, frozen=True):
     match_points: int = 0
     points: str = ""
     cells: tuple[tuple[str, ...], ...] = ()
-    """What its players have made against each team in the order of places, match by match; empty against itself."""
+    """Its points against each team in the order of places, match by match; empty against itself."""
     left: int = 0
     """How many matches of its players have no result."""
 
