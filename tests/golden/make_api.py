@@ -441,6 +441,10 @@ def _compete(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("adjudicate_match", alice, decided, number=other)
     other = alice.post("/api/tournaments", cup).json()["board"]
     said.call("cancel_tournament", alice, number=other)
+    four = {**cup, "form": "teams", "team_size": 2}
+    other = alice.post("/api/tournaments", four).json()["board"]
+    assert alice.post(f"/api/tournaments/{other}/open").is_success
+    said.call("name_team", alice, {"userids": ["alice", "frieda"]}, number=other)
 
 
 def _boards_of(parts: App, number: int) -> list[int]:
