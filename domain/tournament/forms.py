@@ -15,6 +15,7 @@ from domain.tournament.swiss_rounds import Swiss
 from domain.tournament.team_form import Teams
 from domain.tournament.terms import (
     MOST_DAYS,
+    MOST_FINISHED,
     MOST_POINTS,
     ONE_POINT,
     TournamentForm,
@@ -84,6 +85,8 @@ def _check_entry(terms: TournamentTerms) -> None:
         raise Refusal(Code.BAD_OPTION, SAY("when-full"))
     if not 0 <= terms.days <= MOST_DAYS:
         raise Refusal(Code.BAD_OPTION, SAY("days", most=MOST_DAYS))
+    if not 0 <= terms.least_finished <= MOST_FINISHED:
+        raise Refusal(Code.BAD_OPTION, SAY("finished", most=MOST_FINISHED))
     low, high = terms.least_rating, terms.most_rating
     if low < 0 or high < 0 or 0 < high < low:
         raise Refusal(Code.BAD_OPTION, SAY("ratings"))

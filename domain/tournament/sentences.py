@@ -18,6 +18,7 @@ SAY: Final = Sentences(
         "capacity": "a tournament has room for {least} to {most} players",
         "when-full": "a tournament that starts when full needs a number of players",
         "ratings": "the lowest rating must not be above the highest",
+        "finished": "an entry asks for up to {most} finished matches",
         "days": "a round, a stage or a season lasts up to {most} days; 0 is no end but that of its matches",
         "terms-of-form": "these terms are those of another form of tournament",
         "stages": "there are up to {most} stages",

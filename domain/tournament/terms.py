@@ -41,6 +41,9 @@ MOST_RESERVES: Final = 10
 
 MOST_POINTS: Final = 10_000
 
+MOST_FINISHED: Final = 1_000
+"""The most finished matches that an entry may ask for."""
+
 MOST_DAYS: Final = 1_000
 """Of a round, a stage or a season."""
 
@@ -113,6 +116,8 @@ class TournamentTerms(msgspec.Struct, frozen=True, array_like=True):
     league: LeagueTerms | None = None
     ladder: LadderTerms | None = None
     teams: TeamTerms | None = None
+    least_finished: int = 0
+    """How many matches an entrant has to have finished before, at any game."""
 
     @property
     def room(self) -> int:

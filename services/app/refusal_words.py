@@ -88,6 +88,7 @@ REFUSED: Final[Mapping[str, str]] = {
     "no-club": "there is no club {path!r} here, or only its members see it",
     "no-tournament": "there is no tournament {number}, or only members of its club see it",
     "tournaments": "you can have at most {most} tournaments at a time; finish or cancel one first",
+    "few-finished": "this tournament is for players who have finished at least {least} matches; so far {count} count",
     "no-team-yet": "no team of this tournament names you; ask a captain to, or make a team of your own",
     "which-team": "several teams name you; say whose you enter in",
     "tournament-of-club": "this tournament is for members of its club",

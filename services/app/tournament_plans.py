@@ -95,6 +95,8 @@ class TournamentPlan(msgspec.Struct, frozen=True, kw_only=True):
     """When it starts, ms since 1970; 0 for when it is full, or when its organiser starts it."""
     least_rating: int = 0
     most_rating: int = 0
+    least_finished: int = 0
+    """How many matches an entrant has to have finished before."""
     club: str = ""
     """The path of the club whose members alone may enter; empty for all."""
     robots: bool = False
@@ -131,6 +133,7 @@ def terms_of(app: App, account: AccountId, plan: TournamentPlan) -> TournamentTe
         starts=plan.starts,
         least_rating=plan.least_rating,
         most_rating=plan.most_rating,
+        least_finished=plan.least_finished,
         club=club,
         robots=plan.robots,
         days=plan.days,

@@ -57,6 +57,7 @@ from services.app.play import Steps, course, decided, finish
 from services.app.receipts import Answered
 from services.app.refusal_words import SAY
 from services.app.sanctions import check_may_start
+from services.app.tournament_entries import captain_of, rating_of_entrant
 from services.app.tournament_plans import (
     USUAL_LEAGUE,
     USUAL_ROUNDS,
@@ -194,41 +195,18 @@ def enter(app: App, actor: Actor, number: int, named: str = "") -> Steps[Answere
     state = visible_state(app, actor.account, number)
     account = app.accounts.id_of(named) if named else actor.account
     if _has_teams(state):
-        rating = _rating_of_entrant(app, actor, state, actor.account)
-        captain = account if named else _captain_of(actor.account, state)
+        rating = rating_of_entrant(app, actor, state, actor.account)
+        captain = account if named else captain_of(actor.account, state)
         return (yield from ask(app, actor, number, JoinTeam(captain=captain, rating=rating)))
     if named and robot_level(account) is None:
         raise Refusal(Code.AGAINST_TERMS, SAY("enter-yourself"))
-    rating = _rating_of_entrant(app, actor, state, account)
+    rating = rating_of_entrant(app, actor, state, account)
     command = EnterTournament(rating=rating, account=account if named else b"")
     return (yield from ask(app, actor, number, command))
 
 
 def _has_teams(state: TournamentState) -> bool:
     return state.terms is not None and state.terms.teams is not None
-
-
-def _captain_of(account: AccountId, state: TournamentState) -> AccountId:
-    """Return the captain of the only team that names an account."""
-    captains = [team.captain for team in state.teams if account in team.named]
-    if not captains:
-        raise Refusal(Code.AGAINST_TERMS, SAY("no-team-yet"))
-    if len(captains) > 1:
-        raise Refusal(Code.AGAINST_TERMS, SAY("which-team"))
-    return captains[0]
-
-
-def _rating_of_entrant(app: App, actor: Actor, state: TournamentState, account: AccountId) -> int:
-    """Return the rating of an account that may enter: the actor's, or that of a robot."""
-    terms = state.terms
-    assert terms is not None
-    check_may_start(app, actor.account)
-    other = (
-        terms.club and account == actor.account and not clubs.is_member(app, terms.club, account)
-    )
-    if other:
-        raise Refusal(Code.AGAINST_TERMS, SAY("tournament-of-club"))
-    return app.ratings.player(terms.rules.partition("/")[0], account).display_value
 
 
 @course
@@ -311,7 +289,7 @@ def volunteer(app: App, actor: Actor, number: int) -> Steps[Answered]:
     `too-late`, `sanctioned`. Its ratings need not be those of the tournament.
     """
     state = visible_state(app, actor.account, number)
-    rating = _rating_of_entrant(app, actor, state, actor.account)
+    rating = rating_of_entrant(app, actor, state, actor.account)
     return (yield from ask(app, actor, number, VolunteerAsSubstitute(rating=rating)))
 
 
@@ -576,6 +554,7 @@ def plan_like(app: App, viewer: AccountId, number: int) -> TournamentPlan:
         when_full=terms.when_full,
         least_rating=terms.least_rating,
         most_rating=terms.most_rating,
+        least_finished=terms.least_finished,
         club=view.club,
         robots=terms.robots,
     )

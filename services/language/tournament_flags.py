@@ -16,6 +16,7 @@ _NUMBERS: Final[Mapping[str, str]] = {
     "--players": "players",
     "--extra": "extra",
     "--round": "days",
+    "--finished": "least_finished",
 }
 
 
@@ -96,6 +97,7 @@ _FORMS_OF_FLAGS: Final[Mapping[str, str]] = {
     "--extra": "--extra=2",
     "--knockout": "--knockout, --knockout=2",
     "--round": "--round=30",
+    "--finished": "--finished=10",
     "--swiss": "--swiss=5",
     "--ladder": "--ladder, --ladder=3,2, --ladder=3,2,14,60,5,swap",
     "--league": "--league=8,2,2,4",

@@ -419,6 +419,12 @@ def _conditions(terms: TournamentTerms, words: Wording, club: str) -> Iterator[s
         yield _("for ratings of at least %(least)s", least=least)
     elif most:
         yield _("for ratings of at most %(most)s", most=most)
+    if terms.least_finished:
+        yield words.ngettext(
+            "for players who have finished at least %(count)s match",
+            "for players who have finished at least %(count)s matches",
+            terms.least_finished,
+        )
     if club:
         yield _("for members of %(club)s", club=club)
     if terms.robots:

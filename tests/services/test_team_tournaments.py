@@ -138,3 +138,20 @@ def turn(api: Api, number: int) -> None:
     api.caught_up()
     TournamentManager(parts.store, parts.lanes, parts.data).tick()
     until(lambda: len(parts.tournaments.matches(number)) == 2)
+
+
+def test_a_tournament_for_players_with_finished_matches_refuses_newcomers(api: Api) -> None:
+    old, new = api.player(), api.player()
+    board = api.begun(old, new)
+    assert old.move(board, "m13-j7").is_success
+    assert new.move(board, "a13-c11").is_success
+    assert new.give(board, {"do": "resign"}).is_success
+    api.caught_up()
+    plan = {"name": "For regulars", "game": "pow2", "section": 3, "least_finished": 1}
+    path = old.post("/api/tournaments", plan).headers["location"]
+    assert old.post(f"{path}/open").is_success
+    newcomer = api.player().post(f"{path}/entry", {})
+    assert code_of(newcomer) == "against-terms"
+    assert "at least 1 matches; so far 0 count" in newcomer.json()["detail"]
+    assert old.post(f"{path}/entry", {}).is_success
+    assert code_of(old.post("/api/tournaments", {**plan, "least_finished": 1001})) == "bad-option"

@@ -133,6 +133,8 @@ class TournamentConditions(msgspec.Struct, frozen=True):
     """The path of the club whose members alone may enter; null for all."""
     robots: bool
     """Whether the organiser may enter robots."""
+    least_finished: int = 0
+    """How many matches an entrant has to have finished before, at any game."""
     team_size: int = 0
     """How many players of a team play; 0 in other forms."""
 
@@ -360,6 +362,7 @@ def _conditions(terms: TournamentTerms, club: str) -> TournamentConditions:
         most_rating=terms.most_rating,
         club=club or None,
         robots=terms.robots,
+        least_finished=terms.least_finished,
         team_size=terms.teams.size if terms.teams else 0,
     )
 

@@ -474,7 +474,7 @@ FORMS: Final = (
     signed(
         "tournament_new",
         "tournament new",
-        f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--league=SIZE,UP,DOWN,SEASONS] [--swiss=ROUNDS] [--ladder[=N,...]] [--teams=N] [--round=DAYS] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] "
+        f"{OWN} GAME [-option ...] [--section=N] [--double] [--stages=FIRST/ALL/N,...] [--by-rating] [--knockout[=N]] [--extra=N] [--third] [--league=SIZE,UP,DOWN,SEASONS] [--swiss=ROUNDS] [--ladder[=N,...]] [--teams=N] [--round=DAYS] [--players=N] [--full] [--start=DATE] [--rating=LOW-HIGH] [--finished=N] "
         "[--club=CLUB] [--robots] [--option ...] NAME",
         N_("make a tournament; -options are the game's, the last --options the time control's"),
         new,

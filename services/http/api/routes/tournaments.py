@@ -97,6 +97,8 @@ class NewTournament(RequestBody, frozen=True):
     """The least rating of an entrant; 0 for any."""
     most_rating: Rating = 0
     """The highest rating of an entrant; 0 for any."""
+    least_finished: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
+    """How many matches an entrant has to have finished before, at any game."""
     club: Annotated[str, msgspec.Meta(max_length=60)] = ""
     """The path of a club of yours whose members alone may enter; empty for all."""
     robots: bool = False

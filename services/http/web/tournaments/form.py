@@ -29,6 +29,7 @@ from domain.tournament.terms import (
     FEWEST_TO_START,
     MOST_DAYS,
     MOST_ENTRANTS,
+    MOST_FINISHED,
     SECTION_SIZES,
     SWISS_ROUNDS,
     TEAM_SIZES,
@@ -130,6 +131,7 @@ _NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
     "players": (min(FEWEST_TO_START.values()), MOST_ENTRANTS),
     "least": (1, _HIGHEST_RATING),
     "most": (1, _HIGHEST_RATING),
+    "finished": (1, MOST_FINISHED),
 }
 """The fields for numbers, each with its bounds."""
 
@@ -258,6 +260,7 @@ def _read(visitor: Visitor, form: Form) -> tuple[TournamentPlan, dict[str, str]]
         starts=0 if start == "organiser" else at or 0,
         least_rating=_number(form, "least"),
         most_rating=_number(form, "most"),
+        least_finished=_number(form, "finished"),
         club=form.get("club"),
         robots=form.get("robots") == "on" and not of_teams,
     )
@@ -345,6 +348,7 @@ def _filled(plan: TournamentPlan) -> Form:
         "start": "full" if plan.when_full else "organiser",
         "least": str(plan.least_rating or ""),
         "most": str(plan.most_rating or ""),
+        "finished": str(plan.least_finished or ""),
         "club": plan.club,
         "robots": "on" if plan.robots else "",
         "unrated": "" if terms.rated else "yes",

@@ -1,0 +1,45 @@
+"""The conditions of entries to tournaments that the decider can't know: clubs, sanctions, finished matches and ratings."""
+
+from domain.errors import Code, Refusal
+from domain.match.state import robot_level
+from domain.records import AccountId
+from domain.tournament.state import TournamentState
+from infra.redis.reads import read_all
+from services.app import clubs
+from services.app.context import Actor, App
+from services.app.games import game_keys
+from services.app.refusal_words import SAY
+from services.app.sanctions import check_may_start
+
+
+def rating_of_entrant(app: App, actor: Actor, state: TournamentState, account: AccountId) -> int:
+    """Return the rating of an account that may enter: the actor's, or that of a robot."""
+    terms = state.terms
+    assert terms is not None
+    check_may_start(app, actor.account)
+    other = (
+        terms.club and account == actor.account and not clubs.is_member(app, terms.club, account)
+    )
+    if other:
+        raise Refusal(Code.AGAINST_TERMS, SAY("tournament-of-club"))
+    if terms.least_finished and robot_level(account) is None:
+        _check_finished(app, account, terms.least_finished)
+    return app.ratings.player(terms.rules.partition("/")[0], account).display_value
+
+
+def _check_finished(app: App, account: AccountId, least: int) -> None:
+    """Refuse an account that has finished too few matches, in all games."""
+    reads = (app.standings.read_player(key, account) for key in game_keys())
+    finished = sum(one.played for one in read_all(app.data, *reads))
+    if finished < least:
+        raise Refusal(Code.AGAINST_TERMS, SAY("few-finished", least=least, count=finished))
+
+
+def captain_of(account: AccountId, state: TournamentState) -> AccountId:
+    """Return the captain of the only team that names an account."""
+    captains = [team.captain for team in state.teams if account in team.named]
+    if not captains:
+        raise Refusal(Code.AGAINST_TERMS, SAY("no-team-yet"))
+    if len(captains) > 1:
+        raise Refusal(Code.AGAINST_TERMS, SAY("which-team"))
+    return captains[0]
