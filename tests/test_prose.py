@@ -57,9 +57,7 @@ PHRASES = {
 }
 """Words that read as translated; each has a plain one: "again", "conditional move", "no longer", "the player"."""
 
-ALLOWED = {
-    "docs": 2,
-}
+ALLOWED = {"docs": 2}
 """Phrases that are still there, by layer and by package of services: these numbers only get smaller."""
 
 

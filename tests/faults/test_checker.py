@@ -33,10 +33,7 @@ from infra.store.gateway import submission_of
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import CommandOutcome, parse
-from infra.store.port import (
-    AlreadyDecided,
-    Queued,
-)
+from infra.store.port import AlreadyDecided, Queued
 from infra.store.redis_store import RedisStore
 from tests.fakes.memory_store import MemoryObjects
 from tests.faults.faulty_stores import (

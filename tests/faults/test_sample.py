@@ -115,9 +115,7 @@ def test_a_lost_reply_is_asked_for_again_and_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_commands_sent_up_to_five_times_by_five_doors_have_one_outcome_each(
-    tmp_path: Path,
-) -> None:
+def test_commands_sent_up_to_five_times_by_five_doors_have_one_outcome_each(tmp_path: Path) -> None:
     expect(proxy.copies(300, tmp_path))
 
 

@@ -374,8 +374,7 @@ def substituted():
     found.do(waiting, LeaveTournament())
     left = found.state.entrants[0].account
     found.do(
-        ORGANISER,
-        SubstituteInTournament(account=left, substitute=PLAYERS[5], text=digest("gone")),
+        ORGANISER, SubstituteInTournament(account=left, substitute=PLAYERS[5], text=digest("gone"))
     )
     return found
 

@@ -65,9 +65,7 @@ class MatchForger:
         self.client.delete(keys.log(self.shard))
         for id_, fields in rows:
             self.client.xadd(
-                keys.log(self.shard),
-                {b"l": leaf} if id_ == b"%d-1" % index else fields,
-                id=id_,
+                keys.log(self.shard), {b"l": leaf} if id_ == b"%d-1" % index else fields, id=id_
             )
 
     def unmake(self) -> None:

@@ -31,11 +31,7 @@ class RobotBench(Bench):
         self.lanes = LaneLeases(client, self._drain_lane)
         self.gateway = StoreGateway(self.store, self.lanes, client)
         self.app = App(
-            Settings(data=folder),
-            data=client,
-            queue=client,
-            store=self.store,
-            gateway=self.gateway,
+            Settings(data=folder), data=client, queue=client, store=self.store, gateway=self.gateway
         )
         vars(self.app)["lanes"] = self.lanes
 

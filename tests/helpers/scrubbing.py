@@ -94,10 +94,7 @@ class ScrubbedServer:
         parts = self.parts()
         archive = Archive(parts.archive, lambda: SHARDS)
         return StoreWithArchive(
-            self.client,
-            Mode.FSYNC,
-            archive,
-            open_logs=lambda: PublishedLogs(self.settings),
+            self.client, Mode.FSYNC, archive, open_logs=lambda: PublishedLogs(self.settings)
         )
 
     def parts(self) -> ScrubParts:

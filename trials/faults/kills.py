@@ -159,11 +159,7 @@ def _flagged(station: Station, board: int, began: int) -> None:
     station.note(flag, began, (outcome.code, outcome.seq, outcome.index))
 
 
-_STEPS = {
-    "keeper.ticked": _at_a_tick,
-    "keeper.found": _at_a_find,
-    "keeper.sent": _at_a_sending,
-}
+_STEPS = {"keeper.ticked": _at_a_tick, "keeper.found": _at_a_find, "keeper.sent": _at_a_sending}
 """What has it pass the point, and die."""
 
 
@@ -375,11 +371,7 @@ def _kill_a_door(station: Station, point: str, todo: Iterator[CommandEnvelope]) 
 def _door(station: Station, sent: CommandEnvelope, fault: str) -> tuple[str, int, int] | None:
     """Send a command from a process of its own; None when it was killed on the way."""
     root = Path(__file__).parents[2]
-    env = {
-        **station.served.env,
-        VARIABLE: fault,
-        "PYTHONPATH": str(root),
-    }
+    env = {**station.served.env, VARIABLE: fault, "PYTHONPATH": str(root)}
     done = subprocess.run(
         [sys.executable, Path(__file__).with_name("door.py"), commands.encode_command(sent).hex()],
         env=env, capture_output=True, text=True, check=False,

@@ -71,11 +71,7 @@ class LogStation(Station):
     """
 
     def __init__(
-        self,
-        folder: Path,
-        points: Sequence[str],
-        shards: int,
-        env: Mapping[str, str] | None = None,
+        self, folder: Path, points: Sequence[str], shards: int, env: Mapping[str, str] | None = None
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.armed_by = {point: folder / f"once-{point}" for point in points}

@@ -23,11 +23,7 @@ from infra.store.closed_shards import ClosedShards
 from infra.store.log_gate import LogGate
 from infra.valkey.server import EmbeddedServer
 from services.doctor import Level, gather, judge
-from tests.helpers.scrubbing import (
-    SHARDS,
-    populated,
-    small_chunks,
-)
+from tests.helpers.scrubbing import SHARDS, populated, small_chunks
 from tests.helpers.server_copy import ServerCopy, dump_of, restore
 from trials.tamper.changes import Change, Tampering, seeds
 from workers.scrub.job import sections
