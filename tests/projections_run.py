@@ -43,7 +43,6 @@ from workers.projections.worker import ProjectionWorker
 
 
 def say(text: str) -> None:
-    """Print a line at once."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

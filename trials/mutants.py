@@ -200,7 +200,6 @@ class MutantLoader(SourceFileLoader):
         self._mutant = mutant
 
     def get_code(self, fullname: str) -> CodeType:
-        """Return the code of the changed module."""
         del fullname
         return compile(mutated(*self._mutant)[0], self.path, "exec")
 

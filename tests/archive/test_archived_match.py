@@ -98,7 +98,6 @@ def test_a_match_that_goes_on_has_no_entry(bench, over):
 
 @pytest.fixture
 def entry_and_leaves(bench: Bench, over: list[int]) -> tuple[DirectoryEntry, list[bytes]]:
-    """A match with refusals."""
     for board in over:
         entry = describe(board, stored(bench.store, board))
         if entry.refusals and entry.seq > 5:

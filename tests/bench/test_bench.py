@@ -342,9 +342,7 @@ def test_figures_of_nodes_are_those_between_two_moments_and_name_the_wall() -> N
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_each_node_of_a_local_cluster_serves_its_share_and_syncs(
-    tmp_path: Path, count: int
-) -> None:
+def test_each_node_of_a_local_cluster_serves_its_share_and_syncs(tmp_path: Path, count: int):
     with local_cluster(tmp_path, count) as cluster, make_client(cluster.url) as client:
         for number in range(40):
             client.set(f"key {number}", number)

@@ -120,7 +120,6 @@ class FakeApp:
 
     @property
     def tournaments(self) -> Tournaments:
-        """The lists of tournaments, up to now."""
         catch_up(self.store, self.client)
         return Tournaments(self.client)
 
@@ -132,7 +131,6 @@ class FakeApp:
 
     @property
     def history(self) -> FinishedMatches:
-        """Finished matches, up to now."""
         catch_up(self.store, self.client)
         return FinishedMatches(self.client)
 
@@ -163,7 +161,6 @@ class FakeApp:
         """Promise what is not kept."""
 
     def close(self) -> None:
-        """Close what was opened."""
         self.gateway.close()
         self.client.close()
         self._folder.cleanup()
@@ -179,7 +176,6 @@ class Terminal:
             app.accounts.signup(name, password)
 
     def do(self, line: str, key: str | None = None, seconds: float = 5.0) -> Answer:
-        """Carry out a line."""
         return self.language.do(line, key, seconds)
 
     def challenge(self, options: str = "") -> int:

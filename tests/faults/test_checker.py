@@ -16,7 +16,7 @@ from domain.aggregates import Decider
 from domain.match import commands
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.decide import decide
-from domain.match.decision import Decision, DecisionContext, Rejection
+from domain.match.decision import Decision, DecisionContext
 from domain.match.history import decode_event, encode_event
 from domain.match.state import MatchState
 from infra.durability.durability import Mode
@@ -81,9 +81,7 @@ class Direct:
         return parse(self.store.told[sent.id])
 
 
-def forgiving(
-    sent: CommandEnvelope, state: MatchState, given: DecisionContext
-) -> Decision | Rejection:
+def forgiving(sent: CommandEnvelope, state: MatchState, given: DecisionContext):
     """Lets a stranger move for whoever is to move."""
     if sent.actor == STRANGER and isinstance(sent.command, PlayMove) and state.next is not None:
         actor = state.seats[state.next]
@@ -92,9 +90,7 @@ def forgiving(
     return decide(sent, state, given)
 
 
-def negligent(
-    sent: CommandEnvelope, state: MatchState, given: DecisionContext
-) -> Decision | Rejection:
+def negligent(sent: CommandEnvelope, state: MatchState, given: DecisionContext):
     """Gives the move to the wrong seat: no other process decides so."""
     decided = decide(sent, state, given)
     if isinstance(decided, Decision) and isinstance(sent.command, PlayMove) and state.ply == 4:
@@ -107,12 +103,7 @@ def negligent(
 def run(redis_client: Redis) -> Callable[..., tuple[Record, Held]]:
     """Play one match on a store of a given kind; each command twice, reads between."""
 
-    def play(
-        kind: type[Honest] = Honest,
-        decider: Decider = decide,
-        reader: type[Honest] = Honest,
-        limit: int = 14,
-    ) -> tuple[Record, Held]:
+    def play(kind=Honest, decider=decide, reader=Honest, limit=14):
         woken: list[Lane] = []
         store = kind(redis_client)
         store.create(Layout(4, 1))
@@ -157,9 +148,7 @@ def test_an_acknowledged_command_that_is_not_published_at_its_index_is_found(run
 
 
 @pytest.mark.parametrize("part", ["events", "head", "locator", "outcomes"])
-def test_a_match_that_reads_differently_after_it_was_retired_or_restored_is_found(
-    run, part: str
-) -> None:
+def test_a_match_that_reads_differently_after_it_was_retired_or_restored_is_found(run, part: str):
     _, found = run()
     assert list(check_same(found, found, "retired")) == []
     now = msgspec.structs.replace(found)
@@ -431,9 +420,7 @@ def test_a_log_that_stops_before_its_end_is_found() -> None:
         (lambda file: file.unlink(), "has gone"),
     ],
 )
-def test_a_bundle_that_changes_or_goes_while_it_is_watched_is_found(
-    tmp_path: Path, change: Callable[[Path], object], why: str
-) -> None:
+def test_a_bundle_that_changes_or_goes_while_it_is_watched_is_found(tmp_path, change, why):
     file = tmp_path / "s01" / "tile" / "entries" / "000"
     file.parent.mkdir(parents=True)
     file.write_bytes(b"bytes")

@@ -166,9 +166,7 @@ def ask_server(near: socket.socket, seconds: float = 5) -> bytes | None:
         return None
 
 
-def test_connections_are_cut_silently_by_their_source_and_closed_when_they_heal(
-    target: int,
-) -> None:
+def test_connections_are_cut_silently_by_their_source_and_closed_when_they_heal(target: int):
     with Firewall() as firewall:
         port = firewall.guard(target)
         with connect(port) as near, connect(port, "127.0.0.1") as other:

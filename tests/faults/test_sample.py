@@ -29,16 +29,12 @@ def test_a_worker_killed_at_every_point_leaves_exactly_one_outcome(tmp_path: Pat
 @pytest.mark.parametrize(
     "points", [kills.DOOR_POINTS, kills.KEEPER_POINTS, kills.SERVE_POINTS], ids=" ".join
 )
-def test_a_door_keeper_or_start_killed_at_any_point_leaves_exactly_one_outcome(
-    tmp_path: Path, points: Sequence[str]
-) -> None:
+def test_a_door_keeper_or_start_killed_at_any_point_leaves_exactly_one_outcome(tmp_path, points):
     expect(kills.at_points(points, 1, tmp_path))
 
 
 @pytest.mark.long
-def test_a_web_process_killed_at_any_point_of_the_way_in_leaves_exactly_one_outcome(
-    tmp_path: Path,
-) -> None:
+def test_a_web_process_killed_at_any_point_of_the_way_in_leaves_exactly_one_outcome(tmp_path: Path):
     expect(kills.through_http(WEB_POINTS, 1, tmp_path))
 
 
@@ -76,17 +72,13 @@ def test_the_server_killed_under_load_loses_no_acknowledged_command(tmp_path: Pa
 
 
 @pytest.mark.long
-def test_the_server_of_the_queue_killed_under_load_loses_nothing_and_play_goes_on(
-    tmp_path: Path,
-) -> None:
+def test_the_server_of_the_queue_killed_under_load_loses_nothing_and_play_goes_on(tmp_path: Path):
     expect(kills.queues(3, tmp_path))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("point", ["drain.decided", "commit.answered"])
-def test_a_worker_stopped_and_overtaken_writes_nothing_when_it_goes_on(
-    tmp_path: Path, point: str
-) -> None:
+def test_a_worker_stopped_and_overtaken_writes_nothing_when_it_goes_on(tmp_path: Path, point: str):
     expect(kills.zombies(point, 1, tmp_path))
 
 

@@ -91,7 +91,6 @@ class Server(HistoryStore):
         self.foreign(3)
 
     def foreign(self, number: int) -> None:
-        """Leaves of another match."""
         for one in range(number):
             command = sha256(b"%d %d" % (len(self.log), one)).digest()[:16]
             leaf = RefusedLeaf(
@@ -100,7 +99,6 @@ class Server(HistoryStore):
             self.log.append(encode_event(leaf))
 
     def do(self, actor: bytes, command: Command, at: int) -> None:
-        """Accept a command."""
         before = len(self.match.events)
         self.match.do(actor, command, at)
         id_ = decode_event(self.match.events[before]).command
@@ -129,7 +127,6 @@ class Server(HistoryStore):
         return self.indexes[-1]
 
     def publish(self) -> None:
-        """Publish all leaves."""
         self.objects = MemoryObjects()
         writer = LogWriter(self.objects, self.shard, [SECRET.signer(self.shard)])
         writer.load()
@@ -172,7 +169,6 @@ def until_the_flag() -> Server:
 
 
 def files() -> dict[str, bytes]:
-    """The files by their names."""
     server = until_the_flag()
     late = server.refuse(BOB, PlayMove(text="a1-e5", ply=3), FLAG + 40 * MINUTE)
     found = {"receipt.txt": server.receipt(late).encode()}
@@ -199,14 +195,12 @@ def files() -> dict[str, bytes]:
 
 
 def claim(server: Server) -> None:
-    """Bob claims."""
     text = statement(sha256(b"salt 1").digest()[:16], BOB, FLAG + 2 * HOUR, CLAIM)
     server.statements.append(text)
     server.do(BOB, MakeClaim(ply=3, text=bytes.fromhex(text.digest)), FLAG + 2 * HOUR)
 
 
 def rule(server: Server, reasons: str, **remedy: Any) -> None:
-    """The arbiter rules on the claim."""
     text = statement(sha256(b"salt 2").digest()[:16], ARBITER, FLAG + DAY, reasons)
     server.statements.append(text)
     (case,) = server.match.state.cases

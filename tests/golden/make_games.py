@@ -134,7 +134,6 @@ def steps(rules, at, players, rng):
 
 
 def record(key, players, flags, number):
-    """Play and record one game."""
     rules = latest_rules(key)
     rng = random.Random(f"{rules_id(rules)} {players} {flags} {number}")
     written = flags_of(rules, key, flags, rng, alone=number % 2 == 0)
@@ -163,7 +162,6 @@ def path_of(key):
 
 
 def read_games(key):
-    """Return the recorded games of a game."""
     path = path_of(key)
     return json.loads(path.read_text()) if path.exists() else []
 

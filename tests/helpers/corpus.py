@@ -116,7 +116,6 @@ class Corpus:
         return list(zip(boards, states, strict=True))
 
     def leaves(self) -> int:
-        """Count the leaves of all logs."""
         return sum(self._bench.store.watermark().ends)
 
     def _new(self, board: int, actor: bytes, command: Command) -> Submission:

@@ -20,7 +20,6 @@ from tests.helpers.served import Served
 
 @contextmanager
 def one_server(folder: Path) -> Iterator[Node]:
-    """One durable server."""
     node = Node(folder, free_ports(1)[0], DURABLE)
     node.start()
     try:
@@ -99,6 +98,5 @@ class Played:
         return answer.text
 
     def close(self) -> None:
-        """Close the connections."""
         for player in self.players:
             player.close()

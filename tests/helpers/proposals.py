@@ -49,7 +49,6 @@ def ids(found: list[Challenge]) -> list[str]:
 
 
 def records(client: Redis) -> list[bytes]:
-    """The keys of all challenges there are."""
     return client.keys("{c:*")
 
 

@@ -98,7 +98,6 @@ class ScrubbedServer:
         )
 
     def parts(self) -> ScrubParts:
-        """What a scrubber reads."""
         archive = Archive(lambda: parts.archive(), lambda: SHARDS)  # noqa: PLW0108 - it is made below
         store = StoreWithArchive(
             self.client, Mode.FSYNC, archive, open_logs=lambda: PublishedLogs(self.settings)
@@ -126,7 +125,6 @@ class ScrubbedServer:
         return order
 
     def drain(self) -> None:
-        """Decide what waits."""
         lanes = LaneLeases(self.queue, [].append)
         Drain(self.plain, lanes, self.queue, LANE, seeds=self.seeds, data=self.client).run()
 
@@ -170,13 +168,11 @@ class ScrubbedServer:
         self.drain()
 
     def claim(self, board: int, actor: AccountId, ply: int, text: str) -> None:
-        """Make a claim, with its statement."""
         digest = self._state_text(board, actor, text)
         self.send(board, actor, MakeClaim(ply=ply, text=digest))
         self.drain()
 
     def rule(self, board: int, arbiter: AccountId, text: str, **ruling: Any) -> None:
-        """Uphold the open claim of a match."""
         state = unpack_snapshot(self.plain.snapshots([board])[0]).state
         digest = self._state_text(board, arbiter, text)
         (case,) = state.cases
@@ -192,7 +188,6 @@ class ScrubbedServer:
         return Statements(self.client, lambda: SHARDS).put(board, actor, text, id_).digest
 
     def publish(self) -> list[int]:
-        """Publish all leaves, and return the sizes."""
         sizes = []
         secrets = read_keys(keys_folder(self.settings)).secrets
         for shard in range(SHARDS):

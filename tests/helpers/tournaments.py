@@ -94,7 +94,6 @@ class Tournament:
         self._taken += days * 86_400
 
     def draft(self, **changes: object) -> None:
-        """Make it and open it."""
         self.do(ORGANISER, DraftTournament(terms=terms_of_three(**changes)), OpenEntry())
 
     def enter(self, count: int) -> None:

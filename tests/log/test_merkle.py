@@ -69,7 +69,6 @@ HASHES = [leaf_hash(b"%d" % index) for index in range(300)]
 
 
 def read(level: int, number: int) -> bytes:
-    """Return a complete node over HASHES."""
     return recursive_root(HASHES[number << level : (number + 1) << level])
 
 

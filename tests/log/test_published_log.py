@@ -302,7 +302,7 @@ def objects() -> MemoryObjects:
 
 def leaves_of(
     objects: MemoryObjects, secret: LogSecret = ARCHIVE_SECRET, *, parallel: bool = False
-) -> PublishedLeaves:
+):
     @cache
     def log_of(shard: int) -> PublishedLog:
         return PublishedLog(objects, shard, [secret.signer(shard).key])

@@ -41,9 +41,7 @@ def terms(**changes: object) -> TournamentTerms:
         (Fraction(4, 3), "1.33", "1,33"),
     ],
 )
-def test_points_are_written_as_players_read_them(
-    points: Fraction, english: str, german: str
-) -> None:
+def test_points_are_written_as_players_read_them(points: Fraction, english: str, german: str):
     assert points_text(points, IN_ENGLISH) == english
     assert points_text(points, wording("de")) == german
 

@@ -167,9 +167,7 @@ def test_each_kind_has_a_sentence_of_its_own_in_both_languages(kind):
     ],
 )
 @pytest.mark.parametrize("kind", sorted(OF_TOURNAMENTS))
-def test_each_kind_of_a_tournament_has_a_sentence_in_both_languages(
-    kind: NoticeKind, detail: TournamentDetail | None
-) -> None:
+def test_each_kind_of_a_tournament_has_a_sentence_in_both_languages(kind, detail):
     english, german = (tournament_news(kind, detail, "Winter Cup", words) for words in BOTH)
     assert english != german
     for text in (english, german):

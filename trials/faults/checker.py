@@ -105,7 +105,6 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def answer(self) -> tuple[str, int, int]:
-        """What an outcome says."""
         return self.code, self.seq, self.index
 
 
@@ -118,7 +117,6 @@ class Record:
         self._file = path.open("ab") if path else None
 
     def add(self, call: Invocation) -> None:
-        """Write a line."""
         with self._lock:
             self._calls.append(call)
             if self._file:
@@ -135,7 +133,6 @@ class Record:
         return len({call.command for call in self if call.command and call.result is Result.OK})
 
     def close(self) -> None:
-        """Close the file."""
         if self._file:
             self._file.close()
 
@@ -180,7 +177,6 @@ def read_held(client: Redis, data: Path | None = None) -> Held:
 
 
 def _ends(client: Redis, shards: int) -> list[int]:
-    """Return the lengths of all logs."""
     return [client.xlen(keys.log(shard)) for shard in range(shards)]
 
 
@@ -196,7 +192,6 @@ def _read(client: Redis, shards: int) -> Held:
 
 
 def read_board(client: Redis, held: Held, board: int) -> None:
-    """Add what Redis has of a match."""
     shard = keys.shard_of(board, held.shards)
     with client.pipeline(transaction=True) as pipe:
         pipe.lrange(keys.events(shard, board), 0, -1)
@@ -541,7 +536,6 @@ class _Checker:
 
 
 def _told(calls: Sequence[Invocation]) -> Invocation:
-    """Return the first acknowledgement."""
     return min((c for c in calls if c.result is Result.OK), key=lambda call: call.done)
 
 

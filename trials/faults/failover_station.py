@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
 from operator import le
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
 import msgspec
@@ -88,7 +87,6 @@ class GuardedCluster(Cluster):
         return [node for node in self.nodes if _role(node)[0] == b"master"]
 
     def replica_of(self, primary: Node) -> Node:
-        """Return the replica of a primary."""
         port = self.ports[self.nodes.index(primary)]
         return next(
             node for node in self.nodes if (role := _role(node))[0] == b"slave" and role[2] == port
@@ -100,7 +98,6 @@ class GuardedCluster(Cluster):
             client.execute_command("CLUSTER", "FAILOVER", *["FORCE"] * force)
 
     def owner(self, slot: int) -> Node:
-        """Return the primary that serves a slot."""
         with self.nodes[0].client() as client:
             served: Any = client.execute_command("CLUSTER", "SLOTS")
         for first, last, (_, port, *_), *_ in served:
@@ -158,7 +155,6 @@ class GuardedPair(SentinelPair):
         return [self.primary()]
 
     def replica_of(self, primary: Node) -> Node:
-        """Return the other server."""
         return next(node for node in self.servers if node is not primary)
 
     def whole(self) -> bool:
@@ -303,12 +299,7 @@ class FailoverStation(Station):
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             self.end()
         finally:
@@ -381,7 +372,6 @@ class FailoverStation(Station):
             return False
 
     def is_published(self) -> bool:
-        """Return whether every leaf is published."""
         try:
             return self.is_open() and self.published() == self.ends()
         except RedisError:  # a server is away
@@ -434,7 +424,6 @@ class AppDoor:
             raise
 
     def send(self, sent: CommandEnvelope, ply: int, seconds: float) -> CommandOutcome:
-        """Submit a command and return its outcome."""
         return self._gateway.send(sent, ply, seconds)
 
     def submit_all(self, sents: Any) -> None:
@@ -442,5 +431,4 @@ class AppDoor:
         self._gateway.submit_all(sents)
 
     def close(self) -> None:
-        """Close the gateway and its connections."""
         self._app.close()

@@ -112,7 +112,6 @@ def move_slots(station: FailoverStation, chance: random.Random) -> str:
 
 
 def kill_queue(station: FailoverStation, chance: random.Random) -> str:
-    """Kill the server of the queue."""
     station.kill_queue(chance)
     return "killed"
 
@@ -181,7 +180,6 @@ class LossyStation(FailoverStation):
         """Acknowledged commands that were neither published nor replicated, as of the last check."""
 
     def shards_on(self, primary: Node) -> list[int]:
-        """Return the shards that a primary serves."""
         every = range(self.count)
         if isinstance(self.servers, GuardedCluster):
             owner = self.servers.owner

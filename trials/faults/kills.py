@@ -86,7 +86,6 @@ Settle = Callable[[], object]
 
 
 def _at_a_tick(station: Station, number: int, once: Path) -> Settle:
-    """Wait for its next tick."""
     del station, number
     until(gone(once), 30)
     return lambda: None

@@ -15,7 +15,6 @@ from enum import StrEnum
 from itertools import chain, count
 from pathlib import Path
 from threading import Event, Lock, Thread
-from types import TracebackType
 from typing import Self
 
 from domain.match.commands import CommandEnvelope
@@ -62,12 +61,7 @@ class Proxy:
         Thread(target=self._accept, daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._closing.set()
         _close(self._listener)
         for end in self._open:
@@ -79,7 +73,6 @@ class Proxy:
             self._armed = what, requests
 
     def disarm(self) -> None:
-        """Break nothing any more."""
         with self._lock:
             self._armed = None
 

@@ -21,7 +21,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from threading import Event, Thread
-from types import TracebackType
 from typing import Self
 
 import msgspec
@@ -141,12 +140,7 @@ class ObjectWatcher:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._stop.set()
         self._thread.join()
         if error is None and self._failure is not None:
@@ -154,11 +148,9 @@ class ObjectWatcher:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return how much was seen."""
         return {"checkpoints": sum(map(len, self.notes.values())), "objects": len(self._seen)}
 
     def look(self) -> None:
-        """Look at all objects once."""
         there = {path: path.relative_to(self._root).as_posix() for path in _files(self._root)}
         for path, name in there.items():
             try:

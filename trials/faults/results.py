@@ -53,7 +53,6 @@ def save(outcome: Outcome, folder: Path = FOLDER) -> Path:
 
 
 def load(folder: Path = FOLDER) -> list[Outcome]:
-    """Read all results."""
     return [
         msgspec.json.decode(path.read_bytes(), type=Outcome)
         for path in sorted(folder.glob("*.json"))

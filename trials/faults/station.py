@@ -68,7 +68,6 @@ class Station:
         self._trims = trims
 
     def connect(self) -> Redis:
-        """A client of the server."""
         return make_client(self._url or socket_url(self.data))
 
     def start(self) -> None:
@@ -106,7 +105,6 @@ class Station:
         return [pid for pid in map(int, listed.read_text().split()) if name in _command_line(pid)]
 
     def workers(self) -> list[int]:
-        """Process ids of the workers."""
         return self.children("matchpost worker")
 
     def servers(self) -> list[int]:
@@ -148,7 +146,6 @@ class Station:
         self.record.add(call)
 
     def read(self) -> Held:
-        """Read everything in the store."""
         with self.connect() as client:
             return read_held(client, self.data if self._trims else None)
 
@@ -170,7 +167,6 @@ class Station:
         until(drained, DRAINED_SECONDS)
 
     def read_shards(self) -> int:
-        """Return the number of shards."""
         with self.connect() as client:
             return int(client.hget(keys.LAYOUT, "shards") or 0)
 
@@ -230,7 +226,6 @@ def kill(pid: int, number: signal.Signals = signal.SIGKILL) -> int:
 
 
 def since(began: int) -> float:
-    """Seconds since a time."""
     return (now() - began) / 1e9
 
 

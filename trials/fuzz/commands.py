@@ -95,7 +95,6 @@ class Table(FakeApp):
         self.settle()
 
     def settle(self) -> None:
-        """Bring the lists up to date."""
         catch_up(self.store, self.client)
 
     def _drain(self, lane: int) -> None:

@@ -54,14 +54,12 @@ def a_document(chance: random.Random) -> bytes:
 
 
 def a_receipt(chance: random.Random) -> bytes:
-    """A receipt of an event."""
     leaf = chance.choice(golden_document("timed").leaves).leaf
     note = Receipt.of_leaf("play.example.org/log/s01", leaf).sign([SECRET.signer(1, KEY_SUFFIX)])
     return note.encode()
 
 
 def a_proof(chance: random.Random) -> bytes:
-    """A proof file with its leaf."""
     document = golden_document("timed")
     place = chance.randrange(len(document.leaves))
     proof = document.log.proofs[place]
@@ -71,7 +69,6 @@ def a_proof(chance: random.Random) -> bytes:
 
 
 def a_changed_file(chance: random.Random) -> bytes:
-    """A file with some bytes changed."""
     return mutate(chance, chance.choice((a_document, a_receipt, a_proof))(chance))
 
 
@@ -114,7 +111,6 @@ def _other_event(event: EventEnvelope, chance: random.Random) -> EventEnvelope:
 
 
 def _other(old: Any, chance: random.Random) -> Any:  # noqa: PLR0911 - one case a type
-    """A value of the same type."""
     match old:
         case bool():
             return not old

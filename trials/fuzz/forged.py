@@ -83,7 +83,6 @@ class Scene:
         }
 
     def forgeries(self, count: int) -> Iterator[Forgery]:
-        """Return so many."""
         chance = self._chance
         for _ in range(count):
             kind = chance.choice(list(self.headers))
@@ -163,7 +162,6 @@ async def _send_all(url: str, forgeries: list[Forgery]) -> Counter[tuple[str, st
 
 
 def main(count: int = 100_000, seed: int = 1) -> None:
-    """Return so many, and print the figures."""
     began = time.perf_counter()
     with TemporaryDirectory() as folder, Api(Path(folder)) as api:
         told = run(api, count, seed)

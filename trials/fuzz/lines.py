@@ -163,7 +163,6 @@ def shuffled(chance: random.Random) -> str:
 
 
 def noise(chance: random.Random) -> str:
-    """Any signs at all."""
     top = chance.choice((0x80, 0x3000, 0x110000))
     signs = [chr(chance.randrange(top)) for _ in range(chance.randint(0, 60))]
     return "".join(signs + chance.choices(_ODD, k=chance.randint(0, 9)))
@@ -203,7 +202,6 @@ def _kind(chance: random.Random, play: Playing) -> Callable[..., str]:
 
 
 def several(chance: random.Random, play: Playing) -> str:
-    """Several lines in one."""
     count = chance.choice((1, 2, 3, 5, 10, 49, 50, 51))
     return "\n".join(["multiple", *[_kind(chance, play)(chance) for _ in range(count)]])
 

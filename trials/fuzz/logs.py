@@ -87,7 +87,6 @@ COSIGNATURES: Final = {a_cosignature(random.Random(number)) for number in range(
 
 
 def read_note(data: bytes) -> bytes:
-    """Split a note, and write it again."""
     text, signatures = split_note(data)
     lines = [f"\u2014 {name} {b64encode(part).decode()}\n" for name, part in signatures]
     return f"{text}\n{''.join(lines)}".encode()
@@ -137,14 +136,12 @@ def read_request(data: bytes) -> bytes:
 
 
 def read_cosignature(data: bytes) -> bytes:
-    """Verify a cosignature."""
     WITNESS.key.verify(COSIGNED, data)
     assert data in COSIGNATURES
     return data
 
 
 def read_key(data: bytes) -> bytes:
-    """Read a verifier key."""
     return str(VerifierKey.parse(data.decode())).encode()
 
 
@@ -156,12 +153,10 @@ def read_secret(data: bytes) -> bytes:
 
 
 def read_bundle(data: bytes) -> bytes:
-    """Read a bundle."""
     return pack_bundle(unpack_bundle(data))
 
 
 def read_tile(data: bytes) -> bytes:
-    """Read a tile of three hashes."""
     return b"".join(unpack_tile(data, 3))
 
 
@@ -229,7 +224,6 @@ _TEXT = (NoteError, UnicodeDecodeError)
 
 @cache
 def readers() -> dict[str, LogReader]:
-    """Return all readers by name."""
     archived = ArchivedMatches()
     checkpoints = of_some(a_checkpoint)
     return {

@@ -132,7 +132,6 @@ def encoded_word(chance: Chance) -> str:
 
 
 def subject(chance: Chance) -> str:
-    """A subject."""
     kinds: tuple[Callable[[], str], ...] = (
         lambda: chance.choice(COMMANDS),
         lambda: f"Re: {chance.choice(COMMANDS)}",
@@ -156,7 +155,6 @@ def content_type(chance: Chance, kind: str) -> str:
 
 
 def part(chance: Chance, depth: int = 1) -> bytes:
-    """A part, maybe with others in it."""
     if depth < 7 and chance.random() < 0.3:
         return multipart(chance, depth)
     kind = chance.choice(_TYPES)

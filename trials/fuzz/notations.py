@@ -48,7 +48,6 @@ def a_move(chance: random.Random) -> Pow2Move:
 
 
 def written(chance: random.Random) -> Text:
-    """The canonical text of a move."""
     move = a_move(chance)
     return RULES.write(move), move
 
@@ -78,7 +77,6 @@ def mutated(chance: random.Random) -> Text:
 
 
 def in_notation(chance: random.Random) -> Text:
-    """Signs of the notation in any order."""
     return "".join(chance.choices(_NOTATION, k=chance.randint(0, 40))), None
 
 

@@ -54,7 +54,6 @@ class Report(NamedTuple):
     failed: bool
 
     def __add__(self, other: "Report") -> "Report":  # type: ignore[override]
-        """Return what came of both."""
         return Report(
             self.statuses + other.statuses, self.text + other.text, self.failed or other.failed
         )
@@ -106,7 +105,6 @@ def _statuses(file: Path) -> Counter[str]:
 
 
 def main(examples: int = 300, seed: int = 1) -> None:
-    """Make the requests, and print the figures."""
     with TemporaryDirectory() as folder, Api(Path(folder)) as api:
         report = run(api, examples, seed)
     print(report.text)

@@ -139,7 +139,6 @@ class Tampering:
         return {kind for kind, _ in (*self._names, *self._paths)}
 
     def change(self, seed: int) -> Change:
-        """Make the change of a seed."""
         chance = random.Random(seed)
         kinds = sorted(self.kinds)
         while True:
@@ -204,5 +203,4 @@ _HOW: Final = {
 
 
 def seeds(count: int, first: int) -> Iterator[int]:
-    """The seeds of so many changes."""
     yield from range(first, first + count)

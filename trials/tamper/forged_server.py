@@ -104,7 +104,6 @@ class _KeptStore(RedisStore):
     """A store from which no match is retired."""
 
     def retire(self, matches: Any, *_: Any) -> list[bool]:
-        """Retire nothing."""
         return [False] * len(matches)
 
 

@@ -40,7 +40,6 @@ class Forger:
         self.here.sort()
 
     def match(self, chance: random.Random) -> MatchForger:
-        """A match of Redis."""
         return MatchForger(self.server, chance.choice(self.here))
 
     def publish_again(
@@ -59,7 +58,6 @@ class Forger:
             writer.append(leaves[first : first + 1000])
 
     def published(self, shard: int) -> list[bytes]:
-        """All leaves of a published log."""
         objects = self.server.objects
         note = objects.get(object_name(shard, CHECKPOINT))
         size = LogCheckpoint.parse(split_note(note)[0]).size
@@ -74,7 +72,6 @@ class Forger:
         return [(id_, fields[b"l"]) for id_, fields in self.client.xrange(keys.log(shard))]
 
     def write_log(self, shard: int, rows: list[tuple[bytes, bytes]]) -> None:
-        """Write a log in Redis again."""
         self.client.delete(keys.log(shard))
         for id_, leaf in rows:
             self.client.xadd(keys.log(shard), {b"l": leaf}, id=id_)
@@ -131,7 +128,6 @@ def other_leaf(leaf: bytes, chance: random.Random) -> bytes:
 
 
 def other(old: Any, chance: random.Random) -> Any:  # noqa: PLR0911 - one case a type
-    """Another value of the same type."""
     match old:
         case bool():
             return not old

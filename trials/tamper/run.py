@@ -170,7 +170,6 @@ def table(found: Iterable[Found]) -> str:
 
 
 def main(words: list[str]) -> int:
-    """Run as a program."""
     numbers = [int(word) for word in words if word.isdigit()]
     count, first = [*numbers, 1000, 0][:2] if len(numbers) != 1 else (numbers[0], 0)
     began, found = time.monotonic(), []
