@@ -88,7 +88,18 @@ def all_found() -> Iterator[Found]:
         yield from found_in_prose(file.relative_to(ROOT), 1, prose)
 
 
+SUSPECT = re.compile(
+    "|".join(
+        [*(one.pattern for one in PHRASES.values()), rf"[\"']\s*(?:{'|'.join(FIRST_WORDS)})\b"]
+    ),
+    re.IGNORECASE,
+)
+"""Stands somewhere in each file in which a phrase is found."""
+
+
 def found_in_code(path: Path, source: str) -> Iterator[Found]:
+    if not SUSPECT.search(re.sub(r"\n\s*#", "\n", source)):
+        return
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Expr(value=ast.Constant(value=str(text), lineno=line)):

@@ -41,7 +41,7 @@ from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.given import ALICE, BOB, sent
 
-MATCHES = 60
+MATCHES = 40
 
 EMPTY_PAGE = DirectoryPage.empty(4, 1, 0).encode()
 
@@ -78,13 +78,13 @@ def played(own_valkey, tmp_path_factory) -> Iterator[tuple[Archiving, list[int],
     with own_valkey.client() as client:
         bench = Bench(client, tmp_path_factory.mktemp("seeds"))
         corpus = Corpus(bench, seed=5, matches=MATCHES)
-        while corpus.leaves() < 1_500:
+        while corpus.leaves() < 800:
             corpus.step()
         archiving = Archiving(client, bench.store, tmp_path_factory.mktemp("log"))
         over = [
             board for shard in range(4) for board in bench.store.ended_boards(shard, 1 << 50, 99)
         ]
-        assert len(over) > 20
+        assert len(over) > 8
         before = reads_of(bench.store, [*range(1, max(over) + 1), 999])
         assert archiving.retire() == len(over)
         yield archiving, over, before

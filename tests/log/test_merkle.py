@@ -3,6 +3,7 @@
 import json
 from base64 import b64decode
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -183,16 +184,17 @@ def test_what_is_no_hash_is_refused():
 TILE_HASHES = [leaf_hash(b"%d" % index) for index in range(70_000)]
 
 
-def hashes_of(tile: Tile) -> list[bytes]:
-    """Return the hashes of a tile over TILE_HASHES, by the definition of a tile."""
-    row = TILE_HASHES
-    for _ in range(tile.level):
-        row = [fold_pairs(row[at : at + WIDTH]) for at in range(0, len(row) - WIDTH + 1, WIDTH)]
-    return row[tile.number * WIDTH :][: tile.width]
+@cache
+def row_of(level: int) -> list[bytes]:
+    """Return the hashes of a level of tiles over TILE_HASHES, by the definition of a tile."""
+    if level == 0:
+        return TILE_HASHES
+    row = row_of(level - 1)
+    return [fold_pairs(row[at : at + WIDTH]) for at in range(0, len(row) - WIDTH + 1, WIDTH)]
 
 
 def read_tile(tile: Tile) -> bytes:
-    return b"".join(hashes_of(tile))
+    return b"".join(row_of(tile.level)[tile.number * WIDTH :][: tile.width])
 
 
 @pytest.mark.parametrize(
@@ -208,7 +210,7 @@ def test_paths(path, expected):
     assert path == expected
 
 
-@pytest.mark.parametrize("size", [1, 2, 255, 256, 257, 512, 1000, 65_536, 70_000])
+@pytest.mark.parametrize("size", [1, 256, 257, 1000, 65_536, 70_000])
 def test_roots_and_proofs_come_from_tiles(size):
     tree = TileTree(size, read_tile)
     whole = root(size, tree.node)
@@ -259,12 +261,3 @@ def test_bundles_and_tiles_have_limits():
         unpack_bundle(b"\0\2x")
     with pytest.raises(ValueError, match="a tile of 2 hashes has 64 bytes"):
         unpack_tile(b"short", 2)
-
-
-@given(st.binary(max_size=600))
-def test_any_bytes_are_a_bundle_or_refused(data):
-    try:
-        entries = unpack_bundle(data)
-    except ValueError:
-        return
-    assert pack_bundle(entries) == data

@@ -9,8 +9,6 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from domain.match.events import Moved
 from domain.match.history import NO_HASH, AnchorLeaf, EventEnvelope, RefusedLeaf, encode_event
@@ -143,26 +141,6 @@ def test_what_is_no_verifier_key_is_refused(key):
 def test_a_text_that_does_not_end_in_a_newline_is_not_signed():
     with pytest.raises(NoteError, match="newline"):
         sign("text", [LOG])
-
-
-@given(st.binary(max_size=400) | st.text(max_size=200).map(str.encode))
-def test_any_bytes_are_a_note_or_refused(data):
-    try:
-        text, signatures = split_note(data)
-    except NoteError:
-        return
-    assert text.endswith("\n")
-    assert signatures
-
-
-@given(st.text(max_size=200))
-def test_any_text_is_a_proof_or_refused(text):
-    for candidate in (text, f"c2sp.org/tlog-proof@v1\n{text}"):
-        try:
-            found = InclusionProof.parse(candidate)
-        except NoteError:
-            continue
-        assert str(found) == candidate
 
 
 def test_a_checkpoint_is_three_lines():
