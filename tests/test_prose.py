@@ -88,17 +88,14 @@ def all_found() -> Iterator[Found]:
         yield from found_in_prose(file.relative_to(ROOT), 1, prose)
 
 
-SUSPECT = re.compile(
-    "|".join(
-        [*(one.pattern for one in PHRASES.values()), rf"[\"']\s*(?:{'|'.join(FIRST_WORDS)})\b"]
-    ),
-    re.IGNORECASE,
-)
-"""Stands somewhere in each file in which a phrase is found."""
+SUSPECTS = [re.compile(one.pattern.removeprefix(r"\b")) for one in PHRASES.values()]
+SUSPECTS.append(re.compile(rf"[\"']\s*(?:{'|'.join(FIRST_WORDS).lower()})\b"))
+"""One of these is somewhere in each file, in small letters, in which a phrase is found."""
 
 
 def found_in_code(path: Path, source: str) -> Iterator[Found]:
-    if not SUSPECT.search(re.sub(r"\n\s*#", "\n", source)):
+    small = source.lower()
+    if not any(one.search(small) for one in SUSPECTS):
         return
     for node in ast.walk(ast.parse(source)):
         match node:

@@ -168,15 +168,11 @@ def test_a_match_that_reads_differently_after_it_was_retired_or_restored_is_foun
 @pytest.mark.parametrize(
     ("kind", "invariants"),
     [
-        (DropsAnAcknowledged, {"I1"}),
-        (CommitsTwice, {"I1", "I3", "I4"}),
-        (LeavesAGap, {"I3", "I4"}),
-        (LosesRaces, {"I2", "I3", "I4", "I6"}),
-        (ForgetsASnapshot, {"I6"}),
-        (LosesAPlace, {"I4"}),
-        (ChangesOutcomes, {"I1"}),
+        (DropsAnAcknowledged, {"I1"}), (CommitsTwice, {"I1", "I3", "I4"}),
+        (LeavesAGap, {"I3", "I4"}), (LosesRaces, {"I2", "I3", "I4", "I6"}),
+        (ForgetsASnapshot, {"I6"}), (LosesAPlace, {"I4"}), (ChangesOutcomes, {"I1"}),
     ],
-)
+)  # fmt: skip
 def test_a_store_with_a_seeded_bug_is_caught(run, kind: type[Honest], invariants: set[str]) -> None:
     # what comes after the bug may well be stopped by the drain, which is not under test here
     limit = 14 if kind is ChangesOutcomes else 10 if kind is ForgetsASnapshot else 7

@@ -380,23 +380,11 @@ def substituted():
 
 
 MATCHES = {
-    "agreed": agreed,
-    "dealt": dealt,
-    "invited": invited,
-    "lapsed": lapsed,
-    "paired": paired,
-    "taken over": taken_over,
-    "proposed": proposed,
-    "imported": imported,
-    "committed": committed,
-    "disputed": disputed,
-    "kept": kept_text,
-    "plain": plain,
-    "timed": timed,
-    "gathered": gathered,
-    "flagged": flagged,
-    "resigned": resigned,
-}
+    "agreed": agreed, "dealt": dealt, "invited": invited, "lapsed": lapsed, "paired": paired,
+    "taken over": taken_over, "proposed": proposed, "imported": imported, "committed": committed,
+    "disputed": disputed, "kept": kept_text, "plain": plain, "timed": timed, "gathered": gathered,
+    "flagged": flagged, "resigned": resigned,
+}  # fmt: skip
 
 
 def swiss():
@@ -424,15 +412,10 @@ def swiss():
 
 
 TOURNAMENTS = {
-    "cancelled tournament": cancelled,
-    "knockout": knockout,
-    "ladder": ladder,
-    "league": league,
-    "left tournament": left,
-    "substituted tournament": substituted,
-    "swiss": swiss,
+    "cancelled tournament": cancelled, "knockout": knockout, "ladder": ladder, "league": league,
+    "left tournament": left, "substituted tournament": substituted, "swiss": swiss,
     "tournament": tournament,
-}
+}  # fmt: skip
 ALL = MATCHES | TOURNAMENTS
 
 

@@ -142,14 +142,10 @@ def record(key, players, flags, number):
     setup = rules.draw(options, players, RandomChance(rng)) if drawn else None
     at = rules.start(options, players, setup)
     game = {
-        "rules": rules_id(rules),
-        "family": f"{players} {flags}".strip(),
-        "number": number,
-        "players": players,
-        "options": written,
-        "setup": setup,
+        "rules": rules_id(rules), "family": f"{players} {flags}".strip(), "number": number,
+        "players": players, "options": written, "setup": setup,
         "moves": " ".join(steps(rules, at, players, rng)),
-    }
+    }  # fmt: skip
     positions = list(replay(game))
     game["digests"] = " ".join(digest(rules, at) for at in positions)
     game["result"] = result(game, positions[-1])

@@ -124,14 +124,10 @@ class Cluster:
         self._replicas = replicas
         ports = free_ports(primaries * (1 + replicas))
         common = {
-            **DURABLE,
-            "cluster-enabled": "yes",
-            "cluster-node-timeout": str(NODE_TIMEOUT_MS),
-            "cluster-replica-validity-factor": "0",
-            "repl-diskless-sync-delay": "0",
-            "enable-debug-command": "local",
-            **settings,
-        }
+            **DURABLE, "cluster-enabled": "yes", "cluster-node-timeout": str(NODE_TIMEOUT_MS),
+            "cluster-replica-validity-factor": "0", "repl-diskless-sync-delay": "0",
+            "enable-debug-command": "local", **settings,
+        }  # fmt: skip
         self.nodes = [Node(folder / f"node-{port}", port, common) for port in ports]
         self.primaries = self.nodes[:primaries]
         """Those that were primaries at the start."""

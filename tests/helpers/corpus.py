@@ -39,15 +39,9 @@ from tests.helpers.bench import Bench
 from tests.helpers.given import Match
 
 GAMES = (
-    ("torere/1", 2),
-    ("line/1", 2),
-    ("pow2/1", 2),
-    ("halves/1", 2),
-    ("halves/1", 3),
-    ("powerdrain/1", 2),
-    ("one/1", 1),
-    ("jump/1", 1),
-)
+    ("torere/1", 2), ("line/1", 2), ("pow2/1", 2), ("halves/1", 2), ("halves/1", 3),
+    ("powerdrain/1", 2), ("one/1", 1), ("jump/1", 1),
+)  # fmt: skip
 DRAWN = ("halves/1", "powerdrain/1")
 
 ARBITERS = (b"arbiter1", b"arbiter2", b"arbiter3")

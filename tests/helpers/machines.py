@@ -29,16 +29,8 @@ ADMIN = "admin"
 """A user of the tests, who may do everything."""
 
 ROLES = (
-    "worker",
-    "side",
-    "scheduler",
-    "publisher",
-    "maintenance",
-    "robots",
-    "web",
-    "mail",
-    "mailer",
-)
+    "worker", "side", "scheduler", "publisher", "maintenance", "robots", "web", "mail", "mailer",
+)  # fmt: skip
 
 
 class Servers:

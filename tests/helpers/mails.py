@@ -19,13 +19,9 @@ def mail(
 ) -> bytes:
     """A mail of one part; a text that is no bytes is written in UTF-8."""
     fields = {
-        "From": FROM,
-        "Subject": subject,
-        **({} if id_ is None else {"Message-ID": id_}),
-        "MIME-Version": "1.0",
-        "Content-Type": "text/plain; charset=utf-8",
-        **(headers or {}),
-    }
+        "From": FROM, "Subject": subject, **({} if id_ is None else {"Message-ID": id_}),
+        "MIME-Version": "1.0", "Content-Type": "text/plain; charset=utf-8", **(headers or {}),
+    }  # fmt: skip
     body = text if isinstance(text, bytes) else wired(text)
     return head(fields) + b"\r\n" + body
 

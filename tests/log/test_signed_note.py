@@ -99,22 +99,14 @@ def test_an_empty_line_may_be_in_the_text():
 @pytest.mark.parametrize(
     "note",
     [
-        "",
-        "text\n",
-        "text\n\n",
-        "text\n\n- name AAAAAAAA\n",
-        "text\n\n— name\n",
-        "text\n\n— name AAAA\n",
-        "text\n\n— name AAAAAAAA",
-        "text\n\n— na+me AAAAAAAA\n",
-        "text\n\n— name AAAAAAA*\n",
-        "text\n\n— name AAAAAB==\n",
-        "tab\there\n\n— name AAAAAAAA\n",
-        "text\r\n\n— name AAAAAAAA\n",
+        "", "text\n", "text\n\n", "text\n\n- name AAAAAAAA\n", "text\n\n— name\n",
+        "text\n\n— name AAAA\n", "text\n\n— name AAAAAAAA", "text\n\n— na+me AAAAAAAA\n",
+        "text\n\n— name AAAAAAA*\n", "text\n\n— name AAAAAB==\n",
+        "tab\there\n\n— name AAAAAAAA\n", "text\r\n\n— name AAAAAAAA\n",
         b"\xff\n\n\xe2\x80\x94 name AAAAAAAA\n",
         "text\n\n" + "— name AAAAAAAA\n" * (MOST_SIGNATURES + 1),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_note_is_refused(note):
     with pytest.raises(NoteError):
         split_note(note)
@@ -123,16 +115,12 @@ def test_what_is_no_note_is_refused(note):
 @pytest.mark.parametrize(
     "key",
     [
-        "",
-        "name",
-        "name+530d903a",
-        "name+530d903a+AAAA",
-        FOO.replace("530d903a", "530d903b"),
+        "", "name", "name+530d903a", "name+530d903a+AAAA", FOO.replace("530d903a", "530d903b"),
         FOO.replace("example.com/foo", "exam ple"),
         "+530d903a+" + b64encode(b"\x01" + bytes(32)).decode(),
         "name+530d903a+" + b64encode(b"\x02" + bytes(32)).decode(),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_verifier_key_is_refused(key):
     with pytest.raises(NoteError):
         VerifierKey.parse(key)

@@ -34,15 +34,10 @@ REFUSALS = frozenset(
 )
 
 BODIES: tuple[dict[str, Any], ...] = (
-    {"do": "move", "move": "m13-j7"},
-    {"do": "move", "move": "m13-j7", "ply": 0},
-    {"do": "offer", "kind": "draw"},
-    {"do": "accept"},
-    {"do": "reject"},
-    {"do": "resign"},
-    {"do": "decline"},
-    {"do": "resume"},
-)
+    {"do": "move", "move": "m13-j7"}, {"do": "move", "move": "m13-j7", "ply": 0},
+    {"do": "offer", "kind": "draw"}, {"do": "accept"}, {"do": "reject"}, {"do": "resign"},
+    {"do": "decline"}, {"do": "resume"},
+)  # fmt: skip
 
 
 class Forgery(NamedTuple):

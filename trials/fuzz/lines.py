@@ -40,24 +40,15 @@ EXAMPLES: Final = tuple(_examples())
 """Those of docs/commands.md, with these passwords."""
 
 MATCHES: Final = (
-    "pow2 challenge alice bob -fast",
-    "pow2 challenge bob alice",
-    "pow2 challenge carol alice -free",
-    "powerdrain challenge alice bob",
-    "halves challenge alice bob carol -manual_start",
-    "halves challenge bob alice -tiles_each=4",
-    "goliath challenge alice bob",
-    "line challenge alice bob",
-    "powerdrain challenge bob alice -o1 -p",
-    "torere challenge alice carol",
-    "jump challenge alice",
-    "one challenge bob",
-    "powerdrain challenge alice carol -o2",
-    "duo challenge carol",
-    "powerdrain challenge carol bob",
-    "powerdrain challenge alice bob",
+    "pow2 challenge alice bob -fast", "pow2 challenge bob alice",
+    "pow2 challenge carol alice -free", "powerdrain challenge alice bob",
+    "halves challenge alice bob carol -manual_start", "halves challenge bob alice -tiles_each=4",
+    "goliath challenge alice bob", "line challenge alice bob",
+    "powerdrain challenge bob alice -o1 -p", "torere challenge alice carol",
+    "jump challenge alice", "one challenge bob", "powerdrain challenge alice carol -o2",
+    "duo challenge carol", "powerdrain challenge carol bob", "powerdrain challenge alice bob",
     "powerdrain challenge alice bob --gather",
-)
+)  # fmt: skip
 """What is played, by boards from 1 on. Chance draws in each of four shards: the first time it takes long."""
 
 _BOARDS: Final = {

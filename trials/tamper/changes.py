@@ -192,13 +192,9 @@ class Tampering:
 
 
 _HOW: Final = {
-    "edit": "a byte edited",
-    "cut": "cut off",
-    "longer": "a byte more",
-    "drop": "dropped",
-    "swap": "swapped with another",
-    "roll back": "rolled back",
-}
+    "edit": "a byte edited", "cut": "cut off", "longer": "a byte more", "drop": "dropped",
+    "swap": "swapped with another", "roll back": "rolled back",
+}  # fmt: skip
 """The ways of a file in words."""
 
 

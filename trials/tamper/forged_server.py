@@ -44,24 +44,11 @@ from workers.scrub.job import sections
 
 PROVEN: Final = frozenset(
     [
-        "snapshot",
-        "moves",
-        "times of moves",
-        "events",
-        "outcomes",
-        "locator",
-        "statements",
-        "log",
-        "archive marks",
-        "seed counters",
-        "board counter",
-        "bundle",
-        "tile",
-        "checkpoint",
-        "directory page",
-        "log key",
+        "snapshot", "moves", "times of moves", "events", "outcomes", "locator", "statements",
+        "log", "archive marks", "seed counters", "board counter", "bundle", "tile", "checkpoint",
+        "directory page", "log key",
     ]
-)
+)  # fmt: skip
 """The kinds of keys and files of `trials/tamper/changes.py` of which a door here speaks."""
 
 DOCUMENTS: Final = {

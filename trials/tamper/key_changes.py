@@ -215,28 +215,17 @@ class KeyChanges:
 
 
 _HOW: Final = {
-    "edit_string": "a byte or number edited",
-    "cut_string": "cut off",
-    "longer_string": "a byte more",
-    "edit_list": "an element edited",
-    "drop_list": "an element dropped",
-    "swap_list": "two elements swapped",
-    "insert_list": "an element inserted",
-    "edit_hash": "a value edited",
-    "drop_hash": "a field dropped",
-    "swap_hash": "two values swapped",
-    "edit_set": "a score edited",
-    "drop_set": "a member dropped",
-    "insert_set": "a member inserted",
-    "drop_member": "a member dropped",
-    "edit_stream": "an entry edited",
-    "drop_stream": "an entry dropped",
-    "cut_stream": "its end cut off",
-    "drop": "dropped",
-    "swap_keys": "swapped with another",
-    "other_type": "of another type",
-    "roll_back": "rolled back",
-}
+    "edit_string": "a byte or number edited", "cut_string": "cut off",
+    "longer_string": "a byte more", "edit_list": "an element edited",
+    "drop_list": "an element dropped", "swap_list": "two elements swapped",
+    "insert_list": "an element inserted", "edit_hash": "a value edited",
+    "drop_hash": "a field dropped", "swap_hash": "two values swapped",
+    "edit_set": "a score edited", "drop_set": "a member dropped",
+    "insert_set": "a member inserted", "drop_member": "a member dropped",
+    "edit_stream": "an entry edited", "drop_stream": "an entry dropped",
+    "cut_stream": "its end cut off", "drop": "dropped", "swap_keys": "swapped with another",
+    "other_type": "of another type", "roll_back": "rolled back",
+}  # fmt: skip
 """The ways in words."""
 
 
