@@ -24,8 +24,6 @@ from redis.exceptions import RedisError
 from domain.match.commands import CommandEnvelope
 from domain.match.history import leaf_hash
 from infra.durability.durability import DurabilityError, Mode
-from infra.log.key_files import FOLDER_NAME, read_public_keys
-from infra.log.names import shard_key
 from infra.redis.cluster import slot_of_key
 from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedShards
@@ -39,13 +37,7 @@ from trials.faults.checker import Held, Invocation, Result, Violation, check
 from trials.faults.elsewhere import elsewhere
 from trials.faults.firewall import Firewall, Rule
 from trials.faults.load import Load
-from trials.faults.published import (
-    ObjectWatcher,
-    check_checkpoints,
-    check_objects,
-    projected,
-    read_objects,
-)
+from trials.faults.published import ObjectWatcher, check_log, projected
 from trials.faults.station import Station
 
 REPLICATED: Final = {"min-replicas-to-write": "1", "min-replicas-max-lag": "10"}
@@ -348,6 +340,10 @@ class FailoverStation(Station):
         until(checked, DRAINED_SECONDS)
         return wrong
 
+    def explained(self) -> dict[str, int]:
+        """Return how many reads a failover explains, as of the last check."""
+        return {"reads_taken_back": self.taken_back, "stale_reads": self.stale}
+
     def alarms(self) -> int:
         """Return how often the log of `serve` says that a shard was rolled back."""
         return (self.folder / "serve.log").read_text().count(_ALARM)
@@ -387,16 +383,7 @@ class FailoverStation(Station):
 
     def check_published(self, held: Held) -> list[Violation]:
         """Return where the published log, as it was at any time, is not what the store's leaves give."""
-        self.watcher.look()
-        found = [*self.watcher.violations]
-        objects = read_objects(self.data / "log")
-        (public,) = read_public_keys(self.data / FOLDER_NAME)
-        for shard, log in held.logs.items():
-            leaves = [leaf for _, leaf in log]
-            notes = self.watcher.notes.get(f"s{shard:02}/checkpoint", [])
-            found += check_objects(shard, leaves, objects)
-            found += check_checkpoints(leaves, notes, shard_key(public, shard))
-        return found
+        return check_log(self.data, self.watcher, held)
 
     def check_calls(self, calls: Iterable[Invocation], held: Held) -> list[Violation]:
         """Return where the store and these calls disagree."""

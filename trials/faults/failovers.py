@@ -141,21 +141,10 @@ def under_load(kind: str, fault: str, count: int, folder: Path) -> Outcome:
                 progress(load, chance.randint(10, MOST_BETWEEN), HEALED_SECONDS)
                 done[do(station, chance)] += 1
                 times.append(recovered(load))
-        return Outcome(
-            name=f"{kind}-{fault}",
-            what=f"{what}, under durability `replicated`",
-            wanted=count,
-            faults=done.total(),
-            acknowledged=station.record.acknowledged(),
-            violations=station.violations(),
-            late=late(times),
-            seconds=max(times, default=0.0),
-            details={
-                "how": dict(done),
-                "reads_taken_back": station.taken_back,
-                "stale_reads": station.stale,
-            },
-        )
+        said = f"{what}, under durability `replicated`"
+        found = station.outcome(f"{kind}-{fault}", said, count, times, late=late(times))
+        found.details = {"how": dict(done), **station.explained()}
+        return found
 
 
 def recovered(load: Load) -> float:
@@ -252,19 +241,8 @@ def lossy_under_load(kind: str, count: int, folder: Path) -> Outcome:
                 rolled_back += lose_leaves(station, chance)
                 assert station.alarms() > before, "nothing was logged of the loss"
                 times.append(recovered(load))
-        return Outcome(
-            name=f"{kind}-lossy",
-            what="SIGKILL of a primary whose replica lags, under durability `managed`",
-            wanted=count,
-            faults=len(times),
-            acknowledged=station.record.acknowledged(),
-            violations=station.violations(),
-            late=late(times),
-            seconds=max(times, default=0.0),
-            details={
-                "shards_rolled_back": rolled_back,
-                "unpublished_commands_lost": station.lost,
-                "reads_taken_back": station.taken_back,
-                "stale_reads": station.stale,
-            },
-        )
+        what = "SIGKILL of a primary whose replica lags, under durability `managed`"
+        found = station.outcome(f"{kind}-lossy", what, count, times, late=late(times))
+        lost = {"shards_rolled_back": rolled_back, "unpublished_commands_lost": station.lost}
+        found.details = {**lost, **station.explained()}
+        return found

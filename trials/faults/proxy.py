@@ -162,29 +162,21 @@ def replies(cases: int, folder: Path) -> Outcome:
     folder.mkdir(parents=True, exist_ok=True)
     port = _free_port()
     options = {"port": str(port), "bind": "127.0.0.1"}
-    with EmbeddedServer(folder / "server", options=options) as server:
-        station = Station(folder, {"MATCHPOST_REDIS_URL": server.url}, url=server.url)
-        station.start()
-        try:
-            clients = min(CLIENTS, cases)
-            shares = [len(range(n, cases, clients)) for n in range(clients)]
-            with ThreadPoolExecutor(clients) as pool:
-                jobs = [
-                    pool.submit(_client, n, share, port, station.record)
-                    for n, share in enumerate(shares)
-                ]
-                broken = Counter(chain.from_iterable(job.result() for job in jobs))
-            return Outcome(
-                name="lost-replies",
-                what="an exchange with the server broken by a proxy",
-                wanted=cases,
-                faults=broken.total(),
-                acknowledged=station.record.acknowledged(),
-                violations=station.violations(),
-                details={"broken": dict(broken)},
-            )
-        finally:
-            station.end()
+    with (
+        EmbeddedServer(folder / "server", options=options) as server,
+        Station(folder, {"MATCHPOST_REDIS_URL": server.url}, url=server.url) as station,
+    ):
+        clients = min(CLIENTS, cases)
+        shares = [len(range(n, cases, clients)) for n in range(clients)]
+        with ThreadPoolExecutor(clients) as pool:
+            jobs = [
+                pool.submit(_client, n, share, port, station.record)
+                for n, share in enumerate(shares)
+            ]
+            broken = Counter(chain.from_iterable(job.result() for job in jobs))
+        what = "an exchange with the server broken by a proxy"
+        more = {"faults": broken.total(), "details": {"broken": dict(broken)}}
+        return station.outcome("lost-replies", what, cases, [], **more)
 
 
 def _client(number: int, cases: int, port: int, record: Record) -> list[Break]:
@@ -222,9 +214,7 @@ PLIES = 30
 
 def copies(sends: int, folder: Path) -> Outcome:
     """Hand commands in at least so many times, counting every copy."""
-    station = Station(folder, {"MATCHPOST_WORKERS": "2"})
-    station.start()
-    try:
+    with Station(folder, {"MATCHPOST_WORKERS": "2"}) as station:
         with ThreadPoolExecutor(BOARDS_AT_ONCE) as pool:
             share = -(-sends // BOARDS_AT_ONCE)
             jobs = [
@@ -232,16 +222,8 @@ def copies(sends: int, folder: Path) -> Outcome:
                 for n in range(BOARDS_AT_ONCE)
             ]
             done = sum(job.result() for job in jobs)
-        return Outcome(
-            name="copies",
-            what="commands sent 1 to 5 times by 5 doors at once, one match in five out of order",
-            wanted=sends,
-            faults=done,
-            acknowledged=station.record.acknowledged(),
-            violations=station.violations(),
-        )
-    finally:
-        station.end()
+        what = "commands sent 1 to 5 times by 5 doors at once, one match in five out of order"
+        return station.outcome("copies", what, sends, [], faults=done)
 
 
 def _boards(number: int, sends: int, station: Station, record: Record) -> int:

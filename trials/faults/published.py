@@ -28,6 +28,8 @@ from redis import Redis
 
 from domain.match.history import command_of, decode_leaf
 from infra.log.checkpoint import open_checkpoint
+from infra.log.key_files import FOLDER_NAME, read_public_keys
+from infra.log.names import shard_key
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.projections.buckets import SPECS
 from infra.projections.lag import Lag, lag
@@ -188,6 +190,20 @@ class ObjectWatcher:
                 self.look()
         except BaseException as error:  # noqa: BLE001 - raised again in the run's own thread
             self._failure = error
+
+
+def check_log(data: Path, watcher: ObjectWatcher, held: Held) -> list[Violation]:
+    """Return where the published log, as it was at any time, is not what the store's leaves give."""
+    watcher.look()
+    found = [*watcher.violations]
+    objects = read_objects(data / "log")
+    (public,) = read_public_keys(data / FOLDER_NAME)
+    for shard, log in held.logs.items():
+        leaves = [leaf for _, leaf in log]
+        notes = watcher.notes.get(f"s{shard:02}/checkpoint", [])
+        found += check_objects(shard, leaves, objects)
+        found += check_checkpoints(leaves, notes, shard_key(public, shard))
+    return found
 
 
 def read_objects(root: Path) -> dict[str, bytes]:

@@ -4,7 +4,7 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -32,6 +32,7 @@ from trials.faults.checker import (
 from trials.faults.elsewhere import elsewhere
 from trials.faults.load import Load
 from trials.faults.published import projected
+from trials.faults.results import Outcome
 
 DRAINED_SECONDS = 30
 
@@ -80,6 +81,23 @@ class Station:
             with self.connect() as client:
                 until(lambda: all(Generations(client, spec).live() for spec in SPECS), 60)
             self._followed = True
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def outcome(
+        self, name: str, what: str, wanted: int, times: Sequence[float], **more: Any
+    ) -> Outcome:
+        """What a run came to that did a fault for each of these times, in seconds."""
+        found = Outcome(name=name, what=what, wanted=wanted, **{"faults": len(times)} | more)
+        found.acknowledged = self.record.acknowledged()
+        found.seconds = max(times, default=0.0)
+        found.violations = [*found.violations, *self.violations()]
+        return found
 
     def restart(self) -> None:
         """Stop the server in good order and start it again: its back-off begins again."""

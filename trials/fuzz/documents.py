@@ -106,11 +106,11 @@ def _other_event(event: EventEnvelope, chance: random.Random) -> EventEnvelope:
     if not names or chance.random() < 0.1:
         return replace(event, at=chance.choice(_NUMBERS), actor=chance.randbytes(8))
     name = chance.choice(names)
-    body = replace(event.body, **{name: _other(getattr(event.body, name), chance)})
+    body = replace(event.body, **{name: other(getattr(event.body, name), chance)})
     return replace(event, body=body)
 
 
-def _other(old: Any, chance: random.Random) -> Any:  # noqa: PLR0911 - one case a type
+def other(old: Any, chance: random.Random) -> Any:  # noqa: PLR0911 - one case a type
     match old:
         case bool():
             return not old
@@ -123,11 +123,11 @@ def _other(old: Any, chance: random.Random) -> Any:  # noqa: PLR0911 - one case 
         case tuple():
             found = list(old) or [chance.choice(_NUMBERS[:5])]
             at = chance.randrange(len(found))
-            found[at] = _other(found[at], chance)
+            found[at] = other(found[at], chance)
             return tuple(chance.choice([found, found[:at], found + found]))
         case msgspec.Struct():
             name = chance.choice(old.__struct_fields__)
-            return replace(old, **{name: _other(getattr(old, name), chance)})
+            return replace(old, **{name: other(getattr(old, name), chance)})
         case _:
             return chance.choice([None, 0, 1])
 

@@ -23,6 +23,7 @@ from infra.log.tiles import WIDTH, bundle_path, unpack_bundle
 from infra.redis import keys
 from tests.helpers.match_forger import MatchForger
 from tests.helpers.scrubbing import SHARDS, ScrubbedServer
+from trials.fuzz.documents import other
 
 
 class Forger:
@@ -125,23 +126,3 @@ def other_leaf(leaf: bytes, chance: random.Random) -> bytes:
         ]
     )
     return encode_event(replace(event, **change))
-
-
-def other(old: Any, chance: random.Random) -> Any:  # noqa: PLR0911 - one case a type
-    match old:
-        case bool():
-            return not old
-        case int():
-            return old + chance.choice([-1, 1, 7])
-        case str():
-            return chance.choice(["a1", "m13-j7", "draw", old + "x", old[:-1]])
-        case bytes():
-            return chance.choice([b"", chance.randbytes(32), old[:-1]])
-        case tuple() if old:
-            at = chance.randrange(len(old))
-            return (*old[:at], other(old[at], chance), *old[at + 1 :])
-        case msgspec.Struct():
-            name = chance.choice(old.__struct_fields__)
-            return replace(old, **{name: other(getattr(old, name), chance)})
-        case _:
-            return chance.choice([None, 0, 1, ()])
