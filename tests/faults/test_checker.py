@@ -189,29 +189,25 @@ def test_a_decision_that_comes_out_otherwise_elsewhere_is_caught(run) -> None:
     assert {violation.invariant for violation in elsewhere(found.events)} == {"I10"}
 
 
-class ReadsAnOldCopy(Honest):
-    def events(self, board: int) -> list[bytes]:
-        found = super().events(board)
-        return found[:3]
+def early(found: list[bytes]) -> list[bytes]:
+    later = msgspec.structs.replace(decode_event(found[-1]), seq=len(found) + 1)
+    return [*found, encode_event(later)]
 
 
-class ReadsWhatIsNotYet(Honest):
-    def events(self, board: int) -> list[bytes]:
-        found = super().events(board)
-        return [
-            *found,
-            encode_event(msgspec.structs.replace(decode_event(found[-1]), seq=len(found) + 1)),
-        ]
+READS: dict[str, Callable[[list[bytes]], list[bytes]]] = {
+    "an old copy": lambda found: found[:3],
+    "what is not there yet": early,
+    "without the first": lambda found: found[1:],
+}
 
 
-class ReadsWithoutTheFirst(Honest):
-    def events(self, board: int) -> list[bytes]:
-        return super().events(board)[1:]
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_reads_that_are_stale_or_no_prefix_are_caught(run, read) -> None:
+    class Reader(Honest):
+        def events(self, board: int) -> list[bytes]:
+            return read(super().events(board))
 
-
-@pytest.mark.parametrize("reader", [ReadsAnOldCopy, ReadsWhatIsNotYet, ReadsWithoutTheFirst])
-def test_reads_that_are_stale_or_no_prefix_are_caught(run, reader: type[Honest]) -> None:
-    assert caught(*run(reader=reader)) == {"I8"}
+    assert caught(*run(reader=Reader)) == {"I8"}
 
 
 def test_a_definite_failure_that_left_something_is_caught(run) -> None:
@@ -336,24 +332,23 @@ SIZES = (3, 256, 300, 700)
 Objects = dict[str, bytes]
 
 
-@pytest.fixture
-def objects() -> Objects:
-    store = MemoryObjects()
-    writer = LogWriter(store, 1, [SIGNER])
-    writer.load()
-    for start, end in zip((0, *SIZES), SIZES, strict=False):
-        writer.append(LEAVES[start:end])
-    return store.found
-
-
-def notes() -> list[bytes]:
+def publish() -> tuple[Objects, list[bytes]]:
+    """Publish the leaves in some steps; return all objects, and the checkpoint of each step."""
     store, seen = MemoryObjects(), []
     writer = LogWriter(store, 1, [SIGNER])
     writer.load()
     for start, end in zip((0, *SIZES), SIZES, strict=False):
         writer.append(LEAVES[start:end])
         seen.append(store.found["s01/checkpoint"])
-    return seen
+    return store.found, seen
+
+
+NOTES = publish()[1]
+
+
+@pytest.fixture
+def objects() -> Objects:
+    return publish()[0]
 
 
 def found(objects: Objects) -> list[str]:
@@ -366,7 +361,7 @@ def forged(size: int, root: bytes) -> bytes:
 
 def test_what_was_published_is_what_the_leaves_give(objects: Objects) -> None:
     assert found(objects) == []
-    assert list(check_checkpoints(LEAVES, notes(), SIGNER.key)) == []
+    assert list(check_checkpoints(LEAVES, NOTES, SIGNER.key)) == []
 
 
 @pytest.mark.parametrize(
@@ -396,16 +391,16 @@ def test_an_object_beyond_the_leaves_is_found(objects: Objects) -> None:
     [
         (forged(300, bytes(32)), "the checkpoint of 300 leaves is a fork"),
         (forged(701, bytes(32)), "701 leaves were signed, of 700"),
-        (notes()[0].replace(b"3\n", b"4\n", 1), "can't be used"),
+        (NOTES[0].replace(b"3\n", b"4\n", 1), "can't be used"),
     ],
 )
 def test_a_fork_and_a_checkpoint_that_is_not_signed_are_found(more: bytes, why: str) -> None:
-    violations = list(check_checkpoints(LEAVES, [*notes(), more], SIGNER.key))
+    violations = list(check_checkpoints(LEAVES, [*NOTES, more], SIGNER.key))
     assert why in str(violations[0])
 
 
 def test_a_log_that_stops_before_its_end_is_found() -> None:
-    (violation,) = check_checkpoints(LEAVES, notes()[:-1], SIGNER.key)
+    (violation,) = check_checkpoints(LEAVES, NOTES[:-1], SIGNER.key)
     assert "not all of 700 leaves are published" in str(violation)
 
 
