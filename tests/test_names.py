@@ -10,7 +10,6 @@ GAMES = "domain/games/"
 FEWEST, MOST = 30, 600
 """Lines of a module: it holds one idea, and one that is longer holds two."""
 
-
 CLASS = re.compile(r"^ *class _*(\w+)", re.MULTILINE)
 
 

@@ -48,7 +48,6 @@ OPERATORS: Final[dict[type[ast.operator], type[ast.operator]]] = {
     ast.RShift: ast.LShift,
 }  # fmt: skip
 
-
 STAGES: Final = {
     "domain/tournament": ("tests/domain/tournament",),
     "services/app": ("tests/app", "tests/words", "tests/services"),

@@ -54,7 +54,6 @@ from tests.helpers.side import catch_up
 from workers.commands.drain import Drain
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-
 PASSWORDS = {"alice": "mad-hatter", "bob": "yes-we-can", "carol": "sing-along"}
 
 

@@ -26,10 +26,8 @@ from tests.helpers.web import Guest, refusal
 
 DOMAIN = "play.example.org"
 SERVER = f"matchpost@{DOMAIN}"
-
 TERMINAL, MAIL, SEAT, API, WEB = "terminal", "mail to the server", "mail to a seat", "API", "web"
 FRONT_ENDS = (TERMINAL, MAIL, SEAT, API, WEB)
-
 _REFUSED = re.compile(r"(?:> .*\n)?([a-z-]+): ([\s\S]+)")
 _STATUS = "status "
 _COMMITMENT = "--commitment="

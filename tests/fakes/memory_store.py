@@ -16,13 +16,7 @@ from fakeredis import FakeRedis, FakeServer
 from domain.errors import Code
 from domain.match.history import NO_HASH, PackedSnapshot
 from domain.records import AccountId, CommandId
-from infra.objects.port import (
-    ObjectChangedError,
-    ObjectDiffersError,
-    ObjectNotFoundError,
-    ObjectStoreError,
-    check_name,
-)
+from infra.objects import port
 from infra.redis.keys import shard_of
 from infra.store import locators
 from infra.store.layout import Layout, Numbering, check_lanes
@@ -416,45 +410,45 @@ class MemoryObjects:
         """How many writes succeed before one fails; None for all."""
 
     def get(self, name: str) -> bytes:
-        check_name(name)
+        port.check_name(name)
         self.reads.append(name)
         if name not in self.found:
-            raise ObjectNotFoundError(f"{name} does not exist")
+            raise port.ObjectNotFoundError(f"{name} does not exist")
         return self.found[name]
 
     def get_range(self, name: str, start: int, length: int) -> bytes:
         return self.get(name)[start : start + length]
 
     def create(self, name: str, data: bytes) -> None:
-        check_name(name)
+        port.check_name(name)
         self._write()
         if self.found.setdefault(name, data) != data:
-            raise ObjectDiffersError(f"{name} exists with other bytes")
+            raise port.ObjectDiffersError(f"{name} exists with other bytes")
 
     def replace(self, name: str, data: bytes, before: bytes | None) -> None:
-        check_name(name)
+        port.check_name(name)
         self._write()
         # one step, also for threads
         found = self.found.setdefault(name, data) if before is None else self.found.get(name)
         if before is None:
             if found != data:
-                raise ObjectChangedError(f"{name} has been changed by another writer")
+                raise port.ObjectChangedError(f"{name} has been changed by another writer")
         elif found == before:
             self.found[name] = data
         elif found != data:
-            raise ObjectChangedError(f"{name} has been changed by another writer")
+            raise port.ObjectChangedError(f"{name} has been changed by another writer")
 
     def delete(self, name: str) -> None:
-        check_name(name)
+        port.check_name(name)
         self._write()
         self.found.pop(name, None)
 
     def names(self, folder: str) -> list[str]:
-        check_name(folder)
+        port.check_name(folder)
         return sorted(name for name in self.found if name.rpartition("/")[0] == folder)
 
     def _write(self) -> None:
         if self.writes_left == 0:
-            raise ObjectStoreError("the store is away")
+            raise port.ObjectStoreError("the store is away")
         if self.writes_left is not None:
             self.writes_left -= 1

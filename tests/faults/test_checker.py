@@ -48,17 +48,10 @@ from tests.faults.faulty_stores import (
 )
 from tests.helpers.lanes import LANE
 from tests.helpers.side import catch_up
+from trials.faults import published
 from trials.faults.checker import Held, Record, Result, check, read_held
 from trials.faults.elsewhere import elsewhere
 from trials.faults.load import STRANGER, Client, orders
-from trials.faults.published import (
-    ObjectWatcher,
-    check_acknowledged,
-    check_checkpoints,
-    check_objects,
-    check_same,
-    projected,
-)
 from workers.commands.drain import Drain
 from workers.projections import PROJECTIONS
 
@@ -140,17 +133,17 @@ def test_a_clean_run_is_clean(run) -> None:
 def test_an_acknowledged_command_that_is_not_published_at_its_index_is_found(run) -> None:
     record, found = run()
     leaves = {shard: [leaf for _, leaf in log] for shard, log in found.logs.items()}
-    assert list(check_acknowledged(record, leaves)) == []
+    assert list(published.check_acknowledged(record, leaves)) == []
     last = leaves[1].pop()
-    assert [one.invariant for one in check_acknowledged(record, leaves)] == ["I5", "I5"]
+    assert [one.invariant for one in published.check_acknowledged(record, leaves)] == ["I5", "I5"]
     leaves[1].insert(0, last)
-    assert len(list(check_acknowledged(record, leaves))) > 2
+    assert len(list(published.check_acknowledged(record, leaves))) > 2
 
 
 @pytest.mark.parametrize("part", ["events", "head", "locator", "outcomes"])
 def test_a_match_that_reads_differently_after_it_was_retired_or_restored_is_found(run, part: str):
     _, found = run()
-    assert list(check_same(found, found, "retired")) == []
+    assert list(published.check_same(found, found, "retired")) == []
     now = msgspec.structs.replace(found)
     match part:
         case "events":
@@ -161,7 +154,7 @@ def test_a_match_that_reads_differently_after_it_was_retired_or_restored_is_foun
             now.locators = {}
         case "outcomes":
             now.outcomes = {1: dict(list(found.outcomes[1].items())[1:])}
-    (violation,) = check_same(found, now, "retired")
+    (violation,) = published.check_same(found, now, "retired")
     assert str(violation) == f"I5: match 1: its {part} are others after it was retired"
 
 
@@ -267,7 +260,7 @@ class DropsAChange(MatchListsProjection):
 
 def differing(client: Redis, seconds: float = 5) -> set[tuple[str, str]]:
     """Invariant and projection of each violation by what side workers keep."""
-    found = projected(RedisStore(client, Mode.FSYNC), client, seconds)
+    found = published.projected(RedisStore(client, Mode.FSYNC), client, seconds)
     return {(one.invariant, one.evidence.split()[0].rstrip(":")) for one in found}
 
 
@@ -328,7 +321,6 @@ def test_what_is_held_is_read_again_when_a_commit_comes_in_between(run, redis_cl
 SIGNER = LogSecret("play.example.org/log", bytes(32)).signer(1)
 LEAVES = [b"leaf %d" % number for number in range(700)]
 SIZES = (3, 256, 300, 700)
-
 Objects = dict[str, bytes]
 
 
@@ -352,7 +344,7 @@ def objects() -> Objects:
 
 
 def found(objects: Objects) -> list[str]:
-    return [one.evidence for one in check_objects(1, LEAVES, objects)]
+    return [one.evidence for one in published.check_objects(1, LEAVES, objects)]
 
 
 def forged(size: int, root: bytes) -> bytes:
@@ -361,7 +353,7 @@ def forged(size: int, root: bytes) -> bytes:
 
 def test_what_was_published_is_what_the_leaves_give(objects: Objects) -> None:
     assert found(objects) == []
-    assert list(check_checkpoints(LEAVES, NOTES, SIGNER.key)) == []
+    assert list(published.check_checkpoints(LEAVES, NOTES, SIGNER.key)) == []
 
 
 @pytest.mark.parametrize(
@@ -395,12 +387,12 @@ def test_an_object_beyond_the_leaves_is_found(objects: Objects) -> None:
     ],
 )
 def test_a_fork_and_a_checkpoint_that_is_not_signed_are_found(more: bytes, why: str) -> None:
-    violations = list(check_checkpoints(LEAVES, [*NOTES, more], SIGNER.key))
+    violations = list(published.check_checkpoints(LEAVES, [*NOTES, more], SIGNER.key))
     assert why in str(violations[0])
 
 
 def test_a_log_that_stops_before_its_end_is_found() -> None:
-    (violation,) = check_checkpoints(LEAVES, NOTES[:-1], SIGNER.key)
+    (violation,) = published.check_checkpoints(LEAVES, NOTES[:-1], SIGNER.key)
     assert "not all of 700 leaves are published" in str(violation)
 
 
@@ -415,7 +407,7 @@ def test_a_bundle_that_changes_or_goes_while_it_is_watched_is_found(tmp_path, ch
     file = tmp_path / "s01" / "tile" / "entries" / "000"
     file.parent.mkdir(parents=True)
     file.write_bytes(b"bytes")
-    watcher = ObjectWatcher(tmp_path)
+    watcher = published.ObjectWatcher(tmp_path)
     watcher.look()
     watcher.look()
     assert watcher.violations == []
@@ -429,7 +421,7 @@ def test_each_checkpoint_is_kept_and_a_partial_bundle_may_go(tmp_path: Path) -> 
     partial = tmp_path / "s01" / "tile" / "entries" / "000.p" / "7"
     partial.parent.mkdir(parents=True)
     partial.write_bytes(b"bytes")
-    watcher = ObjectWatcher(tmp_path)
+    watcher = published.ObjectWatcher(tmp_path)
     for note in (b"first", b"first", b"second"):
         checkpoint.write_bytes(note)
         watcher.look()

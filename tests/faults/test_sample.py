@@ -21,7 +21,6 @@ NO_MOUNT = pytest.mark.skipif(
     not power.may_mount(), reason="needs to mount a small tmpfs, which root may"
 )
 BUSY = pytest.mark.timeout(300)  # of CPU time they take some 20 s, which a busy machine stretches
-
 PUBLISH = ["publish.created", "publish.signed", "publish.stored"]
 RETIRE = ["retire.written", "retire.removed"]
 """The other points: test_publisher.py and test_retire_job.py."""

@@ -39,14 +39,12 @@ from workers.commands.drain import Drain
 from workers.projections.worker import ProjectionWorker
 
 DataServers: TypeAlias = EmbeddedServer | Cluster | SentinelPair
-
 PASSWORD = "yes-we-can"
 
 MANY = 1_000_000
 """A rate that no test comes near."""
 
 ROOMY = ConnectionLimits(by_address=MANY)
-
 
 SHORT_LIVED = httpx.Limits(keepalive_expiry=2)
 """Connections are given up before the server closes them, which may meet the next request."""

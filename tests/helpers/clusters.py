@@ -27,7 +27,6 @@ DURABLE = {
     "save": "",
 }
 
-
 BUS_PORT: Final = 10_000
 """How far the port that nodes use among themselves is above that for clients."""
 

@@ -43,11 +43,9 @@ GAMES = (
     ("powerdrain/1", 2), ("one/1", 1), ("jump/1", 1),
 )  # fmt: skip
 DRAWN = ("halves/1", "powerdrain/1")
-
 ARBITERS = (b"arbiter1", b"arbiter2", b"arbiter3")
 TEXT = bytes(32)
 LAPSE = 14 * DAY
-
 Action = tuple[bytes, Command]
 
 

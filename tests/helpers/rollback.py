@@ -16,7 +16,6 @@ from tests.fakes.memory_store import MemoryObjects
 from workers.log.restore import ShardRestorer
 
 SECRET = LogSecret("play.example.org/log", bytes(range(32)))
-
 Copy = Mapping[bytes, tuple[int, bytes]]
 
 

@@ -31,7 +31,6 @@ from tests.helpers.forked import SCRIPT, run_command
 from tests.helpers.gateways import StoreGateway
 
 SERVE = (str(SCRIPT), "serve")
-
 _API = "The API is at "
 
 

@@ -10,14 +10,8 @@ from infra.store.port import InboxEntry, Queued, Store, Submission, Write, refus
 from tests.fakes.memory_store import MemoryStore
 
 BOARD = 7
-
-
 SHARD = 3
-
-
 ALICE = b"alice..."
-
-
 HEADS = [NO_HASH] + [bytes([n]) * 32 for n in range(1, 9)]
 
 

@@ -28,7 +28,6 @@ STATE = keys.snapshot(SHARD, PLAIN)
 OUTCOMES = keys.outcomes(SHARD, PLAIN)
 LOG = keys.log(SHARD)
 TEXTS = keys.statements(keys.shard_of(CLAIMED, SHARDS), CLAIMED)
-
 Change = Callable[[ScrubbedServer, Any], object]
 
 

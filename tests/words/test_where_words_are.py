@@ -37,7 +37,6 @@ CATALOGUES = (
 )
 """Modules that may declare a catalogue of sentences."""
 
-
 ASKED = re.compile(r"\b(?:gettext|ngettext|pgettext|N_|_)\(\s*[frbu]*[\"']")
 DECLARED = re.compile(r"\bSentences\(\s*[\"']")
 

@@ -161,7 +161,6 @@ def _flagged(station: Station, board: int, began: int) -> None:
 _STEPS = {"keeper.ticked": _at_a_tick, "keeper.found": _at_a_find, "keeper.sent": _at_a_sending}
 """What has it pass the point, and die."""
 
-
 OUTCOME_SECONDS = 15.0
 """From the start of a replacement until every command that was in flight has its outcome."""
 

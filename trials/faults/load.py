@@ -25,7 +25,6 @@ from tests.helpers.served import gateway
 from trials.faults.checker import Invocation, Record, Result, now
 
 Connect = Callable[[], Redis]
-
 RETRY_SECONDS = 0.05
 STRANGER = b"stranger"
 

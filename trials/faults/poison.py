@@ -21,7 +21,6 @@ INTERNAL_SECONDS = 90.0
 NEIGHBOUR_SECONDS = 30.0
 """The longest that a command of another match may take meanwhile."""
 
-
 PROGRAM = Path(__file__).with_name("poisoned.py")
 
 

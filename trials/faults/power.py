@@ -37,7 +37,6 @@ NOISE = 4096
 SERIES = 15
 """Cuts on one data directory."""
 AT_ONCE = 4
-
 TAILS = ("nothing", "written", "zeros", "rubbish", "written and rubbish")
 
 

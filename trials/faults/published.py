@@ -42,9 +42,7 @@ from workers.projections.rebuild import StuckError
 from workers.projections.verify import ProjectionVerifier
 
 LOOK_SECONDS = 0.05
-
 _NAME = re.compile(r"s(\d\d)/tile/(entries|\d+)/((?:x\d{3}/)*\d{3})(?:\.p/(\d+))?")
-
 Leaves = Sequence[bytes]
 
 

@@ -19,16 +19,7 @@ from infra.store.port import Store
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import FOLDER, EmbeddedError, socket_url
 from tests.helpers.served import SERVE, Served, until
-from trials.faults.checker import (
-    Held,
-    Invocation,
-    Record,
-    Result,
-    check,
-    now,
-    read_held,
-    store_with_archive,
-)
+from trials.faults import checker
 from trials.faults.elsewhere import elsewhere
 from trials.faults.load import Load
 from trials.faults.published import projected
@@ -64,7 +55,7 @@ class Station:
         self._url = url
         # each role in a process of its own, because each is killed alone
         self.served = Served(self.data, {"MATCHPOST_GATHER": "off", **(env or {})}, argv)
-        self.record = Record(folder / "record.jsonl")
+        self.record = checker.Record(folder / "record.jsonl")
         self._followed = False
         self._trims = trims
 
@@ -149,28 +140,28 @@ class Station:
     ) -> None:
         """Add a call of nobody of the load to the record: its outcome, or that there is none yet."""
         code, seq, index = outcome or ("", 0, 0)
-        call = Invocation(
+        call = checker.Invocation(
             client="foreign",
             match=sent.match,
             command=sent.id,
             actor=sent.actor,
             sent=began,
-            done=now(),
-            result=Result.OK if outcome else Result.UNKNOWN,
+            done=checker.now(),
+            result=checker.Result.OK if outcome else checker.Result.UNKNOWN,
             code=code,
             seq=seq,
             index=index,
         )
         self.record.add(call)
 
-    def read(self) -> Held:
+    def read(self) -> checker.Held:
         with self.connect() as client:
-            return read_held(client, self.data if self._trims else None)
+            return checker.read_held(client, self.data if self._trims else None)
 
     def open_store(self, client: Redis) -> Store:
         """Return the store as a reader sees it."""
         if self._trims:
-            return store_with_archive(client, self.data)
+            return checker.store_with_archive(client, self.data)
         return RedisStore(client, Mode.FSYNC)
 
     def wait_until_drained(self) -> None:
@@ -194,7 +185,7 @@ class Station:
         With `again` the commands are also decided again in another process, and the projections are
         made again.
         """
-        found: list[Held] = []
+        found: list[checker.Held] = []
 
         def ready() -> bool:
             try:
@@ -204,7 +195,7 @@ class Station:
             return found[0].waiting == 0 or not drained
 
         until(ready, DRAINED_SECONDS)
-        violations = check(self.record, found[0])
+        violations = checker.check(self.record, found[0])
         if again:
             violations += elsewhere(found[0].events)
             with self.connect() as client:
@@ -226,7 +217,7 @@ def progress(load: Load, more: int = 5, seconds: float = 60) -> None:
     """Wait until some more commands have outcomes."""
 
     def count() -> int:
-        return sum(call.result is Result.OK for call in load.record if call.command)
+        return sum(call.result is checker.Result.OK for call in load.record if call.command)
 
     aim = count() + more
 
@@ -240,14 +231,14 @@ def progress(load: Load, more: int = 5, seconds: float = 60) -> None:
 def kill(pid: int, number: signal.Signals = signal.SIGKILL) -> int:
     """Send a signal; give the time, in ns."""
     os.kill(pid, number)
-    return now()
+    return checker.now()
 
 
 def since(began: int) -> float:
-    return (now() - began) / 1e9
+    return (checker.now() - began) / 1e9
 
 
-def slowest_outcome(calls: Iterable[Invocation]) -> float:
+def slowest_outcome(calls: Iterable[checker.Invocation]) -> float:
     """Return the longest time, in seconds, from a command's first sending to its outcome."""
     began: dict[bytes, int] = {}
     slowest = 0

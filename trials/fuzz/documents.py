@@ -17,14 +17,7 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec.structs import replace
 
-from domain.match.history import (
-    NO_HASH,
-    EventEnvelope,
-    decode_event,
-    encode_event,
-    is_event,
-    leaf_hash,
-)
+from domain.match import history
 from infra.audit.check_file import check_file
 from infra.audit.faults import NotCheckableError
 from infra.audit.match_document import MatchDocument, write_document
@@ -41,9 +34,7 @@ from trials.fuzz.log_inputs import mutate
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-
 KEYS: Final[list[list[VerifierKey]]] = [[], [SECRET.public]]
-
 _NUMBERS: Final = (-1, 0, 1, 2, 3, 7, 255, 256, 65_536, 1 << 31, 1 << 40, (1 << 63) - 1)
 _TEXTS: Final = ("", "a1", "a1-a5", "draw", "pow2/1", "halves/1", "\x00", "-fast", "x" * 300)
 
@@ -80,7 +71,9 @@ def a_tampered_document(chance: random.Random) -> bytes:
 def a_forged_document(chance: random.Random) -> bytes:
     """A document of a history that nobody decided, chained and signed as if it were real."""
     document = golden_document(chance.choice(KINDS))
-    events = [decode_event(one.leaf) for one in document.leaves if is_event(one.leaf)]
+    events = [
+        history.decode_event(one.leaf) for one in document.leaves if history.is_event(one.leaf)
+    ]
     for _ in range(chance.choice((1, 1, 2, 3))):
         at = chance.randrange(len(events))
         match chance.randrange(6):
@@ -89,7 +82,7 @@ def a_forged_document(chance: random.Random) -> bytes:
             case 1:
                 events.insert(at, chance.choice(events))
             case 2:
-                other = decode_event(
+                other = history.decode_event(
                     chance.choice(golden_document(chance.choice(KINDS)).leaves).leaf
                 )
                 events[at : at + 1] = [other]
@@ -100,7 +93,7 @@ def a_forged_document(chance: random.Random) -> bytes:
     return write_document(_signed(document, _chained(events, document.board)))
 
 
-def _other_event(event: EventEnvelope, chance: random.Random) -> EventEnvelope:
+def _other_event(event: history.EventEnvelope, chance: random.Random) -> history.EventEnvelope:
     """An event with one field of its body, or its time or actor, changed."""
     names = event.body.__struct_fields__
     if not names or chance.random() < 0.1:
@@ -132,13 +125,13 @@ def other(old: Any, chance: random.Random) -> Any:  # noqa: PLR0911 - one case a
             return chance.choice([None, 0, 1])
 
 
-def _chained(events: list[EventEnvelope], board: int) -> list[bytes]:
+def _chained(events: list[history.EventEnvelope], board: int) -> list[bytes]:
     """The bytes of events with right numbers, and the hash of the one before in each."""
     found: list[bytes] = []
     for seq, event in enumerate(events, 1):
-        prev = leaf_hash(found[-1]) if found else NO_HASH
+        prev = history.leaf_hash(found[-1]) if found else history.NO_HASH
         # one that can't be encoded has a list where a number belongs, or is too long
-        found.append(encode_event(replace(event, match=board, seq=seq, prev=prev)))
+        found.append(history.encode_event(replace(event, match=board, seq=seq, prev=prev)))
     return found
 
 

@@ -26,7 +26,6 @@ from tests.helpers.api import PASSWORD, Api, Player
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-
 CLIENTS = 16
 
 REFUSALS = frozenset(

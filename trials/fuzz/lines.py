@@ -13,9 +13,7 @@ PASSWORDS: Final = {"alice": "w0nder!land", "bob": "6uilder.two", "carol": "sing
 """None of them can be a userid."""
 
 NEW: Final = "looking/glass!"
-
 SECRETS: Final = (*PASSWORDS.values(), NEW)
-
 _PAGE: Final = Path(__file__).parents[2].joinpath("docs", "commands.md").read_text()
 
 _OURS: Final = {

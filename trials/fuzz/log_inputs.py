@@ -25,11 +25,8 @@ LOG: Final = SECRET.signer(1)
 RECEIPTS: Final = SECRET.signer(1, KEY_SUFFIX)
 OTHER: Final = Signer(ORIGIN, bytes(range(1, 33)))
 WITNESS: Final = Signer("witness.example.org", bytes(range(2, 34)), SignatureType.COSIGNATURE)
-
 SHARDS, SHARD = 4, 1
-
 HASHES: Final = [leaf_hash(b"leaf %d" % number) for number in range(300)]
-
 _ODD: Final = "\u2014 +=/\n\r\t\x00\x85\u2028\u00a0\ufeff09Az\u0660\uff11"
 _MOST_REPEATED: Final = 2_000
 

@@ -63,14 +63,12 @@ from trials.fuzz.log_inputs import (
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-
 COUNT: Final = 1_000_000
 LIMIT: Final = 0.020
 A_BYTE: Final = 0.000_005
 """Seconds of the processor that one input may take, and in addition each of its bytes."""
 
 _PROGRESS: Final = 250_000
-
 KEYS: Final = [LOG.key, WITNESS.key]
 SIGNED: Final = {LogCheckpoint(ORIGIN, size, root).text for size, root in ROOTS.items()}
 """All texts that were ever signed."""

@@ -39,12 +39,10 @@ from trials.fuzz.mail_parts import (
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-
 COUNT: Final = 100_000
 LIMIT: Final = 0.05
 """Seconds of the processor that a mail may take."""
 _PROGRESS: Final = 10_000
-
 PLAYER: Final = SeatPlayer(13, b"alice's.", "alice", latest_rules("pow2"))
 
 

@@ -22,10 +22,8 @@ from domain.rules import UnreadableMove, latest_rules
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-
 COUNT: Final = 1_000_000
 _PROGRESS: Final = 100_000
-
 RULES: Final[Any] = latest_rules("pow2")
 _ASCII: Final = "".join(map(chr, range(128)))
 _NOTATION: Final = "abcdefghijklm0123456789-:, "

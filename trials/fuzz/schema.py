@@ -22,7 +22,6 @@ from tests.helpers.api import Api, Player
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-
 TOOL = Path(sys.executable).with_name("schemathesis")
 
 # one worker: Python 3.11 miscounts the depth of syntax trees when two threads of the tool make them

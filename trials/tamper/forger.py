@@ -6,14 +6,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from domain.match.history import (
-    NO_HASH,
-    decode_event,
-    decode_refusal,
-    encode_event,
-    is_event,
-    leaf_hash,
-)
+from domain.match import history
 from infra.log.checkpoint import LogCheckpoint
 from infra.log.key_files import keys_folder, read_keys
 from infra.log.log_writer import LogWriter
@@ -81,18 +74,18 @@ class Forger:
         """The events of a match with another one in a place, and all that follow chained to it."""
         events = list(forger.events)
         events[place] = other
-        head = leaf_hash(events[place - 1]) if place else NO_HASH
+        head = history.leaf_hash(events[place - 1]) if place else history.NO_HASH
         for at in range(place, len(events)):
-            events[at] = encode_event(replace(decode_event(events[at]), prev=head))
-            head = leaf_hash(events[at])
+            events[at] = history.encode_event(replace(history.decode_event(events[at]), prev=head))
+            head = history.leaf_hash(events[at])
         return events
 
 
 def other_leaf(leaf: bytes, chance: random.Random) -> bytes:
     """A leaf with one field changed, encoded as leaves are."""
-    if not is_event(leaf):
+    if not history.is_event(leaf):
         try:
-            refusal = decode_refusal(leaf)
+            refusal = history.decode_refusal(leaf)
         except msgspec.MsgspecError:
             place = chance.randrange(len(leaf))
             return (
@@ -108,13 +101,13 @@ def other_leaf(leaf: bytes, chance: random.Random) -> bytes:
                 {"match": refusal.match + SHARDS},
             ]
         )
-        return encode_event(replace(refusal, **change))
-    event = decode_event(leaf)
+        return history.encode_event(replace(refusal, **change))
+    event = history.decode_event(leaf)
     names = event.body.__struct_fields__
     if names and chance.random() < 0.6:
         name = chance.choice(names)
         body = replace(event.body, **{name: other(getattr(event.body, name), chance)})
-        return encode_event(replace(event, body=body))
+        return history.encode_event(replace(event, body=body))
     change = chance.choice(
         [
             {"at": event.at + chance.choice([-1, 1, 86_400_000])},
@@ -125,4 +118,4 @@ def other_leaf(leaf: bytes, chance: random.Random) -> bytes:
             {"prev": bytes(32)},
         ]
     )
-    return encode_event(replace(event, **change))
+    return history.encode_event(replace(event, **change))
