@@ -7,18 +7,10 @@ import pytest
 from tests.helpers.pages import ROOT, SHELL, Block, blocks
 
 STORY = [
-    "docs/tutorial.md",
-    "docs/club.md",
-    "docs/terminal.md",
-    "docs/install.md",
-    "docs/trouble.md",
-    "docs/operating.md",
-    "docs/monitoring.md",
-    "docs/formats.md",
-    "docs/log.md",
-    "docs/growing.md",
-    "docs/backup.md",
-]
+    "docs/tutorial.md", "docs/club.md", "docs/terminal.md", "docs/install.md", "docs/trouble.md",
+    "docs/operating.md", "docs/monitoring.md", "docs/formats.md", "docs/log.md",
+    "docs/growing.md", "docs/backup.md",
+]  # fmt: skip
 """Pages that `tests/services/test_typed_pages.py` types into one server, in this order."""
 
 ELSEWHERE = {

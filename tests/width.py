@@ -135,7 +135,6 @@ def fill_home(api: Api, alice: Player, bob: Player) -> None:
 
 
 def shown(guest: Guest, path: str) -> None:
-    """Request a page."""
     guest.page(path)
 
 

@@ -48,7 +48,6 @@ OPERATORS: Final[dict[type[ast.operator], type[ast.operator]]] = {
     ast.RShift: ast.LShift,
 }  # fmt: skip
 
-
 STAGES: Final = {
     "domain/tournament": ("tests/domain/tournament",),
     "services/app": ("tests/app", "tests/words", "tests/services"),
@@ -200,7 +199,6 @@ class MutantLoader(SourceFileLoader):
         self._mutant = mutant
 
     def get_code(self, fullname: str) -> CodeType:
-        """Return the code of the changed module."""
         del fullname
         return compile(mutated(*self._mutant)[0], self.path, "exec")
 

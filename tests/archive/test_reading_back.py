@@ -23,28 +23,18 @@ from infra.objects.port import ObjectStoreError
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
+from infra.store import port
 from infra.store.async_gateway import AsyncCommandGateway
 from infra.store.gateway import submission_of
 from infra.store.leases import AsyncLaneLeases
 from infra.store.outcomes import parse
-from infra.store.port import (
-    AlreadyDecided,
-    CommitArchived,
-    NotAccepted,
-    Queued,
-    Store,
-    Submission,
-    Write,
-)
 from tests.helpers.archiving import Archiving
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.given import ALICE, BOB, sent
 
-MATCHES = 60
-
+MATCHES = 40
 EMPTY_PAGE = DirectoryPage.empty(4, 1, 0).encode()
-
 Reads = dict[int, dict[str, Any]]
 
 
@@ -54,7 +44,7 @@ def state_of(packed: PackedSnapshot | None) -> Any:
     return replace(found, state=replace(found.state, position=None))
 
 
-def reads_of(store: Store, boards: list[int]) -> Reads:
+def reads_of(store: port.Store, boards: list[int]) -> Reads:
     snapshots = store.snapshots(boards)
     with_moves = store.snapshots_with_conditional_moves(boards)
     firsts = store.first_events(boards)
@@ -78,13 +68,13 @@ def played(own_valkey, tmp_path_factory) -> Iterator[tuple[Archiving, list[int],
     with own_valkey.client() as client:
         bench = Bench(client, tmp_path_factory.mktemp("seeds"))
         corpus = Corpus(bench, seed=5, matches=MATCHES)
-        while corpus.leaves() < 1_500:
+        while corpus.leaves() < 800:
             corpus.step()
         archiving = Archiving(client, bench.store, tmp_path_factory.mktemp("log"))
         over = [
             board for shard in range(4) for board in bench.store.ended_boards(shard, 1 << 50, 99)
         ]
-        assert len(over) > 20
+        assert len(over) > 8
         before = reads_of(bench.store, [*range(1, max(over) + 1), 999])
         assert archiving.retire() == len(over)
         yield archiving, over, before
@@ -125,11 +115,11 @@ def test_an_event_loop_reads_the_same(played, own_valkey):
     asyncio.run(read())
 
 
-def repeated(board: int, id_: bytes, digest: bytes) -> Submission:
-    return Submission(board, id_, digest, b"payload", b"alice...", 0, "reply:1")
+def repeated(board: int, id_: bytes, digest: bytes) -> port.Submission:
+    return port.Submission(board, id_, digest, b"payload", b"alice...", 0, "reply:1")
 
 
-def submit_by_a_loop(archiving: Archiving, url: str, new: list[Submission]) -> list[Any]:
+def submit_by_a_loop(archiving: Archiving, url: str, new: list[port.Submission]) -> list[Any]:
     async def submit() -> list[Any]:
         async with make_async_client(url) as client, AutoPipeline(client) as pipe:
             layout = archiving.plain.layout()
@@ -145,7 +135,7 @@ def submit_by_a_loop(archiving: Archiving, url: str, new: list[Submission]) -> l
 
 
 @pytest.fixture(params=["store", "event loop"])
-def submit(request, played, own_valkey) -> Callable[[list[Submission]], list[Any]]:
+def submit(request, played, own_valkey) -> Callable[[list[port.Submission]], list[Any]]:
     archiving = played[0]
     if request.param == "store":
         return archiving.store.submit
@@ -157,7 +147,7 @@ def test_each_command_that_is_repeated_gets_its_stored_outcome(played, submit):
     for board in over:
         outcomes = before[board]["outcomes"]
         same = [repeated(board, id_, stored[:8]) for id_, stored in outcomes.items()]
-        assert submit(same) == [AlreadyDecided(stored) for stored in outcomes.values()]
+        assert submit(same) == [port.AlreadyDecided(stored) for stored in outcomes.values()]
     assert archiving.plain.inbox_size(range(4)) == 0
 
 
@@ -165,7 +155,7 @@ def test_a_new_command_is_refused_and_a_used_id_too(played, submit):
     _, over, before = played
     used = next(iter(before[over[0]]["outcomes"]))
     new = [repeated(over[0], bytes(16), b"digest.."), repeated(over[0], used, b"another.")]
-    assert submit(new) == [NotAccepted(Code.MATCH_OVER), NotAccepted(Code.ID_REUSED)]
+    assert submit(new) == [port.NotAccepted(Code.MATCH_OVER), port.NotAccepted(Code.ID_REUSED)]
 
 
 class _SlowArchive(Archive):
@@ -313,8 +303,8 @@ def test_a_repetition_that_can_not_be_answered_harms_no_other(failing):
     own = repeated(1, bytes(16), b"digest..")
     others = [repeated(3, bytes([7]) * 16, b"digest.."), repeated(2, bytes([8]) * 16, b"digest..")]
     first, *rest = archiving.store.submit([own, *others])
-    assert first == NotAccepted(Code.UNAVAILABLE)
-    assert all(isinstance(answer, Queued) for answer in rest)
+    assert first == port.NotAccepted(Code.UNAVAILABLE)
+    assert all(isinstance(answer, port.Queued) for answer in rest)
 
 
 def test_a_command_that_waited_while_its_match_was_retired_gets_its_outcome_or_match_over(failing):
@@ -330,7 +320,7 @@ def test_a_command_that_waited_while_its_match_was_retired_gets_its_outcome_or_m
         entries.append(archiving.plain._client.xadd(keys.inbox(shard), fields))
     assert archiving.retire(shard) == 1
     writes = [
-        Write(
+        port.Write(
             shard=shard,
             entry=entry.decode(),
             board=5,
@@ -345,7 +335,7 @@ def test_a_command_that_waited_while_its_match_was_retired_gets_its_outcome_or_m
     ]
     first, second = archiving.store.commit(writes)
     assert stored is not None
-    assert first == CommitArchived(stored)
-    assert isinstance(second, CommitArchived)
+    assert first == port.CommitArchived(stored)
+    assert isinstance(second, port.CommitArchived)
     assert parse(second.stored).code == Code.MATCH_OVER
     assert archiving.plain.inbox_size([shard]) == 0

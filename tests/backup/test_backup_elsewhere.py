@@ -13,17 +13,11 @@ from infra.backup.notes import BackupPlace
 from infra.backup.port import BackupError
 from infra.durability.durability import Mode, replica_fault
 from infra.durability.replicas import read_replicas
-from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.clusters import DURABLE, Node, free_ports
-from tests.helpers.own_servers import KINDS, Played, one_server, own_servers
+from tests.helpers.own_servers import ENV, KINDS, Played, is_published, one_server, own_servers
 from tests.helpers.served import Served, until
-
-SHARDS = 2
-ENV = {
-    "MATCHPOST_SHARDS": str(SHARDS), "MATCHPOST_HTTP": "127.0.0.1:0", "MATCHPOST_COMMAND_RATE": "100000",
-}  # fmt: skip
 
 
 @pytest.mark.slow
@@ -67,13 +61,6 @@ def test_a_backup_during_play_holds_and_leads_to_another_server_of_ones_own(tmp_
             assert re.match(r"all 1 matches hold: \d+ events", verified), verified
     assert "ALARM" not in (tmp_path / "serve.log").read_text()
     played.close()
-
-
-def is_published(client) -> bool:
-    return all(
-        int(client.hget(keys.published(shard), "size") or 0) == client.xlen(keys.log(shard))
-        for shard in range(SHARDS)
-    )
 
 
 @pytest.mark.parametrize("diskless", ["yes", "no"])

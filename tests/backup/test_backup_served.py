@@ -18,11 +18,9 @@ from infra.log.names import origin, shard_key
 from infra.log.signed_note import NoteError
 from infra.redis import keys
 from infra.store.closed_shards import ClosedShards
+from tests.helpers.own_servers import ENV, SHARDS, is_published
 from tests.helpers.s3 import s3_server
 from tests.helpers.served import Served, all_play, matches, until
-
-SHARDS = 2
-ENV = {"MATCHPOST_SHARDS": str(SHARDS)}
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 
@@ -40,10 +38,9 @@ def leaves(served: Served) -> int:
         return sum(client.xlen(keys.log(shard)) for shard in range(SHARDS))
 
 
-def is_published(served: Served) -> bool:
+def until_published(served: Served) -> None:
     with served.client() as client:
-        sizes = [int(client.hget(keys.published(shard), "size") or 0) for shard in range(SHARDS)]
-        return sizes == [client.xlen(keys.log(shard)) for shard in range(SHARDS)]
+        until(lambda: is_published(client))
 
 
 def play_on(served: Served, count: int, plies: int) -> list[Thread]:
@@ -53,7 +50,7 @@ def play_on(served: Served, count: int, plies: int) -> list[Thread]:
 
 
 def verified(served: Served) -> str:
-    until(lambda: is_published(served))
+    until_published(served)
     done = served.run("verify", "--all")
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -76,7 +73,7 @@ def test_a_backup_during_play_with_a_worker_killed_holds_and_is_restored(served,
     again = served.run("backup", target, "--keys-to", apart)
     assert "tried: all 4 matches hold: 164 events" in again.stdout, again.stdout + again.stderr
     before = leaves(served)
-    until(lambda: is_published(served))
+    until_published(served)
     served.end()
     assert not any(b"PRIVATE+KEY" in f.read_bytes() for f in (tmp_path / "backups").rglob("*/*/*"))
 
@@ -109,7 +106,7 @@ def test_a_restored_server_whose_log_was_lost_signs_no_second_history(served, tm
     assert served.run("backup", target, "--keys-to", apart, "--no-try").returncode == 0
     for thread in play_on(served, 2, 16):  # the same games, and ten plies more
         thread.join()
-    until(lambda: is_published(served))
+    until_published(served)
     signed = leaves(served)
     served.end()
     old = read_public_keys(tmp_path / "data" / "keys")
@@ -148,7 +145,7 @@ def test_with_the_log_that_survived_the_newer_moves_come_back(served, tmp_path):
     assert served.run("backup", target, "--keys-to", apart, "--no-try").returncode == 0
     for thread in play_on(served, 2, 16):
         thread.join()
-    until(lambda: is_published(served))
+    until_published(served)
     signed = leaves(served)
     served.end()
     other = Served(tmp_path / "again", ENV)

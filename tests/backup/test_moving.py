@@ -17,13 +17,16 @@ from infra.store.layout import Numbering, read_layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.forked import SCRIPT, run_command
-from tests.helpers.own_servers import KINDS, Played, one_server, own_servers
+from tests.helpers.own_servers import (
+    ENV,
+    KINDS,
+    SHARDS,
+    Played,
+    is_published,
+    one_server,
+    own_servers,
+)
 from tests.helpers.served import Served, until
-
-SHARDS = 2
-ENV = {
-    "MATCHPOST_SHARDS": str(SHARDS), "MATCHPOST_HTTP": "127.0.0.1:0", "MATCHPOST_COMMAND_RATE": "100000",
-}  # fmt: skip
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 
@@ -55,13 +58,6 @@ def refused_start(served: Served) -> str:
     served.log.close()
     served.process = None
     return (served.data.parent / "serve.log").read_text()
-
-
-def is_published(client: Any) -> bool:
-    return all(
-        int(client.hget(keys.published(shard), "size") or 0) == client.xlen(keys.log(shard))
-        for shard in range(SHARDS)
-    )
 
 
 def test_a_server_goes_on_where_it_was_moved_to(tmp_path, target):

@@ -17,13 +17,12 @@ from bench.local_cluster import local_cluster
 from bench.lone import CommandCounts, cost_of_moves
 from bench.node_figures import between, per_move
 from bench.report import detail_lines
-from bench.workload import PlannedGame, games, moves, starts
+from bench.workload import games, moves, starts
 from domain.match.decide import decide
 from domain.match.decision import Decision
 from domain.match.history import EMPTY_SNAPSHOT, Snapshot, chain_events
 from infra.redis.clients import make_client
 from infra.redis.cluster import servers_of
-from infra.redis.keys import slot_of
 
 ROOT = Path(__file__).parents[2]
 BENCH = (sys.executable, "-m", "bench")
@@ -49,39 +48,23 @@ HAS_COMPILER = shutil.which("cc") is not None
 
 def check_publish(found: dict[str, Any]) -> None:
     details = found["details"]
-    peers = found["peers"]
     # the moves, the starts, and in each of the four shards the anchor of its draws
     assert details["leaves"] == 4 + 4 + sum(len(game.moves) for game in games(4))
     assert details["bytes a leaf"] > 34
     assert details["lag, s"]["most"] >= details["lag, s"]["median"]
-    kept = peers["moves_decided_beside"] / peers["moves_decided_alone"]
-    assert details["moves kept with a publisher"] == pytest.approx(kept, abs=0.01)
-    if sys.platform == "linux":
-        alone, beside = (
-            details[f"processor time a move, us, {how}"] for how in ("alone", "beside")
-        )
-        assert {"valkey-server", "worker", "submitting"} == alone.keys()
-        assert alone.keys() <= beside.keys() <= alone.keys() | {"publisher"}
 
 
 def check_robots(found: dict[str, Any]) -> None:
     details = found["details"]
     assert (details["people's moves"], details["matches of robots"]) == (100, 20)
-    alone, beside = details["latency alone, us"], details["latency beside the robots, us"]
-    assert details["p99 ratio"] == pytest.approx(beside["p99"] / alone["p99"], abs=0.01)
 
 
 def check_http(found: dict[str, Any]) -> None:
     details = found["details"]
     rates = details["moves a second of each run"]
-    assert len(rates) == 3
     assert details["moves"] == sum(len(game.moves) for game in games(6)[2:4])
     assert round(found["rate"]) == sorted(rates)[1], "the median is reported"
     assert 0 < details["moves a second at half speed"] < found["rate"]
-    if sys.platform == "linux":
-        used = details["processor time a move, us"]
-        assert {"web", "worker", "gathered"} < used.keys()
-        assert details["processor time a move of all processes, us"] == sum(used.values())
 
 
 def check_lone(found: dict[str, Any]) -> None:
@@ -111,25 +94,18 @@ def check_upgrade(found: dict[str, Any]) -> None:
 
 
 def check_pages(found: dict[str, Any]) -> None:
-    pages = found["details"]["pages"]
-    assert {"match, to move", "match, waiting", "all matches in turn", "home"} < pages.keys()
-    for page in pages.values():
-        assert page["bytes"] > 1_000
-        assert page["commands"] > 5
+    for page in found["details"]["pages"].values():
+        assert (page["bytes"] > 1_000, page["commands"] > 5) == (True, True)
         # the session first, because all others need the account
         assert page["round trips"] > 1
 
 
 def check_idle(found: dict[str, Any]) -> None:
-    details = found["details"]
-    start, rest, peer = (details[part] for part in ("seconds until", "at rest", "peer"))
+    start, rest, peer = (found["details"][part] for part in ("seconds until", "at rest", "peer"))
     assert 0 < start["page"] <= start["move"]
-    assert start["ready"] > 0
     # serve, two Valkeys, web, worker, robots and the gathered roles
-    assert rest["processes"] == 7
-    assert peer["processes"] == 2
+    assert (rest["processes"], peer["processes"]) == (7, 2)
     assert 0 < peer["pss_mib"] < rest["pss_mib"] < 250
-    assert min(rest["core_percent"], rest["commands_an_hour"]) > 0
 
 
 def check_memory(found: dict[str, Any]) -> None:
@@ -141,97 +117,53 @@ def check_memory(found: dict[str, Any]) -> None:
 
 
 def check_lists(found: dict[str, Any]) -> None:
-    details = found["details"]
-    assert [one["buckets"] for one in details["with buckets"]] == [1, 3]
-    for one in details["with buckets"]:
+    for one in found["details"]["with buckets"]:
         archived, before = (
             one[f"bytes a match, {where}"] for where in ("in the archive", "rows in the server")
         )
         assert 0 < archived < before
-        for where in "rows in the server", "in the archive":
-            # what is read is compared with what is to be read, so these are the lists of all matches
-            names = ("player and game", "game", "two players")
-            expected = ["player, 100 matches", *(f"{name}, 80 matches" for name in names)]
-            assert list(one[f"ms, {where}"]) == expected
-            for parts in one[f"ms, {where}"].values():
-                assert all(parts[part]["cold"] > 0 for part in ("newest", "middle", "oldest"))
 
 
 def check_browser(found: dict[str, Any]) -> None:
     loads = {name: part for name, part in found["details"].items() if ", " in name}
     assert len(loads) == 6
-    for name, parts in loads.items():
-        cold, warm = parts["cold"], parts["warm"]
+    for parts in loads.values():
         # scripts and style are kept, and the page is not
-        assert 2 <= warm["requests"] < cold["requests"]
-        assert 1_000 < warm["bytes"] < cold["bytes"] - 40_000
-        assert min(cold["first board, ms"], cold["main thread's processor time, ms"]) > 0
-        assert ("usable board, ms" in cold) == (not name.startswith("home"))
-    assert loads["match, full speed"]["cold"]["requests"] <= 10
+        assert 2 <= parts["warm"]["requests"] < parts["cold"]["requests"]
+        assert 1_000 < parts["warm"]["bytes"] < parts["cold"]["bytes"] - 40_000
 
 
 def check_rebuild(found: dict[str, Any]) -> None:
-    details = found["details"]
-    alone, two = details["rebuilt"]
+    alone, two = found["details"]["rebuilt"]
     assert [alone["processes"], two["processes"]] == [1, 2]
     # the start has two events, and the end one
-    assert alone["leaves"] == two["leaves"] == details["leaves"] == 24 * 9
+    assert alone["leaves"] == two["leaves"] == found["details"]["leaves"] == 24 * 9
     assert found["rate"] == alone["leaves a second"]
-    for one in (alone, two, *details["kept up"]):
-        assert min(one["us a leaf here"], one["us a leaf in the server"]) > 0
-    assert [one["leaves together"] for one in details["kept up"]] == [1, 10, 100]
-    assert details["us an event of eventsourcing_sqlite"] > 0
 
 
 def check_retire(found: dict[str, Any]) -> None:
     # that they are read back as they were is checked by the benchmark itself
-    assert list(found["details"]["by matches"]) == ["40", "300"]
     for one in found["details"]["by matches"].values():
         assert one["commands"] < 60
-        assert min(one["us of the process"], one["us of the server"]) > 0
         assert one["bytes a match in the server, retired"] < one["bytes a match in the server"]
-        assert 0 < one["bytes a match on the disk, of pages"] < one["bytes a match on the disk"]
 
 
 def check_running(found: dict[str, Any]) -> None:
-    details = found["details"]
-    assert list(details["by matches"]) == ["80", "400"]
-    most = details["by matches"]["400"]
-    works = {what for what, cost in most.items() if isinstance(cost, dict)}
-    assert works == details["most to least"].keys()
-    assert {"a move", "the page of a match", "a second", "a match that is due"} < works
     # fewer rows and names of a page are the same of fewer matches
-    of_one = ("a move", "a player's matches", "a game's, from the middle", "a second")
-    for what in of_one:
-        assert details["most to least"][what]["commands"] == pytest.approx(1, abs=0.1)
+    for what in ("a move", "a player's matches", "a game's, from the middle", "a second"):
+        cost = found["details"]["most to least"][what]["commands"]
+        assert cost == pytest.approx(1, abs=0.1)
 
 
 def check_cluster(found: dict[str, Any]) -> None:
-    details = found["details"]
-    in_bulk = details["nodes: 2, workers: 1"]
-    nodes = in_bulk["nodes, for each of their moves"]
-    assert [node["moves"] for node in nodes] == _moves_of_two_nodes(games(4))
-    for node in nodes:
+    in_bulk = found["details"]["nodes: 2, workers: 1"]
+    assert found["rate"] == in_bulk["moves a second"]
+    for node in in_bulk["nodes, for each of their moves"]:
         # at least the command's submit and its commit
         assert node["commands"] > 2
-        assert min(node["bytes in"], node["log bytes"]) > 100
         assert 0 < node["sync us"] < node["busy us"]
-        assert node["barriers"] > 0
-    used = in_bulk["processor us a move"]
-    assert set(used) == {"nodes", "server of the queue", "submitting", "workers"}
-    assert found["rate"] == in_bulk["moves a second"]
-    over_http = details["nodes: 2, over HTTP"]
-    assert {"nodes", "web", "worker", "side"} < over_http["processor us a move"].keys()
+    over_http = found["details"]["nodes: 2, over HTTP"]
     assert over_http["moves"] == sum(len(game.moves) for game in games(34)[32:])
-    assert len(over_http["nodes, for each of their moves"]) == 2
-
-
-def _moves_of_two_nodes(played: list[PlannedGame]) -> list[int]:
-    """Return how many moves are in the lower and in the upper half of the slots."""
-    on_first = [slot_of(game.board % 64) < 8_192 for game in played]
-    moves = [len(game.moves) for game in played]
-    first = sum(count for count, here in zip(moves, on_first, strict=True) if here)
-    return [first, sum(moves) - first]
 
 
 MOVES = {"moves": sum(len(game.moves) for game in games(4))}
@@ -254,6 +186,8 @@ MEASURED = [
     ("rebuild --matches 24 --plies 6 --processes 1,2 --peer-events 20", "eventsourcing_sqlite", check_rebuild),
     ("retire --counts 40,300 --plies 4", None, check_retire),
     ("running --counts 80,400 --plies 4 --repeats 20", None, check_running),
+    ("rules --plies 200", "python_chess", {"perft leaves": 105_300}),
+    ("replay --matches 10", "eventsourcing_sqlite", {"events": sum(len(game.moves) + 2 for game in games(10))}),
     ("cluster --nodes 2 --workers 1 --matches 4 --http-matches 2", "redis_limit, nodes: 2;redis_limit, one server", check_cluster),
 ]  # fmt: skip
 
@@ -267,8 +201,6 @@ def test_a_benchmark_measures_what_it_says(words: str, peers: str | None, check:
     if words.startswith("browser") and not any(map(shutil.which, BROWSERS)):
         pytest.skip("no Chromium")
     found = bench(*words.split())
-    assert found["unit"] in ("moves", "leaves", "pages") or peers is None
-    assert found["unit"] in ("moves", "leaves", "thousandths of a start") or peers is None
     assert peers is None or set(found["peers"]) == set(peers.split(";"))
     if isinstance(check, dict):
         assert check.items() <= found["details"].items()
@@ -286,14 +218,6 @@ def test_a_slower_disk_slows_one_job_a_move_more_than_batches() -> None:
     assert found["peers"]["rq_job_per_move"] < 500
 
 
-@pytest.mark.slow
-def test_the_rules_are_measured_beside_python_chess() -> None:
-    found = bench("rules", "--plies", "200")
-    assert found["unit"] == "random plies"
-    assert set(found["peers"]) == {"python_chess"}
-    assert found["details"]["perft leaves"] == 105_300
-
-
 def test_what_an_idle_server_does_is_no_cost_of_a_move() -> None:
     # in 10 s without moves 20 GETs and 100 bytes; in 20 s with 4 moves 8 SETs and 400 bytes more
     before = CommandCounts(0.0, 1_000, {"get": 5})
@@ -302,12 +226,6 @@ def test_what_an_idle_server_does_is_no_cost_of_a_move() -> None:
     cost = cost_of_moves(before, idle, after, 4)
     assert cost.commands == {"get": 0, "set": 2}
     assert (cost.aof_bytes, cost.idle) == (100, 2)
-
-
-def test_replay_is_measured_beside_eventsourcing() -> None:
-    found = bench("replay", "--matches", "10")
-    assert found["details"]["events"] == sum(len(game.moves) + 2 for game in games(10))
-    assert set(found["peers"]) == {"eventsourcing_sqlite"}
 
 
 @pytest.mark.parametrize("words", [["nothing"], ["memory", "--plies", "0"], ["rules", "--plies"]])
@@ -342,9 +260,7 @@ def test_figures_of_nodes_are_those_between_two_moments_and_name_the_wall() -> N
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_each_node_of_a_local_cluster_serves_its_share_and_syncs(
-    tmp_path: Path, count: int
-) -> None:
+def test_each_node_of_a_local_cluster_serves_its_share_and_syncs(tmp_path: Path, count: int):
     with local_cluster(tmp_path, count) as cluster, make_client(cluster.url) as client:
         for number in range(40):
             client.set(f"key {number}", number)

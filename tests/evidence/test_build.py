@@ -66,7 +66,7 @@ def test_leaves_that_were_trimmed_are_read_from_the_published_log(played):
     for shard in range(4):
         published = played.logs.open_log(shard).refresh()
         trimmed += client.xtrim(keys.log(shard), minid=f"{published}-1", approximate=False)
-    assert trimmed > 1_000
+    assert trimmed > 600
     assert [document_of(played, board) for board in boards] == before
 
 

@@ -30,16 +30,7 @@ from infra.log.names import LogSecret
 from infra.log.receipts import KEY_SUFFIX, Receipt
 from infra.store.outcomes import ANY_DIGEST, encode_stored, parse, tail
 from tests.golden.make_events import MATCHES
-from tests.helpers import archiving
-from tests.helpers.evidence import (
-    KINDS,
-    OTHER_SECRET,
-    SECRET,
-    HistoryStore,
-    golden_document,
-    proven_part,
-    tamper,
-)
+from tests.helpers import archiving, evidence
 
 TAMPERINGS = 60
 """Changes of each document."""
@@ -71,9 +62,9 @@ WORDS = (
 
 
 @pytest.mark.parametrize("unpublished", [0, 1, 2])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", evidence.KINDS)
 def test_every_kind_of_history_holds(kind, unpublished):
-    verdict = check_document(golden_document(kind, unpublished), [SECRET.public])
+    verdict = check_document(evidence.golden_document(kind, unpublished), [evidence.SECRET.public])
     assert verdict.fault == ""
     *limits, left_out = verdict.limits
     assert left_out == LEFT_OUT
@@ -91,7 +82,7 @@ def test_every_kind_of_history_holds(kind, unpublished):
 
 
 def test_what_holds_is_said_in_sentences():
-    assert check_document(golden_document("plain"), [SECRET.public]) == EvidenceVerdict(
+    assert check_document(evidence.golden_document("plain"), [evidence.SECRET.public]) == EvidenceVerdict(
         [
             "7 events in sequence, chained, and decided again by pow2/1 with the same result",
             "the outcomes of all commands fit their leaves",
@@ -119,24 +110,24 @@ def test_a_match_that_was_dealt_by_an_earlier_version_is_verified_as_before(kind
 
 def check_tampered(document: MatchDocument, seed: int) -> str:
     """Change a document at one place; return the sentence by which that is found, empty if it is not."""
-    data, path = tamper(document, random.Random(seed))
+    data, path = evidence.tamper(document, random.Random(seed))
     try:
         changed = read_document(data)
         if changed == document:
             return "nothing was changed"
-        verdict = check_document(changed, [SECRET.public, archiving.SECRET.public])
+        verdict = check_document(changed, [evidence.SECRET.public, archiving.SECRET.public])
     except (DocumentError, NotCheckableError) as error:
         return str(error)
     if not verdict.fault:
-        assert proven_part(changed) == proven_part(document), path
+        assert evidence.proven_part(changed) == evidence.proven_part(document), path
         return ""
     assert ": " in verdict.fault, verdict.fault
     return verdict.fault
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", evidence.KINDS)
 def test_whatever_is_changed_in_a_published_document_is_found_and_named(kind):
-    document = golden_document(kind)
+    document = evidence.golden_document(kind)
     found = [check_tampered(document, seed) for seed in range(TAMPERINGS)]
     assert sum(map(bool, found)) > TAMPERINGS * 0.8
     assert len(set(found)) > 20
@@ -155,17 +146,17 @@ def test_whatever_is_changed_in_a_match_with_refusals_is_found_and_named(played)
         assert sum(map(bool, found)) > TAMPERINGS * 0.7
 
 
-def fault_of(document: MatchDocument, secret: LogSecret = SECRET) -> str:
+def fault_of(document: MatchDocument, secret: LogSecret = evidence.SECRET) -> str:
     return check_document(document, [secret.public]).fault
 
 
 @pytest.mark.parametrize("seq", range(1, 8))
 def test_a_forged_history_with_new_hashes_is_found_at_its_first_forged_event(seq):
     match = MATCHES["plain"]()
-    genuine = HistoryStore(MATCHES["plain"]())
+    genuine = evidence.HistoryStore(MATCHES["plain"]())
     at = decode_event(match.events[seq - 1]).at + 1
     match.resume(match.forged(seq, at=at))
-    forged = HistoryStore(match)
+    forged = evidence.HistoryStore(match)
     document = replace(forged.document(), log=genuine.document().log)
     fault = fault_of(document)
     assert fault.startswith((f"event {seq}", f"event {seq + 1}: it is older"))
@@ -177,8 +168,8 @@ def test_a_forged_history_with_new_hashes_is_found_at_its_first_forged_event(seq
 
 
 def test_a_server_that_signs_another_history_is_found_by_its_key_from_elsewhere():
-    document = golden_document("plain")
-    assert fault_of(document, OTHER_SECRET) == (
+    document = evidence.golden_document("plain")
+    assert fault_of(document, evidence.OTHER_SECRET) == (
         "the checkpoint: the note has no signature by a known key"
     )
     elsewhere = LogSecret("chess.example.org/log", bytes(32))
@@ -188,7 +179,7 @@ def test_a_server_that_signs_another_history_is_found_by_its_key_from_elsewhere(
 
 
 def test_a_document_without_proofs_is_no_proof_by_a_key():
-    document = golden_document("plain")
+    document = evidence.golden_document("plain")
     bare = replace(document, log=replace(document.log, checkpoint=None, proofs=()))
     assert check_document(bare).fault == ""
     assert "no checkpoint and no receipt covers 7 leaves" in " ".join(check_document(bare).limits)
@@ -204,21 +195,21 @@ def test_a_document_without_proofs_is_no_proof_by_a_key():
 
 
 def test_receipts_promise_what_no_checkpoint_covers():
-    store = HistoryStore(MATCHES["plain"](), 6)
-    signer = SECRET.signer(1, KEY_SUFFIX)
+    store = evidence.HistoryStore(MATCHES["plain"](), 6)
+    signer = evidence.SECRET.signer(1, KEY_SUFFIX)
     open_leaves = [one for one in store.document().leaves if one.index >= 6]
     notes = [
         Receipt.of_leaf(f"{signer.key.name[:-9]}", one.leaf).sign([signer]) for one in open_leaves
     ]
     some = store.document(Additions(receipts=lambda *_: notes[:1]))
-    verdict = check_document(some, [SECRET.public])
+    verdict = check_document(some, [evidence.SECRET.public])
     assert "a receipt promises 1 of the 4 leaves after it" in verdict.holds[-1]
     assert verdict.limits[0] == "no checkpoint and no receipt covers 3 leaves at the end yet"
     every = store.document(Additions(receipts=lambda *_: notes))
-    verdict = check_document(every, [SECRET.public])
+    verdict = check_document(every, [evidence.SECRET.public])
     assert "a receipt promises each of the 4 leaves after it" in verdict.holds[-1]
     assert verdict.limits == [LEFT_OUT]
-    foreign = OTHER_SECRET.signer(1, KEY_SUFFIX)
+    foreign = evidence.OTHER_SECRET.signer(1, KEY_SUFFIX)
     forged = Receipt.of_leaf("play.example.org/log/s01", open_leaves[0].leaf).sign([foreign])
     assert fault_of(replace(some, receipts=(forged,))) == (
         "receipt 1: the note has no signature by a known key"
@@ -229,9 +220,9 @@ def test_receipts_promise_what_no_checkpoint_covers():
     )
 
 
-PLAIN = golden_document("plain")
-DRAWN = golden_document("committed")
-DISPUTED = golden_document("disputed")
+PLAIN = evidence.golden_document("plain")
+DRAWN = evidence.golden_document("committed")
+DISPUTED = evidence.golden_document("disputed")
 
 
 def with_leaf(document: MatchDocument, place: int, **changes: Any) -> MatchDocument:
@@ -285,7 +276,7 @@ def outcome(place: int, **changes: Any) -> MatchDocument:
         (replace(PLAIN, server="a.example"), "log.origin: it is play.example.org/log/s01, and"),
         (log(shard=2), "log.origin: it is play.example.org/log/s01, and server and shard would give"),
         (log(keys=("nonsense",)), "log.keys: "),
-        (log(keys=(str(SECRET.public),)), "log.keys: play.example.org/log isn't a key of"),
+        (log(keys=(str(evidence.SECRET.public),)), "log.keys: play.example.org/log isn't a key of"),
         (log(receipt_keys=("x+1+2",)), "log.receipt_keys: "),
         (log(checkpoint="no note"), "the checkpoint: a note is a text, an empty line"),
         (log(checkpoint=None), "log.proofs: there are proofs without a checkpoint"),
@@ -370,7 +361,7 @@ def test_a_refusal_that_can_not_be_one_is_named(changes, said):
 
 def test_a_refusal_without_an_outcome_is_no_fault_and_that_is_said():
     leaf, _ = a_refusal()
-    verdict = check_document(replace(PLAIN, leaves=(*PLAIN.leaves, leaf)), [SECRET.public])
+    verdict = check_document(replace(PLAIN, leaves=(*PLAIN.leaves, leaf)), [evidence.SECRET.public])
     assert verdict.fault == ""
     assert "the outcome of 1 refusal is left out, because only the sender sees it" in verdict.limits
     assert "no checkpoint and no receipt covers 1 leaf at the end yet" in verdict.limits
@@ -426,7 +417,7 @@ def statement(text: str = "the server was away", **changes: Any) -> DocumentStat
 
 def test_a_statement_holds_if_an_event_of_its_author_has_its_digest():
     texts = (statement(), statement("it was"), statement("not for me"))
-    verdict = check_document(replace(DISPUTED, statements=texts), [SECRET.public])
+    verdict = check_document(replace(DISPUTED, statements=texts), [evidence.SECRET.public])
     assert verdict.fault == ""
     assert "3 statements with the digests in the events" in verdict.holds
     other = replace(statement(), text="the server was never away")
@@ -446,7 +437,7 @@ def test_rules_that_are_not_here_are_no_fault(rules):
 
 
 def test_every_fault_is_one_sentence_for_a_terminal():
-    store = HistoryStore(MATCHES["plain"]())
+    store = evidence.HistoryStore(MATCHES["plain"]())
     odd = replace(
         store.document(), server="\x1b[31m", log=replace(PLAIN.log, origin="\x1b/log/s01")
     )

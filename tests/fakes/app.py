@@ -54,7 +54,6 @@ from tests.helpers.side import catch_up
 from workers.commands.drain import Drain
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-
 PASSWORDS = {"alice": "mad-hatter", "bob": "yes-we-can", "carol": "sing-along"}
 
 
@@ -120,7 +119,6 @@ class FakeApp:
 
     @property
     def tournaments(self) -> Tournaments:
-        """The lists of tournaments, up to now."""
         catch_up(self.store, self.client)
         return Tournaments(self.client)
 
@@ -132,7 +130,6 @@ class FakeApp:
 
     @property
     def history(self) -> FinishedMatches:
-        """Finished matches, up to now."""
         catch_up(self.store, self.client)
         return FinishedMatches(self.client)
 
@@ -163,7 +160,6 @@ class FakeApp:
         """Promise what is not kept."""
 
     def close(self) -> None:
-        """Close what was opened."""
         self.gateway.close()
         self.client.close()
         self._folder.cleanup()
@@ -179,7 +175,6 @@ class Terminal:
             app.accounts.signup(name, password)
 
     def do(self, line: str, key: str | None = None, seconds: float = 5.0) -> Answer:
-        """Carry out a line."""
         return self.language.do(line, key, seconds)
 
     def challenge(self, options: str = "") -> int:

@@ -26,10 +26,8 @@ from tests.helpers.web import Guest, refusal
 
 DOMAIN = "play.example.org"
 SERVER = f"matchpost@{DOMAIN}"
-
 TERMINAL, MAIL, SEAT, API, WEB = "terminal", "mail to the server", "mail to a seat", "API", "web"
 FRONT_ENDS = (TERMINAL, MAIL, SEAT, API, WEB)
-
 _REFUSED = re.compile(r"(?:> .*\n)?([a-z-]+): ([\s\S]+)")
 _STATUS = "status "
 _COMMITMENT = "--commitment="
@@ -67,11 +65,9 @@ class Everywhere:
         return player
 
     def say(self, line: str) -> Result:
-        """Run a command line at the terminal."""
         return _result(self._language.do(line))
 
     def mail(self, player: Player, line: str) -> Result:
-        """Send a command line to the server."""
         return self._take(SERVER, player, line)
 
     def match(self, one: Player, other: Player, game: str = "pow2", *terms: str) -> int:
@@ -112,7 +108,6 @@ class Everywhere:
         return Result(found[1], found[2].strip().split("\n")[0])
 
     def http(self, answer: httpx.Response) -> Result:
-        """Read an answer of the API."""
         if answer.is_success and answer.status_code != httpx.codes.ACCEPTED:
             return Result("")
         problem = answer.json()
@@ -127,7 +122,6 @@ class Everywhere:
         return self._guests[player.name]
 
     def page(self, player: Player, path: str, fields: Mapping[str, str]) -> Result:
-        """Send a form."""
         answer = self.guest(player).send(path, fields)
         if answer.status_code in (httpx.codes.SEE_OTHER, httpx.codes.OK):
             return Result("")
@@ -136,7 +130,6 @@ class Everywhere:
         return Result(code or f"{_STATUS}{answer.status_code}", said)
 
     def act(self, where: str, player: Player, board: int, action: "Action") -> Result:
-        """Have a player act in a match."""
         line = f"{action.game} move {board} {player.name} {PASSWORD} {action.words}"
         return {
             TERMINAL: lambda: self.say(line),
@@ -181,7 +174,6 @@ class Everywhere:
         }[where]()
 
     def confirm(self, where: str, player: Player, board: int) -> Result:
-        """Play what was submitted."""
         command = f"pow2 confirm {board} {player.name} {PASSWORD}"
         return {
             TERMINAL: lambda: self.say(command),
@@ -202,7 +194,6 @@ class Everywhere:
         }[where]()
 
     def claim(self, where: str, player: Player, board: int, ply: int, text: str) -> Result:
-        """Make a claim."""
         line = f"claim {board} {player.name} {PASSWORD} #{ply}\n{text}"
         body, form = {"ply": ply, "text": text}, {"ply": str(ply), "text": text}
         return {
@@ -225,7 +216,6 @@ class Everywhere:
         }[where]()
 
     def rule(self, where: str, player: Player, board: int, case: int, text: str) -> Result:
-        """Dismiss a case."""
         line = f"rule {board} {player.name} {PASSWORD} dismissed\n{text}"
         body = {"verdict": "dismissed", "text": text}
         form = {**body, "case": str(case), "do": "rule"}
@@ -266,11 +256,9 @@ class Everywhere:
         }[where]()
 
     def state(self, board: int) -> MatchState:
-        """A match as it stands."""
         return unpack_snapshot(self.api.parts.store.snapshots([board])[0]).state
 
     def types(self, board: int) -> list[str]:
-        """The kinds of a match's events."""
         events = self.api.http.get(f"/api/matches/{board}/events").json()
         return [event["type"] for event in events]
 

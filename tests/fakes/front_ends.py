@@ -59,7 +59,6 @@ class Person:
         self.own = f"{player.name} {PASSWORD}"
 
     def terminal(self, line: str) -> Answer:
-        """Run a command line at the terminal."""
         return self.everywhere.language.do(line)
 
     def mail(self, line: str) -> str:

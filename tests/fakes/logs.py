@@ -30,11 +30,9 @@ class Logs:
 
     @property
     def store(self) -> Store:
-        """As a store; whatever else is asked of it fails."""
         return cast("Store", self)
 
     def add(self, board: int, at: int, actor: bytes, *bodies: Event) -> None:
-        """Add events to a match."""
         for body in bodies:
             seq = len(self._events[board]) + 1
             data = encode_event(
@@ -44,47 +42,37 @@ class Logs:
             self.add_leaf(shard_of(board, self._shards), data)
 
     def add_leaf(self, shard: int, leaf: bytes) -> None:
-        """Add a leaf of any kind."""
         self._logs[shard].append(leaf)
 
     def replace(self, shard: int, index: int, leaf: bytes) -> bytes:
-        """Put another leaf in one's place; gives that one."""
         old, self._logs[shard][index] = self._logs[shard][index], leaf
         return old
 
     def layout(self) -> Layout:
-        """Give the layout."""
         return Layout(self._shards, 1)
 
     def events(self, board: int) -> list[bytes]:
-        """Give a match's events."""
         return list(self._events[board])
 
     def first_events(self, boards: Sequence[int]) -> list[bytes | None]:
-        """Return the first event of each match."""
         return [next(iter(self._events[board]), None) for board in boards]
 
     def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
-        """Return no snapshots."""
         return [None for _ in boards]
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
-        """Give leaves."""
         end = min(self._end(shard), start + count)
         return list(enumerate(self._logs[shard][start:end], start))
 
     def are_durable(self, leaves: Mapping[int, Sequence[tuple[int, bytes]]]) -> bool:
-        """Return that no leaf is ever taken back."""
         del leaves
         return True
 
     def next_leaves(self, starts: Mapping[int, int]) -> NextLeaves:
-        """Give the shards with more."""
         found = {shard: self.leaves(shard, one, MOST_NEXT) for shard, one in starts.items()}
         return {shard: rows for shard, rows in found.items() if rows}
 
     def watermark(self, beyond: int = 0) -> Watermark:
-        """Give the time set, and the ends."""
         del beyond
         return Watermark(self.mark, tuple(map(self._end, range(self._shards))))
 

@@ -16,13 +16,7 @@ from fakeredis import FakeRedis, FakeServer
 from domain.errors import Code
 from domain.match.history import NO_HASH, PackedSnapshot
 from domain.records import AccountId, CommandId
-from infra.objects.port import (
-    ObjectChangedError,
-    ObjectDiffersError,
-    ObjectNotFoundError,
-    ObjectStoreError,
-    check_name,
-)
+from infra.objects import port
 from infra.redis.keys import shard_of
 from infra.store import locators
 from infra.store.layout import Layout, Numbering, check_lanes
@@ -75,7 +69,6 @@ def _head(match: _MemoryMatch) -> bytes:
 
 
 def _after(before: PackedSnapshot | None, write: Write) -> PackedSnapshot | None:
-    """Return the snapshot after a write, which has what to add to the moves, or all of them."""
     new = write.snapshot
     if new is None or before is None or write.rewritten:
         return new
@@ -83,7 +76,6 @@ def _after(before: PackedSnapshot | None, write: Write) -> PackedSnapshot | None
 
 
 def _until(times: Mapping[int, int], until: int, count: int) -> list[int]:
-    """Return the first boards by their times, which are not 0."""
     come = sorted((at, board) for board, at in times.items() if 0 < at <= until)
     return [board for _, board in come[:count]]
 
@@ -117,31 +109,26 @@ class MemoryStore:
         self.dead_letters: list[InboxEntry] = []
 
     def layout(self) -> Layout:
-        """Return the layout."""
         if self._layout is None:
             raise LookupError("there is no data yet")
         return self._layout
 
     def create(self, shape: Layout) -> Layout:
-        """Create the layout."""
         check_lanes(shape.lanes, shape.shards)
         self._layout = self._layout or shape
         return self._layout
 
     def change_lanes(self, lanes: int) -> Layout:
-        """Divide the shards into so many lanes."""
         check_lanes(lanes, self.layout().shards)
         self._layout = msgspec.structs.replace(self.layout(), lanes=lanes)
         return self._layout
 
     def allocate(self, command: CommandId) -> int:
-        """Return the board number for the challenge of that id."""
         if command not in self._allocated:
             self._allocated[command] = self._next_number(command)
         return self._allocated[command]
 
     def allocate_all(self, commands: Sequence[CommandId]) -> list[int]:
-        """Return the board numbers for the challenges of these ids."""
         return [self.allocate(command) for command in commands]
 
     def _next_number(self, command: CommandId) -> int:
@@ -152,11 +139,9 @@ class MemoryStore:
         return next(self._numbers[shard]) * layout.shards + shard
 
     def board_numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
-        """Return the board numbers of these ids."""
         return [self._allocated.get(command) for command in commands]
 
     def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
-        """Submit commands."""
         return [self._submit(submission) for submission in submissions]
 
     def _submit(self, new: Submission) -> SubmitResult:
@@ -185,33 +170,27 @@ class MemoryStore:
         return max(now, *(at for at in (0, self._floor, *newest) if at <= now + MOST_AHEAD_MS))
 
     def read_inbox(self, shards: Sequence[int], count: int) -> list[InboxEntry]:
-        """Return the oldest entries."""
         each = -(-count // max(len(shards), 1))
         return [e for s in shards for e in itertools.islice(self._inboxes[s].values(), each)]
 
     def inbox_size(self, shards: Sequence[int]) -> int:
-        """Count the entries that wait."""
         return sum(len(self._inboxes[shard]) for shard in shards)
 
     def news(self, ends: Sequence[int]) -> tuple[int, list[ShardNews]]:
-        """Return the time and the news of the shards."""
         shards = range(len(ends))
         return self._clock(), [
             ShardNews(bool(self._inboxes[shard]), len(self._logs[shard])) for shard in shards
         ]
 
     def snapshots(self, boards: Sequence[int]) -> list[PackedSnapshot | None]:
-        """Return the snapshots."""
         return [self._matches[board].snapshot for board in boards]
 
     def snapshots_with_conditional_moves(
         self, boards: Sequence[int]
     ) -> list[tuple[PackedSnapshot | None, bytes]]:
-        """Return the snapshots with the conditional moves."""
         return [(self._matches[b].snapshot, self._matches[b].replies) for b in boards]
 
     def set_conditional_moves(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
-        """Store the conditional moves."""
         match = self._matches[board]
         if board in self._archived or _head(match) != head or match.replies != before:
             return False
@@ -219,7 +198,6 @@ class MemoryStore:
         return True
 
     def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
-        """Commit."""
         shards = {write.shard for write in writes}
         ends = {shard: len(self._logs[shard]) for shard in shards}
         lost = {shard for shard in shards if ends[shard] < self.published(shard)}
@@ -278,15 +256,12 @@ class MemoryStore:
         self._tries[write.shard].pop(write.entry, None)
 
     def seed_chain(self, shard: int) -> SeedChain | None:
-        """Return the shard's chain of seeds."""
         return self._draws.get(shard)
 
     def anchor_index(self, shard: int, chain: int) -> int | None:
-        """Return the log index of a chain's anchor."""
         return self._anchors.get((shard, chain))
 
     def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
-        """Anchor the next chain."""
         before = self._draws.get(shard)
         if (before.chain if before else 0) != chain - 1:
             return False
@@ -299,43 +274,34 @@ class MemoryStore:
         return True
 
     def count_attempt(self, shard: int, entry: str) -> int:
-        """Count one more attempt."""
         self._tries[shard][entry] = self._tries[shard].get(entry, 0) + 1
         return self._tries[shard][entry]
 
     def reset_attempts(self, shard: int, entry: str) -> None:
-        """Forget the attempts."""
         self._tries[shard].pop(entry, None)
 
     def attempts(self, shard: int) -> Mapping[str, int]:
-        """Return the attempts."""
         return dict(self._tries[shard])
 
     def dead_letter(self, entry: InboxEntry) -> None:
-        """Move an entry from the inbox to the dead letters."""
         self.dead_letters.append(entry)
         self._inboxes[entry.shard].pop(entry.id, None)
 
     def now(self) -> int:
-        """Return the time that stamps submitted commands."""
         return self._clock()
 
     def next_due(self, shards: Sequence[int]) -> list[int | None]:
-        """Return when the next match of each shard is due."""
         return [
             min((at for at in self._due[shard].values() if at), default=None) for shard in shards
         ]
 
     def due_boards(self, shard: int, now: int, count: int) -> list[int]:
-        """Return the boards that are due."""
         return _until(self._due[shard], now, count)
 
     def ended_boards(self, shard: int, until: int, count: int) -> list[int]:
-        """Return the boards of matches that have ended."""
         return _until(self._ended[shard], until, count)
 
     def whole_matches(self, boards: Sequence[int]) -> list[WholeMatch | None]:
-        """Return all that is stored of matches."""
         matches = [self._matches[board] for board in boards]
         return [
             match.snapshot
@@ -350,7 +316,6 @@ class MemoryStore:
         matches: Sequence[tuple[int, bytes, Sequence[int]]],
         refused: Mapping[int, Sequence[RefusedId]] = NO_REFUSED,
     ) -> list[bool]:
-        """Mark matches that are over as in the archive; what is read of them stays as it is."""
         return [self._retire(*one, refused.get(one[0], ())) for one in matches]
 
     def _retire(
@@ -369,68 +334,54 @@ class MemoryStore:
         return True
 
     def outcome(self, board: int, command: CommandId) -> bytes | None:
-        """Return a stored outcome."""
         return self._matches[board].outcomes.get(command)
 
     def outcomes(self, board: int) -> Mapping[CommandId, bytes]:
-        """Return all stored outcomes of a match."""
         return dict(self._matches[board].outcomes)
 
     def count_refusals(self, board: int, actor: AccountId, ply: int) -> int:
-        """Return the number of a player's refusals at a ply."""
         return self._matches[board].refusals.get(refusal_field(actor, ply), 0)
 
     def kept_commands(self, shard: int, refused: Sequence[RefusedId]) -> list[bytes | None]:
-        """Return refused commands."""
         return [self.kept[shard].get(one) for one in refused]
 
     def forget_refused(self, account: AccountId) -> None:
-        """Erase the refused commands of an account."""
         for kept in self.kept.values():
             for one in [one for one in kept if one.actor == account]:
                 del kept[one]
 
     def events(self, board: int) -> list[bytes]:
-        """Return a match's events in order."""
         return list(self._matches[board].events)
 
     def leaf_indexes(self, board: int) -> list[int]:
-        """Return the indexes of a match's leaves."""
         return list(self._matches[board].indexes)
 
     def first_events(self, boards: Sequence[int]) -> list[bytes | None]:
-        """Return the first event of each match."""
         return [next(iter(self.events(board)), None) for board in boards]
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
-        """Return leaves of a shard's log."""
         log = self._logs[shard][start : start + count]
         return list(enumerate(log, start))
 
     def durable_leaves(
         self, starts: Mapping[int, int], count: int, *, expected: bool = False
     ) -> dict[int, list[tuple[int, bytes]]]:
-        """Return leaves that are durable."""
         del expected
         found = {shard: self.leaves(shard, start, count) for shard, start in starts.items()}
         return {shard: rows for shard, rows in found.items() if rows}
 
     def are_durable(self, leaves: Mapping[int, Sequence[tuple[int, bytes]]]) -> bool:
-        """Return that no leaf is ever taken back."""
         del leaves
         return True
 
     def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
-        """Return leaves of a shard's log by their indexes."""
         return [next((leaf for _, leaf in self.leaves(shard, one, 1)), None) for one in indexes]
 
     def next_leaves(self, starts: Mapping[int, int]) -> NextLeaves:
-        """Return the shards with new leaves."""
         found = {shard: self.leaves(shard, one, MOST_NEXT) for shard, one in starts.items()}
         return {shard: rows for shard, rows in found.items() if rows}
 
     def watermark(self, beyond: int = 0) -> Watermark:
-        """Return up to when the logs are complete."""
         del beyond
         shards = range(self.layout().shards)
         now = self._clock()
@@ -459,45 +410,45 @@ class MemoryObjects:
         """How many writes succeed before one fails; None for all."""
 
     def get(self, name: str) -> bytes:
-        check_name(name)
+        port.check_name(name)
         self.reads.append(name)
         if name not in self.found:
-            raise ObjectNotFoundError(f"{name} does not exist")
+            raise port.ObjectNotFoundError(f"{name} does not exist")
         return self.found[name]
 
     def get_range(self, name: str, start: int, length: int) -> bytes:
         return self.get(name)[start : start + length]
 
     def create(self, name: str, data: bytes) -> None:
-        check_name(name)
+        port.check_name(name)
         self._write()
         if self.found.setdefault(name, data) != data:
-            raise ObjectDiffersError(f"{name} exists with other bytes")
+            raise port.ObjectDiffersError(f"{name} exists with other bytes")
 
     def replace(self, name: str, data: bytes, before: bytes | None) -> None:
-        check_name(name)
+        port.check_name(name)
         self._write()
         # one step, also for threads
         found = self.found.setdefault(name, data) if before is None else self.found.get(name)
         if before is None:
             if found != data:
-                raise ObjectChangedError(f"{name} has been changed by another writer")
+                raise port.ObjectChangedError(f"{name} has been changed by another writer")
         elif found == before:
             self.found[name] = data
         elif found != data:
-            raise ObjectChangedError(f"{name} has been changed by another writer")
+            raise port.ObjectChangedError(f"{name} has been changed by another writer")
 
     def delete(self, name: str) -> None:
-        check_name(name)
+        port.check_name(name)
         self._write()
         self.found.pop(name, None)
 
     def names(self, folder: str) -> list[str]:
-        check_name(folder)
+        port.check_name(folder)
         return sorted(name for name in self.found if name.rpartition("/")[0] == folder)
 
     def _write(self) -> None:
         if self.writes_left == 0:
-            raise ObjectStoreError("the store is away")
+            raise port.ObjectStoreError("the store is away")
         if self.writes_left is not None:
             self.writes_left -= 1

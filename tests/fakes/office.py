@@ -57,12 +57,10 @@ class FakeOffice:
         return account
 
     def own(self, name: str, *addresses: MailAddress) -> None:
-        """Give an account these addresses."""
         account = self.accounts.id_of(name)
         self.accounts.change_of(account, lambda record: replace(record, addresses=addresses))
 
     def challenge(self, line: str = "pow2 challenge alice bob") -> int:
-        """Start a match."""
         answer = Language(self.app, origin=LOCAL).do(line)
         assert not answer.refused, answer
         found = re.search("match ([0-9]+)", answer.sentence)
@@ -70,7 +68,6 @@ class FakeOffice:
         return int(found[1])
 
     def seat(self, board: int, number: int, name: str) -> str:
-        """The address of a seat."""
         return self.addresses.of(board, number, self.ids[name])
 
     def take(
@@ -88,16 +85,13 @@ class FakeOffice:
         return self.deliver(to, sender, mail(text, subject, id_=id_, headers=headers))
 
     def deliver(self, to: str, sender: str, data: bytes) -> list[Email]:
-        """Hand a mail in as it is."""
         before = {(letter.id, letter.to) for letter in self.letters()}
         assert self.office.knows(to)
         self.office.take(to, sender, data)
         return [letter for letter in self.letters() if (letter.id, letter.to) not in before]
 
     def letters(self) -> list[Email]:
-        """All that wait to be sent."""
         return [letter for _, letter in self.outbox._all()]
 
     def close(self) -> None:
-        """Close what was opened."""
         self.app.close()

@@ -47,7 +47,6 @@ class Sink:
         self.stop()
 
     def start(self) -> Self:
-        """Listen."""
         self._controller = Controller(
             self,
             hostname="127.0.0.1",
@@ -60,14 +59,12 @@ class Sink:
         return self
 
     def stop(self) -> None:
-        """Be there no more."""
         if self._controller is not None:
             self._controller.stop()
             self._controller = None
 
     @property
     def messages(self) -> list[EmailMessage]:
-        """What was taken."""
         return [message for _, message in self._all()]
 
     def _all(self) -> list[tuple[str, EmailMessage]]:

@@ -8,16 +8,8 @@ from redis import Redis
 from domain.match.history import NO_HASH, decode_event, encode_event
 from infra.durability.durability import Mode
 from infra.redis import keys
-from infra.store import locators
+from infra.store import locators, port
 from infra.store.outcomes import encode_stored, parse
-from infra.store.port import (
-    AlreadyDecided,
-    CommitConflict,
-    CommitDone,
-    CommitResult,
-    Submission,
-    Write,
-)
 from infra.store.redis_store import RedisStore
 
 
@@ -29,17 +21,17 @@ class Honest(RedisStore):
         self.client = client
         self.told: dict[bytes, bytes] = {}
 
-    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
+    def commit(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
         results = self.really(writes)
         for write, result in zip(writes, results, strict=True):
-            if not isinstance(result, CommitConflict):
+            if not isinstance(result, port.CommitConflict):
                 self.told[write.id] = result.stored
         return results
 
-    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
+    def really(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
         return super().commit(writes)
 
-    def append(self, write: Write, leaf: bytes) -> None:
+    def append(self, write: port.Write, leaf: bytes) -> None:
         """Add an event past the commit script."""
         self.client.rpush(keys.events(write.shard, write.board), leaf)
         index = self.client.xlen(keys.log(write.shard))
@@ -48,16 +40,16 @@ class Honest(RedisStore):
 
 
 class DropsAnAcknowledged(Honest):
-    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
+    def really(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
         (write,) = writes
         if not write.snapshot or decode_event(write.leaves[0]).seq != 5:
             return super().really(writes)
         self.client.xdel(keys.inbox(write.shard), write.entry)
-        return [CommitDone(encode_stored(write.digest, 7, write.tail))]
+        return [port.CommitDone(encode_stored(write.digest, 7, write.tail))]
 
 
 class CommitsTwice(Honest):
-    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
+    def really(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
         results = super().really(writes)
         if writes[0].snapshot and decode_event(writes[0].leaves[0]).seq == 5:
             self.append(writes[0], writes[0].leaves[0])
@@ -65,7 +57,7 @@ class CommitsTwice(Honest):
 
 
 class LeavesAGap(Honest):
-    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
+    def really(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
         (write,) = writes
         if write.snapshot and (event := decode_event(write.leaves[0])).seq == 5:
             odd = encode_event(msgspec.structs.replace(event, seq=6))
@@ -76,7 +68,7 @@ class LeavesAGap(Honest):
 class LosesRaces(Honest):
     """Takes whatever head the match has: what was decided on another state is committed too."""
 
-    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
+    def really(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
         (write,) = writes
         if write.snapshot and decode_event(write.leaves[0]).seq == 5:
             # another drain, overtaken in between, has committed the same ply
@@ -91,7 +83,7 @@ class LosesRaces(Honest):
 
 
 class ForgetsASnapshot(Honest):
-    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
+    def really(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
         (write,) = writes
         before = self.client.get(keys.snapshot(write.shard, write.board))
         results = super().really(writes)
@@ -101,7 +93,7 @@ class ForgetsASnapshot(Honest):
 
 
 class LosesAPlace(Honest):
-    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
+    def really(self, writes: Sequence[port.Write]) -> list[port.CommitResult]:
         (write,) = writes
         name = keys.locator(write.shard, write.board)
         before = self.client.get(name)
@@ -112,12 +104,12 @@ class LosesAPlace(Honest):
 
 
 class ChangesOutcomes(Honest):
-    def submit(self, submissions: Sequence[Submission]) -> list:
+    def submit(self, submissions: Sequence[port.Submission]) -> list:
         (answer,) = super().submit(submissions)
-        if isinstance(answer, AlreadyDecided):
+        if isinstance(answer, port.AlreadyDecided):
             found = parse(answer.stored)
             return [
-                AlreadyDecided(
+                port.AlreadyDecided(
                     answer.stored.replace(b"%d:" % found.index, b"%d:" % (found.index + 1))
                 )
             ]

@@ -16,7 +16,7 @@ from domain.aggregates import Decider
 from domain.match import commands
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.decide import decide
-from domain.match.decision import Decision, DecisionContext, Rejection
+from domain.match.decision import Decision, DecisionContext
 from domain.match.history import decode_event, encode_event
 from domain.match.state import MatchState
 from infra.durability.durability import Mode
@@ -33,10 +33,7 @@ from infra.store.gateway import submission_of
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import CommandOutcome, parse
-from infra.store.port import (
-    AlreadyDecided,
-    Queued,
-)
+from infra.store.port import AlreadyDecided, Queued
 from infra.store.redis_store import RedisStore
 from tests.fakes.memory_store import MemoryObjects
 from tests.faults.faulty_stores import (
@@ -51,17 +48,10 @@ from tests.faults.faulty_stores import (
 )
 from tests.helpers.lanes import LANE
 from tests.helpers.side import catch_up
+from trials.faults import published
 from trials.faults.checker import Held, Record, Result, check, read_held
 from trials.faults.elsewhere import elsewhere
 from trials.faults.load import STRANGER, Client, orders
-from trials.faults.published import (
-    ObjectWatcher,
-    check_acknowledged,
-    check_checkpoints,
-    check_objects,
-    check_same,
-    projected,
-)
 from workers.commands.drain import Drain
 from workers.projections import PROJECTIONS
 
@@ -84,9 +74,7 @@ class Direct:
         return parse(self.store.told[sent.id])
 
 
-def forgiving(
-    sent: CommandEnvelope, state: MatchState, given: DecisionContext
-) -> Decision | Rejection:
+def forgiving(sent: CommandEnvelope, state: MatchState, given: DecisionContext):
     """Lets a stranger move for whoever is to move."""
     if sent.actor == STRANGER and isinstance(sent.command, PlayMove) and state.next is not None:
         actor = state.seats[state.next]
@@ -95,9 +83,7 @@ def forgiving(
     return decide(sent, state, given)
 
 
-def negligent(
-    sent: CommandEnvelope, state: MatchState, given: DecisionContext
-) -> Decision | Rejection:
+def negligent(sent: CommandEnvelope, state: MatchState, given: DecisionContext):
     """Gives the move to the wrong seat: no other process decides so."""
     decided = decide(sent, state, given)
     if isinstance(decided, Decision) and isinstance(sent.command, PlayMove) and state.ply == 4:
@@ -110,12 +96,7 @@ def negligent(
 def run(redis_client: Redis) -> Callable[..., tuple[Record, Held]]:
     """Play one match on a store of a given kind; each command twice, reads between."""
 
-    def play(
-        kind: type[Honest] = Honest,
-        decider: Decider = decide,
-        reader: type[Honest] = Honest,
-        limit: int = 14,
-    ) -> tuple[Record, Held]:
+    def play(kind=Honest, decider=decide, reader=Honest, limit=14):
         woken: list[Lane] = []
         store = kind(redis_client)
         store.create(Layout(4, 1))
@@ -152,19 +133,17 @@ def test_a_clean_run_is_clean(run) -> None:
 def test_an_acknowledged_command_that_is_not_published_at_its_index_is_found(run) -> None:
     record, found = run()
     leaves = {shard: [leaf for _, leaf in log] for shard, log in found.logs.items()}
-    assert list(check_acknowledged(record, leaves)) == []
+    assert list(published.check_acknowledged(record, leaves)) == []
     last = leaves[1].pop()
-    assert [one.invariant for one in check_acknowledged(record, leaves)] == ["I5", "I5"]
+    assert [one.invariant for one in published.check_acknowledged(record, leaves)] == ["I5", "I5"]
     leaves[1].insert(0, last)
-    assert len(list(check_acknowledged(record, leaves))) > 2
+    assert len(list(published.check_acknowledged(record, leaves))) > 2
 
 
 @pytest.mark.parametrize("part", ["events", "head", "locator", "outcomes"])
-def test_a_match_that_reads_differently_after_it_was_retired_or_restored_is_found(
-    run, part: str
-) -> None:
+def test_a_match_that_reads_differently_after_it_was_retired_or_restored_is_found(run, part: str):
     _, found = run()
-    assert list(check_same(found, found, "retired")) == []
+    assert list(published.check_same(found, found, "retired")) == []
     now = msgspec.structs.replace(found)
     match part:
         case "events":
@@ -175,22 +154,18 @@ def test_a_match_that_reads_differently_after_it_was_retired_or_restored_is_foun
             now.locators = {}
         case "outcomes":
             now.outcomes = {1: dict(list(found.outcomes[1].items())[1:])}
-    (violation,) = check_same(found, now, "retired")
+    (violation,) = published.check_same(found, now, "retired")
     assert str(violation) == f"I5: match 1: its {part} are others after it was retired"
 
 
 @pytest.mark.parametrize(
     ("kind", "invariants"),
     [
-        (DropsAnAcknowledged, {"I1"}),
-        (CommitsTwice, {"I1", "I3", "I4"}),
-        (LeavesAGap, {"I3", "I4"}),
-        (LosesRaces, {"I2", "I3", "I4", "I6"}),
-        (ForgetsASnapshot, {"I6"}),
-        (LosesAPlace, {"I4"}),
-        (ChangesOutcomes, {"I1"}),
+        (DropsAnAcknowledged, {"I1"}), (CommitsTwice, {"I1", "I3", "I4"}),
+        (LeavesAGap, {"I3", "I4"}), (LosesRaces, {"I2", "I3", "I4", "I6"}),
+        (ForgetsASnapshot, {"I6"}), (LosesAPlace, {"I4"}), (ChangesOutcomes, {"I1"}),
     ],
-)
+)  # fmt: skip
 def test_a_store_with_a_seeded_bug_is_caught(run, kind: type[Honest], invariants: set[str]) -> None:
     # what comes after the bug may well be stopped by the drain, which is not under test here
     limit = 14 if kind is ChangesOutcomes else 10 if kind is ForgetsASnapshot else 7
@@ -207,29 +182,25 @@ def test_a_decision_that_comes_out_otherwise_elsewhere_is_caught(run) -> None:
     assert {violation.invariant for violation in elsewhere(found.events)} == {"I10"}
 
 
-class ReadsAnOldCopy(Honest):
-    def events(self, board: int) -> list[bytes]:
-        found = super().events(board)
-        return found[:3]
+def early(found: list[bytes]) -> list[bytes]:
+    later = msgspec.structs.replace(decode_event(found[-1]), seq=len(found) + 1)
+    return [*found, encode_event(later)]
 
 
-class ReadsWhatIsNotYet(Honest):
-    def events(self, board: int) -> list[bytes]:
-        found = super().events(board)
-        return [
-            *found,
-            encode_event(msgspec.structs.replace(decode_event(found[-1]), seq=len(found) + 1)),
-        ]
+READS: dict[str, Callable[[list[bytes]], list[bytes]]] = {
+    "an old copy": lambda found: found[:3],
+    "what is not there yet": early,
+    "without the first": lambda found: found[1:],
+}
 
 
-class ReadsWithoutTheFirst(Honest):
-    def events(self, board: int) -> list[bytes]:
-        return super().events(board)[1:]
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_reads_that_are_stale_or_no_prefix_are_caught(run, read) -> None:
+    class Reader(Honest):
+        def events(self, board: int) -> list[bytes]:
+            return read(super().events(board))
 
-
-@pytest.mark.parametrize("reader", [ReadsAnOldCopy, ReadsWhatIsNotYet, ReadsWithoutTheFirst])
-def test_reads_that_are_stale_or_no_prefix_are_caught(run, reader: type[Honest]) -> None:
-    assert caught(*run(reader=reader)) == {"I8"}
+    assert caught(*run(reader=Reader)) == {"I8"}
 
 
 def test_a_definite_failure_that_left_something_is_caught(run) -> None:
@@ -289,7 +260,7 @@ class DropsAChange(MatchListsProjection):
 
 def differing(client: Redis, seconds: float = 5) -> set[tuple[str, str]]:
     """Invariant and projection of each violation by what side workers keep."""
-    found = projected(RedisStore(client, Mode.FSYNC), client, seconds)
+    found = published.projected(RedisStore(client, Mode.FSYNC), client, seconds)
     return {(one.invariant, one.evidence.split()[0].rstrip(":")) for one in found}
 
 
@@ -350,32 +321,30 @@ def test_what_is_held_is_read_again_when_a_commit_comes_in_between(run, redis_cl
 SIGNER = LogSecret("play.example.org/log", bytes(32)).signer(1)
 LEAVES = [b"leaf %d" % number for number in range(700)]
 SIZES = (3, 256, 300, 700)
-
 Objects = dict[str, bytes]
 
 
-@pytest.fixture
-def objects() -> Objects:
-    store = MemoryObjects()
-    writer = LogWriter(store, 1, [SIGNER])
-    writer.load()
-    for start, end in zip((0, *SIZES), SIZES, strict=False):
-        writer.append(LEAVES[start:end])
-    return store.found
-
-
-def notes() -> list[bytes]:
+def publish() -> tuple[Objects, list[bytes]]:
+    """Publish the leaves in some steps; return all objects, and the checkpoint of each step."""
     store, seen = MemoryObjects(), []
     writer = LogWriter(store, 1, [SIGNER])
     writer.load()
     for start, end in zip((0, *SIZES), SIZES, strict=False):
         writer.append(LEAVES[start:end])
         seen.append(store.found["s01/checkpoint"])
-    return seen
+    return store.found, seen
+
+
+NOTES = publish()[1]
+
+
+@pytest.fixture
+def objects() -> Objects:
+    return publish()[0]
 
 
 def found(objects: Objects) -> list[str]:
-    return [one.evidence for one in check_objects(1, LEAVES, objects)]
+    return [one.evidence for one in published.check_objects(1, LEAVES, objects)]
 
 
 def forged(size: int, root: bytes) -> bytes:
@@ -384,7 +353,7 @@ def forged(size: int, root: bytes) -> bytes:
 
 def test_what_was_published_is_what_the_leaves_give(objects: Objects) -> None:
     assert found(objects) == []
-    assert list(check_checkpoints(LEAVES, notes(), SIGNER.key)) == []
+    assert list(published.check_checkpoints(LEAVES, NOTES, SIGNER.key)) == []
 
 
 @pytest.mark.parametrize(
@@ -414,16 +383,16 @@ def test_an_object_beyond_the_leaves_is_found(objects: Objects) -> None:
     [
         (forged(300, bytes(32)), "the checkpoint of 300 leaves is a fork"),
         (forged(701, bytes(32)), "701 leaves were signed, of 700"),
-        (notes()[0].replace(b"3\n", b"4\n", 1), "can't be used"),
+        (NOTES[0].replace(b"3\n", b"4\n", 1), "can't be used"),
     ],
 )
 def test_a_fork_and_a_checkpoint_that_is_not_signed_are_found(more: bytes, why: str) -> None:
-    violations = list(check_checkpoints(LEAVES, [*notes(), more], SIGNER.key))
+    violations = list(published.check_checkpoints(LEAVES, [*NOTES, more], SIGNER.key))
     assert why in str(violations[0])
 
 
 def test_a_log_that_stops_before_its_end_is_found() -> None:
-    (violation,) = check_checkpoints(LEAVES, notes()[:-1], SIGNER.key)
+    (violation,) = published.check_checkpoints(LEAVES, NOTES[:-1], SIGNER.key)
     assert "not all of 700 leaves are published" in str(violation)
 
 
@@ -434,13 +403,11 @@ def test_a_log_that_stops_before_its_end_is_found() -> None:
         (lambda file: file.unlink(), "has gone"),
     ],
 )
-def test_a_bundle_that_changes_or_goes_while_it_is_watched_is_found(
-    tmp_path: Path, change: Callable[[Path], object], why: str
-) -> None:
+def test_a_bundle_that_changes_or_goes_while_it_is_watched_is_found(tmp_path, change, why):
     file = tmp_path / "s01" / "tile" / "entries" / "000"
     file.parent.mkdir(parents=True)
     file.write_bytes(b"bytes")
-    watcher = ObjectWatcher(tmp_path)
+    watcher = published.ObjectWatcher(tmp_path)
     watcher.look()
     watcher.look()
     assert watcher.violations == []
@@ -454,7 +421,7 @@ def test_each_checkpoint_is_kept_and_a_partial_bundle_may_go(tmp_path: Path) -> 
     partial = tmp_path / "s01" / "tile" / "entries" / "000.p" / "7"
     partial.parent.mkdir(parents=True)
     partial.write_bytes(b"bytes")
-    watcher = ObjectWatcher(tmp_path)
+    watcher = published.ObjectWatcher(tmp_path)
     for note in (b"first", b"first", b"second"):
         checkpoint.write_bytes(note)
         watcher.look()

@@ -15,13 +15,11 @@ from threading import Thread
 import pytest
 
 from infra.process.failpoints import FAILPOINTS
-from trials.faults import power, results
+from trials.faults import power, results, run
 from trials.faults.firewall import Firewall
 from trials.faults.proxy import Break, Proxy
 from trials.faults.results import Outcome
 from trials.faults.runs import ELSEWHERE, RUNS
-
-RUNNER = Path(__file__).parents[2] / "trials/faults/run.py"
 
 
 def test_a_result_is_good_when_all_was_done_and_nothing_broke() -> None:
@@ -51,14 +49,13 @@ def test_the_table_is_written_into_its_page_and_nothing_else_is_touched(tmp_path
     assert text.endswith("after\n")
 
 
-def test_there_is_a_run_for_every_point() -> None:
-    names = [run.name for run in RUNS]
+def test_there_is_a_run_for_every_point(monkeypatch, capsys) -> None:
+    names = [one.name for one in RUNS]
     assert {f"kill-{point}" for point in FAILPOINTS if point not in ELSEWHERE} <= set(names)
     assert len(set(names)) == len(names)
-    done = subprocess.run(
-        [sys.executable, RUNNER, "--list"], capture_output=True, text=True, check=True
-    )
-    assert len(done.stdout.splitlines()) == len(RUNS)
+    monkeypatch.setattr(sys, "argv", ["run.py", "--list"])
+    assert run.main() == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(RUNS)
 
 
 @contextlib.contextmanager
@@ -166,9 +163,7 @@ def ask_server(near: socket.socket, seconds: float = 5) -> bytes | None:
         return None
 
 
-def test_connections_are_cut_silently_by_their_source_and_closed_when_they_heal(
-    target: int,
-) -> None:
+def test_connections_are_cut_silently_by_their_source_and_closed_when_they_heal(target: int):
     with Firewall() as firewall:
         port = firewall.guard(target)
         with connect(port) as near, connect(port, "127.0.0.1") as other:

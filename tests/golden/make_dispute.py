@@ -19,17 +19,7 @@ from typing import Any
 import msgspec
 
 from domain.clocks.time_control import DAY
-from domain.match.commands import (
-    Command,
-    CommandEnvelope,
-    FlagPlayer,
-    GiveRuling,
-    MakeClaim,
-    PlayMove,
-    ResignMatch,
-    command_digest,
-    encode_command,
-)
+from domain.match import commands
 from domain.match.decide import decide
 from domain.match.decision import Rejection
 from domain.match.history import RefusedLeaf, decode_event, encode_event, encode_refusal, is_event
@@ -45,14 +35,12 @@ from tests.helpers.evidence import SECRET, HistoryStore
 from tests.helpers.given import Match, challenge
 
 FOLDER = Path(__file__).parent / "dispute"
-
 BOARD = 17
 BEGIN = 1_790_000_000_000
 """In September 2026, ms."""
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
-
 ALICE, BOB = bytes.fromhex("5d1f0c6a7b3e9284"), bytes.fromhex("a4e81b27c05f6d39")
 ARBITER = bytes.fromhex("c7093e5ab1d248f6")
 USERIDS = {ALICE: "alice", BOB: "bob"}
@@ -91,7 +79,6 @@ class Server(HistoryStore):
         self.foreign(3)
 
     def foreign(self, number: int) -> None:
-        """Leaves of another match."""
         for one in range(number):
             command = sha256(b"%d %d" % (len(self.log), one)).digest()[:16]
             leaf = RefusedLeaf(
@@ -99,28 +86,29 @@ class Server(HistoryStore):
             )
             self.log.append(encode_event(leaf))
 
-    def do(self, actor: bytes, command: Command, at: int) -> None:
-        """Accept a command."""
+    def do(self, actor: bytes, command: commands.Command, at: int) -> None:
         before = len(self.match.events)
         self.match.do(actor, command, at)
         id_ = decode_event(self.match.events[before]).command
-        digest = command_digest(encode_command(CommandEnvelope(BOARD, id_, actor, command)))
+        digest = commands.command_digest(
+            commands.encode_command(commands.CommandEnvelope(BOARD, id_, actor, command))
+        )
         self.stored[id_] = encode_stored(digest, len(self.log), tail("", before + 1))
         for data in self.match.events[before:]:
             self.indexes.append(len(self.log))
             self.log.append(data)
         self.foreign(2)
 
-    def refuse(self, actor: bytes, command: Command, at: int) -> int:
+    def refuse(self, actor: bytes, command: commands.Command, at: int) -> int:
         """Refuse a command; return the index of its leaf."""
         id_ = sha256(b"late").digest()[:16]
-        sent = CommandEnvelope(BOARD, id_, actor, command)
+        sent = commands.CommandEnvelope(BOARD, id_, actor, command)
         rejected = decide(sent, self.match.state, self.match.given(at))
         assert isinstance(rejected, Rejection)
         leaf = encode_refusal(sent, rejected, self.match.snapshot.state.at, at)
         last = len(self.match.events)
         self.stored[id_] = encode_stored(
-            command_digest(encode_command(sent)),
+            commands.command_digest(commands.encode_command(sent)),
             len(self.log),
             tail(rejected.code, last, rejected.text),
         )
@@ -129,7 +117,6 @@ class Server(HistoryStore):
         return self.indexes[-1]
 
     def publish(self) -> None:
-        """Publish all leaves."""
         self.objects = MemoryObjects()
         writer = LogWriter(self.objects, self.shard, [SECRET.signer(self.shard)])
         writer.load()
@@ -164,17 +151,16 @@ def until_the_flag() -> Server:
     """The match up to the fall of Bob's flag."""
     server = Server()
     server.do(*challenge("pow2", "--days=3", seats=(ALICE, BOB)), BEGIN)
-    server.do(ALICE, PlayMove(text="m13-m9"), BEGIN + HOUR)
-    server.do(BOB, PlayMove(text="a13-c11"), BEGIN + DAY)
-    server.do(ALICE, PlayMove(text="m9-m7"), BEGIN + DAY + 2 * HOUR)
-    server.do(SERVER_ACCOUNT, FlagPlayer(ply=3), FLAG)
+    server.do(ALICE, commands.PlayMove(text="m13-m9"), BEGIN + HOUR)
+    server.do(BOB, commands.PlayMove(text="a13-c11"), BEGIN + DAY)
+    server.do(ALICE, commands.PlayMove(text="m9-m7"), BEGIN + DAY + 2 * HOUR)
+    server.do(SERVER_ACCOUNT, commands.FlagPlayer(ply=3), FLAG)
     return server
 
 
 def files() -> dict[str, bytes]:
-    """The files by their names."""
     server = until_the_flag()
-    late = server.refuse(BOB, PlayMove(text="a1-e5", ply=3), FLAG + 40 * MINUTE)
+    late = server.refuse(BOB, commands.PlayMove(text="a1-e5", ply=3), FLAG + 40 * MINUTE)
     found = {"receipt.txt": server.receipt(late).encode()}
     server.foreign(2)
     claim(server)
@@ -183,8 +169,8 @@ def files() -> dict[str, bytes]:
     log.refresh()
     found["checkpoint"] = log.note
     rule(server, REASONS, upheld=True, back_to=3, time=((1, DAY),))
-    server.do(BOB, PlayMove(text="a1-e5"), FLAG + DAY + 5 * HOUR)
-    server.do(ALICE, ResignMatch(), FLAG + 2 * DAY)
+    server.do(BOB, commands.PlayMove(text="a1-e5"), FLAG + DAY + 5 * HOUR)
+    server.do(ALICE, commands.ResignMatch(), FLAG + 2 * DAY)
     found["match.json"] = write_document(server.export())
     server.publish()
     log = server.logs().open_log(server.shard)
@@ -199,18 +185,16 @@ def files() -> dict[str, bytes]:
 
 
 def claim(server: Server) -> None:
-    """Bob claims."""
     text = statement(sha256(b"salt 1").digest()[:16], BOB, FLAG + 2 * HOUR, CLAIM)
     server.statements.append(text)
-    server.do(BOB, MakeClaim(ply=3, text=bytes.fromhex(text.digest)), FLAG + 2 * HOUR)
+    server.do(BOB, commands.MakeClaim(ply=3, text=bytes.fromhex(text.digest)), FLAG + 2 * HOUR)
 
 
 def rule(server: Server, reasons: str, **remedy: Any) -> None:
-    """The arbiter rules on the claim."""
     text = statement(sha256(b"salt 2").digest()[:16], ARBITER, FLAG + DAY, reasons)
     server.statements.append(text)
     (case,) = server.match.state.cases
-    ruling = GiveRuling(claim=case.claim, text=bytes.fromhex(text.digest), **remedy)
+    ruling = commands.GiveRuling(claim=case.claim, text=bytes.fromhex(text.digest), **remedy)
     server.do(ARBITER, ruling, FLAG + DAY)
 
 

@@ -14,23 +14,7 @@ from msgspec.structs import replace
 
 from domain.clocks.time_control import DAY
 from domain.fairness import Commitment
-from domain.match.commands import (
-    AnswerOffer,
-    DeclineMatch,
-    EndVacation,
-    FlagPlayer,
-    GiveRuling,
-    MakeAppeal,
-    MakeClaim,
-    MakeOffer,
-    PlayMove,
-    RemindPlayer,
-    ResignMatch,
-    ResumeMatch,
-    RevealText,
-    StartVacation,
-    SubstitutePlayer,
-)
+from domain.match import commands
 from domain.match.conditional_moves import ConditionalMove
 from domain.match.events import MatchSource
 from domain.match.imports import import_command
@@ -75,11 +59,11 @@ def plain():
     """The match of `events-1.json`."""
     return Match(
         pow2("-fast"),
-        (ALICE, PlayMove(text="i5-g4:g5")),
-        (BOB, PlayMove(text="a13-c11")),
-        (ALICE, MakeOffer(kind="draw")),
-        (BOB, AnswerOffer(accept=False)),
-        (BOB, ResignMatch()),
+        (ALICE, commands.PlayMove(text="i5-g4:g5")),
+        (BOB, commands.PlayMove(text="a13-c11")),
+        (ALICE, commands.MakeOffer(kind="draw")),
+        (BOB, commands.AnswerOffer(accept=False)),
+        (BOB, commands.ResignMatch()),
     )
 
 
@@ -88,16 +72,16 @@ def timed():
     match = Match()
     match.do(*challenge("pow2", "-exact", "--bank=10+1", "--weekends=off", "--unrated"), BEGIN)
     match.lay(1, ConditionalMove(1, None, "a13-c11"))
-    match.do(ALICE, PlayMove(text="m13-m9"), BEGIN + DAY)
-    match.do(SERVER_ACCOUNT, RemindPlayer(ply=2), BEGIN + 13 * DAY)
-    match.do(ALICE, MakeOffer(kind="pause"), BEGIN + 13 * DAY)
-    match.do(BOB, AnswerOffer(accept=True), BEGIN + 13 * DAY + 1)
-    match.do(BOB, ResumeMatch(), BEGIN + 20 * DAY)
-    match.do(ALICE, StartVacation(until=BEGIN + 29 * DAY), BEGIN + 20 * DAY)
-    match.do(ALICE, EndVacation(until=BEGIN + 23 * DAY), BEGIN + 22 * DAY)
-    match.do(BOB, MakeOffer(kind="undo"), BEGIN + 22 * DAY)
-    match.do(ALICE, AnswerOffer(accept=True), BEGIN + 22 * DAY)
-    match.do(SERVER_ACCOUNT, FlagPlayer(ply=1), BEGIN + 60 * DAY)
+    match.do(ALICE, commands.PlayMove(text="m13-m9"), BEGIN + DAY)
+    match.do(SERVER_ACCOUNT, commands.RemindPlayer(ply=2), BEGIN + 13 * DAY)
+    match.do(ALICE, commands.MakeOffer(kind="pause"), BEGIN + 13 * DAY)
+    match.do(BOB, commands.AnswerOffer(accept=True), BEGIN + 13 * DAY + 1)
+    match.do(BOB, commands.ResumeMatch(), BEGIN + 20 * DAY)
+    match.do(ALICE, commands.StartVacation(until=BEGIN + 29 * DAY), BEGIN + 20 * DAY)
+    match.do(ALICE, commands.EndVacation(until=BEGIN + 23 * DAY), BEGIN + 22 * DAY)
+    match.do(BOB, commands.MakeOffer(kind="undo"), BEGIN + 22 * DAY)
+    match.do(ALICE, commands.AnswerOffer(accept=True), BEGIN + 22 * DAY)
+    match.do(SERVER_ACCOUNT, commands.FlagPlayer(ply=1), BEGIN + 60 * DAY)
     return match
 
 
@@ -106,8 +90,8 @@ def gathered():
     alice, start = challenge("powerdrain", "-p", "--days=3", "--nagtime=1")
     match = Match()
     match.do(alice, replace(start, gather=True, text=b"a text of the challenger"), BEGIN)
-    match.do(BOB, AnswerOffer(accept=True, text=b"a text of the other"), BEGIN + 1)
-    match.do(BOB, DeclineMatch(), BEGIN + 2)
+    match.do(BOB, commands.AnswerOffer(accept=True, text=b"a text of the other"), BEGIN + 1)
+    match.do(BOB, commands.DeclineMatch(), BEGIN + 2)
     return match
 
 
@@ -123,16 +107,16 @@ def three():
 def flagged():
     """Three, of whom one's flag falls and then one resigns."""
     match = three()
-    match.do(SERVER_ACCOUNT, FlagPlayer(ply=4), BEGIN + 3 * DAY)
-    match.do(CAROL, ResignMatch(), BEGIN + 4 * DAY)
+    match.do(SERVER_ACCOUNT, commands.FlagPlayer(ply=4), BEGIN + 3 * DAY)
+    match.do(CAROL, commands.ResignMatch(), BEGIN + 4 * DAY)
     return match
 
 
 def resigned():
     """Three, of whom one resigns and then one's flag falls."""
     match = three()
-    match.do(ALICE, ResignMatch(), BEGIN + DAY)
-    match.do(SERVER_ACCOUNT, FlagPlayer(ply=4), BEGIN + 3 * DAY)
+    match.do(ALICE, commands.ResignMatch(), BEGIN + DAY)
+    match.do(SERVER_ACCOUNT, commands.FlagPlayer(ply=4), BEGIN + 3 * DAY)
     return match
 
 
@@ -151,12 +135,14 @@ def committed():
     """Two who commit, and reveal their own texts; one is on vacation before that."""
     match = Match()
     match.do(*called(Commitment(sha256(OWN[0]).digest()), Commitment()), BEGIN)
-    match.do(BOB, StartVacation(until=BEGIN + 2 * DAY), BEGIN)
+    match.do(BOB, commands.StartVacation(until=BEGIN + 2 * DAY), BEGIN)
     match.do(
-        BOB, AnswerOffer(accept=True, commitment=Commitment(sha256(OWN[1]).digest())), BEGIN + DAY
+        BOB,
+        commands.AnswerOffer(accept=True, commitment=Commitment(sha256(OWN[1]).digest())),
+        BEGIN + DAY,
     )
-    match.do(BOB, RevealText(text=OWN[1]), BEGIN + DAY + 1)
-    match.do(ALICE, RevealText(text=OWN[0]), BEGIN + DAY + 2)
+    match.do(BOB, commands.RevealText(text=OWN[1]), BEGIN + DAY + 1)
+    match.do(ALICE, commands.RevealText(text=OWN[0]), BEGIN + DAY + 2)
     return match
 
 
@@ -166,8 +152,8 @@ def kept_text():
     match.kept = {1: KEPT}
     match.do(*called(Commitment(sha256(OWN[0]).digest()), Commitment()), BEGIN)
     other = Commitment(sha256(KEPT + WORD).digest(), WORD)
-    match.do(BOB, AnswerOffer(accept=True, commitment=other), BEGIN + 1)
-    match.do(SERVER_ACCOUNT, FlagPlayer(ply=0), BEGIN + 1 + 3 * DAY)
+    match.do(BOB, commands.AnswerOffer(accept=True, commitment=other), BEGIN + 1)
+    match.do(SERVER_ACCOUNT, commands.FlagPlayer(ply=0), BEGIN + 1 + 3 * DAY)
     return match
 
 
@@ -182,13 +168,15 @@ def digest(text):
 def disputed():
     """Three: two left, so that it was over; a claim, a ruling, an appeal, another ruling; annulled."""
     match = flagged()
-    match.do(BOB, MakeClaim(ply=4, text=digest("the server was away")), BEGIN + 5 * DAY)
-    ruling = GiveRuling(claim=9, upheld=True, text=digest("it was"), back_to=4, time=((1, DAY),))
+    match.do(BOB, commands.MakeClaim(ply=4, text=digest("the server was away")), BEGIN + 5 * DAY)
+    ruling = commands.GiveRuling(
+        claim=9, upheld=True, text=digest("it was"), back_to=4, time=((1, DAY),)
+    )
     match.do(ARBITER, ruling, BEGIN + 6 * DAY)
-    match.do(ALICE, MakeAppeal(claim=9, text=digest("not for me")), BEGIN + 7 * DAY)
-    again = GiveRuling(claim=9, upheld=False, text=digest("no matter"))
+    match.do(ALICE, commands.MakeAppeal(claim=9, text=digest("not for me")), BEGIN + 7 * DAY)
+    again = commands.GiveRuling(claim=9, upheld=False, text=digest("no matter"))
     match.do(OTHER_ARBITER, again, BEGIN + 8 * DAY)
-    own = GiveRuling(claim=None, upheld=True, text=digest("nobody plays"), annul=True)
+    own = commands.GiveRuling(claim=None, upheld=True, text=digest("nobody plays"), annul=True)
     match.do(ARBITER, own, BEGIN + 9 * DAY)
     return match
 
@@ -198,15 +186,17 @@ def imported():
     source = Match()
     source.do(*challenge("pow2", "-exact", "--bank=10+1", "--weekends=off"), BEGIN)
     source.play("m13-m9", "a13-c11", at=BEGIN + DAY)
-    more = GiveRuling(claim=None, upheld=True, text=digest("it was away"), time=((1, DAY),))
+    more = commands.GiveRuling(
+        claim=None, upheld=True, text=digest("it was away"), time=((1, DAY),)
+    )
     source.do(ARBITER, more, BEGIN + DAY)
-    source.do(ALICE, MakeOffer(kind="transfer"), BEGIN + 2 * DAY)
-    source.do(BOB, AnswerOffer(accept=True), BEGIN + 2 * DAY)
+    source.do(ALICE, commands.MakeOffer(kind="transfer"), BEGIN + 2 * DAY)
+    source.do(BOB, commands.AnswerOffer(accept=True), BEGIN + 2 * DAY)
     origin = MatchSource("record", "", source.board, b"", 0, bytes(range(32)))
     here = Match(board=2)
     here.do(SERVER_ACCOUNT, import_command(source.state, (BOB, CAROL), origin), BEGIN + 3 * DAY)
-    here.do(BOB, AnswerOffer(accept=True), BEGIN + 4 * DAY)
-    here.do(CAROL, AnswerOffer(accept=True), BEGIN + 5 * DAY)
+    here.do(BOB, commands.AnswerOffer(accept=True), BEGIN + 4 * DAY)
+    here.do(CAROL, commands.AnswerOffer(accept=True), BEGIN + 5 * DAY)
     here.play("m9-m13", "a1-a5", at=BEGIN + 6 * DAY)
     return here
 
@@ -219,8 +209,8 @@ def proposed():
     alice, start = challenge("powerdrain", "-p", "--days=3")
     match = Match()
     match.do(alice, replace(start, text=b"a text of the challenger", lapse=LAPSE), BEGIN)
-    match.do(BOB, AnswerOffer(accept=True), BEGIN + 5 * DAY)
-    match.do(BOB, ResignMatch(), BEGIN + 6 * DAY)
+    match.do(BOB, commands.AnswerOffer(accept=True), BEGIN + 5 * DAY)
+    match.do(BOB, commands.ResignMatch(), BEGIN + 6 * DAY)
     return match
 
 
@@ -231,7 +221,7 @@ def invited():
     match = Match()
     match.do(alice, replace(start, lapse=LAPSE), BEGIN)
     match.play("1", at=BEGIN + 1)
-    match.do(CAROL, AnswerOffer(accept=True), BEGIN + DAY)
+    match.do(CAROL, commands.AnswerOffer(accept=True), BEGIN + DAY)
     match.play("2", "3", "4", at=BEGIN + 2 * DAY)
     return match
 
@@ -241,7 +231,7 @@ def lapsed():
     alice, start = challenge("pow2", "--days=3")
     match = Match()
     match.do(alice, replace(start, lapse=LAPSE), BEGIN)
-    match.do(SERVER_ACCOUNT, FlagPlayer(ply=0), BEGIN + LAPSE)
+    match.do(SERVER_ACCOUNT, commands.FlagPlayer(ply=0), BEGIN + LAPSE)
     return match
 
 
@@ -251,7 +241,7 @@ def dealt():
     match.kept = {0: KEPT, 1: KEPT}
     own = Commitment(sha256(KEPT).digest())
     match.do(*called(own, Commitment(), lapse=LAPSE, server_deals=True), BEGIN)
-    match.do(BOB, AnswerOffer(accept=True, commitment=own), BEGIN + DAY)
+    match.do(BOB, commands.AnswerOffer(accept=True, commitment=own), BEGIN + DAY)
     return match
 
 
@@ -260,10 +250,10 @@ def agreed():
     match = Match()
     own = [Commitment(sha256(text).digest()) for text in OWN]
     match.do(*called(own[0], Commitment(), lapse=LAPSE), BEGIN)
-    match.do(BOB, AnswerOffer(accept=True, commitment=own[1]), BEGIN + DAY)
-    match.do(ALICE, RevealText(text=OWN[0]), BEGIN + DAY + 1)
-    match.do(BOB, MakeOffer(kind="deal"), BEGIN + DAY + 2)
-    match.do(ALICE, AnswerOffer(accept=True), BEGIN + DAY + 3)
+    match.do(BOB, commands.AnswerOffer(accept=True, commitment=own[1]), BEGIN + DAY)
+    match.do(ALICE, commands.RevealText(text=OWN[0]), BEGIN + DAY + 1)
+    match.do(BOB, commands.MakeOffer(kind="deal"), BEGIN + DAY + 2)
+    match.do(ALICE, commands.AnswerOffer(accept=True), BEGIN + DAY + 3)
     return match
 
 
@@ -272,7 +262,7 @@ def paired():
     _, start = challenge("powerdrain", "-p", "--days=3")
     match = Match()
     match.do(SERVER_ACCOUNT, replace(start, pairing=(7, 2)), BEGIN)
-    match.do(BOB, ResignMatch(), BEGIN + DAY)
+    match.do(BOB, commands.ResignMatch(), BEGIN + DAY)
     return match
 
 
@@ -365,9 +355,9 @@ def taken_over():
     _, start = challenge("pow2", "-fast", "--days=3")
     match = Match()
     match.do(SERVER_ACCOUNT, replace(start, pairing=(7, 2)), BEGIN)
-    match.do(ALICE, PlayMove(text="i5-g4:g5"), BEGIN + DAY)
-    match.do(SERVER_ACCOUNT, SubstitutePlayer(seat=1, account=CAROL), BEGIN + 2 * DAY)
-    match.do(CAROL, PlayMove(text="a13-c11"), BEGIN + 3 * DAY)
+    match.do(ALICE, commands.PlayMove(text="i5-g4:g5"), BEGIN + DAY)
+    match.do(SERVER_ACCOUNT, commands.SubstitutePlayer(seat=1, account=CAROL), BEGIN + 2 * DAY)
+    match.do(CAROL, commands.PlayMove(text="a13-c11"), BEGIN + 3 * DAY)
     return match
 
 
@@ -382,30 +372,17 @@ def substituted():
     found.do(waiting, LeaveTournament())
     left = found.state.entrants[0].account
     found.do(
-        ORGANISER,
-        SubstituteInTournament(account=left, substitute=PLAYERS[5], text=digest("gone")),
+        ORGANISER, SubstituteInTournament(account=left, substitute=PLAYERS[5], text=digest("gone"))
     )
     return found
 
 
 MATCHES = {
-    "agreed": agreed,
-    "dealt": dealt,
-    "invited": invited,
-    "lapsed": lapsed,
-    "paired": paired,
-    "taken over": taken_over,
-    "proposed": proposed,
-    "imported": imported,
-    "committed": committed,
-    "disputed": disputed,
-    "kept": kept_text,
-    "plain": plain,
-    "timed": timed,
-    "gathered": gathered,
-    "flagged": flagged,
-    "resigned": resigned,
-}
+    "agreed": agreed, "dealt": dealt, "invited": invited, "lapsed": lapsed, "paired": paired,
+    "taken over": taken_over, "proposed": proposed, "imported": imported, "committed": committed,
+    "disputed": disputed, "kept": kept_text, "plain": plain, "timed": timed, "gathered": gathered,
+    "flagged": flagged, "resigned": resigned,
+}  # fmt: skip
 
 
 def swiss():
@@ -451,16 +428,10 @@ def teams():
 
 
 TOURNAMENTS = {
-    "cancelled tournament": cancelled,
-    "knockout": knockout,
-    "ladder": ladder,
-    "league": league,
-    "left tournament": left,
-    "substituted tournament": substituted,
-    "swiss": swiss,
-    "teams": teams,
+    "cancelled tournament": cancelled, "knockout": knockout, "ladder": ladder, "league": league,
+    "left tournament": left, "substituted tournament": substituted, "swiss": swiss, "teams": teams,
     "tournament": tournament,
-}
+}  # fmt: skip
 ALL = MATCHES | TOURNAMENTS
 
 

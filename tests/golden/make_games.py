@@ -134,7 +134,6 @@ def steps(rules, at, players, rng):
 
 
 def record(key, players, flags, number):
-    """Play and record one game."""
     rules = latest_rules(key)
     rng = random.Random(f"{rules_id(rules)} {players} {flags} {number}")
     written = flags_of(rules, key, flags, rng, alone=number % 2 == 0)
@@ -143,14 +142,10 @@ def record(key, players, flags, number):
     setup = rules.draw(options, players, RandomChance(rng)) if drawn else None
     at = rules.start(options, players, setup)
     game = {
-        "rules": rules_id(rules),
-        "family": f"{players} {flags}".strip(),
-        "number": number,
-        "players": players,
-        "options": written,
-        "setup": setup,
+        "rules": rules_id(rules), "family": f"{players} {flags}".strip(), "number": number,
+        "players": players, "options": written, "setup": setup,
         "moves": " ".join(steps(rules, at, players, rng)),
-    }
+    }  # fmt: skip
     positions = list(replay(game))
     game["digests"] = " ".join(digest(rules, at) for at in positions)
     game["result"] = result(game, positions[-1])
@@ -163,7 +158,6 @@ def path_of(key):
 
 
 def read_games(key):
-    """Return the recorded games of a game."""
     path = path_of(key)
     return json.loads(path.read_text()) if path.exists() else []
 

@@ -13,7 +13,6 @@ NAMES = ("alice", "bob", "carol")
 
 
 def path_of(key):
-    """Return the file of a game's board."""
     return GAMES_FOLDER / key / "board.svg"
 
 

@@ -27,7 +27,6 @@ def table(seed, pairs, players, **fields):
 
 
 def requests():
-    """What is asked, by name."""
     five = [[0, 1, "1-0"], [2, 3, "1/2"], [0, 4, "+-"], [1, 2, "--"], [3, 4, None]]
     page = {
         "tournament": "table", "players": 5, "points": USUAL, "tiebreaks": NAMES[:3], "matches": five,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Lock, Thread
-from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import httpx
@@ -40,14 +39,12 @@ from workers.commands.drain import Drain
 from workers.projections.worker import ProjectionWorker
 
 DataServers: TypeAlias = EmbeddedServer | Cluster | SentinelPair
-
 PASSWORD = "yes-we-can"
 
 MANY = 1_000_000
 """A rate that no test comes near."""
 
 ROOMY = ConnectionLimits(by_address=MANY)
-
 
 SHORT_LIVED = httpx.Limits(keepalive_expiry=2)
 """Connections are given up before the server closes them, which may meet the next request."""
@@ -104,19 +101,13 @@ class Api:
         self.http = self._stack.enter_context(self.client())
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._awake.set()
         self._stopping.set()
         self._stack.close()
 
     @contextmanager
     def asleep(self) -> Iterator[None]:
-        """Nothing is decided inside."""
         self._awake.clear()
         with self._turning:  # the turn in hand has ended
             pass
@@ -293,28 +284,22 @@ class Player:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What says who asks."""
         wish = {"Accept-Language": self.language} if self.language else {}
         return {"Authorization": f"Bearer {self.token}", **wish}
 
     def get(self, path: str, **options: Any) -> httpx.Response:
-        """Ask for what is at a path."""
         return self._request("GET", path, **options)
 
     def post(self, path: str, body: Any = None, **options: Any) -> httpx.Response:
-        """Post to a path."""
         return self._request("POST", path, json=body, **options)
 
     def put(self, path: str, body: Any, **options: Any) -> httpx.Response:
-        """Put to a path."""
         return self._request("PUT", path, json=body, **options)
 
     def patch(self, path: str, body: Any, **options: Any) -> httpx.Response:
-        """Change what is at a path."""
         return self._request("PATCH", path, json=body, **options)
 
     def delete(self, path: str, **options: Any) -> httpx.Response:
-        """Delete what is at a path."""
         return self._request("DELETE", path, **options)
 
     def line(self, text: str) -> str:
@@ -328,7 +313,6 @@ class Player:
         return sent.text
 
     def give(self, board: int, body: Any, **options: Any) -> httpx.Response:
-        """Give a command in a match."""
         return self.post(f"/api/matches/{board}/commands", body, **options)
 
     def accept(self, board: int) -> int:
@@ -338,7 +322,6 @@ class Player:
         return board
 
     def move(self, board: int, text: str, **options: Any) -> httpx.Response:
-        """Play a move."""
         return self.give(board, {"do": "move", "move": text}, **options)
 
     def _request(self, method: str, path: str, **options: Any) -> httpx.Response:
@@ -347,7 +330,6 @@ class Player:
 
 
 def until(condition: Callable[[], object], seconds: float = 60) -> None:
-    """Wait for a condition."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"not within {seconds} s"

@@ -54,7 +54,6 @@ class Archiving:
         return SimpleNamespace(of=self.log_of)
 
     def log_of(self, shard: int) -> PublishedLog:
-        """The published log of a shard."""
         return PublishedLog(self.objects, shard, [SECRET.signer(shard).key])
 
     def archive(self) -> Archive:
@@ -63,7 +62,6 @@ class Archiving:
         return Archive(lambda: (PageStore(self.objects), self.leaves()), lambda: shards)
 
     def retirement(self, shard: int, limit: int, after_ms: int = 0) -> Retirement:
-        """The retirement of a shard's matches."""
         return Retirement(
             self.plain,
             PageStore(self.objects),

@@ -23,6 +23,11 @@ SHARDS = 4
 class Inline(Executor):
     """Does at once, in this process, what it is asked for."""
 
+    def __init__(self, *given: Any) -> None:
+        """Begin as the processes of a pool do: the arguments are those of `ProcessPoolExecutor`."""
+        for begin, arguments in [given[2:]] if given[2:] else []:
+            begin(*arguments)
+
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
         future.set_result(fn(*args, **kwargs))

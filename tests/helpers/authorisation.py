@@ -1,9 +1,12 @@
-"""What each caller of each route of the API is answered: `ok`, or the code of the refusal."""
+"""What each caller of each route of the API is answered: `ok`, or the code of the refusal.
+
+The challenge that is meant is of none of the four. The club is open, belongs to the opponent, and has alice as
+a member; the tournament is open, and alice organises it. Nobody of the four is an arbiter or a moderator.
+"""
 
 PUBLIC = ("ok", "ok", "ok", "ok")
 OWN_TO_READ = ("unauthorized", "ok", "ok", "ok")
-OWN_TO_PLAY = ("unauthorized", "ok", "ok", "missing-scope")
-OWN_TO_CHANGE = ("unauthorized", "ok", "ok", "missing-scope")
+OWN_TO_WRITE = ("unauthorized", "ok", "ok", "missing-scope")
 OF_THE_MATCH_TO_READ = ("unauthorized", "not-a-player", "ok", "not-a-player")
 OF_A_MODERATOR = ("unauthorized", "not-a-moderator", "not-a-moderator", "missing-scope")
 OF_ITS_OWNER = ("unauthorized", "not-an-organiser", "ok", "missing-scope")
@@ -11,174 +14,84 @@ OF_THE_ORGANISER = ("unauthorized", "not-an-organiser", "not-an-organiser", "mis
 OF_THE_MATCH_TO_PLAY = ("unauthorized", "not-a-player", "ok", "missing-scope")
 OF_AN_OPERATOR = ("unauthorized", "not-an-operator", "not-an-operator", "missing-scope")
 
+ROUTES = {
+    PUBLIC: """
+        show_match show_ply show_svg show_text show_text_board show_events export_document
+        list_matches event_receipt list_challenges show_challenge show_site list_clubs
+        show_club list_tournaments show_tournament sign_up make_token show_player list_robots
+        list_ratings show_rating list_standings list_history show_head_to_head list_scores
+        list_games show_game show_help do_line show_error openapi show_api health readiness
+    """,
+    OF_THE_MATCH_TO_PLAY: """
+        give_command command_outcome command_receipt lay_replies drop_replies drop_draft say
+        make_claim pin_match mute_chat unmute_chat
+    """,
+    OF_THE_MATCH_TO_READ: """
+        show_replies show_chat list_cases
+    """,
+    OWN_TO_READ: """
+        own_challenges list_invitations list_sanctions show_account show_vacation
+        list_messages mark_messages list_notices follow_account list_following list_pins
+        list_blocks list_push
+    """,
+    OF_ITS_OWNER: """
+        change_club close_club announce_to_club set_club_role remove_club_member
+        make_club_link revoke_club_link pair_players
+    """,
+    OWN_TO_WRITE: """
+        start_match open_challenge accept_challenge decline_challenges make_tournament
+        enter_tournament make_report send_message watch_board unwatch_board follow_player
+        unfollow_player unpin_match join_club join_club_by_link change_account
+        change_addresses change_password log_out_everywhere delete_account export_account
+        take_vacation block_player unblock_player add_push remove_push list_tokens
+    """,
+    OF_THE_ORGANISER: """
+        change_tournament open_tournament start_tournament end_ladder withdraw_player
+        substitute_player appoint_directors adjudicate_match confirm_places cancel_tournament
+    """,
+    OF_A_MODERATOR: """
+        list_reports decide_report impose_sanction answer_appeal
+    """,
+    OF_AN_OPERATOR: """
+        list_accounts admin_make_account suspend_account reinstate_account admin_log_out
+        reset_account change_role list_signup_links admin_make_link admin_revoke_link
+        show_admission admin_change_admission show_report list_backups start_backup
+    """,
+}
+"""The routes that answer so, by their answers."""
+
 TABLE = {
-    # matches
-    "show_match": PUBLIC,
-    "show_ply": PUBLIC,
-    "show_svg": PUBLIC,
-    "show_text": PUBLIC,
-    "show_text_board": PUBLIC,
-    "show_events": PUBLIC,
-    "export_document": PUBLIC,
+    **{name: answers for answers, names in ROUTES.items() for name in names.split()},
     # the match goes on
     "show_analysis": ("too-early", "too-early", "too-early", "too-early"),
     "request_analysis": ("unauthorized", "too-early", "too-early", "missing-scope"),
-    "list_matches": PUBLIC,
-    "start_match": OWN_TO_PLAY,
     "start_rematch": ("unauthorized", "not-a-player", "too-early", "missing-scope"),
-    "give_command": OF_THE_MATCH_TO_PLAY,
-    "command_outcome": OF_THE_MATCH_TO_PLAY,
-    "command_receipt": OF_THE_MATCH_TO_PLAY,
-    "event_receipt": PUBLIC,
     # nothing is published
     "command_proof": ("unauthorized", "not-a-player", "not-published", "missing-scope"),
     "event_proof": ("not-published", "not-published", "not-published", "not-published"),
     # a text proves itself, and any caller may bring it; the match that is meant waits for none
     "reveal_text": ("too-late", "too-late", "too-late", "too-late"),
-    "show_replies": OF_THE_MATCH_TO_READ,
-    "lay_replies": OF_THE_MATCH_TO_PLAY,
-    "drop_replies": OF_THE_MATCH_TO_PLAY,
     "show_draft": ("unauthorized", "not-a-player", "no-draft", "not-a-player"),
     # it is alice's turn
     "submit_draft": ("unauthorized", "not-a-player", "not-your-turn", "missing-scope"),
-    "drop_draft": OF_THE_MATCH_TO_PLAY,
     "confirm_draft": ("unauthorized", "not-a-player", "no-draft", "missing-scope"),
-    "show_chat": OF_THE_MATCH_TO_READ,
-    "say": OF_THE_MATCH_TO_PLAY,
-    # disputes; nobody has ruled, and nobody of the four is an arbiter
-    "make_claim": OF_THE_MATCH_TO_PLAY,
     "make_appeal": ("unauthorized", "not-a-player", "unknown-claim", "missing-scope"),
     "give_ruling": ("unauthorized", "not-an-arbiter", "not-an-arbiter", "missing-scope"),
-    "list_cases": OF_THE_MATCH_TO_READ,
     "show_evidence": ("unauthorized", "not-a-player", "unknown-claim", "not-a-player"),
     "list_waiting_cases": ("unauthorized", "not-an-arbiter", "not-an-arbiter", "not-an-arbiter"),
-    # challenges; the one that is meant is of neither of the four
-    "list_challenges": PUBLIC,
-    "show_challenge": PUBLIC,
-    "open_challenge": OWN_TO_PLAY,
-    "accept_challenge": OWN_TO_PLAY,
     "withdraw_challenge": ("unauthorized", "not-a-player", "not-a-player", "missing-scope"),
     "add_robot": ("unauthorized", "not-a-player", "not-a-player", "missing-scope"),
-    "own_challenges": OWN_TO_READ,
-    "list_invitations": OWN_TO_READ,
-    "decline_challenges": OWN_TO_PLAY,
-    # the site's own
-    "show_site": PUBLIC,
     "change_own_site": ("unauthorized", "not-an-operator", "not-an-operator", "missing-scope"),
-    # clubs; the one that is meant is open, belongs to the opponent, and has alice as a member
-    "list_clubs": PUBLIC,
-    "show_club": PUBLIC,
     "found_club": ("unauthorized", "not-an-operator", "not-an-operator", "missing-scope"),
-    "change_club": OF_ITS_OWNER,
-    "close_club": OF_ITS_OWNER,
-    "join_club": OWN_TO_CHANGE,
     "leave_club": ("unauthorized", "ok", "last-owner", "missing-scope"),
-    "join_club_by_link": OWN_TO_CHANGE,
-    "announce_to_club": OF_ITS_OWNER,
     "answer_club_request": ("unauthorized", "not-an-organiser", "not-found", "missing-scope"),
-    "set_club_role": OF_ITS_OWNER,
-    "remove_club_member": OF_ITS_OWNER,
-    "make_club_link": OF_ITS_OWNER,
-    "revoke_club_link": OF_ITS_OWNER,
-    # tournaments; the one that is meant is open, and alice organises it
-    "list_tournaments": PUBLIC,
-    "show_tournament": PUBLIC,
     "show_trf": ("against-terms",) * 4,
-    "make_tournament": OWN_TO_PLAY,
-    "change_tournament": OF_THE_ORGANISER,
-    "open_tournament": OF_THE_ORGANISER,
-    "enter_tournament": OWN_TO_PLAY,
     "leave_tournament": ("unauthorized", "not-entered", "not-entered", "missing-scope"),
-    "start_tournament": OF_THE_ORGANISER,
     "challenge_on_ladder": ("unauthorized", "not-allowed", "not-allowed", "missing-scope"),
-    "end_ladder": OF_THE_ORGANISER,
-    "withdraw_player": OF_THE_ORGANISER,
     "volunteer_as_substitute": ("unauthorized", "not-started", "not-started", "missing-scope"),
-    "substitute_player": OF_THE_ORGANISER,
-    "appoint_directors": OF_THE_ORGANISER,
-    "adjudicate_match": OF_THE_ORGANISER,
-    "confirm_places": OF_THE_ORGANISER,
-    "cancel_tournament": OF_THE_ORGANISER,
-    # pairing from outside; the club is the same, and no batch has the key that is meant
-    "pair_players": OF_ITS_OWNER,
     "show_pairings": ("unauthorized", "not-found", "not-found", "missing-scope"),
-    # moderation; nobody of the four is a moderator, and no report waits
-    "make_report": OWN_TO_PLAY,
-    "list_sanctions": OWN_TO_READ,
     "appeal_sanction": ("unauthorized", "not-found", "not-found", "missing-scope"),
-    "list_reports": OF_A_MODERATOR,
-    "decide_report": OF_A_MODERATOR,
-    "impose_sanction": OF_A_MODERATOR,
-    "answer_appeal": OF_A_MODERATOR,
-    # the own account
-    "sign_up": PUBLIC,
-    "show_account": OWN_TO_READ,
-    "change_account": OWN_TO_CHANGE,
-    "change_addresses": OWN_TO_CHANGE,
-    "change_password": OWN_TO_CHANGE,
-    "log_out_everywhere": OWN_TO_CHANGE,
-    "delete_account": OWN_TO_CHANGE,
-    "export_account": OWN_TO_CHANGE,
-    "show_vacation": OWN_TO_READ,
-    "take_vacation": OWN_TO_CHANGE,
     "end_vacation": ("unauthorized", "too-late", "too-late", "missing-scope"),
-    "list_messages": OWN_TO_READ,
-    "send_message": OWN_TO_PLAY,
-    "mark_messages": OWN_TO_READ,
-    "list_notices": OWN_TO_READ,
-    "follow_account": OWN_TO_READ,
-    "list_following": OWN_TO_READ,
-    "watch_board": OWN_TO_PLAY,
-    "unwatch_board": OWN_TO_PLAY,
-    "follow_player": OWN_TO_PLAY,
-    "unfollow_player": OWN_TO_PLAY,
-    "list_pins": OWN_TO_READ,
-    "pin_match": OF_THE_MATCH_TO_PLAY,
-    "unpin_match": OWN_TO_PLAY,
-    "mute_chat": OF_THE_MATCH_TO_PLAY,
-    "unmute_chat": OF_THE_MATCH_TO_PLAY,
-    "list_blocks": OWN_TO_READ,
-    "block_player": OWN_TO_CHANGE,
-    "unblock_player": OWN_TO_CHANGE,
-    "list_push": OWN_TO_READ,
-    "add_push": OWN_TO_CHANGE,
-    "remove_push": OWN_TO_CHANGE,
-    # tokens; the one that is meant is of another account
-    "make_token": PUBLIC,
-    "list_tokens": OWN_TO_CHANGE,
     "revoke_token": ("unauthorized", "not-found", "not-found", "missing-scope"),
-    # what anybody may know
-    "show_player": PUBLIC,
-    "list_robots": PUBLIC,
-    "list_ratings": PUBLIC,
-    "show_rating": PUBLIC,
-    "list_standings": PUBLIC,
-    "list_history": PUBLIC,
-    "show_head_to_head": PUBLIC,
-    "list_scores": PUBLIC,
-    "list_games": PUBLIC,
-    "show_game": PUBLIC,
-    "show_help": PUBLIC,
-    "do_line": PUBLIC,
-    "show_error": PUBLIC,
-    "openapi": PUBLIC,
-    "show_api": PUBLIC,
-    "health": PUBLIC,
-    "readiness": PUBLIC,
-    "list_accounts": OF_AN_OPERATOR,
-    "admin_make_account": OF_AN_OPERATOR,
-    "suspend_account": OF_AN_OPERATOR,
-    "reinstate_account": OF_AN_OPERATOR,
-    "admin_log_out": OF_AN_OPERATOR,
-    "reset_account": OF_AN_OPERATOR,
-    "change_role": OF_AN_OPERATOR,
-    "list_signup_links": OF_AN_OPERATOR,
-    "admin_make_link": OF_AN_OPERATOR,
-    "admin_revoke_link": OF_AN_OPERATOR,
-    "show_admission": OF_AN_OPERATOR,
-    "admin_change_admission": OF_AN_OPERATOR,
-    "show_report": OF_AN_OPERATOR,
-    "list_backups": OF_AN_OPERATOR,
-    "start_backup": OF_AN_OPERATOR,
     "list_acts": ("unauthorized", "not-a-moderator", "not-a-moderator", "missing-scope"),
 }

@@ -56,12 +56,10 @@ class Bench:
         ).run()
 
     def order(self, actor: bytes, command: Command, board: int = 1) -> CommandEnvelope:
-        """A command with a fresh id."""
         self._numbers += 1
         return sent(actor, command, self._numbers, board)
 
     def submit(self, order: CommandEnvelope, door: str = "reply:test") -> SubmitResult:
-        """Hand a command in."""
         (answer,) = self.store.submit([submission_of(order, 0, door)])
         return answer
 
@@ -73,16 +71,13 @@ class Bench:
         self.drain()
 
     def send(self, actor: bytes, command: Command, board: int = 1) -> CommandEnvelope:
-        """Hand a fresh command in."""
         order = self.order(actor, command, board)
         self.submit(order)
         return order
 
     def outcome(self, order: CommandEnvelope) -> CommandOutcome | None:
-        """Give what became of a command."""
         stored = self.store.outcome(order.match, order.id)
         return None if stored is None else parse(stored)
 
     def state(self, board: int = 1) -> MatchState:
-        """Give a match's state."""
         return unpack_snapshot(self.store.snapshots([board])[0]).state

@@ -40,13 +40,11 @@ class Seen:
 
     @property
     def busy(self) -> bool:
-        """Whether a request is under way."""
         return self.app.view is None or any(
             worker.group != "dialog" and not worker.is_finished for worker in self.app.workers
         )
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait for a condition."""
         async with asyncio.timeout(60):
             while not condition():  # noqa: ASYNC110 - of whatever a test can see
                 await asyncio.sleep(0.01)

@@ -74,12 +74,10 @@ class Person:
             self.elsewhere.append(request.url)
 
     def goes_to(self, path: str) -> Page:
-        """Open a page."""
         self.page.goto(path)
         return self.page
 
     def signs_up(self, name: str) -> "Person":
-        """Sign up by the form."""
         self.goes_to("/signup")
         self.page.get_by_label("Name", exact=True).fill(name)
         self.page.get_by_label("Password").fill(PASSWORD)
@@ -107,7 +105,6 @@ class Person:
             self.page.locator(f'[name="{game}-seat"][value="{seat}"]').check()
 
     def starts(self) -> None:
-        """Send the form for a new match."""
         self.page.locator("#new").get_by_role("button", name="Start").click()
 
     def accepts(self, board: int) -> None:
@@ -165,7 +162,6 @@ class Person:
         self.page.locator("#turn.yours").wait_for()
 
     def closes(self) -> None:
-        """Close the browser's window."""
         self.context.close()
 
 

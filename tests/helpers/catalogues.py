@@ -70,7 +70,6 @@ def guide_of(game: GamePackage) -> GameGuide | None:
 
 
 def guide_texts(guide: GameGuide) -> list[str]:
-    """Return all texts of a guide."""
     found = [guide.about, guide.goal, guide.turn, guide.origin]
     found += [picture.caption for picture in guide.pictures]
     for part in guide.sections:

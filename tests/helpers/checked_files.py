@@ -19,7 +19,6 @@ from tests.golden.make_events import MATCHES
 from tests.helpers.evidence import SECRET, HistoryStore
 
 File = tuple[str, bytes]
-
 REFUSED_AT = 1_795_200_000_000
 
 

@@ -27,7 +27,6 @@ DURABLE = {
     "save": "",
 }
 
-
 BUS_PORT: Final = 10_000
 """How far the port that nodes use among themselves is above that for clients."""
 
@@ -50,7 +49,6 @@ class Node:
 
     @property
     def url(self) -> str:
-        """Return the URL of this server alone."""
         return f"redis://127.0.0.1:{self.port}"
 
     @property
@@ -60,7 +58,6 @@ class Node:
 
     @property
     def pid(self) -> int:
-        """Return the process id."""
         assert self._process is not None
         return self._process.pid
 
@@ -86,7 +83,6 @@ class Node:
         self.wait()
 
     def wait(self) -> None:
-        """Wait until the server answers."""
         end = time.monotonic() + PATIENCE_SECONDS
         with self.client() as client:
             while True:
@@ -106,7 +102,6 @@ class Node:
             self._process.wait()
 
     def log_end(self) -> str:
-        """Return the end of the server's log."""
         return (self.folder / "server.log").read_text(errors="replace")[-2_000:]
 
 
@@ -128,14 +123,10 @@ class Cluster:
         self._replicas = replicas
         ports = free_ports(primaries * (1 + replicas))
         common = {
-            **DURABLE,
-            "cluster-enabled": "yes",
-            "cluster-node-timeout": str(NODE_TIMEOUT_MS),
-            "cluster-replica-validity-factor": "0",
-            "repl-diskless-sync-delay": "0",
-            "enable-debug-command": "local",
-            **settings,
-        }
+            **DURABLE, "cluster-enabled": "yes", "cluster-node-timeout": str(NODE_TIMEOUT_MS),
+            "cluster-replica-validity-factor": "0", "repl-diskless-sync-delay": "0",
+            "enable-debug-command": "local", **settings,
+        }  # fmt: skip
         self.nodes = [Node(folder / f"node-{port}", port, common) for port in ports]
         self.primaries = self.nodes[:primaries]
         """Those that were primaries at the start."""
@@ -152,7 +143,6 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """Return the URL, which names all nodes."""
         return "redis+cluster://" + ",".join(f"127.0.0.1:{port}" for port in self.ports)
 
     def client(self, blocking_timeout: float = 0.0) -> redis.Redis:
@@ -160,7 +150,6 @@ class Cluster:
         return make_client(self.url, blocking_timeout=blocking_timeout)
 
     def start(self) -> None:
-        """Start all nodes and form the cluster."""
         for node in self.nodes:
             node.start()
         count = len(self.primaries)
@@ -210,7 +199,6 @@ class Cluster:
         return commands_of(self.nodes)
 
     def stop(self) -> None:
-        """Kill all nodes."""
         for node in self.nodes:
             node.kill()
 
@@ -286,7 +274,6 @@ class SentinelPair:
 
     @property
     def url(self) -> str:
-        """Return the URL, which names the sentinels."""
         hosts = ",".join(f"127.0.0.1:{node.port}" for node in self.sentinels)
         return f"redis+sentinel://{hosts}/{self.service}"
 
@@ -337,7 +324,6 @@ class SentinelPair:
         return self.servers[self.ports.index(int(port))]
 
     def stop(self) -> None:
-        """Kill all."""
         for node in [*self.sentinels, *self.servers]:
             node.kill()
 

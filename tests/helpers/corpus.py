@@ -39,21 +39,13 @@ from tests.helpers.bench import Bench
 from tests.helpers.given import Match
 
 GAMES = (
-    ("torere/1", 2),
-    ("line/1", 2),
-    ("pow2/1", 2),
-    ("halves/1", 2),
-    ("halves/1", 3),
-    ("powerdrain/1", 2),
-    ("one/1", 1),
-    ("jump/1", 1),
-)
+    ("torere/1", 2), ("line/1", 2), ("pow2/1", 2), ("halves/1", 2), ("halves/1", 3),
+    ("powerdrain/1", 2), ("one/1", 1), ("jump/1", 1),
+)  # fmt: skip
 DRAWN = ("halves/1", "powerdrain/1")
-
 ARBITERS = (b"arbiter1", b"arbiter2", b"arbiter3")
 TEXT = bytes(32)
 LAPSE = 14 * DAY
-
 Action = tuple[bytes, Command]
 
 
@@ -116,7 +108,6 @@ class Corpus:
         return list(zip(boards, states, strict=True))
 
     def leaves(self) -> int:
-        """Count the leaves of all logs."""
         return sum(self._bench.store.watermark().ends)
 
     def _new(self, board: int, actor: bytes, command: Command) -> Submission:

@@ -88,11 +88,7 @@ def metric_types() -> dict[str, str]:
     nothing: Any = None
     status = Status(Settings(data=Path()), nothing, nothing, nothing)
     vars(status).update(PARTS)
-    figures = [
-        *server_metrics({"data": [NODE]}),
-        *status_metrics(status),
-        answered(is_up=True),
-    ]
+    figures = [*server_metrics({"data": [NODE]}), *status_metrics(status), answered(is_up=True)]
     counted = [one for one in REGISTRY.collect() if one.name.startswith("matchpost_")]
     found = {_full_name(one): one.type for one in (*figures, *counted)}
     # when a counter or a histogram began, which prometheus_client adds

@@ -38,28 +38,7 @@ from domain.match.offers import OFFER_KINDS
 from domain.match.state import MatchState, position_of
 from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id
-from domain.tournament.commands import (
-    AdjudicateMatches,
-    AppointDirectors,
-    CancelTournament,
-    ChallengeOnLadder,
-    ConfirmPlaces,
-    DraftTournament,
-    DropSilent,
-    EndLadder,
-    EndRound,
-    EnterTournament,
-    JoinTeam,
-    LeaveTournament,
-    NameTeam,
-    OpenEntry,
-    PairRound,
-    ReportResults,
-    StartTournament,
-    SubstituteInTournament,
-    VolunteerAsSubstitute,
-    WithdrawPlayer,
-)
+from domain.tournament import commands
 from domain.tournament.state import AdjudicatedPairing, MatchReport
 from domain.tournament.terms import TournamentTerms
 from tests.helpers.given import ALICE, BOB, CAROL, Match, Turn, alternating, challenge
@@ -71,7 +50,6 @@ COMMITTED: Final = tuple(Commitment(sha256(text).digest()) for text in KEPT)
 RECORD: Final = b"the moves of a match that was played elsewhere"
 ELSEWHERE: Final = MatchSource("record", "", 1, b"", 0, sha256(RECORD).digest())
 CLOCK: Final = ("--days=3", "--nagtime=1")
-
 Turns = Sequence[Turn]
 
 
@@ -182,28 +160,32 @@ def _imports(_: MatchState, _now: int) -> Iterator[Command]:
 
 
 OF_TOURNAMENTS: Final[dict[type, Command]] = {
-    DraftTournament: DraftTournament(
+    commands.DraftTournament: commands.DraftTournament(
         terms=TournamentTerms("round-robin", "goliath/1", (), TimeControl(), 7)
     ),
-    OpenEntry: OpenEntry(),
-    EnterTournament: EnterTournament(rating=1500),
-    LeaveTournament: LeaveTournament(),
-    StartTournament: StartTournament(),
-    ReportResults: ReportResults(reports=(MatchReport(0, 1, 9, "1-0"),)),
-    WithdrawPlayer: WithdrawPlayer(account=ALICE, kind="silent", text=TEXT),
-    NameTeam: NameTeam(players=(bytes(range(8)), bytes(range(8, 16)))),
-    JoinTeam: JoinTeam(captain=bytes(range(8)), rating=1500),
-    VolunteerAsSubstitute: VolunteerAsSubstitute(rating=1500),
-    SubstituteInTournament: SubstituteInTournament(account=ALICE, substitute=CAROL, text=TEXT),
-    ConfirmPlaces: ConfirmPlaces(),
-    AppointDirectors: AppointDirectors(accounts=(BOB,)),
-    AdjudicateMatches: AdjudicateMatches(results=(AdjudicatedPairing(0, "1/2"),), text=bytes(32)),
-    EndRound: EndRound(stage=1),
-    PairRound: PairRound(stage=1),
-    ChallengeOnLadder: ChallengeOnLadder(player=0),
-    DropSilent: DropSilent(),
-    EndLadder: EndLadder(),
-    CancelTournament: CancelTournament(),
+    commands.OpenEntry: commands.OpenEntry(),
+    commands.EnterTournament: commands.EnterTournament(rating=1500),
+    commands.LeaveTournament: commands.LeaveTournament(),
+    commands.StartTournament: commands.StartTournament(),
+    commands.ReportResults: commands.ReportResults(reports=(MatchReport(0, 1, 9, "1-0"),)),
+    commands.WithdrawPlayer: commands.WithdrawPlayer(account=ALICE, kind="silent", text=TEXT),
+    commands.NameTeam: commands.NameTeam(players=(ALICE, BOB)),
+    commands.JoinTeam: commands.JoinTeam(captain=ALICE, rating=1500),
+    commands.VolunteerAsSubstitute: commands.VolunteerAsSubstitute(rating=1500),
+    commands.SubstituteInTournament: commands.SubstituteInTournament(
+        account=ALICE, substitute=CAROL, text=TEXT
+    ),
+    commands.ConfirmPlaces: commands.ConfirmPlaces(),
+    commands.AppointDirectors: commands.AppointDirectors(accounts=(BOB,)),
+    commands.AdjudicateMatches: commands.AdjudicateMatches(
+        results=(AdjudicatedPairing(0, "1/2"),), text=bytes(32)
+    ),
+    commands.EndRound: commands.EndRound(stage=1),
+    commands.PairRound: commands.PairRound(stage=1),
+    commands.ChallengeOnLadder: commands.ChallengeOnLadder(player=0),
+    commands.DropSilent: commands.DropSilent(),
+    commands.EndLadder: commands.EndLadder(),
+    commands.CancelTournament: commands.CancelTournament(),
 }
 
 
@@ -241,7 +223,6 @@ EXAMPLES: Final[dict[type, Callable[[MatchState, int], Iterator[Command]]]] = {
 """Some commands of each kind, for a state and a time in ms."""
 
 KINDS: Final = get_args(Command)
-
 SENDERS: Final = (ALICE, BOB, CAROL, STRANGER, ARBITER, OTHER_ARBITER, SERVER_ACCOUNT)
 
 

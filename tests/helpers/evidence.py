@@ -102,13 +102,11 @@ class HistoryStore:
         return 1
 
     def logs(self) -> ServerLogs:
-        """The published logs."""
         return server_logs(
             lambda shard: PublishedLog(self.objects, shard, [SECRET.signer(shard).key])
         )
 
     def document(self, additions: Additions | None = None) -> MatchDocument:
-        """The match as a document."""
         store = cast("Store", self)
         found = build_document(store, self.match.board, self.logs(), additions)
         assert found is not None

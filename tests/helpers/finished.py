@@ -15,7 +15,6 @@ from workers.archived_rows import ArchivedRows
 from workers.projections import PROJECTIONS
 
 BOTH = tuple(one for one in PROJECTIONS if one.spec in (LISTS, HISTORY))
-
 Entries = Callable[[Sequence[int]], list[DirectoryEntry | None]]
 
 

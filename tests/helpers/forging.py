@@ -5,18 +5,11 @@ from itertools import groupby
 
 from redis import Redis
 
+from domain.match import history
 from domain.match.commands import CommandEnvelope, command_digest, encode_command
 from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext
 from domain.match.evolve import evolve
-from domain.match.history import (
-    NO_HASH,
-    Snapshot,
-    chain_events,
-    decode_event,
-    leaf_hash,
-    pack_snapshot,
-)
 from domain.match.state import MatchState, cache_position
 from infra.redis import keys
 from infra.store import locators, outcomes, snapshots
@@ -37,16 +30,16 @@ def last_command_as(client: Redis, board: int, command: CommandEnvelope, receive
 def _rewrite(client: Redis, board: int, others: Sequence[tuple[CommandEnvelope, int]]) -> None:
     shard = board % SHARDS
     events = client.lrange(keys.events(shard, board), 0, -1)
-    groups = [list(g) for _, g in groupby(events, lambda data: decode_event(data).command)]
-    last = decode_event(groups[-1][0])
+    groups = [list(g) for _, g in groupby(events, lambda data: history.decode_event(data).command)]
+    last = history.decode_event(groups[-1][0])
     first = outcomes.parse(client.hget(keys.outcomes(shard, board), last.command)).index
     gone = range(first, first + len(groups[-1]))
     kept = [data for group in groups[:-1] for data in group]
-    state, head = MatchState(), NO_HASH
+    state, head = MatchState(), history.NO_HASH
     for data in kept:
-        event = decode_event(data)
-        state, head = evolve(state, event.body, event.at), leaf_hash(data)
-    after = Snapshot(head, cache_position(state))
+        event = history.decode_event(data)
+        state, head = evolve(state, event.body, event.at), history.leaf_hash(data)
+    after = history.Snapshot(head, cache_position(state))
     client.hdel(keys.outcomes(shard, board), last.command)
     new: list[bytes] = []
     for order, received in others:
@@ -57,7 +50,7 @@ def _rewrite(client: Redis, board: int, others: Sequence[tuple[CommandEnvelope, 
             first + len(new),
             outcomes.tail("", after.state.seq + 1),
         )
-        leaves, after = chain_events(order, decided, after, received)
+        leaves, after = history.chain_events(order, decided, after, received)
         new += leaves
         client.hset(keys.outcomes(shard, board), order.id, stored)
     assert len(new) <= len(gone)
@@ -66,7 +59,7 @@ def _rewrite(client: Redis, board: int, others: Sequence[tuple[CommandEnvelope, 
     )
     client.delete(keys.events(shard, board))
     client.rpush(keys.events(shard, board), *kept, *new)
-    packed = pack_snapshot(after)
+    packed = history.pack_snapshot(after)
     client.set(keys.snapshot(shard, board), snapshots.with_marks(packed.state, b""))
     client.set(keys.moves(shard, board), packed.moves)
     client.set(keys.turns(shard, board), packed.turns)

@@ -100,7 +100,6 @@ class StoreGateway:
     def send(
         self, sent: CommandEnvelope, ply: int, seconds: float = WAIT_SECONDS
     ) -> CommandOutcome:
-        """Submit a command and return its outcome."""
         return self._gateway.send(sent, ply, seconds)
 
     def submit_all(self, sents: Sequence[CommandEnvelope]) -> None:
@@ -108,7 +107,6 @@ class StoreGateway:
         self._gateway.submit_all(sents)
 
     def close(self) -> None:
-        """End the thread and its subscription."""
         self._stack.close()
 
     def __enter__(self) -> Self:

@@ -66,7 +66,6 @@ def sent(actor: bytes, command: Command, number: int = 0, board: int = BOARD) ->
 
 
 def pow2(*options: str) -> Turn:
-    """A challenge of bob by alice."""
     return ALICE, StartMatch(rules="pow2/1", options=options, seats=(ALICE, BOB))
 
 
@@ -82,12 +81,10 @@ def challenge(game: str, *words: str, seats: Sequence[bytes] = (ALICE, BOB)) -> 
 
 
 def plays(actor: bytes, *moves: str) -> list[Turn]:
-    """Moves of one player."""
     return [(actor, PlayMove(text=move)) for move in moves]
 
 
 def alternating(*moves: str) -> list[Turn]:
-    """Moves in turn, alice first."""
     return [((ALICE, BOB)[i % 2], PlayMove(text=move)) for i, move in enumerate(moves)]
 
 
@@ -196,7 +193,6 @@ def history(turns: Sequence[Turn], board: int = BOARD) -> tuple[list[bytes], Sna
 
 
 def when(given: Sequence[Turn], actor: bytes, command: Command) -> tuple[Event, ...] | Rejection:
-    """Decide one more command."""
     decided = Match(*given).decided(actor, command)
     return decided.events if isinstance(decided, Decision) else decided
 
@@ -214,12 +210,10 @@ def started(
 
 
 def three(turn: int | None = 0) -> MatchStarted:
-    """A match of three begins."""
     return started(ALICE, BOB, CAROL, turn=turn, rules="halves/1")
 
 
 def challenged(*seats: AccountId) -> Challenged:
-    """A match is called for."""
     return Challenged(rules="halves/1", options=(), seats=seats or (ALICE, BOB), text=b"text")
 
 
@@ -230,7 +224,6 @@ def proposed(*seats: AccountId, invited: tuple[int, ...] = (1,), turn: int = 0) 
 
 
 def accepted(seat: int, turn: int | None = 0) -> Accepted:
-    """An invited player accepts."""
     return Accepted(seat=seat, next=turn)
 
 
@@ -242,37 +235,30 @@ def deal_proposed() -> DealProposed:
 
 
 def moved(ply: int, seat: int, turn: int | None, *, queued: bool = False) -> Moved:
-    """A move."""
     return Moved(ply=ply, seat=seat, move="a1", next=turn, queued=queued)
 
 
 def resigned(seat: int, turn: int | None = None) -> Resigned:
-    """A seat gives up."""
     return Resigned(seat=seat, next=turn)
 
 
 def undone(ply: int, turn: int) -> Undone:
-    """Moves are taken back."""
     return Undone(ply=ply, next=turn)
 
 
 def offered(seat: int, kind: str = "draw") -> OfferMade:
-    """An offer."""
     return OfferMade(seat=seat, kind=kind)
 
 
 def ended(*winners: int, reason: str = "goal") -> Ended:
-    """The end."""
     return Ended(winners=winners, reason=reason)
 
 
 def claimed(seat: int | None, ply: int = 0) -> Claimed:
-    """A claim."""
     return Claimed(seat=seat, ply=ply, text=TEXT)
 
 
 def ruled(claim: int | None = None, *, upheld: bool = True) -> Ruled:
-    """A ruling."""
     return Ruled(claim=claim, upheld=upheld, text=TEXT)
 
 

@@ -9,7 +9,6 @@ OF_RQ = re.compile(r"rq:.*")
 
 
 def all_rows() -> list[str]:
-    """The names in the table of keys."""
     return [key.name for key in KEYS]
 
 
@@ -27,6 +26,5 @@ def pattern_of(row: str) -> re.Pattern[str]:
 
 
 def row_of(key: str, rows: list[str]) -> str | None:
-    """The most exact row of a key."""
     fitting = [row for row in rows if pattern_of(row).fullmatch(key)]
     return max(fitting, key=lambda row: len(row.replace("...", "")), default=None)

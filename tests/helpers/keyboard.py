@@ -7,7 +7,6 @@ from playwright.sync_api import Page, expect
 from tests.helpers.browser import WORDS
 
 _PLACE = re.compile(r"[a-z]*\d+")
-
 _FOCUSED = "() => document.activeElement.dataset.place ?? document.activeElement.dataset.plug"
 
 _WAY = """(name) => {

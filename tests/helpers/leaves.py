@@ -100,10 +100,5 @@ def a_cut(data: bytes) -> bytes:
 
 
 EDITS: list[Callable[[bytes], bytes]] = [
-    a_flipped_bit,
-    another_time,
-    another_actor,
-    another_command,
-    nothing,
-    a_cut,
-]
+    a_flipped_bit, another_time, another_actor, another_command, nothing, a_cut,
+]  # fmt: skip

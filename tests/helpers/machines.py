@@ -29,16 +29,8 @@ ADMIN = "admin"
 """A user of the tests, who may do everything."""
 
 ROLES = (
-    "worker",
-    "side",
-    "scheduler",
-    "publisher",
-    "maintenance",
-    "robots",
-    "web",
-    "mail",
-    "mailer",
-)
+    "worker", "side", "scheduler", "publisher", "maintenance", "robots", "web", "mail", "mailer",
+)  # fmt: skip
 
 
 class Servers:
@@ -109,7 +101,6 @@ class Servers:
             node.login = {"username": f"{USER_PREFIX}{ADMIN}", "password": ADMIN}
 
     def stop(self) -> None:
-        """Kill all."""
         for node in (*self.nodes, self.queue):
             node.kill()
 
@@ -140,7 +131,6 @@ class Machine:
                 )
 
     def environment(self, role: str) -> dict[str, str]:
-        """Return the environment of a role."""
         return {**self._environment, **self._servers.urls(role)}
 
     def kill(self, role: str) -> None:
@@ -228,7 +218,6 @@ class WebPlayer:
         self._headers: dict[str, str] = {}
 
     def close(self) -> None:
-        """Close the connections."""
         for client in self._clients:
             client.close()
 
@@ -242,7 +231,6 @@ class WebPlayer:
         self._headers = {"Authorization": f"Bearer {token}"}
 
     def start(self, game: str, *players: str) -> int:
-        """Start a match, and return its board."""
         return int(self.send("POST", "/api/matches", {"game": game, "players": players})["board"])
 
     def accept(self, board: int) -> None:
@@ -250,12 +238,10 @@ class WebPlayer:
         self.send("POST", f"/api/matches/{board}/commands", {"do": "accept"})
 
     def move(self, board: int, text: str, ply: int) -> None:
-        """Play a move."""
         body = {"do": "move", "move": text, "ply": ply}
         self.send("POST", f"/api/matches/{board}/commands", body)
 
     def match(self, board: int) -> dict[str, Any]:
-        """Return a match."""
         return dict(self.send("GET", f"/api/matches/{board}"))
 
     def send(

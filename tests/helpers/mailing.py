@@ -96,7 +96,6 @@ class Mailing:
         Usernames(self.client).claim(name, account)
 
     def change(self, account: AccountId, change: Callable[[Account], Account]) -> None:
-        """Change a record."""
         self.accounts.change_of(account, change)
 
     # what happens
@@ -134,7 +133,6 @@ class Mailing:
         return self.sink.messages[before:]
 
     def mail_to(self, account: AccountId) -> list[EmailMessage]:
-        """The same, for one player."""
         return [one for one in self.mail() if one["To"] == HOMES[account]]
 
     def pass_time(self, ms: int, step: int = 60_000) -> None:
@@ -151,7 +149,6 @@ def work_out(mailer: Mailer) -> None:
 
 
 def text_of(message: EmailMessage) -> str:
-    """What a mail says."""
     body = message.get_body(("plain",))
     assert body is not None
     found: str = body.get_content()

@@ -19,19 +19,14 @@ def mail(
 ) -> bytes:
     """A mail of one part; a text that is no bytes is written in UTF-8."""
     fields = {
-        "From": FROM,
-        "Subject": subject,
-        **({} if id_ is None else {"Message-ID": id_}),
-        "MIME-Version": "1.0",
-        "Content-Type": "text/plain; charset=utf-8",
-        **(headers or {}),
-    }
+        "From": FROM, "Subject": subject, **({} if id_ is None else {"Message-ID": id_}),
+        "MIME-Version": "1.0", "Content-Type": "text/plain; charset=utf-8", **(headers or {}),
+    }  # fmt: skip
     body = text if isinstance(text, bytes) else wired(text)
     return head(fields) + b"\r\n" + body
 
 
 def head(fields: Mapping[str, str]) -> bytes:
-    """A header."""
     return b"".join(f"{name}: {value}\r\n".encode() for name, value in fields.items())
 
 
@@ -50,7 +45,6 @@ def part(text: str | bytes, kind: str = "text/plain; charset=utf-8", **fields: s
 def several(
     parts: Sequence[bytes], kind: str = "multipart/mixed", boundary: str = "cut", **fields: str
 ) -> bytes:
-    """A part that holds others."""
     body = b"".join(b"--%s\r\n%s\r\n" % (boundary.encode(), one) for one in parts)
     ending = b"--%s--\r\n" % boundary.encode()
     return part(body + ending, f'{kind}; boundary="{boundary}"', **fields)
@@ -62,7 +56,6 @@ def in_parts(
     subject: str = "",
     id_: str = "<one@example.org>",
 ) -> bytes:
-    """A mail with parts."""
     fields = {"From": FROM, "Subject": subject, "Message-ID": id_}
     return head(fields) + several(parts, kind)
 
@@ -99,6 +92,5 @@ UNASKED = [
 
 
 def moves(office, board=1):
-    """The moves of a match."""
     (data,) = office.app.store.snapshots([board])
     return unpack_snapshot(data).state.moves.split()

@@ -4,20 +4,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from domain.match import commands
+from domain.match import commands, history
 from domain.match.audit import possible_commands
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.decide import decide
 from domain.match.decision import Decision, DecisionContext
-from domain.match.history import (
-    Snapshot,
-    chain_events,
-    decode_event,
-    encode_event,
-    leaf_hash,
-    pack_snapshot,
-    replay,
-)
 from domain.match.state import cache_position, next_due
 from infra.redis import keys
 from infra.store import locators, snapshots
@@ -46,8 +37,8 @@ class MatchForger:
         """Store these events, and a snapshot that fits them."""
         self.client.delete(keys.events(self.shard, self.board))
         self.client.rpush(keys.events(self.shard, self.board), *events)
-        state = cache_position(replay(events))
-        packed = pack_snapshot(Snapshot(leaf_hash(events[-1]), state))
+        state = cache_position(history.replay(events))
+        packed = history.pack_snapshot(history.Snapshot(history.leaf_hash(events[-1]), state))
         marks = self.client.getrange(keys.snapshot(self.shard, self.board), 32, 32)
         data = snapshots.with_marks(packed.state, b"")
         self.client.set(keys.snapshot(self.shard, self.board), data[:32] + marks + data[33:])
@@ -65,9 +56,7 @@ class MatchForger:
         self.client.delete(keys.log(self.shard))
         for id_, fields in rows:
             self.client.xadd(
-                keys.log(self.shard),
-                {b"l": leaf} if id_ == b"%d-1" % index else fields,
-                id=id_,
+                keys.log(self.shard), {b"l": leaf} if id_ == b"%d-1" % index else fields, id=id_
             )
 
     def unmake(self) -> None:
@@ -75,7 +64,7 @@ class MatchForger:
         last = self.events[-1]
         index = self.index_of(last)
         self.write(self.events[:-1])
-        self.client.hdel(keys.outcomes(self.shard, self.board), decode_event(last).command)
+        self.client.hdel(keys.outcomes(self.shard, self.board), history.decode_event(last).command)
         name = keys.locator(self.shard, self.board)
         places = locators.decode(self.client.get(name))
         self.client.set(name, locators.encode(one for one in places if one != index))
@@ -84,8 +73,8 @@ class MatchForger:
     def delay(self, milliseconds: int) -> None:
         """Make the last event later, and the rest fit it."""
         last = self.events[-1]
-        envelope = decode_event(last)
-        later = encode_event(replace(envelope, at=envelope.at + milliseconds))
+        envelope = history.decode_event(last)
+        later = history.encode_event(replace(envelope, at=envelope.at + milliseconds))
         index = self.index_of(last)
         self.write([*self.events[:-1], later])
         self.replace_leaf(index, later)
@@ -93,16 +82,18 @@ class MatchForger:
     def forge(self, move: str) -> None:
         """Make another move of the last one, and the rest fit it."""
         last = self.events[-1]
-        envelope = decode_event(last)
-        before = Snapshot(leaf_hash(self.events[-2]), cache_position(replay(self.events[:-1])))
+        envelope = history.decode_event(last)
+        before = history.Snapshot(
+            history.leaf_hash(self.events[-2]), cache_position(history.replay(self.events[:-1]))
+        )
         order = CommandEnvelope(self.board, envelope.command, envelope.actor, PlayMove(text=move))
         decided = decide(order, before.state, DecisionContext(envelope.at, None, None, {}, {}))  # type: ignore[arg-type]
         assert isinstance(decided, Decision)
-        (other,), _ = chain_events(order, decided, before, envelope.at)
+        (other,), _ = history.chain_events(order, decided, before, envelope.at)
         index = self.index_of(last)
         self.write([*self.events[:-1], other])
         self.replace_leaf(index, other)
-        command = next(iter(possible_commands(decode_event(other), before.state.ply)))
+        command = next(iter(possible_commands(history.decode_event(other), before.state.ply)))
         digest = commands.command_digest(commands.encode_command(replace(order, command=command)))
         stored = encode_stored(digest, index, tail("", envelope.seq))
         name = keys.outcomes(self.shard, self.board)

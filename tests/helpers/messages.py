@@ -18,7 +18,6 @@ def texts(found: list[PlayerMessage]) -> list[str]:
 
 
 def lists(client: Redis) -> dict[str, bytes]:
-    """All lists, each with everything in it."""
     names = [name.decode() for name in client.scan_iter(_type="list")]
     return {name: b"".join(client.lrange(name, 0, -1)) for name in names}
 

@@ -11,16 +11,29 @@ from redis import Redis
 
 from infra.people.accounts import Accounts
 from infra.people.sessions import Sessions
+from infra.redis import keys
 from tests.helpers.clusters import DURABLE, Cluster, Node, SentinelPair, free_ports, running
 from tests.helpers.games import whole_game
 from tests.helpers.machines import WebPlayer
 from tests.helpers.replicas import COUNTED
 from tests.helpers.served import Served
 
+SHARDS = 2
+ENV = {
+    "MATCHPOST_SHARDS": str(SHARDS), "MATCHPOST_HTTP": "127.0.0.1:0", "MATCHPOST_COMMAND_RATE": "100000",
+}  # fmt: skip
+
+
+def is_published(client: Redis) -> bool:
+    """Whether every leaf is published."""
+    return all(
+        int(client.hget(keys.published(shard), "size") or 0) == client.xlen(keys.log(shard))
+        for shard in range(SHARDS)
+    )
+
 
 @contextmanager
 def one_server(folder: Path) -> Iterator[Node]:
-    """One durable server."""
     node = Node(folder, free_ports(1)[0], DURABLE)
     node.start()
     try:
@@ -99,6 +112,5 @@ class Played:
         return answer.text
 
     def close(self) -> None:
-        """Close the connections."""
         for player in self.players:
             player.close()

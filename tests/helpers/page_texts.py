@@ -51,7 +51,6 @@ class PageTexts(HTMLParser):
                 return
 
     def handle_data(self, data: str) -> None:
-        """Take a text."""
         if self._open:
             self._take(data, self._open[-1][1])
 
@@ -69,5 +68,4 @@ def texts_of(page: str) -> tuple[str, list[str]]:
 
 
 def texts_in(pages: Iterator[str]) -> set[str]:
-    """Return the texts of several pages."""
     return {text for page in pages for text in texts_of(page)[1]}

@@ -15,10 +15,8 @@ from infra.valkey.server import EmbeddedServer
 from tests.helpers.steps import Steps, stepped_client
 
 ALICE, BOB, CAROL, DAVE = PLAYERS = [bytes([number]) * 8 for number in (0xA1, 0xB0, 0xCA, 0xDA)]
-
 POW2 = Proposal(rules="pow2/1", options=("-fast",), words=("--days=3",), seat=0)
 HALVES = Proposal(rules="halves/1", seats=3, seat=1)
-
 _COMMANDS = itertools.count(1)
 
 
@@ -49,7 +47,6 @@ def ids(found: list[Challenge]) -> list[str]:
 
 
 def records(client: Redis) -> list[bytes]:
-    """The keys of all challenges there are."""
     return client.keys("{c:*")
 
 

@@ -40,7 +40,6 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z'’]*")
 
 @cache
 def command_words() -> frozenset[str]:
-    """Return the words of the command language."""
     usages = " ".join(form.usage() for form in FORMS)
     moves = {
         "abort", "accept", "chat", "count", "deal", "decline", "done", "draw", "keep", "pause", "password", "reject", "rematch",

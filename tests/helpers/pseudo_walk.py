@@ -42,7 +42,6 @@ ARGUMENTS = (
 
 
 def load():
-    """Import all catalogues of sentences."""
     for layer in ("domain", "infra", "workers", "services"):
         for path in (ROOT / layer).rglob("*.py"):
             if " Sentences(" in path.read_text("utf-8"):
@@ -59,7 +58,6 @@ def values_of(key, template, name):
 
 
 def takes(key, template, form, value):
-    """Return whether a form shows a value."""
     try:
         shown = template._forms[form](value, FormWords(WORDS, form_context(key, form)))
     except (TypeError, ValueError, KeyError, IndexError, AttributeError):
@@ -82,7 +80,6 @@ def sentences():
 
 
 def options():
-    """Yield the texts of the option forms."""
     for game in GAMES:
         for field in game.options_form:
             for text in (field.title, field.hint, *(one.label for one in field.picks)):
@@ -90,7 +87,6 @@ def options():
 
 
 def guides():
-    """Yield the texts of the guides."""
     for game in GAMES:
         guide = guide_of(game.key)
         texts = [guide.about, guide.goal, guide.turn, guide.origin]
@@ -102,7 +98,6 @@ def guides():
 
 
 def start(rules, players):
-    """Return a first position without options."""
     options = rules.read_options(())
     stream = DrawStream(bytes(32), rules_id(rules))
     return rules.start(options, players, rules.draw(options, players, stream))
@@ -139,7 +134,6 @@ def endings():
 
 
 def mails():
-    """Yield the mails about an account."""
     addresses, site = ServerAddresses(bytes(32), "x."), Masthead(name="…", contact="…")
     profile = Profile(
         name="…", created=1, language=WORDS.code, addresses=(MailAddress("1@1", verified=True),)

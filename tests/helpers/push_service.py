@@ -5,7 +5,6 @@ import threading
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -104,12 +103,7 @@ class PushService:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
 

@@ -31,16 +31,11 @@ class RobotBench(Bench):
         self.lanes = LaneLeases(client, self._drain_lane)
         self.gateway = StoreGateway(self.store, self.lanes, client)
         self.app = App(
-            Settings(data=folder),
-            data=client,
-            queue=client,
-            store=self.store,
-            gateway=self.gateway,
+            Settings(data=folder), data=client, queue=client, store=self.store, gateway=self.gateway
         )
         vars(self.app)["lanes"] = self.lanes
 
     def close(self) -> None:
-        """End the gateway's subscription."""
         self.gateway.close()
 
     def _drain_lane(self, lane: Lane) -> None:
@@ -58,16 +53,13 @@ class RobotBench(Bench):
     def begin(
         self, *seats: AccountId, game: str = "pow2", board: int = 1, gather: bool = False
     ) -> None:
-        """Start a match of these players."""
         start = StartMatch(rules=f"{game}/1", options=(), seats=seats, gather=gather)
         self.do(next((one for one in seats if one == ALICE), seats[0]), start, board)
 
     def answer(self, board: int = 1) -> bool:
-        """Have a robot act."""
         return RobotGroup(self.app, lambda: True).answer(board)
 
     def history(self, board: int = 1) -> list[EventEnvelope]:
-        """Return the events of a match."""
         return [decode_event(data) for data in self.store.events(board)]
 
 

@@ -16,7 +16,6 @@ from tests.fakes.memory_store import MemoryObjects
 from workers.log.restore import ShardRestorer
 
 SECRET = LogSecret("play.example.org/log", bytes(range(32)))
-
 Copy = Mapping[bytes, tuple[int, bytes]]
 
 
@@ -29,7 +28,6 @@ def names_of(client: Redis, pattern: str) -> list[bytes]:
 
 
 def copy_of(client: Redis) -> Copy:
-    """All keys with their lives and values."""
     return {name: (max(0, client.pttl(name)), client.dump(name)) for name in names_of(client, "*")}
 
 
@@ -52,20 +50,17 @@ def publish(objects: MemoryObjects, store: Store, shard: int, size: int | None =
 
 
 def published_log(objects: MemoryObjects, shard: int) -> PublishedLog:
-    """What is published of a shard."""
     log = PublishedLog(objects, shard, [shard_key(SECRET.public, shard)])
     log.refresh()
     return log
 
 
 def restorer(client: Redis, store: Store, objects: MemoryObjects, shard: int) -> ShardRestorer:
-    """A restorer of a shard."""
     written = RestoredLeaves(client, store.layout())
     return ShardRestorer(store, written, ClosedShards(client), published_log(objects, shard))
 
 
 def read_all(client: Redis, pattern: str) -> dict[str, Any]:
-    """The values of keys, to be compared."""
     readers = {
         b"string": client.get,
         b"hash": client.hgetall,

@@ -9,15 +9,7 @@ import pytest
 from redis import Redis
 
 from domain.clocks.time_control import TimeControl
-from domain.match.commands import (
-    Command,
-    CommandEnvelope,
-    GiveRuling,
-    MakeClaim,
-    PlayMove,
-    ResignMatch,
-    StartMatch,
-)
+from domain.match import commands
 from domain.match.history import unpack_snapshot
 from domain.records import AccountId
 from infra.archive.archive import Archive
@@ -94,14 +86,10 @@ class ScrubbedServer:
         parts = self.parts()
         archive = Archive(parts.archive, lambda: SHARDS)
         return StoreWithArchive(
-            self.client,
-            Mode.FSYNC,
-            archive,
-            open_logs=lambda: PublishedLogs(self.settings),
+            self.client, Mode.FSYNC, archive, open_logs=lambda: PublishedLogs(self.settings)
         )
 
     def parts(self) -> ScrubParts:
-        """What a scrubber reads."""
         archive = Archive(lambda: parts.archive(), lambda: SHARDS)  # noqa: PLW0108 - it is made below
         store = StoreWithArchive(
             self.client, Mode.FSYNC, archive, open_logs=lambda: PublishedLogs(self.settings)
@@ -121,15 +109,16 @@ class ScrubbedServer:
             DamagedMatches(self.client).forget(board)
         return self.scrubber().round()
 
-    def send(self, board: int, actor: AccountId, command: Command) -> CommandEnvelope:
+    def send(
+        self, board: int, actor: AccountId, command: commands.Command
+    ) -> commands.CommandEnvelope:
         """Queue a command with an id of its own."""
         self._numbers += 1
-        order = CommandEnvelope(board, self._numbers.to_bytes(16), actor, command)
+        order = commands.CommandEnvelope(board, self._numbers.to_bytes(16), actor, command)
         self.plain.submit([submission_of(order, 0, "test")])
         return order
 
     def drain(self) -> None:
-        """Decide what waits."""
         lanes = LaneLeases(self.queue, [].append)
         Drain(self.plain, lanes, self.queue, LANE, seeds=self.seeds, data=self.client).run()
 
@@ -140,17 +129,17 @@ class ScrubbedServer:
         self._numbers += 1
         id_ = self._numbers.to_bytes(16)
         board = self.plain.allocate(id_)
-        start = StartMatch(rules=rules, options=(), seats=tuple(seats), terms=terms)
-        order = CommandEnvelope(board, id_, seats[0], start)
+        start = commands.StartMatch(rules=rules, options=(), seats=tuple(seats), terms=terms)
+        order = commands.CommandEnvelope(board, id_, seats[0], start)
         self.plain.submit([submission_of(order, 0, "test")])
         return board
 
     def play(self, board: int, *players: AccountId, moves: int = 3) -> None:
         """Play the first moves, each seat its own, with a refused one between."""
         for number, move in enumerate(OPENING[:moves]):
-            self.send(board, players[number % 2], PlayMove(text=move))
+            self.send(board, players[number % 2], commands.PlayMove(text=move))
             if not number:
-                self.send(board, players[0], PlayMove(text="a1-a2"))
+                self.send(board, players[0], commands.PlayMove(text="a1-a2"))
             self.drain()
 
     def over(self, count: int, *players: AccountId) -> list[int]:
@@ -159,31 +148,29 @@ class ScrubbedServer:
         self.drain()
         for moves in (1, 2):
             for board in boards:
-                self.send(board, players[moves - 1], PlayMove(text=OPENING[moves - 1]))
+                self.send(board, players[moves - 1], commands.PlayMove(text=OPENING[moves - 1]))
             self.drain()
         for board in boards:
-            self.send(board, players[0], ResignMatch())
+            self.send(board, players[0], commands.ResignMatch())
         self.drain()
         return boards
 
     def refused(self, count: int, actor: AccountId, boards: list[int]) -> None:
         """Have so many commands refused, of these matches in turn: each is a leaf of the log."""
         for number in range(count):
-            self.send(boards[number % len(boards)], actor, PlayMove(text="m13-j7"))
+            self.send(boards[number % len(boards)], actor, commands.PlayMove(text="m13-j7"))
         self.drain()
 
     def claim(self, board: int, actor: AccountId, ply: int, text: str) -> None:
-        """Make a claim, with its statement."""
         digest = self._state_text(board, actor, text)
-        self.send(board, actor, MakeClaim(ply=ply, text=digest))
+        self.send(board, actor, commands.MakeClaim(ply=ply, text=digest))
         self.drain()
 
     def rule(self, board: int, arbiter: AccountId, text: str, **ruling: Any) -> None:
-        """Uphold the open claim of a match."""
         state = unpack_snapshot(self.plain.snapshots([board])[0]).state
         digest = self._state_text(board, arbiter, text)
         (case,) = state.cases
-        command = GiveRuling(claim=case.claim, upheld=True, text=digest, **ruling)
+        command = commands.GiveRuling(claim=case.claim, upheld=True, text=digest, **ruling)
         self.send(board, arbiter, command)
         self.drain()
         after = unpack_snapshot(self.plain.snapshots([board])[0]).state
@@ -195,7 +182,6 @@ class ScrubbedServer:
         return Statements(self.client, lambda: SHARDS).put(board, actor, text, id_).digest
 
     def publish(self) -> list[int]:
-        """Publish all leaves, and return the sizes."""
         sizes = []
         secrets = read_keys(keys_folder(self.settings)).secrets
         for shard in range(SHARDS):

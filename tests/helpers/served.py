@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Thread
-from types import TracebackType
 from typing import Self
 
 import redis
@@ -32,7 +31,6 @@ from tests.helpers.forked import SCRIPT, run_command
 from tests.helpers.gateways import StoreGateway
 
 SERVE = (str(SCRIPT), "serve")
-
 _API = "The API is at "
 
 
@@ -97,12 +95,7 @@ class Served:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.process is not None:
             self.end()
 
@@ -137,7 +130,6 @@ class Served:
 
 
 def _children_of(parent: int) -> list[int]:
-    """Process ids of a process's children."""
     return [
         int(entry.name)
         for entry in Path("/proc").iterdir()
@@ -203,7 +195,6 @@ def queue_of(client: redis.Redis) -> redis.Redis:
 
 
 def gateway(client: redis.Redis) -> StoreGateway:
-    """A gateway to the server."""
     queue = queue_of(client)
     store = RedisStore(client, Mode.FSYNC)
     return StoreGateway(store, LaneLeases(queue, lambda lane: enqueue_drain(queue, lane)), queue)
@@ -220,14 +211,12 @@ def matches(count: int, plies: int) -> list[list[CommandEnvelope]]:
 
 
 def state_of(client: redis.Redis, board: int) -> MatchState:
-    """The state of a match."""
     return unpack_snapshot(RedisStore(client, Mode.FSYNC).snapshots([board])[0]).state
 
 
 def all_play(
     served: Served, played: Sequence[Sequence[CommandEnvelope]]
 ) -> tuple[list[Player], list[Thread]]:
-    """Start a thread for each match."""
     players = [Player(served) for _ in played]
     threads = [
         Thread(target=player.play, args=(orders,))

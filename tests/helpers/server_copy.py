@@ -22,7 +22,6 @@ class ServerCopy:
         }
 
     def restore(self) -> None:
-        """Put everything back."""
         for client, keys in zip(self._clients, self._keys, strict=True):
             restore(client, keys)
         for file in self._folder.rglob("*"):
@@ -35,7 +34,6 @@ class ServerCopy:
                 file.write_bytes(data)
 
     def data(self) -> Dump:
-        """The keys of the first database."""
         return self._keys[0]
 
 
@@ -54,7 +52,6 @@ def dump_of(client: Any) -> Dump:
 
 
 def restore(client: Any, dump: Dump) -> None:
-    """Make a database what it was."""
     with client.pipeline(transaction=True) as pipe:
         pipe.flushdb()
         for name, (left, data) in dump.items():

@@ -26,7 +26,6 @@ class MovingSlot:
         _run(self.source, "CLUSTER", "SETSLOT", SLOT, "MIGRATING", _id_of(self.target))
 
     def move(self, *names: str) -> None:
-        """Move keys to the target."""
         there = ("127.0.0.1", self.target.port)
         _run(self.source, "MIGRATE", *there, "", 0, 5_000, "KEYS", *names)
 
@@ -55,7 +54,6 @@ def moving(cluster: Cluster) -> Iterator[MovingSlot]:
 
 
 def owner(cluster: Cluster) -> Node:
-    """Return the node that has the slot."""
     for first, last, (_, port, *_), *_ in _run(cluster.primaries[0], "CLUSTER", "SLOTS"):
         if first <= SLOT <= last:
             return next(node for node in cluster.nodes if node.port == port)

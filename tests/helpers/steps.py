@@ -61,10 +61,7 @@ def kill() -> None:
 def stepped_client(url: str) -> tuple[Redis, Callable[[Steps], None]]:
     """Give a client of a `unix://` server, and what begins to count its commands."""
     pool = ConnectionPool(
-        connection_class=SteppedConnection,
-        max_connections=1,
-        protocol=2,
-        path=urlsplit(url).path,
+        connection_class=SteppedConnection, max_connections=1, protocol=2, path=urlsplit(url).path
     )
     client = Redis.from_pool(pool)
     client.ping()  # connected: no handshake is counted

@@ -3,7 +3,6 @@
 import asyncio
 from contextlib import suppress
 from threading import Thread
-from types import TracebackType
 from typing import Any, Self
 
 
@@ -28,12 +27,7 @@ class TcpProxy:
         self.accept()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.refuse()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(60)

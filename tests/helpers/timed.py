@@ -82,12 +82,10 @@ class TimedBench(Bench):
         return [(type(one.body), one.at - BEGIN) for one in self.envelopes(board, Nagged | Flagged)]
 
     def envelopes(self, board: int, kind: object) -> list[EventEnvelope]:
-        """A match's events of some kinds."""
         found = map(decode_event, self.store.events(board))
         return [one for one in found if isinstance(one.body, kind)]
 
     def waits(self) -> int:
-        """Count the commands in all inboxes."""
         return self.store.inbox_size(range(self.store.layout().shards))
 
 

@@ -10,13 +10,7 @@ from domain.clocks.time_control import TimeControl
 from domain.errors import Code
 from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import Event
-from domain.match.history import (
-    NO_HASH,
-    EventEnvelope,
-    decode_event,
-    encode_event,
-    leaf_hash,
-)
+from domain.match.history import NO_HASH, EventEnvelope, decode_event, encode_event, leaf_hash
 from domain.records import SERVER_ACCOUNT, AccountId
 from domain.tournament.commands import (
     DraftTournament,
@@ -100,7 +94,6 @@ class Tournament:
         self._taken += days * 86_400
 
     def draft(self, **changes: object) -> None:
-        """Make it and open it."""
         self.do(ORGANISER, DraftTournament(terms=terms_of_three(**changes)), OpenEntry())
 
     def enter(self, count: int) -> None:

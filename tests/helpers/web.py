@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from html.parser import HTMLParser
-from types import TracebackType
 from typing import Any, Self
 
 import httpx
@@ -49,12 +48,7 @@ class Guest:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.http.close()
 
     def get(self, path: str, **options: Any) -> httpx.Response:
@@ -84,14 +78,12 @@ class Guest:
         return self.http.post(path, data={**shown, **(fields or {})}, **options)
 
     def sign_up(self, name: str) -> "Guest":
-        """Sign up, and be logged in."""
         answer = self.send("/signup", {"userid": name, "password": PASSWORD}, on="/signup")
         assert answer.status_code == 303, answer.text
         self.name = name
         return self
 
     def log_in(self, name: str, password: str = PASSWORD) -> httpx.Response:
-        """Log in."""
         answer = self.send("/login", {"userid": name, "password": password}, on="/login")
         self.name = name if answer.status_code == 303 else self.name
         return answer

@@ -2,7 +2,6 @@
 
 import socket
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 
@@ -21,12 +20,7 @@ class Wire:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
         self._socket.close()
 
@@ -38,7 +32,6 @@ class Wire:
         return line.rstrip("\r\n")
 
     def write(self, data: bytes) -> None:
-        """Send bytes and wait for nothing."""
         self._socket.sendall(data)
 
     def say(self, line: str) -> str:
@@ -47,7 +40,6 @@ class Wire:
         return self.answer()
 
     def begin(self, hello: str = "EHLO here") -> Self:
-        """Hear the greeting and say hello."""
         assert self.answer().startswith("220 ")
         assert self.say(hello).startswith("250 ")
         return self

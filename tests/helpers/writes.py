@@ -6,25 +6,12 @@ from domain.match.history import NO_HASH, PackedSnapshot
 from domain.records import AccountId
 from infra.redis import keys
 from infra.store.outcomes import tail
-from infra.store.port import (
-    InboxEntry,
-    Queued,
-    Store,
-    Submission,
-    Write,
-    refusal_field,
-)
+from infra.store.port import InboxEntry, Queued, Store, Submission, Write, refusal_field
 from tests.fakes.memory_store import MemoryStore
 
 BOARD = 7
-
-
 SHARD = 3
-
-
 ALICE = b"alice..."
-
-
 HEADS = [NO_HASH] + [bytes([n]) * 32 for n in range(1, 9)]
 
 

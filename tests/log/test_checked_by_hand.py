@@ -53,7 +53,7 @@ def test_a_changed_leaf_is_found_without_this_program(folder):
     assert "are not those that were signed" in found.stderr
 
 
-@pytest.mark.parametrize("index", [0, 1, 255, 256, 511, 512, 640, 698, 699])
+@pytest.mark.parametrize("index", [0, 511, 699])
 def test_a_proof_is_checked_without_this_program(folder, index):
     log = PublishedLog(FileObjects(folder), SHARD, [KEY])
     log.refresh()

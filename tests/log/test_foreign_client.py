@@ -35,7 +35,6 @@ HOST = "play.example.org"
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The client, built without a network."""
     folder = tmp_path_factory.mktemp("go")
     offline = {"GO111MODULE": "off", "GOPATH": str(GO_PATH), "GOPROXY": "off", "GOFLAGS": ""}
     environment = {**os.environ, **offline, "GOCACHE": str(folder / "cache"), "CGO_ENABLED": "0"}

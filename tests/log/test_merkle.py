@@ -3,6 +3,7 @@
 import json
 from base64 import b64decode
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from infra.log import tiles
 from infra.log.merkle import (
     EMPTY_ROOT,
     complete_nodes,
@@ -21,21 +23,9 @@ from infra.log.merkle import (
     verify_consistency,
     verify_inclusion,
 )
-from infra.log.tiles import (
-    MOST_ENTRY_BYTES,
-    WIDTH,
-    Tile,
-    bundle_path,
-    fold_pairs,
-    pack_bundle,
-    tile_of,
-    unpack_bundle,
-    unpack_tile,
-)
 from tests.helpers.leaves import TileTree
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "merkle"
-
 
 PUBLIC_LEAVES = [
     bytes.fromhex(text)
@@ -45,12 +35,10 @@ PUBLIC_LEAVES = [
     )
 ]  # fmt: skip
 
-
 ROOTS = (
     ("6e340b9c", "a01d"), ("fac54203", "c125"), ("aeb6bcfe", "6e77"), ("d37ee418", "14b7"),
     ("4e3bbb1f", "64d4"), ("76e67dad", "87ef"), ("ddb89be4", "4c8c"), ("5dc9da79", "4328"),
 )  # fmt: skip
-
 
 SIZES = st.integers(1, 300)
 
@@ -69,7 +57,6 @@ HASHES = [leaf_hash(b"%d" % index) for index in range(300)]
 
 
 def read(level: int, number: int) -> bytes:
-    """Return a complete node over HASHES."""
     return recursive_root(HASHES[number << level : (number + 1) << level])
 
 
@@ -184,32 +171,36 @@ def test_what_is_no_hash_is_refused():
 TILE_HASHES = [leaf_hash(b"%d" % index) for index in range(70_000)]
 
 
-def hashes_of(tile: Tile) -> list[bytes]:
-    """Return the hashes of a tile over TILE_HASHES, by the definition of a tile."""
-    row = TILE_HASHES
-    for _ in range(tile.level):
-        row = [fold_pairs(row[at : at + WIDTH]) for at in range(0, len(row) - WIDTH + 1, WIDTH)]
-    return row[tile.number * WIDTH :][: tile.width]
+@cache
+def row_of(level: int) -> list[bytes]:
+    """Return the hashes of a level of tiles over TILE_HASHES, by the definition of a tile."""
+    if level == 0:
+        return TILE_HASHES
+    row = row_of(level - 1)
+    return [
+        tiles.fold_pairs(row[at : at + tiles.WIDTH])
+        for at in range(0, len(row) - tiles.WIDTH + 1, tiles.WIDTH)
+    ]
 
 
-def read_tile(tile: Tile) -> bytes:
-    return b"".join(hashes_of(tile))
+def read_tile(tile: tiles.Tile) -> bytes:
+    return b"".join(row_of(tile.level)[tile.number * tiles.WIDTH :][: tile.width])
 
 
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        (Tile(0, 1234067).path, "tile/0/x001/x234/067"),
-        (Tile(3, 5, 17).path, "tile/3/005.p/17"),
-        (bundle_path(1000), "tile/entries/x001/000"),
-        (bundle_path(67, 255), "tile/entries/067.p/255"),
+        (tiles.Tile(0, 1234067).path, "tile/0/x001/x234/067"),
+        (tiles.Tile(3, 5, 17).path, "tile/3/005.p/17"),
+        (tiles.bundle_path(1000), "tile/entries/x001/000"),
+        (tiles.bundle_path(67, 255), "tile/entries/067.p/255"),
     ],
 )
 def test_paths(path, expected):
     assert path == expected
 
 
-@pytest.mark.parametrize("size", [1, 2, 255, 256, 257, 512, 1000, 65_536, 70_000])
+@pytest.mark.parametrize("size", [1, 256, 257, 1000, 65_536, 70_000])
 def test_roots_and_proofs_come_from_tiles(size):
     tree = TileTree(size, read_tile)
     whole = root(size, tree.node)
@@ -222,7 +213,7 @@ def test_roots_and_proofs_come_from_tiles(size):
 
 
 def test_a_tile_is_read_once():
-    found: list[Tile] = []
+    found: list[tiles.Tile] = []
     tree = TileTree(1000, lambda tile: (found.append(tile), read_tile(tile))[1])
     for index in range(1000):
         inclusion_proof(index, 1000, tree.node)
@@ -231,41 +222,34 @@ def test_a_tile_is_read_once():
 
 def test_a_hash_beyond_the_size_has_no_tile():
     with pytest.raises(ValueError, match="no hash 300 at level 0"):
-        tile_of(0, 300, 300)
+        tiles.tile_of(0, 300, 300)
     with pytest.raises(ValueError, match="is not complete"):
         TileTree(3, read_tile).node(1, 1)
 
 
-@given(st.lists(st.binary(max_size=300), max_size=WIDTH))
+@given(st.lists(st.binary(max_size=300), max_size=tiles.WIDTH))
 def test_a_bundle_is_read_back(entries):
-    data = pack_bundle(entries)
-    assert unpack_bundle(data) == entries
+    data = tiles.pack_bundle(entries)
+    assert tiles.unpack_bundle(data) == entries
     for cut in {1, len(data) - 1} & set(range(1, len(data))):
         try:
-            found = unpack_bundle(data[:cut])
+            found = tiles.unpack_bundle(data[:cut])
         except ValueError:
             continue
         assert found == entries[: len(found)]
 
 
 def test_bundles_and_tiles_have_limits():
-    assert unpack_bundle(pack_bundle([b"x" * MOST_ENTRY_BYTES])) == [b"x" * MOST_ENTRY_BYTES]
+    assert tiles.unpack_bundle(tiles.pack_bundle([b"x" * tiles.MOST_ENTRY_BYTES])) == [
+        b"x" * tiles.MOST_ENTRY_BYTES
+    ]
     with pytest.raises(ValueError, match="at most 65535 bytes"):
-        pack_bundle([b"x" * (MOST_ENTRY_BYTES + 1)])
+        tiles.pack_bundle([b"x" * (tiles.MOST_ENTRY_BYTES + 1)])
     with pytest.raises(ValueError, match="at most 256 entries"):
-        unpack_bundle(b"\0\0" * 257)
+        tiles.unpack_bundle(b"\0\0" * 257)
     with pytest.raises(ValueError, match="cut off in a length"):
-        unpack_bundle(b"\0")
+        tiles.unpack_bundle(b"\0")
     with pytest.raises(ValueError, match="cut off in an entry"):
-        unpack_bundle(b"\0\2x")
+        tiles.unpack_bundle(b"\0\2x")
     with pytest.raises(ValueError, match="a tile of 2 hashes has 64 bytes"):
-        unpack_tile(b"short", 2)
-
-
-@given(st.binary(max_size=600))
-def test_any_bytes_are_a_bundle_or_refused(data):
-    try:
-        entries = unpack_bundle(data)
-    except ValueError:
-        return
-    assert pack_bundle(entries) == data
+        tiles.unpack_tile(b"short", 2)

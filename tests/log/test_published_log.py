@@ -16,28 +16,15 @@ from infra.log.names import LogSecret, shard_key
 from infra.log.published_log import LogDamagedError, PublishedLog, TileCache
 from infra.log.signed_note import NoteError
 from infra.log.tiles import WIDTH
-from infra.objects.port import (
-    ObjectChangedError,
-    ObjectDiffersError,
-    ObjectNotFoundError,
-    ObjectStoreError,
-)
+from infra.objects import port
 from infra.settings.settings import Settings
 from tests.fakes.memory_store import MemoryObjects
 from tests.helpers.archiving import SECRET as ARCHIVE_SECRET
 
 SHARD = 7
-
-
 SECRET = LogSecret("play.example.org/log", bytes(range(32)))
-
-
 ORIGIN = "play.example.org/log/s07"
-
-
 KEY = shard_key(SECRET.public, SHARD)
-
-
 LEAVES = [b"leaf %d " % index + bytes(index % 90) for index in range(66_100)]
 
 
@@ -127,7 +114,7 @@ def test_a_writer_that_fails_anywhere_is_followed_by_one_that_writes_the_rest():
         objects.writes_left = writes
         try:
             publish(objects, 900, 1_300)
-        except ObjectStoreError:
+        except port.ObjectStoreError:
             objects.writes_left = None
             assert reader(objects).size in (200, 900, 1_300)
             if reader(objects).size < 900:
@@ -165,7 +152,7 @@ def test_of_two_writers_one_is_refused():
     objects = publish(MemoryObjects(), 10)
     first, second = writer(objects), writer(objects)
     first.append(LEAVES[10:20])
-    with pytest.raises(ObjectChangedError):
+    with pytest.raises(port.ObjectChangedError):
         second.append(LEAVES[10:15])
     assert reader(objects).size == 20
 
@@ -174,7 +161,7 @@ def test_another_history_is_refused_before_its_checkpoint():
     objects = publish(MemoryObjects(), 250)
     other = writer(objects)
     publish(objects, 300)
-    with pytest.raises(ObjectDiffersError):
+    with pytest.raises(port.ObjectDiffersError):
         other.append([b"another"] * 50)
     assert reader(objects).size == 300
 
@@ -197,7 +184,7 @@ def test_a_changed_object_is_noticed(name, change):
         objects.found[f"s07/{name}"] = data[:40] + bytes([data[40] ^ 1]) + data[41:]
     elif change == "shorter":
         objects.found[f"s07/{name}"] = data[:-1]
-    with pytest.raises((LogDamagedError, ObjectStoreError)):
+    with pytest.raises((LogDamagedError, port.ObjectStoreError)):
         list(reader(objects).leaves(0, 600))
 
 
@@ -285,8 +272,6 @@ def test_a_checkpoint_by_a_newer_key_is_verified_after_the_keys_were_read_again(
 
 
 ARCHIVED = [b"leaf %d" % index for index in range(600)]
-
-
 OTHER_LOG = LogSecret("another.example/log", bytes(32))
 
 
@@ -302,7 +287,7 @@ def objects() -> MemoryObjects:
 
 def leaves_of(
     objects: MemoryObjects, secret: LogSecret = ARCHIVE_SECRET, *, parallel: bool = False
-) -> PublishedLeaves:
+):
     @cache
     def log_of(shard: int) -> PublishedLog:
         return PublishedLog(objects, shard, [secret.signer(shard).key])
@@ -351,16 +336,16 @@ def test_what_is_damaged_or_signed_by_others_is_refused(objects):
     objects.found[name] = objects.found[name][:-1]
     with pytest.raises(ArchiveError, match=name):
         leaves_of(objects).leaves_at(0, [3])
-    with pytest.raises(ObjectStoreError, match="checkpoint of shard 0 can't be used"):
+    with pytest.raises(port.ObjectStoreError, match="checkpoint of shard 0 can't be used"):
         leaves_of(objects, OTHER_LOG).leaves_at(0, [3])
     del objects.found[name]
-    with pytest.raises(ObjectNotFoundError):
+    with pytest.raises(port.ObjectNotFoundError):
         leaves_of(objects).leaves_at(0, [3])
 
 
 def test_without_public_keys_nothing_can_be_read_now(tmp_path):
     _, found = open_archive(Settings(data=tmp_path))
-    with pytest.raises(ObjectStoreError, match="log-key"):
+    with pytest.raises(port.ObjectStoreError, match="log-key"):
         found.leaves_at(0, [3])
 
 

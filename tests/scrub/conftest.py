@@ -1,7 +1,5 @@
 """A small server that was played on, and is put back before each test."""
 
-from collections.abc import Iterator
-
 import pytest
 from redis import Redis
 
@@ -11,9 +9,7 @@ from tests.helpers.server_copy import ServerCopy
 
 
 @pytest.fixture(scope="module")
-def made(
-    valkey: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[ScrubbedServer, ServerCopy]]:
+def made(valkey: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory):
     """The server, and a copy of it after a round that has made the MACs of its accounts."""
     with valkey.client(blocking_timeout=5) as client, small_chunks():
         client.flushall()
@@ -25,7 +21,6 @@ def made(
 
 @pytest.fixture
 def server(made: tuple[ScrubbedServer, ServerCopy], redis_client: Redis) -> ScrubbedServer:
-    """The server as it was."""
     assert redis_client.dbsize() == 0
     made[1].restore()
     return made[0]

@@ -110,9 +110,7 @@ def test_a_run_that_is_killed_at_any_point_is_ended_by_the_next(server: Scrubbed
     assert not record.faults()
 
 
-def test_the_scheduler_requests_a_run_when_a_round_is_due(
-    server: ScrubbedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_scheduler_requests_a_run_when_a_round_is_due(server, monkeypatch):
     fresh(server)
     monkeypatch.setattr(wakeup, "LOOK_SECONDS", 0.0)
     jobs = Queue(MAINTENANCE, connection=server.queue, serializer=JSONSerializer)
@@ -126,9 +124,7 @@ def test_the_scheduler_requests_a_run_when_a_round_is_due(
     assert jobs.jobs == []
 
 
-def test_doctor_queue_and_metrics_show_the_last_round_and_the_faults(
-    server: ScrubbedServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_doctor_queue_and_metrics_show_the_last_round_and_the_faults(server, capsys):
     fresh(server)
     run(server)
     (said,) = [one for one in judge(gather(server.settings)) if one.about == "scrub"]
@@ -225,9 +221,7 @@ def test_older_accounts_are_adopted_by_the_first_round_and_never_later(server: S
     assert "of alice: its record has no MAC" in fault
 
 
-def test_a_key_that_can_t_be_written_is_no_fault_and_said_in_the_log(
-    server: ScrubbedServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-):
+def test_a_key_that_can_t_be_written_is_no_fault_and_said_in_the_log(server, monkeypatch, caplog):
     def refuse(*_: object) -> None:
         raise OSError(30, "Read-only file system")
 
@@ -259,9 +253,7 @@ def test_a_key_that_was_put_back_adopts_nothing(server: ScrubbedServer):
     assert sum("its record does not fit its MAC" in line for line in found) == 3
 
 
-def test_serve_makes_a_missing_key_and_raises_an_alarm_if_there_was_one(
-    server: ScrubbedServer, caplog: pytest.LogCaptureFixture
-):
+def test_serve_makes_a_missing_key_and_raises_an_alarm_if_there_was_one(server, caplog):
     (server.folder / "keys" / ACCOUNTS_KEY).unlink()
     settings = Settings(data=server.folder)
     make_accounts_key(settings, server.client)

@@ -1,6 +1,5 @@
 """The scrubber on a cluster, where the walk through all keys goes from node to node."""
 
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -15,17 +14,13 @@ from workers.scrub.stored_keys import StoredKeys
 
 
 @pytest.fixture
-def server(
-    cluster: Cluster, cluster_client: ClusterClient, valkey: EmbeddedServer, tmp_path: Path
-) -> Iterator[ScrubbedServer]:
+def server(cluster: Cluster, cluster_client: ClusterClient, valkey: EmbeddedServer, tmp_path: Path):
     with small_chunks():
         yield populated(cluster_client, cluster.url, tmp_path, queue=valkey.url)
 
 
 @pytest.mark.slow
-def test_keys_that_nobody_writes_are_found_on_each_node(
-    server: ScrubbedServer, cluster_client: ClusterClient
-) -> None:
+def test_keys_that_nobody_writes_are_found_on_each_node(server, cluster_client):
     assert server.scrub() == []
     strangers = {
         f"key {key_on(cluster_client, node)}"

@@ -1,7 +1,7 @@
 """The scrubber: no false alarm, where it goes on, what it forgets, and how fast it is."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from threading import Event, Thread
 from typing import Any
 from unittest.mock import Mock
@@ -21,42 +21,26 @@ from tests.helpers.server_copy import dump_of, restore
 from workers.projections import maintenance
 from workers.scrub import tables
 from workers.scrub.pages import ArchivePages
-from workers.scrub.scrubber import (
-    ROUND_MS,
-    Budget,
-    Scrubber,
-    ScrubFault,
-    ScrubSection,
-    ScrubStoppedError,
-    Step,
-)
+from workers.scrub.scrubber import ROUND_MS, Budget, Scrubber, ScrubFault, ScrubStoppedError, Step
 
 
 class Walk:
     """A section of some steps, which finds what a function returns at a place."""
 
-    def __init__(
-        self, name: str, steps: int, find: Callable[[int], Sequence[ScrubFault]] = lambda _: ()
-    ) -> None:
+    def __init__(self, name, steps, find=lambda _: ()):
         self.name = name
         self._steps = steps
         self._find = find
         self.visits: list[int] = []
 
     def step(self, cursor: str) -> Step:
-        """Visit a place."""
         place = int(cursor or 0)
         self.visits.append(place)
         after = None if place + 1 == self._steps else str(place + 1)
         return Step(after, self._find(place), [place + 1])
 
 
-def scrubber_of(
-    server: ScrubbedServer,
-    *sections: ScrubSection,
-    now: Callable[[], int] = lambda: ROUND_MS,
-    **more: Any,
-) -> Scrubber:
+def scrubber_of(server, *sections, now=lambda: ROUND_MS, **more):
     record, damage = ScrubRecord(server.client), DamagedMatches(server.client)
     return Scrubber(sections, record, damage, now, lambda _: None, **more)
 
@@ -112,9 +96,7 @@ def test_what_is_found_once_only_is_no_fault(server: ScrubbedServer) -> None:
     assert scrubber.round() == []
 
 
-def test_a_fault_is_forgotten_when_a_round_does_not_find_it_again(
-    server: ScrubbedServer, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_fault_is_forgotten_when_a_round_does_not_find_it_again(server, caplog):
     fresh(server)
     bad = [True]
     fault = ScrubFault("match 7", "event 2: it is missing", board=7)
@@ -145,9 +127,7 @@ def test_a_section_that_fails_is_a_fault_and_the_others_go_on(server: ScrubbedSe
     assert last.visits == [0, 1]
 
 
-def test_each_object_is_read_once_in_a_round_and_again_in_the_next(
-    server: ScrubbedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_object_is_read_once_in_a_round_and_again_in_the_next(server, monkeypatch):
     reads: list[str] = []
     get = FileObjects.get
     monkeypatch.setattr(
@@ -172,9 +152,7 @@ CUTS = [ObjectStoreError("503 slow down"), ZeroDivisionError("of damaged bytes")
 
 
 @pytest.mark.parametrize("error", CUTS, ids=["object store away", "check fails", "shard closed"])
-def test_a_section_that_was_cut_short_forgets_nothing_and_makes_no_whole_round(
-    server: ScrubbedServer, error: Exception | None
-) -> None:
+def test_a_section_that_was_cut_short_forgets_nothing_and_makes_no_whole_round(server, error):
     fresh(server)
     time, cut, damaged = [ROUND_MS], [False], [True]
 
@@ -209,9 +187,7 @@ def test_a_section_that_was_cut_short_forgets_nothing_and_makes_no_whole_round(
     assert ScrubRecord(server.client).read().last_ended == time[0]
 
 
-def test_what_was_found_stays_if_the_object_store_goes_away_before_the_second_look(
-    server: ScrubbedServer,
-) -> None:
+def test_what_was_found_stays_if_the_object_store_goes_away_before_the_second_look(server):
     fresh(server)
     looks = iter([[LEAF], ObjectStoreError("1"), ObjectStoreError("2"), ObjectStoreError("3")])
 
@@ -225,9 +201,7 @@ def test_what_was_found_stays_if_the_object_store_goes_away_before_the_second_lo
     assert (found.about, found.sentence) == ("object store", "it can't be read: 3")
 
 
-def test_rounds_that_are_all_cut_short_do_not_look_like_a_recent_check(
-    server: ScrubbedServer,
-) -> None:
+def test_rounds_that_are_all_cut_short_do_not_look_like_a_recent_check(server: ScrubbedServer):
     fresh(server)
     time = [ROUND_MS]
 
@@ -241,9 +215,7 @@ def test_rounds_that_are_all_cut_short_do_not_look_like_a_recent_check(
     assert ScrubRecord(server.client).read().oldest_ms(time[0]) == 3 * ROUND_MS
 
 
-def test_a_round_that_meets_a_section_of_another_version_is_not_whole(
-    server: ScrubbedServer,
-) -> None:
+def test_a_round_that_meets_a_section_of_another_version_is_not_whole(server: ScrubbedServer):
     fresh(server)
     record = ScrubRecord(server.client)
     record.add([NotedFault("gone", "match 17", "of a section that there is no more", 1, 1)])
@@ -274,9 +246,7 @@ def test_lists_that_are_too_long_to_be_checked_each_round_are_forgotten_when_the
 
 
 @pytest.mark.parametrize("error", [RedisConnectionError("gone"), ScrubStoppedError()])
-def test_a_run_that_must_end_leaves_the_step_to_the_next(
-    server: ScrubbedServer, error: Exception
-) -> None:
+def test_a_run_that_must_end_leaves_the_step_to_the_next(server: ScrubbedServer, error: Exception):
     fresh(server)
     errors = [error]
 
@@ -344,9 +314,7 @@ def test_no_false_alarm_while_players_go_on(server: ScrubbedServer) -> None:
     assert server.scrub() == []
 
 
-def test_no_false_alarm_about_a_shard_that_is_closed_until_it_is_restored(
-    server: ScrubbedServer,
-) -> None:
+def test_no_false_alarm_about_a_shard_that_is_closed_until_it_is_restored(server: ScrubbedServer):
     early = dump_of(server.client)
     alice, bob = map(server.accounts.id_of, ("alice", "bob"))
     board = server.start(alice, bob, rules="powerdrain/1")

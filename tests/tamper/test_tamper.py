@@ -21,7 +21,7 @@ def test_there_is_something_of_every_kind_to_change(bench: TamperBench) -> None:
     assert bench.tampering.kinds == {*RECORDS, *FILES}
 
 
-@pytest.mark.parametrize("count", [16, pytest.param(SAMPLE, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [6, pytest.param(SAMPLE, marks=pytest.mark.long)])
 def test_every_change_is_found(bench: TamperBench, count: int) -> None:
     found = {seed: bench.find(seed) for seed in range(count)}
     missed = {

@@ -2,6 +2,7 @@
 
 import gzip
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -45,6 +46,7 @@ from services.doctor.published_log import check_witnesses
 from services.witness.app import make_witness_app
 from tests.fakes.memory_store import MemoryObjects
 from tests.helpers.api import Api
+from tests.helpers.forked import run_command
 from workers.log.job import make_witnessing
 from workers.log.witnessing import Witnessing
 
@@ -528,9 +530,7 @@ def publish(api: Api, shard: int, count: int, text: bytes = b"leaf") -> None:
 
 
 def run_witness(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *words], capture_output=True, text=True, timeout=60, check=False
-    )
+    return run_command(["witness", *words], os.environ)
 
 
 def forge(api: Api, shard: int, count: int) -> None:

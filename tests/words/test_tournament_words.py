@@ -12,15 +12,7 @@ from domain.tournament.terms import MOST_ENTRANTS, TournamentTerms
 from domain.tournament.tie_breaks import FROM_RESULTS
 from infra.languages.wording import IN_ENGLISH, wording
 from infra.projections.tournaments import TournamentRow
-from services.words.tournaments import (
-    phase_name,
-    points_text,
-    progress,
-    side_and_number,
-    start_sentence,
-    terms_lines,
-    tie_break_name,
-)
+from services.words import tournaments
 
 SOON = 1_796_000_000_000
 
@@ -41,11 +33,9 @@ def terms(**changes: object) -> TournamentTerms:
         (Fraction(4, 3), "1.33", "1,33"),
     ],
 )
-def test_points_are_written_as_players_read_them(
-    points: Fraction, english: str, german: str
-) -> None:
-    assert points_text(points, IN_ENGLISH) == english
-    assert points_text(points, wording("de")) == german
+def test_points_are_written_as_players_read_them(points: Fraction, english: str, german: str):
+    assert tournaments.points_text(points, IN_ENGLISH) == english
+    assert tournaments.points_text(points, wording("de")) == german
 
 
 @pytest.mark.parametrize(
@@ -67,12 +57,12 @@ def test_points_are_written_as_players_read_them(
     ],
 )
 def test_the_start_in_a_sentence(changes: dict[str, object], said: str) -> None:
-    assert start_sentence(terms(**changes), IN_ENGLISH) == said
+    assert tournaments.start_sentence(terms(**changes), IN_ENGLISH) == said
 
 
 def test_all_terms_are_said() -> None:
     changes = {"cycles": 2, "capacity": 14, "least_rating": 1400, "robots": True}
-    assert terms_lines(terms(**changes), IN_ENGLISH, "Knights") == [
+    assert tournaments.terms_lines(terms(**changes), IN_ENGLISH, "Knights") == [
         "game: David and Goliath",
         "time: 3 days a move",
         "a match of 60 moves lasts 10 months at most",
@@ -85,12 +75,12 @@ def test_all_terms_are_said() -> None:
         "for members of Knights",
         "the organiser may enter robots",
     ]
-    assert "for ratings from 1 to 2" in terms_lines(
+    assert "for ratings from 1 to 2" in tournaments.terms_lines(
         terms(least_rating=1, most_rating=2), IN_ENGLISH
     )
-    assert "for ratings of at most 2" in terms_lines(terms(most_rating=2), IN_ENGLISH)
+    assert "for ratings of at most 2" in tournaments.terms_lines(terms(most_rating=2), IN_ENGLISH)
     without = terms(clock=read_time_control(["--forfeittime=0"]))
-    assert "a match can last without end" in terms_lines(without, IN_ENGLISH)
+    assert "a match can last without end" in tournaments.terms_lines(without, IN_ENGLISH)
 
 
 @pytest.mark.parametrize(
@@ -106,18 +96,20 @@ def test_all_terms_are_said() -> None:
     ],
 )
 def test_how_far_a_tournament_is(row: TournamentRow, said: str) -> None:
-    assert progress(row, IN_ENGLISH) == said
+    assert tournaments.progress(row, IN_ENGLISH) == said
 
 
 def test_each_phase_and_tie_break_has_a_name_of_its_own() -> None:
     for words in (IN_ENGLISH, wording("de")):
-        assert len({phase_name(one, words) for one in Phase}) == len(Phase)
-        assert len({tie_break_name(one, words) for one in FROM_RESULTS}) == len(FROM_RESULTS)
+        assert len({tournaments.phase_name(one, words) for one in Phase}) == len(Phase)
+        assert len({tournaments.tie_break_name(one, words) for one in FROM_RESULTS}) == len(
+            FROM_RESULTS
+        )
 
 
 def test_the_terms_of_a_swiss_tournament_in_both_languages() -> None:
     swiss = {"form": "swiss", "section": 0, "swiss": SwissTerms(5), "tiebreaks": ("buchholz",)}
-    said = terms_lines(terms(**swiss, days=30), IN_ENGLISH)
+    said = tournaments.terms_lines(terms(**swiss, days=30), IN_ENGLISH)
     assert said[3:8] == [
         "Swiss: 5 rounds, in each of which players of about the same points meet",
         "nobody meets the same player again as long as that can be avoided",
@@ -125,17 +117,17 @@ def test_the_terms_of_a_swiss_tournament_in_both_languages() -> None:
         "all matches of a round begin together, once the round before is over",
         "a round lasts 30 days at most; matches that are not over then are drawn",
     ]
-    german = terms_lines(terms(**swiss, days=1), wording("de"))
+    german = tournaments.terms_lines(terms(**swiss, days=1), wording("de"))
     assert (
         "eine Runde dauert höchstens 1 Tag; was dann nicht beendet ist, wird remis gegeben"
         in german
     )
-    dated = start_sentence(terms(**swiss, starts=SOON), IN_ENGLISH)
+    dated = tournaments.start_sentence(terms(**swiss, starts=SOON), IN_ENGLISH)
     assert dated.endswith("with fewer than 6 players it is cancelled then")
     row = TournamentRow(1, form="swiss", rounds=5, starts=SOON, phase=Phase.ENTRY)
-    assert start_sentence(row, IN_ENGLISH) == dated
+    assert tournaments.start_sentence(row, IN_ENGLISH) == dated
 
 
 def test_an_opponent_in_a_column_of_a_round_has_a_side_and_a_number() -> None:
     cells = [TableCell(0, 4, first, "1") for first in (True, False)]
-    assert [side_and_number(cell) for cell in cells] == ["○5", "●5"]
+    assert [tournaments.side_and_number(cell) for cell in cells] == ["○5", "●5"]

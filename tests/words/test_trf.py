@@ -108,12 +108,8 @@ def test_the_heading_is_that_of_the_format(report: str) -> None:
     assert heading[0] == "012 Cup of Autumn"
     assert heading[1:3] == ["042 1970/01/01", "052 1970/01/01"]
     assert heading[3:8] == [
-        "062 6",
-        "072 6",
-        "082 0",
-        "092 Individual: Swiss-System",
-        "102 organise",
-    ]
+        "062 6", "072 6", "082 0", "092 Individual: Swiss-System", "102 organise",
+    ]  # fmt: skip
     (gone,) = played().state.withdrawn
     assert heading[-2:] == ["XXR 4", f"XXZ {gone.player + 1}"]
 

@@ -15,16 +15,9 @@ from domain.match.state import MatchState, Reason
 from domain.rules import rules_by_id
 from infra.languages.wording import wording
 from infra.projections.notices import OF_TOURNAMENTS, NoticeKind, TournamentDetail
+from services.words import endings
 from services.words.agreements import answered, described, limits, offer_button, offered, own_offer
 from services.words.cases import about, claim_made, next_turn, remedies_said, step_name
-from services.words.endings import (
-    SaidResult,
-    ending_clause,
-    ending_in_list,
-    over,
-    reason_label,
-    said_result,
-)
 from services.words.named_match import NamedMatch
 from services.words.news import NewsSubject, news_text
 from services.words.tournament_news import tournament_news
@@ -126,17 +119,17 @@ CLAUSES = {
 
 @pytest.mark.parametrize(("reason", "winners"), CLAUSES)
 def test_an_ending_is_one_clause_in_each_language(reason: Reason, winners: tuple[int, ...]) -> None:
-    said = [ending_clause(ended(reason, *winners), NAMES, one) for one in BOTH]
+    said = [endings.ending_clause(ended(reason, *winners), NAMES, one) for one in BOTH]
     assert said == list(CLAUSES[reason, winners])
-    listed = ending_in_list(reason, [NAMES[one] for one in winners], 2, ENGLISH)
+    listed = endings.ending_in_list(reason, [NAMES[one] for one in winners], 2, ENGLISH)
     assert listed == said[0].replace("Light (alice)", "alice").replace("Dark (bob)", "bob")
 
 
 def test_a_result_is_said_to_each_reader() -> None:
     for state, seat, verdict, *texts in RESULTS:
         for words, text in zip(BOTH, texts, strict=True):
-            found = said_result(state, seat, NAMES, words)
-            assert text is None or found == SaidResult(verdict, text)
+            found = endings.said_result(state, seat, NAMES, words)
+            assert text is None or found == endings.SaidResult(verdict, text)
 
 
 ENGLISH, GERMAN = BOTH = wording("en"), wording("de")
@@ -167,9 +160,7 @@ def test_each_kind_has_a_sentence_of_its_own_in_both_languages(kind):
     ],
 )
 @pytest.mark.parametrize("kind", sorted(OF_TOURNAMENTS))
-def test_each_kind_of_a_tournament_has_a_sentence_in_both_languages(
-    kind: NoticeKind, detail: TournamentDetail | None
-) -> None:
+def test_each_kind_of_a_tournament_has_a_sentence_in_both_languages(kind, detail):
     english, german = (tournament_news(kind, detail, "Winter Cup", words) for words in BOTH)
     assert english != german
     for text in (english, german):
@@ -309,13 +300,16 @@ RESULTS = [
 
 
 def test_endings_of_several_of_puzzles_and_of_a_match_that_is_over() -> None:
-    assert ending_in_list(Reason.TIME, ["a", "b"], 3, ENGLISH) == "a and b share the win on time"
-    assert ending_in_list("score", ["a"], 1, ENGLISH) == "finished"
-    assert ending_in_list(Reason.RESIGNATION, [], 1, ENGLISH) == "the puzzle was given up"
+    assert (
+        endings.ending_in_list(Reason.TIME, ["a", "b"], 3, ENGLISH)
+        == "a and b share the win on time"
+    )
+    assert endings.ending_in_list("score", ["a"], 1, ENGLISH) == "finished"
+    assert endings.ending_in_list(Reason.RESIGNATION, [], 1, ENGLISH) == "the puzzle was given up"
     said = "die Partie ist zu Ende: Hell (alice) hat auf Zeit gewonnen"
-    assert over(ended(Reason.TIME, 0), NAMES, GERMAN) == said
-    assert reason_label(Reason.TIME, GERMAN) == "auf Zeit"
-    assert reason_label("score", ENGLISH) == ""
+    assert endings.over(ended(Reason.TIME, 0), NAMES, GERMAN) == said
+    assert endings.reason_label(Reason.TIME, GERMAN) == "auf Zeit"
+    assert endings.reason_label("score", ENGLISH) == ""
 
 
 def test_notices_are_about_their_reader_and_of_their_time():

@@ -35,7 +35,7 @@ from threading import Lock
 import msgspec
 from redis import Redis
 
-from domain.match import audit
+from domain.match import audit, history
 from domain.match.events import (
     Claimed,
     Ended,
@@ -44,17 +44,6 @@ from domain.match.events import (
     Ruled,
     SetBack,
     TimeGiven,
-)
-from domain.match.history import (
-    BrokenHistory,
-    EventEnvelope,
-    PackedSnapshot,
-    check_chain,
-    decode_event,
-    decode_refusal,
-    leaf_hash,
-    replay,
-    unpack_snapshot,
 )
 from domain.match.state import cache_position
 from domain.records import SERVER_ACCOUNT
@@ -105,7 +94,6 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def answer(self) -> tuple[str, int, int]:
-        """What an outcome says."""
         return self.code, self.seq, self.index
 
 
@@ -118,7 +106,6 @@ class Record:
         self._file = path.open("ab") if path else None
 
     def add(self, call: Invocation) -> None:
-        """Write a line."""
         with self._lock:
             self._calls.append(call)
             if self._file:
@@ -135,7 +122,6 @@ class Record:
         return len({call.command for call in self if call.command and call.result is Result.OK})
 
     def close(self) -> None:
-        """Close the file."""
         if self._file:
             self._file.close()
 
@@ -154,7 +140,7 @@ class Held(msgspec.Struct):
 
     shards: int
     events: dict[int, list[bytes]]
-    snapshots: dict[int, PackedSnapshot]
+    snapshots: dict[int, history.PackedSnapshot]
     outcomes: dict[int, dict[bytes, bytes]]
     locators: dict[int, bytes]
     logs: dict[int, list[tuple[int, bytes]]]
@@ -180,7 +166,6 @@ def read_held(client: Redis, data: Path | None = None) -> Held:
 
 
 def _ends(client: Redis, shards: int) -> list[int]:
-    """Return the lengths of all logs."""
     return [client.xlen(keys.log(shard)) for shard in range(shards)]
 
 
@@ -196,7 +181,6 @@ def _read(client: Redis, shards: int) -> Held:
 
 
 def read_board(client: Redis, held: Held, board: int) -> None:
-    """Add what Redis has of a match."""
     shard = keys.shard_of(board, held.shards)
     with client.pipeline(transaction=True) as pipe:
         pipe.lrange(keys.events(shard, board), 0, -1)
@@ -211,7 +195,7 @@ def read_board(client: Redis, held: Held, board: int) -> None:
     held.locators[board] = locator or b""
     if state is not None:
         # the byte after the head marks what else there is of the match
-        packed = PackedSnapshot(state[:32] + state[33:], moves or b"", turns or b"")
+        packed = history.PackedSnapshot(state[:32] + state[33:], moves or b"", turns or b"")
         held.snapshots[board] = packed
 
 
@@ -308,11 +292,11 @@ class _Checker:
         for call in calls:
             if call.command:
                 self.sends[call.command].append(call)
-        self.events: dict[int, list[EventEnvelope]] = {}
+        self.events: dict[int, list[history.EventEnvelope]] = {}
         self.refusals: dict[bytes, list[tuple[int, str]]] = defaultdict(list)
         self.logged: dict[int, list[bytes]] = defaultdict(list)
         self.places: dict[int, list[int]] = defaultdict(list)
-        self.runs: dict[bytes, list[EventEnvelope]] = defaultdict(list)
+        self.runs: dict[bytes, list[history.EventEnvelope]] = defaultdict(list)
 
     def run(self, *, complete: bool) -> Iterator[Violation]:
         yield from self.decode_all()
@@ -329,7 +313,7 @@ class _Checker:
             self.events[board] = []
             for place, data in enumerate(stored, 1):
                 try:
-                    envelope = decode_event(data)
+                    envelope = history.decode_event(data)
                 except msgspec.MsgspecError as error:
                     yield Violation("I4", f"match {board}: event {place} is none ({error})")
                 else:
@@ -342,7 +326,7 @@ class _Checker:
                     self.places[place[0]].append(index)
                     continue
                 try:
-                    refusal = decode_refusal(leaf)
+                    refusal = history.decode_refusal(leaf)
                 except msgspec.MsgspecError as error:
                     yield Violation("I4", f"shard {shard}: leaf {index} is none ({error})")
                 else:
@@ -416,13 +400,13 @@ class _Checker:
 
     # I3, I4, I6, I9, I10
 
-    def match(self, board: int, events: Sequence[EventEnvelope]) -> Iterator[Violation]:
+    def match(self, board: int, events: Sequence[history.EventEnvelope]) -> Iterator[Violation]:
         if [e.seq for e in events] != list(range(1, len(events) + 1)):
             yield Violation("I3", f"match {board} has the events {_shown(events)}")
         stored = self.held.events[board]
         try:
-            check_chain(board, stored)
-        except BrokenHistory as broken:
+            history.check_chain(board, stored)
+        except history.BrokenHistory as broken:
             yield Violation("I4", f"match {board}: {broken}")
         else:
             yield from _again(board, stored)
@@ -436,21 +420,21 @@ class _Checker:
                 yield Violation("I6", f"match {board} has events and no snapshot")
             return
         try:
-            snapshot = unpack_snapshot(packed)
+            snapshot = history.unpack_snapshot(packed)
         except msgspec.MsgspecError as error:
             yield Violation("I6", f"match {board}: its snapshot can't be read ({error})")
             return
-        if not stored or snapshot.head != leaf_hash(stored[-1]):
+        if not stored or snapshot.head != history.leaf_hash(stored[-1]):
             yield Violation("I6", f"match {board}: the snapshot's head is not the last event's")
         try:
-            expected = cache_position(replay(stored))
+            expected = cache_position(history.replay(stored))
         except Exception as error:  # noqa: BLE001 - of a broken history, whatever it is
             yield Violation("I6", f"match {board} can't be refolded ({error!r})")
             return
         if cache_position(snapshot.state) != expected:
             yield Violation("I6", f"match {board}: the snapshot is not what its events add up to")
 
-    def entitled(self, board: int, events: Sequence[EventEnvelope]) -> Iterator[Violation]:
+    def entitled(self, board: int, events: Sequence[history.EventEnvelope]) -> Iterator[Violation]:
         seats: set[bytes] = set()
         for event in events:
             if isinstance(event.body, MatchStarted):
@@ -531,7 +515,7 @@ class _Checker:
             final = self.held.events.get(read.match, [])
             if read.seq > len(final):
                 yield Violation("I8", f"match {read.match}: {read.seq} were read of {len(final)}")
-            elif read.seq and leaf_hash(final[read.seq - 1]) != read.head:
+            elif read.seq and history.leaf_hash(final[read.seq - 1]) != read.head:
                 yield Violation("I8", f"match {read.match}: event {read.seq} was read otherwise")
             least = max((seq for done, seq in known[read.match] if done < read.sent), default=0)
             if read.seq < least:
@@ -541,11 +525,10 @@ class _Checker:
 
 
 def _told(calls: Sequence[Invocation]) -> Invocation:
-    """Return the first acknowledgement."""
     return min((c for c in calls if c.result is Result.OK), key=lambda call: call.done)
 
 
-def _doubled(run: Sequence[EventEnvelope]) -> bool:
+def _doubled(run: Sequence[history.EventEnvelope]) -> bool:
     """Whether a command's events are more than one, and perhaps the end it led to."""
     return any(not isinstance(event.body, Ended) for event in run[1:]) or len(run) > 2
 
@@ -553,7 +536,7 @@ def _doubled(run: Sequence[EventEnvelope]) -> bool:
 def _again(board: int, stored: Sequence[bytes]) -> Iterator[Violation]:
     try:
         audit.verify(board, stored)
-    except BrokenHistory as broken:
+    except history.BrokenHistory as broken:
         yield Violation("I10", f"match {board}: {broken}")
 
 
@@ -561,7 +544,7 @@ def _name(call: Invocation) -> str:
     return f"match {call.match}: command {call.command.hex()} of {call.client}"
 
 
-def _shown(events: Sequence[EventEnvelope]) -> str:
+def _shown(events: Sequence[history.EventEnvelope]) -> str:
     numbers = [event.seq for event in events]
     odd = [
         n

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
 from operator import le
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
 import msgspec
@@ -25,8 +24,6 @@ from redis.exceptions import RedisError
 from domain.match.commands import CommandEnvelope
 from domain.match.history import leaf_hash
 from infra.durability.durability import DurabilityError, Mode
-from infra.log.key_files import FOLDER_NAME, read_public_keys
-from infra.log.names import shard_key
 from infra.redis.cluster import slot_of_key
 from infra.settings.settings import Settings
 from infra.store.closed_shards import ClosedShards
@@ -40,13 +37,7 @@ from trials.faults.checker import Held, Invocation, Result, Violation, check
 from trials.faults.elsewhere import elsewhere
 from trials.faults.firewall import Firewall, Rule
 from trials.faults.load import Load
-from trials.faults.published import (
-    ObjectWatcher,
-    check_checkpoints,
-    check_objects,
-    projected,
-    read_objects,
-)
+from trials.faults.published import ObjectWatcher, check_log, projected
 from trials.faults.station import Station
 
 REPLICATED: Final = {"min-replicas-to-write": "1", "min-replicas-max-lag": "10"}
@@ -88,7 +79,6 @@ class GuardedCluster(Cluster):
         return [node for node in self.nodes if _role(node)[0] == b"master"]
 
     def replica_of(self, primary: Node) -> Node:
-        """Return the replica of a primary."""
         port = self.ports[self.nodes.index(primary)]
         return next(
             node for node in self.nodes if (role := _role(node))[0] == b"slave" and role[2] == port
@@ -100,7 +90,6 @@ class GuardedCluster(Cluster):
             client.execute_command("CLUSTER", "FAILOVER", *["FORCE"] * force)
 
     def owner(self, slot: int) -> Node:
-        """Return the primary that serves a slot."""
         with self.nodes[0].client() as client:
             served: Any = client.execute_command("CLUSTER", "SLOTS")
         for first, last, (_, port, *_), *_ in served:
@@ -158,7 +147,6 @@ class GuardedPair(SentinelPair):
         return [self.primary()]
 
     def replica_of(self, primary: Node) -> Node:
-        """Return the other server."""
         return next(node for node in self.servers if node is not primary)
 
     def whole(self) -> bool:
@@ -303,12 +291,7 @@ class FailoverStation(Station):
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             self.end()
         finally:
@@ -357,6 +340,10 @@ class FailoverStation(Station):
         until(checked, DRAINED_SECONDS)
         return wrong
 
+    def explained(self) -> dict[str, int]:
+        """Return how many reads a failover explains, as of the last check."""
+        return {"reads_taken_back": self.taken_back, "stale_reads": self.stale}
+
     def alarms(self) -> int:
         """Return how often the log of `serve` says that a shard was rolled back."""
         return (self.folder / "serve.log").read_text().count(_ALARM)
@@ -381,7 +368,6 @@ class FailoverStation(Station):
             return False
 
     def is_published(self) -> bool:
-        """Return whether every leaf is published."""
         try:
             return self.is_open() and self.published() == self.ends()
         except RedisError:  # a server is away
@@ -397,16 +383,7 @@ class FailoverStation(Station):
 
     def check_published(self, held: Held) -> list[Violation]:
         """Return where the published log, as it was at any time, is not what the store's leaves give."""
-        self.watcher.look()
-        found = [*self.watcher.violations]
-        objects = read_objects(self.data / "log")
-        (public,) = read_public_keys(self.data / FOLDER_NAME)
-        for shard, log in held.logs.items():
-            leaves = [leaf for _, leaf in log]
-            notes = self.watcher.notes.get(f"s{shard:02}/checkpoint", [])
-            found += check_objects(shard, leaves, objects)
-            found += check_checkpoints(leaves, notes, shard_key(public, shard))
-        return found
+        return check_log(self.data, self.watcher, held)
 
     def check_calls(self, calls: Iterable[Invocation], held: Held) -> list[Violation]:
         """Return where the store and these calls disagree."""
@@ -434,7 +411,6 @@ class AppDoor:
             raise
 
     def send(self, sent: CommandEnvelope, ply: int, seconds: float) -> CommandOutcome:
-        """Submit a command and return its outcome."""
         return self._gateway.send(sent, ply, seconds)
 
     def submit_all(self, sents: Any) -> None:
@@ -442,5 +418,4 @@ class AppDoor:
         self._gateway.submit_all(sents)
 
     def close(self) -> None:
-        """Close the gateway and its connections."""
         self._app.close()

@@ -20,23 +20,16 @@ from infra.redis import keys
 from infra.redis.cluster import slot_of_key
 from tests.helpers.clusters import Node
 from tests.helpers.served import until
+from trials.faults import failover_station
 from trials.faults.checker import Held, Invocation, Result, Violation, now
-from trials.faults.failover_station import (
-    FailoverStation,
-    GuardedCluster,
-    GuardedPair,
-    cut_replication,
-    isolation,
-    role_of,
-)
 from trials.faults.kills import OUTCOME_SECONDS
 from trials.faults.load import Load
 from trials.faults.results import Outcome
 from trials.faults.station import outcomes_of, progress, since
 
-Kind = type[GuardedCluster] | type[GuardedPair]
+Kind = type[failover_station.GuardedCluster] | type[failover_station.GuardedPair]
 
-Fault = Callable[[FailoverStation, random.Random], str]
+Fault = Callable[[failover_station.FailoverStation, random.Random], str]
 """Does one fault, waits until the servers are whole again, and returns which it was."""
 
 HEALED_SECONDS: Final = 180.0
@@ -51,44 +44,44 @@ MOST_BETWEEN: Final = 40
 MOVED_SLOTS: Final = 24
 
 
-def heal(station: FailoverStation) -> None:
+def heal(station: failover_station.FailoverStation) -> None:
     """Wait until each primary has a replica that follows it."""
     until(station.servers.whole, HEALED_SECONDS)
 
 
-def kill_primary(station: FailoverStation, chance: random.Random) -> str:
+def kill_primary(station: failover_station.FailoverStation, chance: random.Random) -> str:
     """Kill a primary, and start it again once its replica has been promoted."""
     servers = station.servers
     primary = chance.choice(servers.serving())
     replica = servers.replica_of(primary)
     primary.kill()
-    until(lambda: role_of(replica) == "master", HEALED_SECONDS)
+    until(lambda: failover_station.role_of(replica) == "master", HEALED_SECONDS)
     primary.start()
     heal(station)
     return "killed"
 
 
-def force_failover(station: FailoverStation, chance: random.Random) -> str:
+def force_failover(station: failover_station.FailoverStation, chance: random.Random) -> str:
     """Promote a replica while its primary runs."""
     servers = station.servers
     primary = chance.choice(servers.serving())
     replica = servers.replica_of(primary)
     force = chance.random() < 0.5
     servers.fail_over(primary, force=force)
-    until(lambda: role_of(replica) == "master", HEALED_SECONDS)
+    until(lambda: failover_station.role_of(replica) == "master", HEALED_SECONDS)
     heal(station)
     return "without its consent" if force else "agreed with the primary"
 
 
-def cut_off(station: FailoverStation, chance: random.Random) -> str:
+def cut_off(station: failover_station.FailoverStation, chance: random.Random) -> str:
     """Cut a primary off from all other servers, and perhaps from clients, until its replica was promoted."""
     servers = station.servers
     primary = chance.choice(servers.serving())
     replica = servers.replica_of(primary)
     clients, silently = chance.random() < 0.5, chance.random() < 0.5
-    servers.firewall.cut(isolation(primary, clients=clients), silently=silently)
+    servers.firewall.cut(failover_station.isolation(primary, clients=clients), silently=silently)
     try:
-        until(lambda: role_of(replica) == "master", HEALED_SECONDS)
+        until(lambda: failover_station.role_of(replica) == "master", HEALED_SECONDS)
         time.sleep(ISOLATED_SECONDS)
     finally:
         servers.firewall.heal()
@@ -97,10 +90,10 @@ def cut_off(station: FailoverStation, chance: random.Random) -> str:
     return f"{how}, {'from clients too' if clients else 'not from clients'}"
 
 
-def move_slots(station: FailoverStation, chance: random.Random) -> str:
+def move_slots(station: failover_station.FailoverStation, chance: random.Random) -> str:
     """Move the slots around a shard's to another primary: at once, or key by key."""
     servers = station.servers
-    assert isinstance(servers, GuardedCluster)
+    assert isinstance(servers, failover_station.GuardedCluster)
     shard = chance.randrange(station.read_shards())
     slots = servers.range_around(keys.log(shard), MOVED_SLOTS)
     source = servers.owner(slots[0])
@@ -111,14 +104,16 @@ def move_slots(station: FailoverStation, chance: random.Random) -> str:
     return "at once" if at_once else "key by key"
 
 
-def kill_queue(station: FailoverStation, chance: random.Random) -> str:
-    """Kill the server of the queue."""
+def kill_queue(station: failover_station.FailoverStation, chance: random.Random) -> str:
     station.kill_queue(chance)
     return "killed"
 
 
 CLUSTER, SENTINEL = "cluster", "sentinel"
-KINDS: Final[Mapping[str, Kind]] = {CLUSTER: GuardedCluster, SENTINEL: GuardedPair}
+KINDS: Final[Mapping[str, Kind]] = {
+    CLUSTER: failover_station.GuardedCluster,
+    SENTINEL: failover_station.GuardedPair,
+}
 
 FAULTS: Final[Mapping[str, tuple[Fault, str]]] = {
     "kill-primary": (kill_primary, "SIGKILL of a primary"),
@@ -136,27 +131,16 @@ def under_load(kind: str, fault: str, count: int, folder: Path) -> Outcome:
     do, what = FAULTS[fault]
     times: list[float] = []
     done: Counter[str] = Counter()
-    with FailoverStation(folder, KINDS[kind]) as station:
+    with failover_station.FailoverStation(folder, KINDS[kind]) as station:
         with station.play(players=4, pace=0.02) as load:
             for _ in range(count):
                 progress(load, chance.randint(10, MOST_BETWEEN), HEALED_SECONDS)
                 done[do(station, chance)] += 1
                 times.append(recovered(load))
-        return Outcome(
-            name=f"{kind}-{fault}",
-            what=f"{what}, under durability `replicated`",
-            wanted=count,
-            faults=done.total(),
-            acknowledged=station.record.acknowledged(),
-            violations=station.violations(),
-            late=late(times),
-            seconds=max(times, default=0.0),
-            details={
-                "how": dict(done),
-                "reads_taken_back": station.taken_back,
-                "stale_reads": station.stale,
-            },
-        )
+        said = f"{what}, under durability `replicated`"
+        found = station.outcome(f"{kind}-{fault}", said, count, times, late=late(times))
+        found.details = {"how": dict(done), **station.explained()}
+        return found
 
 
 def recovered(load: Load) -> float:
@@ -172,7 +156,7 @@ def late(times: Sequence[float]) -> list[str]:
     return [f"an outcome came {t:.1f} s after the failover" for t in times if t > OUTCOME_SECONDS]
 
 
-class LossyStation(FailoverStation):
+class LossyStation(failover_station.FailoverStation):
     """A station without a barrier, so that acknowledged commands may be lost."""
 
     def __init__(self, folder: Path, kind: Kind) -> None:
@@ -181,9 +165,8 @@ class LossyStation(FailoverStation):
         """Acknowledged commands that were neither published nor replicated, as of the last check."""
 
     def shards_on(self, primary: Node) -> list[int]:
-        """Return the shards that a primary serves."""
         every = range(self.count)
-        if isinstance(self.servers, GuardedCluster):
+        if isinstance(self.servers, failover_station.GuardedCluster):
             owner = self.servers.owner
             return [one for one in every if owner(slot_of_key(keys.log(one))) is primary]
         return list(every)
@@ -222,7 +205,7 @@ def lose_leaves(station: LossyStation, chance: random.Random) -> int:
     replica = servers.replica_of(primary)
     shards = station.shards_on(primary)
     ends = station.ends()
-    servers.firewall.cut(cut_replication(primary, replica), silently=True)
+    servers.firewall.cut(failover_station.cut_replication(primary, replica), silently=True)
     try:
 
         def ahead() -> int:
@@ -234,7 +217,7 @@ def lose_leaves(station: LossyStation, chance: random.Random) -> int:
         lost = ahead()
     finally:
         servers.firewall.heal()
-    until(lambda: role_of(replica) == "master", HEALED_SECONDS)
+    until(lambda: failover_station.role_of(replica) == "master", HEALED_SECONDS)
     primary.start()
     heal(station)
     until(station.is_open, HEALED_SECONDS)
@@ -254,19 +237,8 @@ def lossy_under_load(kind: str, count: int, folder: Path) -> Outcome:
                 rolled_back += lose_leaves(station, chance)
                 assert station.alarms() > before, "nothing was logged of the loss"
                 times.append(recovered(load))
-        return Outcome(
-            name=f"{kind}-lossy",
-            what="SIGKILL of a primary whose replica lags, under durability `managed`",
-            wanted=count,
-            faults=len(times),
-            acknowledged=station.record.acknowledged(),
-            violations=station.violations(),
-            late=late(times),
-            seconds=max(times, default=0.0),
-            details={
-                "shards_rolled_back": rolled_back,
-                "unpublished_commands_lost": station.lost,
-                "reads_taken_back": station.taken_back,
-                "stale_reads": station.stale,
-            },
-        )
+        what = "SIGKILL of a primary whose replica lags, under durability `managed`"
+        found = station.outcome(f"{kind}-lossy", what, count, times, late=late(times))
+        lost = {"shards_rolled_back": rolled_back, "unpublished_commands_lost": station.lost}
+        found.details = {**lost, **station.explained()}
+        return found

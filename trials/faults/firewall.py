@@ -7,7 +7,6 @@ own, so the firewall knows which server a connection comes from.
 import asyncio
 from collections.abc import Callable
 from threading import Thread
-from types import TracebackType
 from typing import Any, Final, Self
 
 _CHUNK: Final = 65_536
@@ -46,12 +45,7 @@ class Firewall:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._run(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

@@ -86,7 +86,6 @@ Settle = Callable[[], object]
 
 
 def _at_a_tick(station: Station, number: int, once: Path) -> Settle:
-    """Wait for its next tick."""
     del station, number
     until(gone(once), 30)
     return lambda: None
@@ -159,13 +158,8 @@ def _flagged(station: Station, board: int, began: int) -> None:
     station.note(flag, began, (outcome.code, outcome.seq, outcome.index))
 
 
-_STEPS = {
-    "keeper.ticked": _at_a_tick,
-    "keeper.found": _at_a_find,
-    "keeper.sent": _at_a_sending,
-}
+_STEPS = {"keeper.ticked": _at_a_tick, "keeper.found": _at_a_find, "keeper.sent": _at_a_sending}
 """What has it pass the point, and die."""
-
 
 OUTCOME_SECONDS = 15.0
 """From the start of a replacement until every command that was in flight has its outcome."""
@@ -196,16 +190,9 @@ def at_points(points: Sequence[str], kills: int, folder: Path) -> Outcome:
 
 def _outcome(points: Sequence[str], kills: int, times: list[float], station: Station) -> Outcome:
     late = [f"an outcome came {t:.1f} s after the restart" for t in times if t > OUTCOME_SECONDS]
-    return Outcome(
-        name="kill-" + "-".join(points),
-        what="SIGKILL at " + ", ".join(f"`{point}`" for point in points),
-        wanted=kills * len(points),
-        faults=len(times),
-        acknowledged=station.record.acknowledged(),
-        violations=station.violations(),
-        late=late,
-        seconds=max(times, default=0.0),
-    )
+    what = "SIGKILL at " + ", ".join(f"`{point}`" for point in points)
+    name = "kill-" + "-".join(points)
+    return station.outcome(name, what, kills * len(points), times, late=late)
 
 
 def _workers(point: str, kills: int, folder: Path) -> Outcome:
@@ -215,10 +202,8 @@ def _workers(point: str, kills: int, folder: Path) -> Outcome:
     if point == "drain.counted":
         # only what was waiting while a drain died is counted, so one is killed before
         setting = f"drain.read:1:{first},{setting}"
-    station = Station(folder, {VARIABLE: setting, "MATCHPOST_WORKERS": "2"})
-    station.start()
     times = []
-    try:
+    with Station(folder, {VARIABLE: setting, "MATCHPOST_WORKERS": "2"}) as station:
         with station.load() as load:
             for number in range(kills):
                 if number and number % RESTART_EVERY == 0:
@@ -227,8 +212,6 @@ def _workers(point: str, kills: int, folder: Path) -> Outcome:
                 arm = [once, first] if point == "drain.counted" else [once]
                 times.append(_kill_a_worker(station, load, arm))
         return _outcome([point], kills, times, station)
-    finally:
-        station.end()
 
 
 def walk(points: Sequence[str], folder: Path) -> Outcome:
@@ -238,10 +221,8 @@ def walk(points: Sequence[str], folder: Path) -> Outcome:
     """
     files = {point: folder / f"once-{point}" for point in points}
     setting = ",".join(f"{point}:1:{file}" for point, file in files.items())
-    station = Station(folder, {VARIABLE: setting, "MATCHPOST_WORKERS": "3"})
-    station.start()
     done = 0
-    try:
+    with Station(folder, {VARIABLE: setting, "MATCHPOST_WORKERS": "3"}) as station:
         with station.load(players=4) as load:
             progress(load, 3)
             for file in files.values():
@@ -253,18 +234,8 @@ def walk(points: Sequence[str], folder: Path) -> Outcome:
             progress(load, 3)
         slowest = slowest_outcome(station.record)
         late = [f"an outcome took {slowest:.1f} s"] if slowest > WALK_SECONDS else []
-        return Outcome(
-            name="walk",
-            what="SIGKILL at every point of a worker in turn",
-            wanted=len(points),
-            faults=done,
-            acknowledged=station.record.acknowledged(),
-            violations=station.violations(),
-            late=late,
-            seconds=slowest,
-        )
-    finally:
-        station.end()
+        what = "SIGKILL at every point of a worker in turn"
+        return station.outcome("walk", what, len(points), [slowest], faults=done, late=late)
 
 
 def _kill_a_worker(station: Station, load: Load, arm: list[Path]) -> float:
@@ -286,10 +257,8 @@ def _kill_a_worker(station: Station, load: Load, arm: list[Path]) -> float:
 def _supervisors(points: Sequence[str], kills: int, folder: Path) -> Outcome:
     files = {point: folder / f"once-{point}" for point in points}
     setting = ",".join(f"{point}:1:{file}" for point, file in files.items())
-    station = Station(folder, {VARIABLE: setting})
     times = []
-    station.start()
-    try:
+    with Station(folder, {VARIABLE: setting}) as station:
         for point, file in files.items():
             for number in range(kills):
                 if point in KEEPER_POINTS:
@@ -299,8 +268,6 @@ def _supervisors(points: Sequence[str], kills: int, folder: Path) -> Outcome:
                 else:
                     times.append(_kill_at_start(station, file))
         return _outcome(points, kills, times, station)
-    finally:
-        station.end()
 
 
 def _kill_at_start(station: Station, once: Path) -> float:
@@ -327,23 +294,17 @@ def through_http(points: Sequence[str], kills: int, folder: Path) -> Outcome:
     """Kill the process that answers HTTP at these points, while a command goes through it."""
     files = {point: folder / f"once-{point}" for point in points}
     setting = ",".join(f"{point}:1:{file}" for point, file in files.items())
-    station = Station(folder, {VARIABLE: setting, "MATCHPOST_HTTP": "127.0.0.1:0"})
-    station.start()
-    try:
+    with Station(folder, {VARIABLE: setting, "MATCHPOST_HTTP": "127.0.0.1:0"}) as station:
         times = kill_at(points, kills, station, RESTART_EVERY)
         found = _outcome(points, kills, times, station)
         found.name = "http-" + "-".join(points)
         found.what += " in the process that answers HTTP"
         return found
-    finally:
-        station.end()
 
 
 def _doors(points: Sequence[str], kills: int, folder: Path) -> Outcome:
-    station = Station(folder)
-    station.start()
     times = []
-    try:
+    with Station(folder) as station:
         # a door requests a drain only where none works or lingers
         pace = 4 * LINGER_SECONDS if "wake.wanted" in points else 0.05
         boards = range(FOREIGN_BOARDS, FOREIGN_BOARDS + kills * len(points))
@@ -353,8 +314,6 @@ def _doors(points: Sequence[str], kills: int, folder: Path) -> Outcome:
             for point in points:
                 times += [_kill_a_door(station, point, todo) for _ in range(kills)]
         return _outcome(points, kills, times, station)
-    finally:
-        station.end()
 
 
 def _kill_a_door(station: Station, point: str, todo: Iterator[CommandEnvelope]) -> float:
@@ -375,11 +334,7 @@ def _kill_a_door(station: Station, point: str, todo: Iterator[CommandEnvelope]) 
 def _door(station: Station, sent: CommandEnvelope, fault: str) -> tuple[str, int, int] | None:
     """Send a command from a process of its own; None when it was killed on the way."""
     root = Path(__file__).parents[2]
-    env = {
-        **station.served.env,
-        VARIABLE: fault,
-        "PYTHONPATH": str(root),
-    }
+    env = {**station.served.env, VARIABLE: fault, "PYTHONPATH": str(root)}
     done = subprocess.run(
         [sys.executable, Path(__file__).with_name("door.py"), commands.encode_command(sent).hex()],
         env=env, capture_output=True, text=True, check=False,
@@ -409,9 +364,8 @@ def queues(kills: int, folder: Path) -> Outcome:
 def _servers(
     name: str, what: str, station: Station, running: Callable[[], list[int]], kills: int
 ) -> Outcome:
-    station.start()
     times = []
-    try:
+    with station:
         with station.load(players=4, pace=0.01) as load:
             for number in range(kills):
                 if number and number % RESTART_EVERY == 0:
@@ -430,18 +384,14 @@ def _servers(
         found = _outcome([], kills, times, station)
         found.name, found.what, found.wanted = name, what, kills
         return found
-    finally:
-        station.end()
 
 
 def zombies(point: str, stops: int, folder: Path) -> Outcome:
     """Stop a worker at a point, let another overtake it, and let it go on."""
     once = folder / "once"
     env = {VARIABLE: f"{point}:1:{once}:STOP", "MATCHPOST_WORKERS": "2"}
-    station = Station(folder, env)
-    station.start()
     times = []
-    try:
+    with Station(folder, env) as station:
         with station.load() as load:
             for _ in range(stops):
                 progress(load, 3)
@@ -450,8 +400,6 @@ def zombies(point: str, stops: int, folder: Path) -> Outcome:
         found.name = f"stop-{point}"
         found.what = f"SIGSTOP at `{point}`, overtaken, SIGCONT"
         return found
-    finally:
-        station.end()
 
 
 def _overtake(station: Station, load: Load, once: Path) -> float:
@@ -499,11 +447,9 @@ MOST_BETWEEN = 60
 def random_kills(kills: int, folder: Path) -> Outcome:
     """Kill so many times; all that was in flight must have outcomes soon after each restart."""
     chance = random.Random(kills)
-    station = Station(folder, {"MATCHPOST_WORKERS": "2"})
-    station.start()
     times: list[float] = []
     killed: Counter[str] = Counter()
-    try:
+    with Station(folder, {"MATCHPOST_WORKERS": "2"}) as station:
         with station.load(players=6, pace=0.01) as load:
             for number in range(kills):
                 if number and number % RESTART_EVERY == 0:
@@ -520,19 +466,9 @@ def random_kills(kills: int, folder: Path) -> Outcome:
         late = [
             f"an outcome came {t:.1f} s after the restart" for t in times if t > OUTCOME_SECONDS
         ]
-        return Outcome(
-            name="random",
-            what="SIGKILL of a worker, the side worker, the Valkey or `serve`, by chance",
-            wanted=kills,
-            faults=killed.total(),
-            acknowledged=station.record.acknowledged(),
-            violations=station.violations(),
-            late=late,
-            seconds=max(times, default=0.0),
-            details={"killed": dict(killed)},
-        )
-    finally:
-        station.end()
+        what = "SIGKILL of a worker, the side worker, the Valkey or `serve`, by chance"
+        details = {"killed": dict(killed)}
+        return station.outcome("random", what, kills, times, late=late, details=details)
 
 
 def _kill(station: Station, name: str, chance: random.Random) -> Callable[[], object]:

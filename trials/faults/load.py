@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import count
 from threading import Event, Thread
-from types import TracebackType
 from typing import Self
 
 from redis import Redis
@@ -26,7 +25,6 @@ from tests.helpers.served import gateway
 from trials.faults.checker import Invocation, Record, Result, now
 
 Connect = Callable[[], Redis]
-
 RETRY_SECONDS = 0.05
 STRANGER = b"stranger"
 
@@ -38,7 +36,6 @@ DOWN = (RedisError, EmbeddedError, LookupError, OSError)
 
 
 def open_store(client: Redis) -> Store:
-    """The store as a door sees it."""
     return RedisStore(client, Mode.FSYNC)
 
 
@@ -86,7 +83,6 @@ class Client:
         return outcome
 
     def attempt(self, sent: CommandEnvelope) -> CommandOutcome | None:
-        """Send the command once."""
         began = now()
         try:
             _, door = self._connection()
@@ -108,7 +104,6 @@ class Client:
         return None
 
     def read(self, board: int) -> None:
-        """Read a match's events."""
         began = now()
         try:
             client, _ = self._connection()
@@ -131,7 +126,6 @@ class Client:
         self._record.add(call)
 
     def hang_up(self) -> None:
-        """Close the connection."""
         if self._open is not None:
             client, door = self._open
             self._open = None
@@ -252,12 +246,7 @@ class Load:
             thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.stop()
         if error is None and self._failures:
             raise self._failures[0]

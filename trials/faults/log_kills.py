@@ -11,15 +11,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from redis import Redis
 
 from domain.clocks.time_control import DAY
 from infra.health.retirement_limits import retirement_limits
-from infra.log.key_files import FOLDER_NAME, read_public_keys
-from infra.log.names import shard_key
 from infra.process.failpoints import FAILPOINTS, VARIABLE
 from infra.redis import keys
 from infra.store import locators
@@ -39,14 +36,7 @@ from trials.faults.checker import (
     store_with_archive,
 )
 from trials.faults.load import DOWN, Load
-from trials.faults.published import (
-    ObjectWatcher,
-    check_acknowledged,
-    check_checkpoints,
-    check_objects,
-    check_same,
-    read_objects,
-)
+from trials.faults.published import ObjectWatcher, check_acknowledged, check_log, check_same
 from trials.faults.results import Outcome
 from trials.faults.station import Station, gone, kill, progress, since
 from workers.log.job import JOB
@@ -71,11 +61,7 @@ class LogStation(Station):
     """
 
     def __init__(
-        self,
-        folder: Path,
-        points: Sequence[str],
-        shards: int,
-        env: Mapping[str, str] | None = None,
+        self, folder: Path, points: Sequence[str], shards: int, env: Mapping[str, str] | None = None
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.armed_by = {point: folder / f"once-{point}" for point in points}
@@ -91,12 +77,7 @@ class LogStation(Station):
         self.watcher.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         try:
             self.watcher.__exit__(kind, error, trace)
         finally:
@@ -160,21 +141,11 @@ class LogStation(Station):
             self.wait_until_published(seconds=MERGE_SECONDS)
         except AssertionError:
             late.append(Violation("I5", f"not all leaves are published after {MERGE_SECONDS} s"))
-        self.watcher.look()
         held = self.read()
-        violations = [*late, *self.watcher.violations, *self._published(held)]
-        return [*found, *map(str, violations)], held
-
-    def _published(self, held: Held) -> list[Violation]:
         leaves = {shard: [leaf for _, leaf in log] for shard, log in held.logs.items()}
-        objects = read_objects(self.data / "log")
-        (public,) = read_public_keys(self.data / FOLDER_NAME)
-        found: list[Violation] = []
-        for shard, of_shard in leaves.items():
-            notes = self.watcher.notes.get(f"s{shard:02}/checkpoint", [])
-            found += check_objects(shard, of_shard, objects)
-            found += check_checkpoints(of_shard, notes, shard_key(public, shard))
-        return [*found, *check_acknowledged(self.record, leaves)]
+        wrong = check_log(self.data, self.watcher, held)
+        violations = [*late, *wrong, *check_acknowledged(self.record, leaves)]
+        return [*found, *map(str, violations)], held
 
 
 def _end(client: Redis, shard: int) -> int:

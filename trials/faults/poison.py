@@ -21,21 +21,17 @@ INTERNAL_SECONDS = 90.0
 NEIGHBOUR_SECONDS = 30.0
 """The longest that a command of another match may take meanwhile."""
 
-
 PROGRAM = Path(__file__).with_name("poisoned.py")
 
 
 def doses(count: int, folder: Path) -> Outcome:
     """Send so many poisoned commands, six at a time, among matches that go on."""
-    station = Station(
-        folder, {"MATCHPOST_WORKERS": "2"}, argv=[sys.executable, str(PROGRAM), "serve"]
-    )
-    station.start()
+    argv = [sys.executable, str(PROGRAM), "serve"]
     times: dict[str, list[float]] = {kind: [] for kind in KINDS}
     wrong: list[str] = []
     late: list[str] = []
     done = 0
-    try:
+    with Station(folder, {"MATCHPOST_WORKERS": "2"}, argv=argv) as station:
         with station.load(players=3) as load:
             while done < count:
                 given = list(KINDS)[: count - done]
@@ -62,19 +58,10 @@ def doses(count: int, folder: Path) -> Outcome:
             if took > INTERNAL_SECONDS
         ]
         worst = {kind: round(max(took), 1) for kind, took in times.items() if took}
-        return Outcome(
-            name="poison",
-            what="decisions that loop, recurse, allocate, raise or are stuck in C",
-            wanted=count,
-            faults=done,
-            acknowledged=station.record.acknowledged(),
-            violations=[*wrong, *station.violations()],
-            late=late,
-            seconds=max(worst.values()),
-            details={"seconds_until_refused": worst, "slowest_neighbour": round(slowest, 1)},
-        )
-    finally:
-        station.end()
+        details = {"seconds_until_refused": worst, "slowest_neighbour": round(slowest, 1)}
+        what = "decisions that loop, recurse, allocate, raise or are stuck in C"
+        more = {"faults": done, "violations": wrong, "late": late, "details": details}
+        return station.outcome("poison", what, count, list(worst.values()), **more)
 
 
 def _dose(station: Station, kind: str, board: int) -> tuple[float, list[str]]:

@@ -62,13 +62,9 @@ def _exception() -> None:
 
 
 KINDS: dict[str, Callable[[], None]] = {
-    "loop": _loop,
-    "regex": _regex,
-    "allocation": _allocation,
-    "exception": _exception,
-    "recursion": _recursion,
-    "power": _power,
-}
+    "loop": _loop, "regex": _regex, "allocation": _allocation, "exception": _exception,
+    "recursion": _recursion, "power": _power,
+}  # fmt: skip
 
 
 def poisoned(

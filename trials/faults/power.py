@@ -37,7 +37,6 @@ NOISE = 4096
 SERIES = 15
 """Cuts on one data directory."""
 AT_ONCE = 4
-
 TAILS = ("nothing", "written", "zeros", "rubbish", "written and rubbish")
 
 
@@ -242,9 +241,8 @@ Step = Callable[[Station], None]
 
 
 def _run(name: str, what: str, station: Station, count: int, fill: Step, clear: Step) -> Outcome:
-    times, said, outages = [], set[str](), 0
-    try:
-        station.start()
+    times, said = [], set[str]()
+    with station:
         with station.load(players=3, pace=0.02) as load:
             for _ in range(count):
                 progress(load, 20)
@@ -256,21 +254,9 @@ def _run(name: str, what: str, station: Station, count: int, fill: Step, clear: 
                 cleared = now()
                 progress(load, 5, seconds=90)
                 times.append(since(cleared))
-                outages += 1
         late = [f"it took {t:.1f} s to go on" for t in times if t > RESUMED_SECONDS]
-        return Outcome(
-            name=name,
-            what=what,
-            wanted=count,
-            faults=outages,
-            acknowledged=station.record.acknowledged(),
-            violations=station.violations(),
-            late=late,
-            seconds=max(times, default=0.0),
-            details={"what_users_are_told": sorted(said)},
-        )
-    finally:
-        station.end()
+        details = {"what_users_are_told": sorted(said)}
+        return station.outcome(name, what, count, times, late=late, details=details)
 
 
 def _failed(station: Station, began: int) -> int:

@@ -15,7 +15,6 @@ from enum import StrEnum
 from itertools import chain, count
 from pathlib import Path
 from threading import Event, Lock, Thread
-from types import TracebackType
 from typing import Self
 
 from domain.match.commands import CommandEnvelope
@@ -62,12 +61,7 @@ class Proxy:
         Thread(target=self._accept, daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._closing.set()
         _close(self._listener)
         for end in self._open:
@@ -79,7 +73,6 @@ class Proxy:
             self._armed = what, requests
 
     def disarm(self) -> None:
-        """Break nothing any more."""
         with self._lock:
             self._armed = None
 
@@ -169,29 +162,21 @@ def replies(cases: int, folder: Path) -> Outcome:
     folder.mkdir(parents=True, exist_ok=True)
     port = _free_port()
     options = {"port": str(port), "bind": "127.0.0.1"}
-    with EmbeddedServer(folder / "server", options=options) as server:
-        station = Station(folder, {"MATCHPOST_REDIS_URL": server.url}, url=server.url)
-        station.start()
-        try:
-            clients = min(CLIENTS, cases)
-            shares = [len(range(n, cases, clients)) for n in range(clients)]
-            with ThreadPoolExecutor(clients) as pool:
-                jobs = [
-                    pool.submit(_client, n, share, port, station.record)
-                    for n, share in enumerate(shares)
-                ]
-                broken = Counter(chain.from_iterable(job.result() for job in jobs))
-            return Outcome(
-                name="lost-replies",
-                what="an exchange with the server broken by a proxy",
-                wanted=cases,
-                faults=broken.total(),
-                acknowledged=station.record.acknowledged(),
-                violations=station.violations(),
-                details={"broken": dict(broken)},
-            )
-        finally:
-            station.end()
+    with (
+        EmbeddedServer(folder / "server", options=options) as server,
+        Station(folder, {"MATCHPOST_REDIS_URL": server.url}, url=server.url) as station,
+    ):
+        clients = min(CLIENTS, cases)
+        shares = [len(range(n, cases, clients)) for n in range(clients)]
+        with ThreadPoolExecutor(clients) as pool:
+            jobs = [
+                pool.submit(_client, n, share, port, station.record)
+                for n, share in enumerate(shares)
+            ]
+            broken = Counter(chain.from_iterable(job.result() for job in jobs))
+        what = "an exchange with the server broken by a proxy"
+        more = {"faults": broken.total(), "details": {"broken": dict(broken)}}
+        return station.outcome("lost-replies", what, cases, [], **more)
 
 
 def _client(number: int, cases: int, port: int, record: Record) -> list[Break]:
@@ -229,9 +214,7 @@ PLIES = 30
 
 def copies(sends: int, folder: Path) -> Outcome:
     """Hand commands in at least so many times, counting every copy."""
-    station = Station(folder, {"MATCHPOST_WORKERS": "2"})
-    station.start()
-    try:
+    with Station(folder, {"MATCHPOST_WORKERS": "2"}) as station:
         with ThreadPoolExecutor(BOARDS_AT_ONCE) as pool:
             share = -(-sends // BOARDS_AT_ONCE)
             jobs = [
@@ -239,16 +222,8 @@ def copies(sends: int, folder: Path) -> Outcome:
                 for n in range(BOARDS_AT_ONCE)
             ]
             done = sum(job.result() for job in jobs)
-        return Outcome(
-            name="copies",
-            what="commands sent 1 to 5 times by 5 doors at once, one match in five out of order",
-            wanted=sends,
-            faults=done,
-            acknowledged=station.record.acknowledged(),
-            violations=station.violations(),
-        )
-    finally:
-        station.end()
+        what = "commands sent 1 to 5 times by 5 doors at once, one match in five out of order"
+        return station.outcome("copies", what, sends, [], faults=done)
 
 
 def _boards(number: int, sends: int, station: Station, record: Record) -> int:

@@ -21,7 +21,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from threading import Event, Thread
-from types import TracebackType
 from typing import Self
 
 import msgspec
@@ -29,6 +28,8 @@ from redis import Redis
 
 from domain.match.history import command_of, decode_leaf
 from infra.log.checkpoint import open_checkpoint
+from infra.log.key_files import FOLDER_NAME, read_public_keys
+from infra.log.names import shard_key
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.projections.buckets import SPECS
 from infra.projections.lag import Lag, lag
@@ -41,9 +42,7 @@ from workers.projections.rebuild import StuckError
 from workers.projections.verify import ProjectionVerifier
 
 LOOK_SECONDS = 0.05
-
 _NAME = re.compile(r"s(\d\d)/tile/(entries|\d+)/((?:x\d{3}/)*\d{3})(?:\.p/(\d+))?")
-
 Leaves = Sequence[bytes]
 
 
@@ -141,12 +140,7 @@ class ObjectWatcher:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._stop.set()
         self._thread.join()
         if error is None and self._failure is not None:
@@ -154,11 +148,9 @@ class ObjectWatcher:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return how much was seen."""
         return {"checkpoints": sum(map(len, self.notes.values())), "objects": len(self._seen)}
 
     def look(self) -> None:
-        """Look at all objects once."""
         there = {path: path.relative_to(self._root).as_posix() for path in _files(self._root)}
         for path, name in there.items():
             try:
@@ -196,6 +188,20 @@ class ObjectWatcher:
                 self.look()
         except BaseException as error:  # noqa: BLE001 - raised again in the run's own thread
             self._failure = error
+
+
+def check_log(data: Path, watcher: ObjectWatcher, held: Held) -> list[Violation]:
+    """Return where the published log, as it was at any time, is not what the store's leaves give."""
+    watcher.look()
+    found = [*watcher.violations]
+    objects = read_objects(data / "log")
+    (public,) = read_public_keys(data / FOLDER_NAME)
+    for shard, log in held.logs.items():
+        leaves = [leaf for _, leaf in log]
+        notes = watcher.notes.get(f"s{shard:02}/checkpoint", [])
+        found += check_objects(shard, leaves, objects)
+        found += check_checkpoints(leaves, notes, shard_key(public, shard))
+    return found
 
 
 def read_objects(root: Path) -> dict[str, bytes]:

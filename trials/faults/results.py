@@ -46,16 +46,13 @@ def save(outcome: Outcome, folder: Path = FOLDER) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{outcome.name}.json"
     kept = msgspec.structs.replace(
-        outcome,
-        violated=len(outcome.violations),
-        violations=outcome.violations[:KEPT_VIOLATIONS],
+        outcome, violated=len(outcome.violations), violations=outcome.violations[:KEPT_VIOLATIONS]
     )
     path.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
     return path
 
 
 def load(folder: Path = FOLDER) -> list[Outcome]:
-    """Read all results."""
     return [
         msgspec.json.decode(path.read_bytes(), type=Outcome)
         for path in sorted(folder.glob("*.json"))

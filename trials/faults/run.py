@@ -56,7 +56,6 @@ def main() -> int:
 
 
 def say(line: str) -> None:
-    """Print a line at once."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

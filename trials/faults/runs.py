@@ -35,13 +35,9 @@ LOG_POINTS = (
 )  # fmt: skip
 
 STOPPED_AT = ("drain.read", "drain.loaded", "drain.decided", "commit.answered")
-
 _FULL = {"kill-primary": 100, "failover": 100, "cut-off": 50, "kill-queue": 100}
 
-FAILOVERS = {
-    failovers.CLUSTER: {**_FULL, "move-slots": 50},
-    failovers.SENTINEL: _FULL,
-}
+FAILOVERS = {failovers.CLUSTER: {**_FULL, "move-slots": 50}, failovers.SENTINEL: _FULL}
 """How often the full run does each fault of a cluster, and of a Sentinel pair."""
 
 RUNS: tuple[Run, ...] = (

@@ -12,7 +12,6 @@ from typing import Any
 from services.cli.main import main
 
 RESTORED_TOGETHER = 8
-
 MAX_DELAY_SECONDS = 0.2
 
 

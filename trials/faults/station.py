@@ -4,7 +4,7 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -19,19 +19,11 @@ from infra.store.port import Store
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import FOLDER, EmbeddedError, socket_url
 from tests.helpers.served import SERVE, Served, until
-from trials.faults.checker import (
-    Held,
-    Invocation,
-    Record,
-    Result,
-    check,
-    now,
-    read_held,
-    store_with_archive,
-)
+from trials.faults import checker
 from trials.faults.elsewhere import elsewhere
 from trials.faults.load import Load
 from trials.faults.published import projected
+from trials.faults.results import Outcome
 
 DRAINED_SECONDS = 30
 
@@ -63,12 +55,11 @@ class Station:
         self._url = url
         # each role in a process of its own, because each is killed alone
         self.served = Served(self.data, {"MATCHPOST_GATHER": "off", **(env or {})}, argv)
-        self.record = Record(folder / "record.jsonl")
+        self.record = checker.Record(folder / "record.jsonl")
         self._followed = False
         self._trims = trims
 
     def connect(self) -> Redis:
-        """A client of the server."""
         return make_client(self._url or socket_url(self.data))
 
     def start(self) -> None:
@@ -81,6 +72,23 @@ class Station:
             with self.connect() as client:
                 until(lambda: all(Generations(client, spec).live() for spec in SPECS), 60)
             self._followed = True
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def outcome(
+        self, name: str, what: str, wanted: int, times: Sequence[float], **more: Any
+    ) -> Outcome:
+        """What a run came to that did a fault for each of these times, in seconds."""
+        found = Outcome(name=name, what=what, wanted=wanted, **{"faults": len(times)} | more)
+        found.acknowledged = self.record.acknowledged()
+        found.seconds = max(times, default=0.0)
+        found.violations = [*found.violations, *self.violations()]
+        return found
 
     def restart(self) -> None:
         """Stop the server in good order and start it again: its back-off begins again."""
@@ -106,7 +114,6 @@ class Station:
         return [pid for pid in map(int, listed.read_text().split()) if name in _command_line(pid)]
 
     def workers(self) -> list[int]:
-        """Process ids of the workers."""
         return self.children("matchpost worker")
 
     def servers(self) -> list[int]:
@@ -133,29 +140,28 @@ class Station:
     ) -> None:
         """Add a call of nobody of the load to the record: its outcome, or that there is none yet."""
         code, seq, index = outcome or ("", 0, 0)
-        call = Invocation(
+        call = checker.Invocation(
             client="foreign",
             match=sent.match,
             command=sent.id,
             actor=sent.actor,
             sent=began,
-            done=now(),
-            result=Result.OK if outcome else Result.UNKNOWN,
+            done=checker.now(),
+            result=checker.Result.OK if outcome else checker.Result.UNKNOWN,
             code=code,
             seq=seq,
             index=index,
         )
         self.record.add(call)
 
-    def read(self) -> Held:
-        """Read everything in the store."""
+    def read(self) -> checker.Held:
         with self.connect() as client:
-            return read_held(client, self.data if self._trims else None)
+            return checker.read_held(client, self.data if self._trims else None)
 
     def open_store(self, client: Redis) -> Store:
         """Return the store as a reader sees it."""
         if self._trims:
-            return store_with_archive(client, self.data)
+            return checker.store_with_archive(client, self.data)
         return RedisStore(client, Mode.FSYNC)
 
     def wait_until_drained(self) -> None:
@@ -170,7 +176,6 @@ class Station:
         until(drained, DRAINED_SECONDS)
 
     def read_shards(self) -> int:
-        """Return the number of shards."""
         with self.connect() as client:
             return int(client.hget(keys.LAYOUT, "shards") or 0)
 
@@ -180,7 +185,7 @@ class Station:
         With `again` the commands are also decided again in another process, and the projections are
         made again.
         """
-        found: list[Held] = []
+        found: list[checker.Held] = []
 
         def ready() -> bool:
             try:
@@ -190,7 +195,7 @@ class Station:
             return found[0].waiting == 0 or not drained
 
         until(ready, DRAINED_SECONDS)
-        violations = check(self.record, found[0])
+        violations = checker.check(self.record, found[0])
         if again:
             violations += elsewhere(found[0].events)
             with self.connect() as client:
@@ -212,7 +217,7 @@ def progress(load: Load, more: int = 5, seconds: float = 60) -> None:
     """Wait until some more commands have outcomes."""
 
     def count() -> int:
-        return sum(call.result is Result.OK for call in load.record if call.command)
+        return sum(call.result is checker.Result.OK for call in load.record if call.command)
 
     aim = count() + more
 
@@ -226,15 +231,14 @@ def progress(load: Load, more: int = 5, seconds: float = 60) -> None:
 def kill(pid: int, number: signal.Signals = signal.SIGKILL) -> int:
     """Send a signal; give the time, in ns."""
     os.kill(pid, number)
-    return now()
+    return checker.now()
 
 
 def since(began: int) -> float:
-    """Seconds since a time."""
-    return (now() - began) / 1e9
+    return (checker.now() - began) / 1e9
 
 
-def slowest_outcome(calls: Iterable[Invocation]) -> float:
+def slowest_outcome(calls: Iterable[checker.Invocation]) -> float:
     """Return the longest time, in seconds, from a command's first sending to its outcome."""
     began: dict[bytes, int] = {}
     slowest = 0

@@ -19,7 +19,6 @@ from trials.faults.checker import now
 from trials.faults.station import FOREIGN_BOARDS, Station, progress, since
 
 WEB_POINTS = tuple(p for p in FAILPOINTS if p.startswith("submit."))
-
 _DOWN = (httpx.TransportError, httpx.TimeoutException)
 _AGAIN_SECONDS = 60.0
 _VARIANTS = 4

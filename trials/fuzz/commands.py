@@ -41,7 +41,6 @@ from workers.rq_worker import ListedWorker
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-
 COUNT: Final = 1_000_000
 
 LIMIT: Final = 0.050
@@ -51,7 +50,6 @@ AGE: Final = 4_000
 """Lines after which everybody moves to a new table: nothing grows without bound."""
 
 _PROGRESS: Final = 50_000
-
 _SLOWEST: Final = 5
 
 KINDS: Final = frozenset(
@@ -61,13 +59,11 @@ KINDS: Final = frozenset(
 
 _KEYS: Final = (None, None, None, "key-1", "key-2", "k" * 512)
 
-
 _PLAYED: Final = (
     *("move {} {} {}", "move {} {} {}", "submit {} {} {}", "queue {} {} {}"),
     *("preview {0} {2}", "confirm {0} {1}"),
 )
 """What is done with a board, a player with password, and a move."""
-
 
 _STILL: Final = (
     *("show {0}", "showas alice {1} {0}", "preview {0} 24-57", "previewas {0} alice {1} 24-57"),
@@ -95,7 +91,6 @@ class Table(FakeApp):
         self.settle()
 
     def settle(self) -> None:
-        """Bring the lists up to date."""
         catch_up(self.store, self.client)
 
     def _drain(self, lane: int) -> None:

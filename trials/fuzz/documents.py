@@ -17,14 +17,7 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec.structs import replace
 
-from domain.match.history import (
-    NO_HASH,
-    EventEnvelope,
-    decode_event,
-    encode_event,
-    is_event,
-    leaf_hash,
-)
+from domain.match import history
 from infra.audit.check_file import check_file
 from infra.audit.faults import NotCheckableError
 from infra.audit.match_document import MatchDocument, write_document
@@ -41,9 +34,7 @@ from trials.fuzz.log_inputs import mutate
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-
 KEYS: Final[list[list[VerifierKey]]] = [[], [SECRET.public]]
-
 _NUMBERS: Final = (-1, 0, 1, 2, 3, 7, 255, 256, 65_536, 1 << 31, 1 << 40, (1 << 63) - 1)
 _TEXTS: Final = ("", "a1", "a1-a5", "draw", "pow2/1", "halves/1", "\x00", "-fast", "x" * 300)
 
@@ -54,14 +45,12 @@ def a_document(chance: random.Random) -> bytes:
 
 
 def a_receipt(chance: random.Random) -> bytes:
-    """A receipt of an event."""
     leaf = chance.choice(golden_document("timed").leaves).leaf
     note = Receipt.of_leaf("play.example.org/log/s01", leaf).sign([SECRET.signer(1, KEY_SUFFIX)])
     return note.encode()
 
 
 def a_proof(chance: random.Random) -> bytes:
-    """A proof file with its leaf."""
     document = golden_document("timed")
     place = chance.randrange(len(document.leaves))
     proof = document.log.proofs[place]
@@ -71,7 +60,6 @@ def a_proof(chance: random.Random) -> bytes:
 
 
 def a_changed_file(chance: random.Random) -> bytes:
-    """A file with some bytes changed."""
     return mutate(chance, chance.choice((a_document, a_receipt, a_proof))(chance))
 
 
@@ -83,7 +71,9 @@ def a_tampered_document(chance: random.Random) -> bytes:
 def a_forged_document(chance: random.Random) -> bytes:
     """A document of a history that nobody decided, chained and signed as if it were real."""
     document = golden_document(chance.choice(KINDS))
-    events = [decode_event(one.leaf) for one in document.leaves if is_event(one.leaf)]
+    events = [
+        history.decode_event(one.leaf) for one in document.leaves if history.is_event(one.leaf)
+    ]
     for _ in range(chance.choice((1, 1, 2, 3))):
         at = chance.randrange(len(events))
         match chance.randrange(6):
@@ -92,7 +82,7 @@ def a_forged_document(chance: random.Random) -> bytes:
             case 1:
                 events.insert(at, chance.choice(events))
             case 2:
-                other = decode_event(
+                other = history.decode_event(
                     chance.choice(golden_document(chance.choice(KINDS)).leaves).leaf
                 )
                 events[at : at + 1] = [other]
@@ -103,18 +93,17 @@ def a_forged_document(chance: random.Random) -> bytes:
     return write_document(_signed(document, _chained(events, document.board)))
 
 
-def _other_event(event: EventEnvelope, chance: random.Random) -> EventEnvelope:
+def _other_event(event: history.EventEnvelope, chance: random.Random) -> history.EventEnvelope:
     """An event with one field of its body, or its time or actor, changed."""
     names = event.body.__struct_fields__
     if not names or chance.random() < 0.1:
         return replace(event, at=chance.choice(_NUMBERS), actor=chance.randbytes(8))
     name = chance.choice(names)
-    body = replace(event.body, **{name: _other(getattr(event.body, name), chance)})
+    body = replace(event.body, **{name: other(getattr(event.body, name), chance)})
     return replace(event, body=body)
 
 
-def _other(old: Any, chance: random.Random) -> Any:  # noqa: PLR0911 - one case a type
-    """A value of the same type."""
+def other(old: Any, chance: random.Random) -> Any:  # noqa: PLR0911 - one case a type
     match old:
         case bool():
             return not old
@@ -127,22 +116,22 @@ def _other(old: Any, chance: random.Random) -> Any:  # noqa: PLR0911 - one case 
         case tuple():
             found = list(old) or [chance.choice(_NUMBERS[:5])]
             at = chance.randrange(len(found))
-            found[at] = _other(found[at], chance)
+            found[at] = other(found[at], chance)
             return tuple(chance.choice([found, found[:at], found + found]))
         case msgspec.Struct():
             name = chance.choice(old.__struct_fields__)
-            return replace(old, **{name: _other(getattr(old, name), chance)})
+            return replace(old, **{name: other(getattr(old, name), chance)})
         case _:
             return chance.choice([None, 0, 1])
 
 
-def _chained(events: list[EventEnvelope], board: int) -> list[bytes]:
+def _chained(events: list[history.EventEnvelope], board: int) -> list[bytes]:
     """The bytes of events with right numbers, and the hash of the one before in each."""
     found: list[bytes] = []
     for seq, event in enumerate(events, 1):
-        prev = leaf_hash(found[-1]) if found else NO_HASH
+        prev = history.leaf_hash(found[-1]) if found else history.NO_HASH
         # one that can't be encoded has a list where a number belongs, or is too long
-        found.append(encode_event(replace(event, match=board, seq=seq, prev=prev)))
+        found.append(history.encode_event(replace(event, match=board, seq=seq, prev=prev)))
     return found
 
 

@@ -26,7 +26,6 @@ from tests.helpers.api import PASSWORD, Api, Player
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-
 CLIENTS = 16
 
 REFUSALS = frozenset(
@@ -34,15 +33,10 @@ REFUSALS = frozenset(
 )
 
 BODIES: tuple[dict[str, Any], ...] = (
-    {"do": "move", "move": "m13-j7"},
-    {"do": "move", "move": "m13-j7", "ply": 0},
-    {"do": "offer", "kind": "draw"},
-    {"do": "accept"},
-    {"do": "reject"},
-    {"do": "resign"},
-    {"do": "decline"},
-    {"do": "resume"},
-)
+    {"do": "move", "move": "m13-j7"}, {"do": "move", "move": "m13-j7", "ply": 0},
+    {"do": "offer", "kind": "draw"}, {"do": "accept"}, {"do": "reject"}, {"do": "resign"},
+    {"do": "decline"}, {"do": "resume"},
+)  # fmt: skip
 
 
 class Forgery(NamedTuple):
@@ -83,7 +77,6 @@ class Scene:
         }
 
     def forgeries(self, count: int) -> Iterator[Forgery]:
-        """Return so many."""
         chance = self._chance
         for _ in range(count):
             kind = chance.choice(list(self.headers))
@@ -163,7 +156,6 @@ async def _send_all(url: str, forgeries: list[Forgery]) -> Counter[tuple[str, st
 
 
 def main(count: int = 100_000, seed: int = 1) -> None:
-    """Return so many, and print the figures."""
     began = time.perf_counter()
     with TemporaryDirectory() as folder, Api(Path(folder)) as api:
         told = run(api, count, seed)

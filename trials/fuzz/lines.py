@@ -13,9 +13,7 @@ PASSWORDS: Final = {"alice": "w0nder!land", "bob": "6uilder.two", "carol": "sing
 """None of them can be a userid."""
 
 NEW: Final = "looking/glass!"
-
 SECRETS: Final = (*PASSWORDS.values(), NEW)
-
 _PAGE: Final = Path(__file__).parents[2].joinpath("docs", "commands.md").read_text()
 
 _OURS: Final = {
@@ -40,24 +38,15 @@ EXAMPLES: Final = tuple(_examples())
 """Those of docs/commands.md, with these passwords."""
 
 MATCHES: Final = (
-    "pow2 challenge alice bob -fast",
-    "pow2 challenge bob alice",
-    "pow2 challenge carol alice -free",
-    "powerdrain challenge alice bob",
-    "halves challenge alice bob carol -manual_start",
-    "halves challenge bob alice -tiles_each=4",
-    "goliath challenge alice bob",
-    "line challenge alice bob",
-    "powerdrain challenge bob alice -o1 -p",
-    "torere challenge alice carol",
-    "jump challenge alice",
-    "one challenge bob",
-    "powerdrain challenge alice carol -o2",
-    "duo challenge carol",
-    "powerdrain challenge carol bob",
-    "powerdrain challenge alice bob",
+    "pow2 challenge alice bob -fast", "pow2 challenge bob alice",
+    "pow2 challenge carol alice -free", "powerdrain challenge alice bob",
+    "halves challenge alice bob carol -manual_start", "halves challenge bob alice -tiles_each=4",
+    "goliath challenge alice bob", "line challenge alice bob",
+    "powerdrain challenge bob alice -o1 -p", "torere challenge alice carol",
+    "jump challenge alice", "one challenge bob", "powerdrain challenge alice carol -o2",
+    "duo challenge carol", "powerdrain challenge carol bob", "powerdrain challenge alice bob",
     "powerdrain challenge alice bob --gather",
-)
+)  # fmt: skip
 """What is played, by boards from 1 on. Chance draws in each of four shards: the first time it takes long."""
 
 _BOARDS: Final = {
@@ -163,7 +152,6 @@ def shuffled(chance: random.Random) -> str:
 
 
 def noise(chance: random.Random) -> str:
-    """Any signs at all."""
     top = chance.choice((0x80, 0x3000, 0x110000))
     signs = [chr(chance.randrange(top)) for _ in range(chance.randint(0, 60))]
     return "".join(signs + chance.choices(_ODD, k=chance.randint(0, 9)))
@@ -203,7 +191,6 @@ def _kind(chance: random.Random, play: Playing) -> Callable[..., str]:
 
 
 def several(chance: random.Random, play: Playing) -> str:
-    """Several lines in one."""
     count = chance.choice((1, 2, 3, 5, 10, 49, 50, 51))
     return "\n".join(["multiple", *[_kind(chance, play)(chance) for _ in range(count)]])
 

@@ -25,11 +25,8 @@ LOG: Final = SECRET.signer(1)
 RECEIPTS: Final = SECRET.signer(1, KEY_SUFFIX)
 OTHER: Final = Signer(ORIGIN, bytes(range(1, 33)))
 WITNESS: Final = Signer("witness.example.org", bytes(range(2, 34)), SignatureType.COSIGNATURE)
-
 SHARDS, SHARD = 4, 1
-
 HASHES: Final = [leaf_hash(b"leaf %d" % number) for number in range(300)]
-
 _ODD: Final = "\u2014 +=/\n\r\t\x00\x85\u2028\u00a0\ufeff09Az\u0660\uff11"
 _MOST_REPEATED: Final = 2_000
 
@@ -106,7 +103,6 @@ def a_text(chance: random.Random) -> bytes:
 
 
 def a_proof(chance: random.Random) -> bytes:
-    """Return a proof file."""
     index = chance.choice((0, 0, 1, 255, 299))
     path = tuple(merkle.inclusion_proof(index, 300, node))
     note = LogCheckpoint(ORIGIN, 300, ROOTS[300]).sign([LOG])
@@ -114,7 +110,6 @@ def a_proof(chance: random.Random) -> bytes:
 
 
 def a_request(chance: random.Random) -> bytes:
-    """Return a request to a witness."""
     old = chance.choice((0, 17, 300))
     proof = tuple(merkle.consistency_proof(old, 300, node)) if 0 < old < 300 else ()
     note = LogCheckpoint(ORIGIN, 300, ROOTS[300]).sign([LOG])
@@ -138,12 +133,10 @@ def a_cosignature(chance: random.Random) -> bytes:
 
 
 def a_key(chance: random.Random) -> bytes:
-    """Return a verifier key."""
     return str(chance.choice((LOG, OTHER, WITNESS)).key).encode()
 
 
 def a_secret(chance: random.Random) -> bytes:
-    """Return a private key."""
     return (str(SECRET) + chance.choice(("", "\n"))).encode()
 
 
@@ -154,7 +147,6 @@ def a_bundle(chance: random.Random) -> bytes:
 
 
 def a_tile(chance: random.Random) -> bytes:
-    """Return a tile of three hashes."""
     return chance.randbytes(96)
 
 
@@ -171,7 +163,6 @@ def a_growth(chance: random.Random) -> bytes:
 
 
 def a_locator(chance: random.Random) -> bytes:
-    """Return a locator."""
     return locators.encode(sorted(chance.choices(range(1 << 40), k=chance.randrange(9))))
 
 
@@ -219,7 +210,6 @@ class ArchivedMatches:
         app.close()
 
     def a_page(self, chance: random.Random) -> bytes:
-        """Return the directory page."""
         del chance
         return self.page.encode()
 
@@ -229,5 +219,4 @@ class ArchivedMatches:
         return pack_bundle([bytes([board]), self.page.encode(), *self.leaves[board]])
 
     def a_leaf(self, chance: random.Random) -> bytes:
-        """Return a leaf."""
         return chance.choice(self.leaves[chance.choice(list(self.leaves))])

@@ -63,14 +63,12 @@ from trials.fuzz.log_inputs import (
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-
 COUNT: Final = 1_000_000
 LIMIT: Final = 0.020
 A_BYTE: Final = 0.000_005
 """Seconds of the processor that one input may take, and in addition each of its bytes."""
 
 _PROGRESS: Final = 250_000
-
 KEYS: Final = [LOG.key, WITNESS.key]
 SIGNED: Final = {LogCheckpoint(ORIGIN, size, root).text for size, root in ROOTS.items()}
 """All texts that were ever signed."""
@@ -87,7 +85,6 @@ COSIGNATURES: Final = {a_cosignature(random.Random(number)) for number in range(
 
 
 def read_note(data: bytes) -> bytes:
-    """Split a note, and write it again."""
     text, signatures = split_note(data)
     lines = [f"\u2014 {name} {b64encode(part).decode()}\n" for name, part in signatures]
     return f"{text}\n{''.join(lines)}".encode()
@@ -137,14 +134,12 @@ def read_request(data: bytes) -> bytes:
 
 
 def read_cosignature(data: bytes) -> bytes:
-    """Verify a cosignature."""
     WITNESS.key.verify(COSIGNED, data)
     assert data in COSIGNATURES
     return data
 
 
 def read_key(data: bytes) -> bytes:
-    """Read a verifier key."""
     return str(VerifierKey.parse(data.decode())).encode()
 
 
@@ -156,12 +151,10 @@ def read_secret(data: bytes) -> bytes:
 
 
 def read_bundle(data: bytes) -> bytes:
-    """Read a bundle."""
     return pack_bundle(unpack_bundle(data))
 
 
 def read_tile(data: bytes) -> bytes:
-    """Read a tile of three hashes."""
     return b"".join(unpack_tile(data, 3))
 
 
@@ -229,7 +222,6 @@ _TEXT = (NoteError, UnicodeDecodeError)
 
 @cache
 def readers() -> dict[str, LogReader]:
-    """Return all readers by name."""
     archived = ArchivedMatches()
     checkpoints = of_some(a_checkpoint)
     return {

@@ -18,60 +18,27 @@ COMMANDS: Final = (
 _LINES: Final = (
     *("", "", "> resign", ">> m13-j7", "-- ", "--", "On Monday bob wrote:", "Am 1.2. schrieb bob:"),
     *(
-        "-----Original Message-----",
-        "_" * 20,
-        "Thanks!",
-        "multiple",
-        " stuffed",
-        "soft ",
+        "-----Original Message-----", "_" * 20, "Thanks!", "multiple", " stuffed", "soft ",
         "| quoted",
     ),
-)
+)  # fmt: skip
 _CHARSETS: Final = (
     *(
-        "utf-8",
-        "UTF-8",
-        "us-ascii",
-        "iso-8859-1",
-        "windows-1252",
-        "iso-8859-15",
-        "koi8-r",
+        "utf-8", "UTF-8", "us-ascii", "iso-8859-1", "windows-1252", "iso-8859-15", "koi8-r",
         "gb18030",
     ),
     *(
-        "big5",
-        "shift_jis",
-        "euc-jp",
-        "iso-2022-jp",
-        "euc-kr",
-        "utf-7",
-        "utf-16",
-        "idna",
+        "big5", "shift_jis", "euc-jp", "iso-2022-jp", "euc-kr", "utf-7", "utf-16", "idna",
         "punycode",
     ),
     *(
-        "zlib",
-        "hex",
-        "rot13",
-        "unicode_escape",
-        "undefined",
-        "x" * 300,
-        "\u00fc",
-        "",
-        "mbcs",
+        "zlib", "hex", "rot13", "unicode_escape", "undefined", "x" * 300, "\u00fc", "", "mbcs",
         "../etc",
     ),
-)
+)  # fmt: skip
 ENCODINGS: Final = (
-    "7bit",
-    "8bit",
-    "binary",
-    "base64",
-    "quoted-printable",
-    "BASE64",
-    "uuencode",
-    "",
-)
+    "7bit", "8bit", "binary", "base64", "quoted-printable", "BASE64", "uuencode", "",
+)  # fmt: skip
 _TYPES: Final = (
     *("text/plain", "text/plain", "text/plain", "text/html", "text/enriched", "application/pdf"),
     *("message/rfc822", "message/delivery-status", "multipart/mixed", "text", "/", "TEXT/PLAIN"),
@@ -100,18 +67,9 @@ def text(chance: Chance) -> str:
 def html(chance: Chance) -> str:
     """The same as a program that knows HTML alone writes it, not always well."""
     tags = (
-        "div",
-        "p",
-        "br",
-        "blockquote",
-        "script",
-        "style",
-        "b",
-        "td",
-        "!--",
-        "/div",
+        "div", "p", "br", "blockquote", "script", "style", "b", "td", "!--", "/div",
         "/blockquote",
-    )
+    )  # fmt: skip
     rows = text(chance).split("\n")
     return "".join(
         f"<{chance.choice(tags)} a='{chance.choice(rows)}'>{row}&nbsp;&#{chance.randrange(2**21)};"
@@ -132,7 +90,6 @@ def encoded_word(chance: Chance) -> str:
 
 
 def subject(chance: Chance) -> str:
-    """A subject."""
     kinds: tuple[Callable[[], str], ...] = (
         lambda: chance.choice(COMMANDS),
         lambda: f"Re: {chance.choice(COMMANDS)}",
@@ -156,7 +113,6 @@ def content_type(chance: Chance, kind: str) -> str:
 
 
 def part(chance: Chance, depth: int = 1) -> bytes:
-    """A part, maybe with others in it."""
     if depth < 7 and chance.random() < 0.3:
         return multipart(chance, depth)
     kind = chance.choice(_TYPES)

@@ -39,12 +39,10 @@ from trials.fuzz.mail_parts import (
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-
 COUNT: Final = 100_000
 LIMIT: Final = 0.05
 """Seconds of the processor that a mail may take."""
 _PROGRESS: Final = 10_000
-
 PLAYER: Final = SeatPlayer(13, b"alice's.", "alice", latest_rules("pow2"))
 
 
@@ -69,15 +67,9 @@ def broken(chance: Chance) -> bytes:
     for _ in range(chance.randint(1, 8)):
         at = chance.randrange(len(data) + 1)
         puts = (
-            b"",
-            b"\r\n",
-            b"\r\n\r\n",
-            b"--cut\r\n",
-            b"=",
-            b"<",
-            _byte(chance),
+            b"", b"\r\n", b"\r\n\r\n", b"--cut\r\n", b"=", b"<", _byte(chance),
             _byte(chance) * 30,
-        )
+        )  # fmt: skip
         if bare:
             puts = (b"\n", b"\r", b"\0", chance.randbytes(3))
         end = min(at + chance.choice((0, 0, 1, 2, 40)), len(data))

@@ -22,10 +22,8 @@ from domain.rules import UnreadableMove, latest_rules
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-
 COUNT: Final = 1_000_000
 _PROGRESS: Final = 100_000
-
 RULES: Final[Any] = latest_rules("pow2")
 _ASCII: Final = "".join(map(chr, range(128)))
 _NOTATION: Final = "abcdefghijklm0123456789-:, "
@@ -48,7 +46,6 @@ def a_move(chance: random.Random) -> Pow2Move:
 
 
 def written(chance: random.Random) -> Text:
-    """The canonical text of a move."""
     move = a_move(chance)
     return RULES.write(move), move
 
@@ -78,7 +75,6 @@ def mutated(chance: random.Random) -> Text:
 
 
 def in_notation(chance: random.Random) -> Text:
-    """Signs of the notation in any order."""
     return "".join(chance.choices(_NOTATION, k=chance.randint(0, 40))), None
 
 

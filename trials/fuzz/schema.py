@@ -22,7 +22,6 @@ from tests.helpers.api import Api, Player
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-
 TOOL = Path(sys.executable).with_name("schemathesis")
 
 # one worker: Python 3.11 miscounts the depth of syntax trees when two threads of the tool make them
@@ -54,7 +53,6 @@ class Report(NamedTuple):
     failed: bool
 
     def __add__(self, other: "Report") -> "Report":  # type: ignore[override]
-        """Return what came of both."""
         return Report(
             self.statuses + other.statuses, self.text + other.text, self.failed or other.failed
         )
@@ -106,7 +104,6 @@ def _statuses(file: Path) -> Counter[str]:
 
 
 def main(examples: int = 300, seed: int = 1) -> None:
-    """Make the requests, and print the figures."""
     with TemporaryDirectory() as folder, Api(Path(folder)) as api:
         report = run(api, examples, seed)
     print(report.text)

@@ -139,7 +139,6 @@ class Tampering:
         return {kind for kind, _ in (*self._names, *self._paths)}
 
     def change(self, seed: int) -> Change:
-        """Make the change of a seed."""
         chance = random.Random(seed)
         kinds = sorted(self.kinds)
         while True:
@@ -172,7 +171,7 @@ class Tampering:
                 if kind == "directory page" and without_digests(other) == without_digests(data):
                     return "", ""
                 file.write_bytes(other)
-                return _HOW[way], f" at byte {place}"
+                return way, f" at byte {place}"
             case "cut":
                 file.write_bytes(data[: chance.randrange(len(data))])
             case "longer":
@@ -185,24 +184,12 @@ class Tampering:
                     return "", ""
                 file.write_bytes(other.read_bytes())
                 other.write_bytes(data)
-                return _HOW[way], f" with {other.relative_to(self._server.folder)}"
+                return way, f" with {other.relative_to(self._server.folder)}"
             case _:
                 assert earlier is not None
                 file.write_bytes(earlier)
-        return _HOW[way], ""
-
-
-_HOW: Final = {
-    "edit": "a byte edited",
-    "cut": "cut off",
-    "longer": "a byte more",
-    "drop": "dropped",
-    "swap": "swapped with another",
-    "roll back": "rolled back",
-}
-"""The ways of a file in words."""
+        return way, ""
 
 
 def seeds(count: int, first: int) -> Iterator[int]:
-    """The seeds of so many changes."""
     yield from range(first, first + count)

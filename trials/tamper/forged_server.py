@@ -4,7 +4,6 @@ import io
 import logging
 import random
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from hashlib import sha256
 from pathlib import Path
@@ -29,6 +28,7 @@ from services.cli import log as log_command
 from services.cli import verify, verify_all, verify_mirror
 from services.cli.verify import read_keys as read_keys_of
 from services.cli.verify import run_file
+from tests.helpers.audited_server import Inline
 from tests.helpers.evidence import SECRET, tamper
 from tests.helpers.scrubbing import SHARDS, ScrubbedServer
 from tests.helpers.server_copy import ServerCopy, dump_of
@@ -44,24 +44,11 @@ from workers.scrub.job import sections
 
 PROVEN: Final = frozenset(
     [
-        "snapshot",
-        "moves",
-        "times of moves",
-        "events",
-        "outcomes",
-        "locator",
-        "statements",
-        "log",
-        "archive marks",
-        "seed counters",
-        "board counter",
-        "bundle",
-        "tile",
-        "checkpoint",
-        "directory page",
-        "log key",
+        "snapshot", "moves", "times of moves", "events", "outcomes", "locator", "statements",
+        "log", "archive marks", "seed counters", "board counter", "bundle", "tile", "checkpoint",
+        "directory page", "log key",
     ]
-)
+)  # fmt: skip
 """The kinds of keys and files of `trials/tamper/changes.py` of which a door here speaks."""
 
 DOCUMENTS: Final = {
@@ -78,21 +65,6 @@ Verdicts = dict[str, list[str]]
 """By door: what it says, line by line."""
 
 
-class Inline(Executor):
-    """Does at once, in this process, what it is asked for."""
-
-    def __init__(
-        self, _count: object = 0, _context: object = None, begin: Any = None, given: tuple = ()
-    ) -> None:
-        if begin:
-            begin(*given)
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
-
-
 class _Kept(PageStore):
     """Pages that are read, and never written."""
 
@@ -104,7 +76,6 @@ class _KeptStore(RedisStore):
     """A store from which no match is retired."""
 
     def retire(self, matches: Any, *_: Any) -> list[bool]:
-        """Retire nothing."""
         return [False] * len(matches)
 
 

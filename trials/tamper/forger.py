@@ -6,14 +6,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from domain.match.history import (
-    NO_HASH,
-    decode_event,
-    decode_refusal,
-    encode_event,
-    is_event,
-    leaf_hash,
-)
+from domain.match import history
 from infra.log.checkpoint import LogCheckpoint
 from infra.log.key_files import keys_folder, read_keys
 from infra.log.log_writer import LogWriter
@@ -23,6 +16,7 @@ from infra.log.tiles import WIDTH, bundle_path, unpack_bundle
 from infra.redis import keys
 from tests.helpers.match_forger import MatchForger
 from tests.helpers.scrubbing import SHARDS, ScrubbedServer
+from trials.fuzz.documents import other
 
 
 class Forger:
@@ -40,7 +34,6 @@ class Forger:
         self.here.sort()
 
     def match(self, chance: random.Random) -> MatchForger:
-        """A match of Redis."""
         return MatchForger(self.server, chance.choice(self.here))
 
     def publish_again(
@@ -59,7 +52,6 @@ class Forger:
             writer.append(leaves[first : first + 1000])
 
     def published(self, shard: int) -> list[bytes]:
-        """All leaves of a published log."""
         objects = self.server.objects
         note = objects.get(object_name(shard, CHECKPOINT))
         size = LogCheckpoint.parse(split_note(note)[0]).size
@@ -74,7 +66,6 @@ class Forger:
         return [(id_, fields[b"l"]) for id_, fields in self.client.xrange(keys.log(shard))]
 
     def write_log(self, shard: int, rows: list[tuple[bytes, bytes]]) -> None:
-        """Write a log in Redis again."""
         self.client.delete(keys.log(shard))
         for id_, leaf in rows:
             self.client.xadd(keys.log(shard), {b"l": leaf}, id=id_)
@@ -83,18 +74,18 @@ class Forger:
         """The events of a match with another one in a place, and all that follow chained to it."""
         events = list(forger.events)
         events[place] = other
-        head = leaf_hash(events[place - 1]) if place else NO_HASH
+        head = history.leaf_hash(events[place - 1]) if place else history.NO_HASH
         for at in range(place, len(events)):
-            events[at] = encode_event(replace(decode_event(events[at]), prev=head))
-            head = leaf_hash(events[at])
+            events[at] = history.encode_event(replace(history.decode_event(events[at]), prev=head))
+            head = history.leaf_hash(events[at])
         return events
 
 
 def other_leaf(leaf: bytes, chance: random.Random) -> bytes:
     """A leaf with one field changed, encoded as leaves are."""
-    if not is_event(leaf):
+    if not history.is_event(leaf):
         try:
-            refusal = decode_refusal(leaf)
+            refusal = history.decode_refusal(leaf)
         except msgspec.MsgspecError:
             place = chance.randrange(len(leaf))
             return (
@@ -110,13 +101,13 @@ def other_leaf(leaf: bytes, chance: random.Random) -> bytes:
                 {"match": refusal.match + SHARDS},
             ]
         )
-        return encode_event(replace(refusal, **change))
-    event = decode_event(leaf)
+        return history.encode_event(replace(refusal, **change))
+    event = history.decode_event(leaf)
     names = event.body.__struct_fields__
     if names and chance.random() < 0.6:
         name = chance.choice(names)
         body = replace(event.body, **{name: other(getattr(event.body, name), chance)})
-        return encode_event(replace(event, body=body))
+        return history.encode_event(replace(event, body=body))
     change = chance.choice(
         [
             {"at": event.at + chance.choice([-1, 1, 86_400_000])},
@@ -127,25 +118,4 @@ def other_leaf(leaf: bytes, chance: random.Random) -> bytes:
             {"prev": bytes(32)},
         ]
     )
-    return encode_event(replace(event, **change))
-
-
-def other(old: Any, chance: random.Random) -> Any:  # noqa: PLR0911 - one case a type
-    """Another value of the same type."""
-    match old:
-        case bool():
-            return not old
-        case int():
-            return old + chance.choice([-1, 1, 7])
-        case str():
-            return chance.choice(["a1", "m13-j7", "draw", old + "x", old[:-1]])
-        case bytes():
-            return chance.choice([b"", chance.randbytes(32), old[:-1]])
-        case tuple() if old:
-            at = chance.randrange(len(old))
-            return (*old[:at], other(old[at], chance), *old[at + 1 :])
-        case msgspec.Struct():
-            name = chance.choice(old.__struct_fields__)
-            return replace(old, **{name: other(getattr(old, name), chance)})
-        case _:
-            return chance.choice([None, 0, 1, ()])
+    return history.encode_event(replace(event, **change))

@@ -21,16 +21,12 @@ from infra.redis import keys
 from infra.store import locators
 from infra.store.outcomes import encode_stored, parse, tail
 from tests.helpers.scrubbing import SHARDS
-from trials.tamper.forger import Forger, other, other_leaf
+from trials.fuzz.documents import other
+from trials.tamper.forger import Forger, other_leaf
 
 MATCH_KEYS: Final = (
-    keys.snapshot,
-    keys.moves,
-    keys.turns,
-    keys.events,
-    keys.outcomes,
-    keys.locator,
-)
+    keys.snapshot, keys.moves, keys.turns, keys.events, keys.outcomes, keys.locator,
+)  # fmt: skip
 
 Forgery = Callable[[Forger, random.Random], tuple[str, int]]
 """Makes a forgery; returns what it is, and the board that it concerns. Raises if nothing can be forged there."""

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -39,7 +39,7 @@ class KeyChanges:
         if kind == "list of userids" and way == self._insert_set:
             return "", ""  # any reader of the list removes it
         place = way(name, kind, chance)
-        how = _HOW[way.__name__.strip("_")]
+        how = way.__name__.strip("_").replace("_", " ")
         return (how, place) if place else ("", "")
 
     # strings
@@ -212,32 +212,6 @@ class KeyChanges:
     def _roll_back(self, name: bytes, _kind: str, _chance: random.Random) -> str:
         self._client.restore(name, 0, self._before[name][1], replace=True)
         return " to an earlier value"
-
-
-_HOW: Final = {
-    "edit_string": "a byte or number edited",
-    "cut_string": "cut off",
-    "longer_string": "a byte more",
-    "edit_list": "an element edited",
-    "drop_list": "an element dropped",
-    "swap_list": "two elements swapped",
-    "insert_list": "an element inserted",
-    "edit_hash": "a value edited",
-    "drop_hash": "a field dropped",
-    "swap_hash": "two values swapped",
-    "edit_set": "a score edited",
-    "drop_set": "a member dropped",
-    "insert_set": "a member inserted",
-    "drop_member": "a member dropped",
-    "edit_stream": "an entry edited",
-    "drop_stream": "an entry dropped",
-    "cut_stream": "its end cut off",
-    "drop": "dropped",
-    "swap_keys": "swapped with another",
-    "other_type": "of another type",
-    "roll_back": "rolled back",
-}
-"""The ways in words."""
 
 
 def other_byte(data: bytes, place: int, chance: random.Random) -> bytes:

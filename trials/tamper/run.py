@@ -23,11 +23,7 @@ from infra.store.closed_shards import ClosedShards
 from infra.store.log_gate import LogGate
 from infra.valkey.server import EmbeddedServer
 from services.doctor import Level, gather, judge
-from tests.helpers.scrubbing import (
-    SHARDS,
-    populated,
-    small_chunks,
-)
+from tests.helpers.scrubbing import SHARDS, populated, small_chunks
 from tests.helpers.server_copy import ServerCopy, dump_of, restore
 from trials.tamper.changes import Change, Tampering, seeds
 from workers.scrub.job import sections
@@ -174,7 +170,6 @@ def table(found: Iterable[Found]) -> str:
 
 
 def main(words: list[str]) -> int:
-    """Run as a program."""
     numbers = [int(word) for word in words if word.isdigit()]
     count, first = [*numbers, 1000, 0][:2] if len(numbers) != 1 else (numbers[0], 0)
     began, found = time.monotonic(), []

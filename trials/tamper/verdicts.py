@@ -163,7 +163,6 @@ def forgeries(forged: ForgedServer, count: int, first: int = 0) -> Iterator[dict
 
 
 def main(words: list[str]) -> None:
-    """Run as a program."""
     load_games()
     file = Path(words[1]) / "copy"
     if words[0] == "make":
