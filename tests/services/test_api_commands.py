@@ -14,7 +14,6 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from infra.durability.durability import Mode
 from infra.people.tokens import Scope
 from infra.process.metrics import REGISTRY
 from services.http.api import short_path
@@ -78,17 +77,6 @@ def test_a_command_sent_many_times_at_once_is_carried_out_once(api, pair):
     assert seq_of(api, board) == 2
 
 
-def test_of_many_moves_at_one_ply_one_is_played(api, pair):
-    one, _, board = pair
-    moves = api.http.get(f"/api/matches/{board}").json()["at"]["legal"][:16]
-    with ThreadPoolExecutor(8) as pool:
-        said = list(
-            pool.map(lambda move: one.give(board, {"do": "move", "move": move, "ply": 0}), moves)
-        )
-    assert sorted(answer.status_code for answer in said) == [200] + [409] * 15
-    assert seq_of(api, board) == 2
-
-
 def test_the_outcome_of_what_nobody_waited_for_can_be_asked_for(api, pair):
     one, other, board = pair
     with api.asleep():
@@ -134,19 +122,6 @@ def test_a_full_inbox_is_answered_with_when_to_come_again(tmp_path):
             assert busy
             assert code_of(busy[0]) == "busy"
             assert busy[0].headers["Retry-After"] == "60"
-
-
-def test_without_durability_nothing_is_more_than_pending(tmp_path):
-    with Api(tmp_path, durability=Mode.NONE) as api:
-        one, other = api.players()
-        begun = one.post("/api/matches", {"game": "pow2", "players": [one.name, other.name]})
-        assert (begun.status_code, code_of(begun)) == (202, "pending")
-        board = int(begun.headers["Location"].split("/")[3])
-        moved = one.move(board, "m13-j7")
-        assert (moved.status_code, code_of(moved)) == (202, "pending")
-        assert code_of(one.get(moved.headers["Location"])) == "pending"
-        assert code_of(one.move(board, "m13-j7")) == "not-your-turn"
-        assert api.http.get(f"/api/matches/{board}").json()["ply"] == 1
 
 
 def test_a_command_passes_the_fault_points_in_order(api, pair, monkeypatch):
@@ -359,26 +334,6 @@ def test_a_line_has_its_answer_and_a_refusal_its_code_and_the_status_of_the_code
     assert "2: unknown-command" in several.text
 
 
-def test_a_line_and_a_command_are_of_one_door_and_share_their_keys(api, pair):
-    one, _, board = pair
-    assert one.move(board, "m13-j7", headers=key("shared")).is_success
-    line = f"pow2 move {board} {one.name} {PASSWORD} m13-j7"
-    said = [do(api, line, headers=key("shared")) for _ in range(2)]
-    assert [answer.status_code for answer in said] == [200] * 2
-    assert match(api, board)["ply"] == 1
-
-
-def test_a_line_whose_outcome_is_not_awaited_is_pending(api, pair):
-    one, _, board = pair
-    line = f"pow2 move {board} {one.name} {PASSWORD} m13-j7"
-    with api.asleep():
-        said = do(api, line, params={"wait": 0}, headers=key("later"))
-        assert (said.status_code, said.headers["Matchpost-Code"]) == (202, "pending")
-        assert said.headers["Retry-After"] == "1"
-    again = do(api, line, headers=key("later"))
-    assert (again.status_code, "played m13-j7" in again.text) == (200, True)
-
-
 def test_lines_that_wait_keep_nobody_else_waiting(api):
     one, other = api.players()
     boards = [api.match(one, other) for _ in range(40)]
@@ -462,23 +417,6 @@ def test_what_is_laid_takes_the_place_of_all_there_is_and_is_dropped_whole_or_by
     assert code_of(other.delete(f"{replies}?line=nonsense")) == "unreadable-move"
     assert [other.delete(replies).status_code for _ in range(2)] == [204] * 2
     assert after() == []
-
-
-def test_what_can_not_be_laid_ready_is_refused_and_changes_nothing(pair, replies):
-    _, other, _ = pair
-    before = other.put(replies, {"lines": [LINE]}).json()
-    for lines, status, code in (
-        ([], 400, "bad-request"),
-        ([["m13-j7#0"]], 400, "usage"),
-        ([["m13-j7", "nonsense"]], 422, "unreadable-move"),
-        ([["m13-j7", "a13-d7#4"]], 409, "stale-ply"),
-        ([LINE] * 51, 413, "too-long"),
-        ([["a13-d7#3"]] * 101, 400, "bad-request"),
-        ([[f"a13-d7#{n}" for n in range(1, 101)], ["a13-d7#101"]], 413, "too-long"),
-    ):
-        refused = other.put(replies, {"lines": lines})
-        assert (refused.status_code, code_of(refused)) == (status, code), lines
-    assert other.get(replies).json() == before
 
 
 def test_nobody_else_ever_sees_what_is_laid_ready(api, pair, replies):

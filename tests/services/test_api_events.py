@@ -202,15 +202,6 @@ def following(api: Api) -> int:
     return [client["cmd"] for client in api.parts.data.client_list()].count("xread")
 
 
-def test_a_watcher_of_a_match_is_not_told_of_another(api):
-    one, other = api.players()
-    boards = [api.match(one, other) for _ in range(2)]
-    with api.stream(f"/api/matches/{boards[0]}/events?from=2") as told:
-        assert one.move(boards[1], MOVES[0]).is_success
-        assert one.move(boards[0], MOVES[0]).is_success
-        assert news(told).data == events_of(api, boards[0], "?from=2").json()[0]
-
-
 # what an account is told, and when
 
 
@@ -237,15 +228,6 @@ def test_the_horizon_is_the_watermark_that_the_list_has_read_up_to():
     logs.counts = [6, 5]
     assert logs.horizon.poll() == 200
     assert logs.horizon.poll() is None
-
-
-def test_a_list_that_knows_of_no_logs_yet_has_read_nothing():
-    logs = Logs()
-    logs.counts = []
-    assert logs.horizon.poll() is None
-    logs.mark = Watermark(100, (0, 0))
-    fresh = NoticeWatermark(logs, list, lambda: 0.0)
-    assert fresh.poll() == 100
 
 
 def test_a_list_that_lags_for_ever_is_told_all_the_same(caplog):
@@ -388,18 +370,6 @@ def test_a_stream_goes_on_after_any_of_its_ids_without_gap_or_repetition(api):
     for number, last in enumerate(whole[:-1], 1):
         with follow(api, other, Last_Event_ID=last.id) as told:
             assert [news(told) for _ in whole[number:]] == whole[number:]
-
-
-def test_two_notices_of_one_event_have_ids_of_their_own(api):
-    one, other = api.players()
-    begun = one.post("/api/challenges", {"game": "pow2", "seat": 0}).json()["id"]
-    with follow(api, one) as told:
-        assert other.post(f"/api/challenges/{begun}/accept").is_success
-        both = [news(told) for _ in range(2)]
-    assert sorted(each.data["kind"] for each in both) == ["started", "your-turn"]
-    assert both[0].data["seq"] == both[1].data["seq"]
-    with follow(api, one, Last_Event_ID=both[0].id) as told:
-        assert news(told) == both[1]
 
 
 def test_a_list_says_the_same_the_newest_first_and_in_pages(api):

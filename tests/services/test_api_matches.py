@@ -46,18 +46,6 @@ def test_a_match_is_shown_with_all_it_takes_to_play_on(api, pair):
     assert (match["offer"], match["result"], match["seq"]) == (None, None, 3)
 
 
-def test_an_offer_and_a_result_are_shown(api, pair):
-    one, other, board = pair
-    assert one.give(board, {"do": "offer", "kind": "draw"}).is_success
-    assert shown(api, board)["offer"]["kind"] == "draw"
-    assert other.give(board, {"do": "accept"}).is_success
-    match = shown(api, board)
-    assert (match["state"], match["waits_for"], match["offer"]) == ("over", [], None)
-    assert match["result"]["winners"] == [0, 1]
-    assert "draw" in match["result"]["text"]
-    assert (match["at"]["to_move"], match["at"]["legal"]) == (None, [])
-
-
 def test_any_ply_can_be_seen(api, pair):
     play(pair, "m13-j7", "a13-d7")
     path = f"/api/matches/{pair[2]}"
@@ -160,18 +148,6 @@ def test_a_ply_that_was_taken_back_and_played_otherwise_has_another_tag(api, pai
     assert (changed.status_code, changed.json()["last_move"]) == (200, "m13-k8")
 
 
-def test_a_name_that_was_erased_is_told_no_more(api, pair):
-    one, other, board = pair
-    for place in ("", "/board.svg", "/board.txt"):
-        assert one.get(f"/api/matches/{board}{place}").is_success
-    tag = api.http.get(f"/api/matches/{board}").headers["ETag"]
-    assert other.post("/api/account/deletion", {"password": "yes-we-can"}).is_success
-    again = api.http.get(f"/api/matches/{board}", headers={"If-None-Match": tag})
-    assert again.status_code == 200
-    for place in ("", "/board.svg"):
-        assert f'"{other.name}"' not in api.http.get(f"/api/matches/{board}{place}").text
-
-
 def test_what_is_no_match_is_unknown(api):
     for place in (
         "",
@@ -201,30 +177,6 @@ def test_a_match_is_started_with_its_players_in_their_seats_and_what_chance_drew
     assert match["options"] == ["-tiles_each=6"]
     dealt = api.begun(one, others[0], game="powerdrain")
     assert sorted(shown(api, dealt)["setup"]) == ["hands", "left", "top"]
-
-
-def test_what_can_not_be_played_does_not_start(api):
-    me, other, third = api.players(3)
-    for change, status, code in (
-        ({"game": "chess"}, 404, "unknown-game"),
-        ({"players": [other.name, third.name]}, 422, "bad-players"),
-        ({"players": []}, 400, "bad-request"),
-        ({"options": ["-slow"]}, 422, "unknown-option"),
-        ({"rated": True}, 400, "bad-request"),
-    ):
-        body = {"game": "pow2", "players": [me.name, other.name], **change}
-        refused = me.post("/api/matches", body)
-        assert (refused.status_code, code_of(refused)) == (status, code), change
-
-
-def test_a_match_started_again_with_its_key_is_one_match(api):
-    one, other = api.players()
-    body = {"game": "pow2", "players": [one.name, other.name]}
-    headers = {"Idempotency-Key": "first"}
-    begun = [one.post("/api/matches", body, headers=headers).json() for _ in range(3)]
-    assert begun[0] == begun[1] == begun[2]
-    changed = {**body, "options": ["-fast"]}
-    assert code_of(one.post("/api/matches", changed, headers=headers)) == "id-reused"
 
 
 # lists of players
@@ -288,15 +240,6 @@ def test_matches_are_listed_by_player_and_state(api, played):
     assert not {*proposed} & {*found("game=pow2"), *found("game=powerdrain")}
 
 
-def test_a_listed_match_says_how_it_stands(api, played):
-    one, other, boards = played
-    answer = api.http.get(f"/api/matches?player={one.name}&state=inactive")
-    shown = {match["board"]: match for match in answer.json()["matches"]}[boards[0]]
-    assert (shown["game"], shown["state"], shown["ply"]) == ("pow2", "over", 2)
-    assert shown["players"] == [one.name, other.name]
-    assert (shown["winners"], shown["reason"], shown["waits_for"]) == ([0], "resignation", [])
-
-
 def test_what_can_not_be_listed_is_refused(api, played):
     for query in (
         "", "state=all", "game=pow2&state=all", "player=x&state=sleeping", "game=pow2&limit=0",
@@ -336,47 +279,6 @@ def test_lists_come_in_pages_that_have_each_row_once(api, played):
     assert beyond == {"matches": [], "next": None}
 
 
-def test_ratings_are_listed_and_each_can_be_followed(api, played):
-    one, other, boards = played
-    rows = api.http.get("/api/ratings/pow2").json()["players"]
-    table = {row["userid"]: row["rating"] for row in rows}
-    assert table[one.name] > table[other.name]
-    assert list(table.values()) == sorted(table.values(), reverse=True)
-    series = api.http.get(f"/api/ratings/pow2/{one.name}").json()
-    assert [point["board"] for point in series["points"]] == boards
-    assert series["rating"] == series["points"][-1]["rating"] == table[one.name]
-    assert series["place"] == 1 + sum(rating > table[one.name] for rating in table.values())
-    fresh = api.http.get(f"/api/ratings/pow2/{api.player().name}").json()
-    assert (fresh["place"], fresh["points"]) == (None, [])
-
-
-def test_standings_history_and_head_to_head_agree(api, played):
-    one, other, boards = played
-    table = {row["userid"]: row for row in api.http.get("/api/standings/POW2").json()["players"]}
-    assert (table[one.name]["won"], table[one.name]["lost"]) == (2, 1)
-    history = api.http.get(f"/api/history/pow2?player={one.name}&opponent={other.name}").json()
-    assert [match["board"] for match in history["matches"]] == boards[::-1]
-    assert history["matches"][0]["winners"] == [0]
-    pair = api.http.get(f"/api/head-to-head/pow2/{one.name}/{other.name}").json()
-    assert (pair["played"], pair["won"], pair["shared"], pair["lost"]) == (3, 2, 0, 1)
-    turned = api.http.get(f"/api/head-to-head/pow2/{other.name}/{one.name}").json()
-    assert (turned["userid"], turned["won"], turned["lost"]) == (other.name, 1, 2)
-
-
-def test_the_best_scores_of_a_puzzle_are_listed(api):
-    one, other = api.players()
-    for player, moves in ((one, ("a5", "done")), (other, ("a5", "c3", "done"))):
-        board = api.match(player, game="one")
-        for move in moves:
-            assert player.move(board, move).is_success
-    api.caught_up()
-    both = {one.name, other.name}
-    rows = [row for row in api.http.get("/api/puzzles/one/scores").json() if row["userid"] in both]
-    # the best position of a match counts, and of equal ones the earlier
-    assert [row["userid"] for row in rows] == [one.name, other.name]
-    assert rows[0]["rank"] == rows[1]["rank"]
-
-
 def test_the_games_are_listed(api):
     found = api.http.get("/api/games").json()
     keys = [game["key"] for game in found]
@@ -404,12 +306,6 @@ def test_a_robot_is_marked_wherever_it_is_named_alone_and_unrated(api):
     assert [seat["robot"] for seat in match["players"]] == [None, "easy"]
     assert (match["state"], match["clock"]["rated"]) == ("active", False)
     assert match["clock"]["terms"] == ["--days=3", "--unrated"]
-
-
-@pytest.mark.usefixtures("robots")
-def test_nobody_logs_in_as_a_robot(api):
-    wanted = {"userid": "robot-easy", "password": "robot-easy", "label": "x", "scopes": ["play"]}
-    assert code_of(api.http.post("/api/tokens", json=wanted)) == "wrong-password"
 
 
 # analyses
@@ -496,16 +392,6 @@ def test_the_command_asks_with_a_password_or_a_token_and_shows_without(api, part
     assert rows[2][:3] == ["0", "the", "start"]
     assert [row[1] for row in rows[3:]] == ["Light", "Dark", "Light"]
     assert [row[2].rstrip("?") for row in rows[3:]] == list(MOVES)
-
-
-def test_the_command_in_a_puzzle_shows_the_score(api, parts):
-    one = api.player()
-    board = api.match(one, game="one")
-    assert one.move(board, "c3").is_success
-    assert analyse(parts, board)
-    text = do(api, f"one analyse {board}")[1]
-    assert "100 is the proven maximum" in text
-    assert "lines with exactly one stone" in text.splitlines()[-1]
 
 
 def do(api, line, player=None):

@@ -11,7 +11,6 @@ import pytest
 from msgspec.structs import replace
 
 from infra.people.clubs import ClubRole
-from services.app.follows import add_block
 from tests.helpers.api import Api, Player, code_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
@@ -71,23 +70,6 @@ def test_a_batch_starts_once_for_its_key_and_is_listed_with_its_results(api: Api
         },
     ]
     assert code_of(a.get("/api/pairings/round 1")) == "not-found"
-
-
-def test_a_refused_pairing_has_code_and_sentence_and_nothing_starts(api: Api) -> None:
-    organiser, a, b, c = api.players(4)
-    body = batch(club_of(api, organiser, [a, b, c]), (a, b), (b, c))
-    add_block(api.parts, c.account, b.name)
-    headers = keyed("blocked") | {"Accept-Language": "de"}
-    answer = organiser.post("/api/pairings", body, headers=headers).json()
-    assert answer["started"] is False
-    fine, refused = answer["pairings"]
-    assert (fine["board"], fine["code"], fine["detail"]) == (None, None, None)
-    assert refused["code"] == "not-wanted"
-    assert b.name in refused["detail"]
-    assert c.name in refused["detail"]
-    assert "want" not in refused["detail"]
-    assert code_of(organiser.get("/api/pairings/blocked")) == "not-found"
-    assert api.parts.lists.of(a.account) == []
 
 
 def test_the_scope_organise_is_needed_and_enough(api: Api) -> None:
@@ -168,15 +150,3 @@ def test_the_script_of_the_page_pairs_a_table_and_prints_results(api: Api, tmp_p
         1,
         "B1: there is no user 'nobody-here'; check the spelling\n",
     )
-
-
-def test_500_matches_begin_in_a_request(api: Api) -> None:
-    organiser, *members = api.players(24)
-    path = club_of(api, organiser, members)
-    pairs = [(first, second) for first in members for second in members if first is not second]
-    body = batch(path, *pairs[:500])
-    answer = organiser.post("/api/pairings?wait=60", body, headers=keyed("many"))
-    assert answer.is_success, answer.text
-    listed = organiser.get("/api/pairings/many").json()["pairings"]
-    assert [one["state"] for one in listed] == ["active"] * 500
-    assert len({one["board"] for one in listed}) == 500

@@ -127,23 +127,6 @@ def test_a_proof_comes_when_the_event_is_published(api: Api, two: list[Player]):
     assert InclusionProof.parse(of_command) == proof
 
 
-def test_a_command_with_several_events_has_one_receipt_and_each_event_its_own(
-    api: Api, two: list[Player]
-):
-    board = api.match(*two)
-    body = {"lines": [["m13-j7", "a13-d7"]]}
-    assert two[1].put(f"/api/matches/{board}/replies", body).status_code == 200
-    made = two[0].move(board, "m13-j7").json()
-    assert len(events(api, board)) == 3
-    assert opened(api, made["receipt"]).seq == 2
-    publish(api)
-    for seq in (2, 3):
-        base = f"/api/matches/{board}/events/{seq}"
-        receipt = opened(api, api.http.get(f"{base}/receipt").text)
-        receipt.check_leaf(InclusionProof.parse(api.http.get(f"{base}/proof").text).extra)
-        assert receipt.seq == seq
-
-
 def test_what_is_not_there_has_no_receipt_and_no_proof(api: Api, two: list[Player]):
     board = api.match(*two)
     for what in ("receipt", "proof"):

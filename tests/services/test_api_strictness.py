@@ -9,7 +9,6 @@ import httpx
 import pytest
 
 from infra.projections.leaderboards import Leaderboards
-from infra.projections.ratings import RatingsQuery
 from services.http.api.bodies import MAX_BODY_BYTES
 from services.metrics.endpoint import serving_metrics
 from tests.helpers.api import Api, Player, code_of
@@ -164,12 +163,6 @@ def test_a_head_is_a_get_without_its_body(api, board, player):
     for path in (f"/api/matches/{board}/events", "/api/account/events"):
         head = api.http.head(path, headers=live)  # and not for ever
         assert head.headers["content-type"].startswith("text/event-stream")
-
-
-def test_answers_are_kept_by_nobody_unless_they_say_so(api, player, board):
-    assert player.get("/api/account").headers["Cache-Control"] == "no-store"
-    assert api.http.get(f"/api/matches/{board}").headers["Cache-Control"] == "no-cache"
-    assert api.http.get("/api/nowhere").headers["X-Content-Type-Options"] == "nosniff"
 
 
 @pytest.mark.parametrize(
@@ -358,30 +351,6 @@ def test_what_should_not_happen_is_answered_and_told_to_the_operator(api, monkey
     assert (answer.status_code, code_of(answer)) == (500, "internal")
     assert "bug" not in answer.text
     assert "a bug" in caplog.text
-
-
-def test_lists_that_are_made_anew_are_unavailable_meanwhile(api, monkeypatch):
-    def late(*_: object) -> None:
-        raise LookupError("ratings are made anew; try again later")
-
-    monkeypatch.setattr(RatingsQuery, "of", late)
-    answer = api.http.get("/api/ratings/pow2")
-    assert (answer.status_code, code_of(answer)) == (503, "unavailable")
-    assert "made anew" in answer.json()["detail"]
-
-
-def test_a_damaged_match_is_said_to_be_one_and_the_others_are_served(api, player):
-    damaged, whole = (api.match(player, api.player()) for _ in range(2))
-    (name,) = api.parts.data.keys(f"*:m:{damaged}")
-    api.parts.data.set(name, b"x" * 40)
-    for place in ("", "/events", "/board.svg", "/plies/0"):
-        answer = api.http.get(f"/api/matches/{damaged}{place}")
-        assert (answer.status_code, code_of(answer)) == (503, "damaged")
-        assert "verify" in answer.json()["detail"]
-    assert api.http.get(f"/api/matches/{whole}").is_success
-    said = player.give(damaged, RESIGN)
-    assert (said.status_code, code_of(said)) == (503, "damaged")
-    assert list(api.parts.damage.all()) == [damaged]
 
 
 def test_what_is_measured_names_routes_and_no_more(api, player, board):

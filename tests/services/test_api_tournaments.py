@@ -3,12 +3,7 @@
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
-from infra.people.account_macs import AccountMacs
-from infra.people.accounts import create_robot_accounts
-from infra.people.clubs import ClubAudience
-from services.app.tournaments import leave_all
 from tests.helpers.api import Api, Player, code_of, until
 from workers.tournament_manager import TournamentManager
 
@@ -130,72 +125,6 @@ def test_tables_pairings_boards_and_results_are_shown_and_a_match_names_its_tour
     assert code_of(organiser.post(f"/api/tournaments/{number}/confirm")) == "too-early"
 
 
-def test_a_match_of_no_tournament_says_so(api: Api) -> None:
-    board = api.begun(*api.players())
-    assert api.http.get(f"/api/matches/{board}").json()["tournament"] is None
-
-
-def test_players_of_a_match_of_a_tournament_can_not_decline_or_call_it_off(api: Api) -> None:
-    organiser, *players = api.players(4)
-    number = started(api, organiser, players)
-    board = api.parts.tournaments.matches(number)[0].board
-    match = api.http.get(f"/api/matches/{board}").json()
-    first = next(one for one in players if one.name == match["players"][0]["userid"])
-    for body in (
-        {"do": "decline"},
-        {"do": "offer", "kind": "abort"},
-        {"do": "offer", "kind": "undo"},
-    ):
-        answer = first.give(board, body)
-        assert code_of(answer) == "against-terms"
-        assert answer.json()["detail"] == "this is not possible in a match of a tournament"
-
-
-def test_a_player_who_leaves_is_taken_out(api: Api) -> None:
-    organiser, *players = api.players(4)
-    number = started(api, organiser, players)
-    gone = {"userid": players[2].name, "kind": "silent", "text": "He has not answered."}
-    assert (
-        code_of(players[0].post(f"/api/tournaments/{number}/withdrawals", gone))
-        == "not-an-organiser"
-    )
-    wrong = {**gone, "kind": "sudden"}
-    assert code_of(organiser.post(f"/api/tournaments/{number}/withdrawals", wrong)) == "bad-request"
-    assert organiser.post(f"/api/tournaments/{number}/withdrawals", gone).is_success
-    found = shown(api, number)
-    left = {line["player"] for line in found["sections"][0]["table"] if line["withdrawn"]}
-    assert [found["entrants"][one]["userid"] for one in left] == [players[2].name]
-    assert found["left"] == 1
-
-
-def test_lists_are_by_phase_and_own(api: Api) -> None:
-    organiser, *players = api.players(4)
-    number = made(organiser)
-    enter(number, *players)
-    api.caught_up()
-
-    def listed(name: str, viewer: Player | None = None) -> list[int]:
-        headers = viewer.headers if viewer else {}
-        answer = api.http.get(f"/api/tournaments?list={name}", headers=headers)
-        return [one["number"] for one in answer.json()["tournaments"]]
-
-    assert number in listed("open")
-    assert listed("own", players[0]) == [number]
-    assert listed("own") == []
-    (row,) = players[0].get("/api/tournaments?list=own").json()["tournaments"]
-    assert (row["name"], row["game"], row["entered"], row["organiser"]) == (
-        "Slingshot Cup",
-        "goliath",
-        3,
-        organiser.name,
-    )
-    assert organiser.post(f"/api/tournaments/{number}/cancel").is_success
-    api.caught_up()
-    assert number in listed("ended")
-    assert number not in listed("open")
-    assert code_of(api.http.get("/api/tournaments?list=best")) == "bad-request"
-
-
 def test_a_list_has_pages(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     organiser = api.player()
     numbers = [made(organiser) for _ in range(3)]
@@ -206,44 +135,6 @@ def test_a_list_has_pages(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     assert first["next"] == 2
     after = api.http.get("/api/tournaments?start=2").json()["tournaments"]
     assert after[0]["number"] == numbers[0]
-
-
-def test_drafts_and_tournaments_of_closed_clubs_are_shown_to_their_own_alone(api: Api) -> None:
-    organiser, member, stranger = api.players(3)
-    club = api.parts.clubs.found(f"club of {organiser.name}", organiser.account)
-    api.parts.clubs.change(replace(club, visible_to=ClubAudience.CLUB))
-    draft = organiser.post("/api/tournaments", {**CUP, "club": club.path}).json()["board"]
-    assert code_of(member.get(f"/api/tournaments/{draft}")) == "unknown-tournament"
-    assert organiser.post(f"/api/tournaments/{draft}/open").is_success
-    assert code_of(stranger.post(f"/api/tournaments/{draft}/entry", {})) == "unknown-tournament"
-    assert shown(api, draft, organiser)["terms"]["club"] == club.path
-
-
-def test_name_and_text_are_changed_by_the_organiser(api: Api) -> None:
-    organiser, other = api.players()
-    number = made(organiser)
-    words = {"name": "Autumn Cup", "text": "Later."}
-    path = f"/api/tournaments/{number}/text"
-    assert code_of(other.put(path, words)) == "not-an-organiser"
-    assert code_of(organiser.put(path, {"name": " "})) == "bad-name"
-    assert organiser.put(path, words).status_code == 204
-    assert (shown(api, number)["name"], shown(api, number)["text"]) == ("Autumn Cup", "Later.")
-
-
-def test_entries_of_oneself_of_robots_and_of_others(api: Api) -> None:
-    organiser, player = api.players()
-    create_robot_accounts(api.parts.data, AccountMacs())
-    number = made(organiser, robots=True)
-    path = f"/api/tournaments/{number}/entry"
-    enter(number, player)
-    assert code_of(player.post(path, {})) == "already-entered"
-    assert code_of(player.post(path, {"robot": "robot-easy"})) == "not-an-organiser"
-    assert organiser.post(path, {"robot": "robot-easy"}).is_success
-    assert code_of(organiser.post(path, {"robot": player.name})) == "against-terms"
-    assert code_of(player.delete(f"{path}?userid=robot-easy")) == "not-an-organiser"
-    assert organiser.delete(f"{path}?userid={player.name}").is_success
-    assert code_of(player.delete(path)) == "not-entered"
-    assert [one["userid"] for one in shown(api, number)["entrants"]] == ["robot-easy"]
 
 
 def test_a_command_whose_outcome_is_not_known_is_pending(api: Api) -> None:
@@ -257,25 +148,6 @@ def test_a_command_whose_outcome_is_not_known_is_pending(api: Api) -> None:
     again = player.post(f"/api/tournaments/{number}/entry", {}, headers={"Idempotency-Key": "late"})
     assert again.json()["accepted"] is True
     assert len(shown(api, number)["entrants"]) == 1
-
-
-@pytest.mark.parametrize(
-    ("more", "code"),
-    [
-        ({"section": 2}, "bad-option"),
-        ({"game": "chess"}, "unknown-game"),
-        ({"game": "one"}, "usage"),
-        ({"name": ""}, "bad-name"),
-        ({"terms": ["--days=0"]}, "bad-option"),
-        ({"terms": ["--section=3"]}, "unknown-option"),
-        ({"when_full": True}, "bad-option"),
-        ({"starts": 1}, "bad-option"),
-        ({"club": "nix"}, "unknown-club"),
-        ({"colour": "red"}, "bad-request"),
-    ],
-)
-def test_a_plan_that_cannot_be_is_refused(api: Api, more: dict[str, Any], code: str) -> None:
-    assert code_of(api.player().post("/api/tournaments", {**CUP, **more})) == code
 
 
 def test_a_knockout_has_its_terms_and_one_section_of_all_rounds(api: Api) -> None:
@@ -297,13 +169,6 @@ def test_a_knockout_has_its_terms_and_one_section_of_all_rounds(api: Api) -> Non
     (section,) = found["sections"]
     assert [one["round"] for one in section["pairings"]] == [1, 1]
     assert [line["best"] for line in section["table"]] == [1, 1, 1]
-
-
-def test_further_stages_are_asked_for_and_shown(api: Api) -> None:
-    stages = [{"first": 2, "total": 4, "section": 4}]
-    number = made(api.player(), section=3, stages=stages, by_rating=True)
-    terms = shown(api, number)["terms"]
-    assert (terms["stages"], terms["by_rating"]) == (stages, True)
 
 
 def test_a_swiss_tournament_has_its_terms_byes_and_a_report(api: Api) -> None:
@@ -367,71 +232,3 @@ def test_a_ladder_has_its_order_and_says_why_nobody_can_be_challenged(api: Api) 
     assert first.post(f"/api/tournaments/{number}/end").is_success
     assert shown(api, number)["ladder"]["closed"] is True
     assert code_of(third.post(path, {"userid": second.name})) == "too-late"
-
-
-def test_an_account_that_is_deleted_leaves_its_ladders(api: Api) -> None:
-    players = api.players(3)
-    number = made(players[0], form="ladder")
-    enter(number, *players)
-    assert players[0].post(f"/api/tournaments/{number}/start").is_success
-    api.caught_up()
-    leave_all(api.parts, players[2].account)
-    until(lambda: len(shown(api, number)["ladder"]["order"]) == 2)
-    assert [one["player"] for one in shown(api, number)["ladder"]["order"]] == [0, 1]
-
-
-def test_a_league_has_its_rules_its_next_season_and_who_changes_divisions(api: Api) -> None:
-    organiser, *others = players = api.players(6)
-    rules = {"size": 3, "up": 1, "down": 1, "seasons": 2}
-    number = made(organiser, form="league", league=rules, days=30)
-    enter(number, *players)
-    assert organiser.post(f"/api/tournaments/{number}/start").is_success
-    found = shown(api, number, others[0])
-    assert (found["terms"]["league"], found["terms"]["days"]) == (rules, 30)
-    assert [section["stage"] for section in found["sections"]] == [1, 1]
-    season = found["season"]
-    assert (season["number"], season["stays"]) == (2, True)
-    assert season["begins"] > found["updated"]
-    first, second = (section["table"] for section in found["sections"])
-    assert [line["change"] for line in first] == [0, 0, -1]
-    assert [line["change"] for line in second] == [1, 0, 0]
-    assert others[0].delete(f"/api/tournaments/{number}/entry").is_success
-    found = shown(api, number, others[0])
-    assert (found["season"]["stays"], found["entered"]) == (False, False)
-    changes = [line["change"] for section in found["sections"] for line in section["table"]]
-    assert changes.count(None) == 1
-    newcomer = api.player()
-    enter(number, newcomer, others[0])
-    assert shown(api, number, newcomer)["season"]["stays"] is True
-    assert code_of(newcomer.post(f"/api/tournaments/{number}/entry", {})) == "already-entered"
-
-
-def test_a_volunteer_takes_over_the_place_of_a_player(api: Api) -> None:
-    organiser, new, *players = api.players(5)
-    number = started(api, organiser, players)
-    path = f"/api/tournaments/{number}"
-    assert new.post(f"{path}/volunteers").is_success
-    assert code_of(new.post(f"{path}/volunteers")) == "already-entered"
-    found = shown(api, number, new)
-    assert (found["volunteers"], found["volunteered"]) == ([new.name], True)
-    taken = {"userid": players[0].name, "substitute": new.name, "text": "Ill."}
-    assert code_of(players[1].post(f"{path}/substitutions", taken)) == "not-an-organiser"
-    assert organiser.post(f"{path}/substitutions", taken).is_success
-    found = shown(api, number, new)
-    mine = next(one for one in found["entrants"] if one["userid"] == new.name)
-    assert mine["substitute_for"] == players[0].name
-    assert (found["volunteers"], found["volunteered"], found["entered"]) == ([], False, True)
-
-
-def test_directors_are_appointed_and_decide_a_match(api: Api) -> None:
-    organiser, director, *players = api.players(5)
-    number = started(api, organiser, players)
-    board = api.parts.tournaments.matches(number)[0].board
-    given = {"board": board, "result": "1-0", "text": "Far ahead."}
-    path = f"/api/tournaments/{number}/adjudications"
-    assert code_of(director.post(path, given)) == "not-an-organiser"
-    appointed = {"userids": [director.name]}
-    assert organiser.put(f"/api/tournaments/{number}/directors", appointed).is_success
-    assert shown(api, number)["directors"] == [director.name]
-    assert director.post(path, given).is_success
-    assert shown(api, number)["sections"][0]["pairings"][0]["result"] == "1-0"

@@ -144,21 +144,6 @@ def test_the_lists_go_with_either_account(api):
     assert not api.parts.data.exists(FOLLOWED.key(fan.account))
 
 
-def test_a_finished_match_stays_and_says_so_and_a_block_of_ones_own_changes_nothing(api, come):
-    fan, one, other = api.players(3)
-    board = api.begun(one, other)
-    assert fan.put(f"/api/account/following/matches/{board}", None).is_success
-    assert fan.put(f"/api/account/blocks/{one.name}", None).is_success
-    assert fan.put(f"/api/account/following/players/{one.name}", None).is_success
-    assert one.give(board, {"do": "resign"}).is_success
-    api.caught_up()
-    guest = come()
-    guest.log_in(fan.name)
-    page = guest.page("/watching")
-    assert f"{other.name} won" in page
-    assert f"{board}:" not in page.partition('data-boards="')[2].partition('"')[0]
-
-
 def test_who_is_blocked_follows_and_watches_no_longer(api, come):
     fan, star, third = api.players(3)
     board, own, foreign = api.match(star, third), api.match(star, fan), api.match(third, fan)
@@ -253,11 +238,3 @@ def test_a_muted_chat_brings_no_notice_and_can_be_read(api, come, mute):
     mute(one, guest, board, on=False)
     say("but this")
     assert unread() == {board: 1}
-
-
-def test_only_players_mute_a_chat(api):
-    one, other, third = api.players(3)
-    board = api.match(one, other)
-    assert code_of(third.put(f"/api/matches/{board}/chat/mute", None)) == "not-a-player"
-    assert code_of(third.delete(f"/api/matches/{board}/chat/mute")) == "not-a-player"
-    assert code_of(one.put("/api/matches/987654/chat/mute", None)) == "unknown-board"

@@ -3,14 +3,12 @@
 import asyncio
 import logging
 import os
-import re
 import signal
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
 import pytest
 from rq import Queue
 from rq.serializers import JSONSerializer
@@ -227,41 +225,6 @@ def beats(served: Served) -> dict[Role, int]:
 
 def title(name: str) -> str:
     return f"matchpost {name}"
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_four_roles_share_a_process_and_each_is_known_as_before(tmp_path):
-    env = {
-        "MATCHPOST_HTTP": "127.0.0.1:0",
-        "MATCHPOST_ROBOTS": "1",
-        "MATCHPOST_SECURITY_LOG": str(tmp_path / "security.log"),
-    }
-    with Served(tmp_path / "data", env) as served:
-        assert httpx.get(served.url, trust_env=False, timeout=60).status_code == 200
-        assert len(served.children("")) == 6
-        (web,) = served.children(title("web"))
-        served.do("signup ann mad-hatter")
-        wrong = {"userid": "ann", "password": "yes-we-can", "label": "a bot", "scopes": ["play"]}
-        asked = httpx.post(f"{served.url}/api/tokens", json=wrong, trust_env=False, timeout=60)
-        assert asked.status_code in (401, 403)
-        assert f'"pid":{web}' in (tmp_path / "security.log").read_text()
-        (pid,) = served.children(title("gathered"))
-        until(lambda: beats(served).keys() >= GATHERED)
-        assert {beats(served)[role] for role in GATHERED} == {pid}
-        for role in GATHERED:
-            assert f"{role}-" in served.run("alive", role, "--ready").stdout
-        until(lambda: served.run("doctor").returncode == 0)
-        queues = served.run("queue").stdout
-        for name in ("projections", "log", "maintenance"):
-            assert re.search(rf"matchpost-{name} .* 1 worker\n", queues), queues
-        # done by the thread, in a process that it forks
-        done = served.run("rebuild", "ratings")
-        assert done.returncode == 0, done.stdout + done.stderr
-    log = (tmp_path / "serve.log").read_text()
-    assert " side INFO the projection `lists` is rebuilt" in log
-    assert "was started again" not in log
-    assert log.rstrip().endswith("stopped; everything accepted is kept")
 
 
 @pytest.mark.long

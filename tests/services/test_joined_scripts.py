@@ -11,17 +11,6 @@ from services.http.web.assets import ALONE, ASSETS, address, asset_url, join_scr
 
 STATIC = Path(web.__file__).with_name("static")
 SOURCES = {path.name: path.read_text() for path in STATIC.iterdir() if path.suffix == ".js"}
-MODULES = SOURCES.keys() - {"htmx.js", "sw.js"}
-
-
-def test_no_line_of_a_module_is_lost():
-    joined = ASSETS["scripts.js"].data.decode().splitlines()
-    for name in MODULES - ALONE:
-        text = re.sub(r"^\s*/\*.*?\*/$", "", SOURCES[name], flags=re.MULTILINE | re.DOTALL)
-        for line in map(str.strip, text.splitlines()):
-            code = re.sub(r"^export |(^| )//.*", "", line).strip()
-            if code and "import" not in code:
-                assert any(one.startswith(code) for one in joined), (name, line)
 
 
 def test_every_function_that_a_joined_file_calls_is_in_it_and_no_form_of_modules_is_left():

@@ -118,14 +118,6 @@ def test_the_token_of_a_login_can_only_read_and_play(server):
     assert newest.scopes == (Scope.READ, Scope.PLAY)
 
 
-def test_a_userid_can_be_in_the_command_line(server):
-    done = server.run("login", server.url + "/", "--userid", "BOB", typed="yes-we-can\n")
-    assert done.returncode == 0, done.stderr
-    login = read_login()
-    assert login is not None
-    assert (login.url, login.userid) == (server.url, "bob")
-
-
 def test_logging_in_again_ends_the_earlier_token(server):
     logged_in(server)
     first = read_login()
@@ -147,16 +139,6 @@ def test_a_logout_ends_the_token_and_deletes_the_file(server, home):
     assert not file_in(home).exists()
     assert not is_valid(server.url, login.token)
     assert server.run("logout").stdout == "you are not logged in on this machine\n"
-
-
-def test_a_logout_after_the_token_was_ended_elsewhere_deletes_the_file(server, home):
-    logged_in(server)
-    login = read_login()
-    assert login is not None
-    with Client(server.url, login.token) as client:
-        client.delete(f"/api/tokens/{login.token_id}")
-    assert server.run("logout").returncode == 0
-    assert not file_in(home).exists()
 
 
 def test_a_logout_from_a_server_that_does_not_answer_changes_nothing(server, home):
@@ -218,17 +200,6 @@ def test_a_login_without_encryption_is_warned_of(server):
     assert refused.startswith("unavailable: ")
 
 
-def test_variables_that_go_above_the_login_are_named(server, monkeypatch):
-    monkeypatch.setitem(server.env, "MATCHPOST_URL", "http://environment.example")
-    monkeypatch.setitem(server.env, "MATCHPOST_DATA", str(server.data))
-    done = server.run("login", server.url, typed="alice\nmad-hatter\n")
-    assert done.returncode == 0
-    assert done.stderr == (
-        "MATCHPOST_URL is set, and overrides the login\n"
-        "MATCHPOST_DATA is set, so `do` uses the data of this machine\n"
-    )
-
-
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
 def test_a_file_that_others_can_read_is_refused(server, home, mode):
     logged_in(server)
@@ -239,18 +210,6 @@ def test_a_file_that_others_can_read_is_refused(server, home, mode):
     assert f"`chmod 600 {file}`" in done.stderr
     file.chmod(0o600)
     assert server.run("logout").returncode == 0
-
-
-@pytest.mark.long
-def test_a_damaged_file_is_refused_and_replaced_by_the_next_login(server, home):
-    file_in(home).parent.mkdir()
-    file_in(home).write_text("{")
-    file_in(home).chmod(0o600)
-    assert "is damaged" in server.run("logout").stderr
-    done = server.run("login", server.url, typed="alice\nmad-hatter\n")
-    assert done.returncode == 0
-    assert done.stderr.startswith("the earlier login is replaced, and its token stays valid: ")
-    assert file_in(home).stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.long

@@ -124,13 +124,6 @@ def test_a_stream_ends_after_its_time_and_goes_on_where_it_ended(tmp_path):
             assert [event.id for event in told if event.id] == ["2"]
 
 
-def test_a_stream_of_notices_ends_too(tmp_path):
-    with Api(tmp_path, intervals=TaskIntervals(heartbeat=0.05, stream=0.2)) as api:
-        player = api.player()
-        with api.stream("/api/account/events", player) as told:
-            assert [event for event in told if event.event == "gap"] == []
-
-
 @pytest.fixture
 def many_files() -> Iterator[None]:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)

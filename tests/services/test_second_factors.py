@@ -10,14 +10,12 @@ import pytest
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from infra.mail.outbox import Outbox
 from infra.people.account_macs import AccountMacs, make_mac_key
-from infra.people.accounts import MailAddress
 from infra.people.accounts.record import Passkey
 from infra.people.accounts.second_factors import STEP_MS, app_code, unseal
 from infra.people.password_resets import PasswordResets
 from infra.redis import keys
-from services.app import accounts, passwords
+from services.app import accounts
 from services.cli import login
 from services.client.login_file import read_login
 from tests.helpers.api import PASSWORD, Api, Player
@@ -213,12 +211,6 @@ def test_a_link_alone_undoes_what_a_thief_has_just_set_up(owner, api, come):
     assert come().log_in(owner.name, NEW).status_code == 303
 
 
-def test_an_operator_lets_somebody_in_who_has_lost_all(owner, api, come):
-    password = passwords.replace_lost_password(api.parts, owner.name)
-    assert not owner.factors.any
-    assert come().log_in(owner.name, password).status_code == 303
-
-
 def test_a_factor_is_removed_by_its_owner_only_and_the_last_takes_the_codes(owner, api, come):
     api.parts.accounts.change_of(owner.account, lambda old: replace(old, passkeys=(KEY,)))
     thief, page = owner.guest, "/account"
@@ -241,17 +233,6 @@ def test_a_factor_is_removed_by_its_owner_only_and_the_last_takes_the_codes(owne
     assert thief.send("/account/passkeys/remove", fields, on=page).status_code == 303
     assert not owner.factors.any
     assert come().log_in(owner.name).status_code == 303
-
-
-def test_its_owner_hears_of_a_new_factor_by_mail(api, come):
-    player = api.player()
-    home = MailAddress(f"{player.name}@home.example", verified=True)
-    api.parts.accounts.change_of(
-        player.account, lambda old: replace(old, addresses=(home,), language="de")
-    )
-    Owner(api, come(player), player)
-    told = [one.subject for _, one in Outbox(api.parts.data)._all() if one.to == home.address]
-    assert told == ["Der zweite Faktor deines Kontos"]
 
 
 def test_the_secret_is_sealed_in_the_store(owner, api):

@@ -11,7 +11,6 @@ from domain.errors import Refusal
 from infra.durability.durability import Mode
 from infra.log.key_files import keys_folder
 from infra.mail.unsubscribe_links import UnsubscribeLinks
-from infra.mail.verification_codes import VerificationCodes
 from infra.people.account_macs import make_mac_key
 from services.app import vacations
 from services.app.context import Actor
@@ -42,18 +41,6 @@ def test_preferences_addresses_and_tokens_are_kept(api, come):
     (id_,) = listed - before
     guest.send(f"/account/tokens/{id_}/revoke")
     assert check(api.parts.tokens, [text]) == [None]
-
-
-def test_english_is_kept_when_it_is_chosen_and_a_choice_can_be_taken_back(api, come):
-    guest = come(api.player())
-    asks = {"accept-language": "de"}
-    for choice, shown in (("", "de"), ("en", "en"), ("de", "de"), ("", "de")):
-        guest.send("/account/preferences", {"language": choice})
-        profile = api.parts.accounts.record_of(api.parts.accounts.id_of(guest.name))
-        assert profile.language == choice
-        assert f'<html lang="{shown}"' in guest.get("/account", headers=asks).text
-    guest.send("/account/preferences", {"notify": "move"})
-    assert '<html lang="en"' in guest.get("/account", headers={"accept-language": "fr"}).text
 
 
 def test_a_vacation_may_end_today_or_tomorrow_and_not_before_the_one_that_runs(api):
@@ -107,17 +94,6 @@ def test_a_change_is_said_beside_its_button_and_a_mistake_at_its_field(api, come
     assert 'value="nowhere" autofocus aria-invalid="true"' in wrong.text
     assert "doesn’t send mail" in wrong.text
     assert guest.send("/account/deletion", {"password": "wrong1"}).status_code == 401
-
-
-def test_an_address_is_verified_by_the_code_of_its_mail(api, come):
-    guest = come(api.player())
-    guest.send("/account/addresses", {"addresses": "code@example.org"})
-    account = api.parts.accounts.id_of(guest.name)
-    codes = VerificationCodes(api.parts.data, api.parts.store.now)
-    code = codes.issue(account, "code@example.org")
-    assert guest.send("/account/verify", {"code": "wrong"}).status_code == 422
-    assert guest.send("/account/verify", {"code": code.upper()}).status_code == 303
-    assert "verified</span>" in guest.page("/account")
 
 
 def test_a_sign_up_for_whose_mailbox_no_code_is_sent_leads_to_a_page_that_says_so(tmp_path):
@@ -181,14 +157,6 @@ def test_a_message_goes_from_a_players_page_and_is_answered_and_marked(api, come
     assert (again.status_code, again.headers["location"]) == (303, "/")
     assert "1 new message" in ben.page("/")
     assert ben.send("/messages/17/unread", on="/").status_code == 404
-
-
-def test_the_same_form_sent_twice_is_one_message_and_goes_to_several(api, come):
-    cleo, _, _ = come().sign_up("cleo"), come().sign_up("dan"), come().sign_up("eve")
-    fields = {"to": "dan, Eve", "text": "hello both", "key": "once"}
-    for _ in range(2):
-        assert cleo.send("/messages", fields, on="/messages").status_code == 303
-    assert texts(api, "dan") == texts(api, "eve") == ["hello both"]
 
 
 @pytest.mark.parametrize(

@@ -156,22 +156,6 @@ def test_a_member_is_suspended_and_reinstated_with_a_reason(api, come, ann):
     assert latest(api) == (Act.REINSTATED, ben.account, "sorry")
 
 
-def test_no_operator_can_suspend_themselves(api, ann, operator):
-    page = f"/admin/members/{operator.name}"
-    sent = ann.send(f"{page}/suspend", {"why": "tired"}, on=page)
-    assert "You can't suspend yourself" in refusal(sent.text)[1]
-    assert not api.parts.accounts.record_of(operator.account).suspended
-
-
-def test_a_member_is_logged_out_everywhere(api, come, ann):
-    ben = api.player()
-    there, page = come(ben), f"/admin/members/{ben.name}"
-    assert ann.send(f"{page}/logout", on=page).status_code == 303
-    assert there.get("/account").status_code == 303
-    assert ben.get("/api/account").status_code == 401
-    assert latest(api)[:2] == (Act.LOGGED_OUT, ben.account)
-
-
 def shown_password(text: str) -> str:
     return re.findall("Password: ([a-z0-9-]{14})", text)[-1]
 
@@ -230,14 +214,6 @@ def test_the_userids_of_a_pasted_list_are_its_first_column():
     assert userids_in(" \n,x") == []
 
 
-def test_more_accounts_than_one_network_may_make_in_a_minute(tmp_path):
-    with Api(tmp_path, password_rate=2) as api, door(api) as come:
-        operator = with_role(api, AccountRole.OPERATOR)
-        ann = come(operator)
-        sent = ann.send("/admin/members", {"userids": "a1\na2\na3\na4"}, on="/admin/members")
-        assert len(re.findall("Password: ", sent.text)) == 4
-
-
 def test_a_sign_up_link_is_made_shown_once_used_and_revoked(api, ann):
     page = "/admin/signup-links"
     for wrong in (
@@ -274,18 +250,6 @@ def test_the_admission_is_changed_and_only_what_changed_is_recorded(api, come, a
         api.parts.admissions.change({"signups": "open", "visible_to": "everybody"})
 
 
-def test_a_role_is_given_and_taken(api, come, ann):
-    ben, page = api.player(), "/admin/roles"
-    fields = {"userid": ben.name.upper(), "role": "moderator", "do": "give"}
-    assert ann.send(page, fields, on=page).status_code == 303
-    assert ben.name in ann.page(page)
-    assert come(ben).get("/admin/record").status_code == 200
-    assert ann.send(page, {**fields, "do": "take"}, on=page).status_code == 303
-    assert ben.name not in ann.page(page)
-    for wrong in ({"role": "king"}, {"userid": "nobody-here"}):
-        assert ann.send(page, {**fields, **wrong}, on=page).status_code in (404, 422)
-
-
 def test_the_record_has_pages_and_each_language(api, ann):
     for _ in range(PAGE + 1):
         record_act(api.parts, TERMINAL, Act.BROADCAST, why="for the pages")
@@ -296,18 +260,6 @@ def test_the_record_has_pages_and_each_language(api, ann):
     assert ann.get("/admin/record?before=tomorrow").status_code == 400
     german = ann.page("/admin/record", headers={"Accept-Language": "de"})
     assert "Das Terminal hat an alle geschrieben" in german
-
-
-def test_health_has_the_findings_of_the_doctor_and_storage_its_figures(api, ann):
-    text = html.unescape(ann.page("/admin/health"))
-    said = re.findall('<strong class="(?:lost|quiet)">([a-z]+)</strong>', text)
-    assert {"server", "data", "workers", "disk", "memory"} <= set(said)
-    assert "no command worker runs" in text.lower()
-    assert f"are free for {api.settings.data}" in text
-    figures = ann.page("/admin/storage")
-    assert f"<dd>{api.parts.accounts.count()}</dd>" in figures
-    assert "Memory used" in figures
-    assert "Free on the disk" in figures
 
 
 def test_the_doctor_looks_once_for_all_who_ask_within_seconds(api):

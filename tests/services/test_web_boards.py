@@ -1,7 +1,6 @@
 """Boards on pages: how they look, what can be chosen on them, replays, lines that are tried, files of a match."""
 
 import json
-import random
 import re
 import subprocess
 import sys
@@ -10,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from domain.match.state import positions
 from domain.rules import all_games, latest_rules
 from services.app.matches import load_state
-from services.http.web.boards.board_view import MAX_MOVES, board_sample, draw_figures, preview_move
+from services.http.web.boards.board_view import draw_figures, preview_move
 from services.http.web.boards.live_try import start_of_try
 from tests.services.matches_by_form import moves, start, whole_match
 
@@ -76,12 +74,6 @@ def test_my_side_of_the_board_is_below_unless_i_want_the_first_players(api, come
     assert height(turned) < 256 < height(plain)
 
 
-def test_samples_show_each_theme_and_no_place():
-    samples = [board_sample(theme) for theme in ("paper", "wood", "slate")]
-    assert [sample.count("data-place") for sample in samples] == [0, 0, 0]
-    assert len(set(samples)) == 3
-
-
 def themes():
     """Return the colours of each theme, in the light and in the dark."""
     styles = files("services.http.web").joinpath("static", "styles")
@@ -126,22 +118,6 @@ def test_everything_on_a_board_stands_out_in_every_theme(colours):
         assert max(contrast(body, ground), contrast(rim, ground)) >= SHAPE, look
         assert contrast(ink, body) >= TEXT, look
     assert contrast(colours["board-light"], colours["board-dark"]) >= 7
-
-
-@pytest.mark.parametrize("game", ["pow2", "halves", "one"])
-def test_what_can_be_chosen_is_what_is_legal(api, one, two, game):
-    rules = latest_rules(game)
-    board = start(one, *([two] if rules.players != (1,) else []), game=game)
-    chance = random.Random(game)
-    for _ in range(6):
-        state = load_state(api.parts, board)
-        if state.over:
-            break
-        position = positions(state)[-1]
-        found = moves(one, board)
-        assert found == list(rules.legal_moves(position))[:MAX_MOVES]
-        mover = one if state.next == 0 else two
-        mover.move(board, chance.choice(found))
 
 
 def test_a_move_is_looked_at_before_it_is_played(api, one, two, board):
@@ -205,16 +181,6 @@ def test_who_chooses_a_colour_in_halves_reads_its_name_and_what_follows(one, two
     assert "You’re playing Dark." in one.page(f"/m/{board}")
     assert "You’re playing Light." in two.page(f"/m/{board}")
     assert two.get(f"/m/{board}/moves").json()["prompt"] == "Choose a tile to remove"
-
-
-def test_a_free_cell_that_gets_another_number_is_no_change():
-    rules = latest_rules("halves")
-    position = start_of_try(rules, rules.read_options(["-manual_start"]), 3, "x")
-    for _ in range(8):
-        moves_of = list(rules.legal_moves(position))
-        changes = preview_move(rules, position, moves_of[0], ("ann", "bob", "cid")).changes
-        assert not [one for one in changes if "free" in (one.was, one.now)]
-        position = rules.play(position, rules.check(position, rules.read(moves_of[0])))
 
 
 SCRIPT = Path(sys.executable).with_name("matchpost")
@@ -284,18 +250,6 @@ def test_the_script_gets_the_board_of_each_position_and_of_each_line(come, one, 
     assert guest.get(f"/m/{board}/2/if/board").status_code == 404
 
 
-def test_an_earlier_position_has_the_clocks_of_then(one, two, come):
-    board = start(one, two, **{"time": "own", "own-bank": "5", "own-more": "1"})
-    one.move(board, "m13-m5:l4")
-    clocks = [
-        re.findall(r'class="clock still"[^>]*>([^<]*)<', come().page(f"/m/{board}/{ply}"))
-        for ply in (0, 1)
-    ]
-    assert clocks == [["5 d 0 h", "5 d 0 h"], ["5 d 0 h", "5 d 23 h"]]
-    one.act(board, "resign")
-    assert 'class="clock' not in come().page(f"/m/{board}/1")
-
-
 def test_chance_in_a_game_that_is_tried_stays_in_the_address(come):
     guest = come()
     page = guest.page("/games/powerdrain/try")
@@ -328,12 +282,3 @@ def test_the_referee_reads_a_match_that_was_taken_away(come, one, two, pair, gam
     assert answer["ply"] == len(given["moves"])
     result = told.json()["result"]
     assert (answer["result"] or {}).get("winners") == (result or {}).get("winners")
-
-
-def test_a_match_as_text_has_every_board(come, pair):
-    board = whole_match(pair, "powerdrain")
-    answer = come().get(f"/m/{board}/match.txt")
-    assert answer.headers["content-disposition"].startswith("attachment")
-    text = answer.text
-    assert len(re.findall(r"^#\d+  ", text, re.MULTILINE)) == 16
-    assert pair[0].name in text

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from infra.people.clubs import ClubRole, Joining
-from services.app.clubs import ClubChanges, change_club
+from infra.people.clubs import ClubRole
 from services.language import LOCAL, Language
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.web import Guest, door
@@ -135,15 +134,6 @@ def test_organisers_announce_and_members_play_each_other(api, come):
     assert begun.headers["location"] in stranger.page(page)
 
 
-def test_a_closed_club_is_read_and_not_joined(api, come):
-    guest, _, page = founded(come, api, "Closers")
-    assert guest.send(f"{page}/close", {"why": "over"}, on=page).headers["location"] == page
-    shown = come(api.player()).page(page)
-    assert "This club has been closed since" in shown
-    assert f"{page}/join" not in shown
-    assert f"{page}/rules" not in guest.page(page)
-
-
 RULE = "Organisers of this club may pair its members with each other"
 
 
@@ -163,31 +153,3 @@ def test_a_club_that_pairs_says_so_before_one_joins_and_to_its_members(api, come
     assert RULE in language.do(f"club {other.name} {PASSWORD} pairers").page
     guest.send(f"{page}/rules", rules, on=page)
     assert RULE not in guest.page(page)
-
-
-def test_a_club_in_german(api, come):
-    guest, _, page = founded(come, api, "Vereinsmeier")
-    guest.send("/account/preferences", {"language": "de"})
-    shown = guest.page(page)
-    for said in ("In diesem Verein bist du: Inhaber.", "Ankündigungen", "Links zum Beitreten"):
-        assert said in shown
-
-
-def test_lines_list_join_announce_and_leave(api, come):
-    _, owner, _ = founded(come, api, "Liners")
-    change_club(api.parts, owner.account, "liners", ClubChanges(joining=Joining.OPEN))
-    other = api.player()
-    language = Language(api.parts, origin=LOCAL)
-
-    def say(player: Player, form: str, rest: str = "") -> str:
-        answer = language.do(f"{form} {player.name} {PASSWORD} {rest}".strip())
-        return f"{answer.sentence}\n{answer.page}".strip()
-
-    assert "liners  Liners (owner)" in say(owner, "clubs")
-    assert say(other, "join", "liners") == "you are a member of Liners now"
-    assert say(owner, "announce", "liners we meet") == "every member will find it in `messages`"
-    assert f"{other.name} (member)" in say(other, "club", "liners")
-    assert f"{owner.name}: we meet" in say(other, "club", "liners")
-    assert say(other, "leave", "liners") == "you are no member of the club"
-    made = owner.post("/api/clubs/liners/links", {"uses": 1}).json()
-    assert say(other, "join", f"--link={made['link']}") == "you are a member of Liners now"

@@ -11,7 +11,6 @@ import pytest
 
 from domain.game.options import OptionField, OptionKind
 from domain.game.protocol import GamePart, game_text
-from domain.match.start import read_start_options
 from domain.rules import all_games, all_rules, game_by_key
 from domain.sentences import ENGLISH
 from infra.languages.wording import wording
@@ -20,14 +19,13 @@ from infra.people.accounts import create_robot_accounts
 from services.app.games import game_keys
 from services.http.web.boards.board_view import draw_guide_picture, guide_of
 from services.http.web.challenges.match_draft import (
-    TIME_CHOICES,
     chosen_options,
     featured_games,
     showcase_games,
     suggested_game,
 )
 from services.http.web.forms import Form
-from tests.helpers.api import MANY, Api
+from tests.helpers.api import Api
 from tests.helpers.web import Guest
 from tests.services.matches_by_form import start
 
@@ -80,31 +78,6 @@ def test_pictures_are_kept_by_browsers_under_an_address_that_changes_with_them(c
     assert guest.page("/games/pow2/board.svg") == guest.page("/games/pow2/pictures/card.svg")
 
 
-def test_pictures_have_the_colours_of_the_board_that_a_browser_has_chosen(come):
-    guest = come()
-    found = {}
-    for theme in ("paper", "wood", "slate"):
-        guest.http.cookies.set("display", f"board-{theme}")
-        address = re.search(r'src="(/games/pow2/pictures/card[^"]+)"', guest.page("/games"))
-        assert address
-        picture = guest.get(html.unescape(address[1]))
-        assert "immutable" in picture.headers["cache-control"]
-        found[theme] = picture.text
-    assert len(set(found.values())) == 3
-    assert "#dcb57c" in found["wood"]
-    assert guest.get("/games/pow2/pictures/card.svg?board=pink").status_code == 400
-
-
-def test_the_cards_of_all_games_show_different_pictures(come):
-    page = come().page("/games")
-    for key in game_keys():
-        assert f'href="/games/{key}"' in page
-        assert f"/games/{key}/pictures/card.svg" in page
-    assert len({draw_guide_picture(key, "card").svg for key in game_keys()}) == len(game_keys())
-    assert "about 23 moves" in page
-    assert "2 or 3 players" in page
-
-
 def test_a_guest_moves_on_the_first_page_and_a_robot_answers(come):
     guest = come()
     page = guest.page("/")
@@ -125,32 +98,6 @@ def test_a_guest_moves_on_the_first_page_and_a_robot_answers(come):
     assert "<html" in guest.page(moved.headers["location"])
     assert guest.get(form[2], params={**sent, "move": "2-0"}).status_code == 422
     assert guest.get(form[2], params={**sent, "against": "bob"}).status_code == 400
-
-
-def test_a_robot_answers_until_the_game_is_over_and_then_says_who_has_won(come):
-    guest, line = come(), ""
-    where = "/games/line/try"
-    for _ in range(40):
-        sent = {"against": "robot", "live": "1", "line": line}
-        part = guest.page(f"{where}/live", params=sent)
-        if "<form" not in part:
-            break
-        listed = guest.get(f"{where}/moves", params=sent).json()["moves"]
-        part = guest.page(f"{where}/live", params={**sent, "move": listed[0]})
-        found = re.search(r'name="line" value="([^"]*)"', part)
-        if found is None:
-            break
-        line = found[1]
-    assert "You won." in part or "The robot won." in part
-    assert "Sign up to play a robot" in part
-
-
-def test_a_preview_on_a_part_of_a_page_has_no_plates_either(come):
-    guest = come()
-    checked = guest.get("/games/pow2/try/check", params={"live": "1", "move": "m13-j7"}).json()
-    whole = guest.get("/games/pow2/try/check", params={"move": "m13-j7"}).json()
-    assert 'class="plate"' not in checked["svg"]
-    assert 'class="plate"' in whole["svg"]
 
 
 def test_the_options_of_a_board_to_try_are_chosen_by_controls(come):
@@ -206,17 +153,6 @@ def values_of(field: OptionField, at: int) -> list[tuple[str, str]]:
     return [(f"pick-{at}", pick.flag) for pick in field.picks if pick.flag]
 
 
-def test_what_is_usual_is_no_option():
-    for rules in all_rules():
-        fields = list(enumerate(game_by_key(rules.key).options_form))
-        form = Form(
-            {f"number-{at}": (str(field.usual),) for at, field in fields}
-            | {f"pick-{at}": ("",) for at, field in fields if field.kind is OptionKind.ONE_OF}
-            | {f"names-{at}": ("",) for at, field in fields}
-        )
-        assert chosen_options(rules.key, form) == ()
-
-
 def test_every_option_of_every_game_is_in_the_form(guest):
     page = html.unescape(guest.page("/new"))
     for rules in showcase_games():
@@ -237,11 +173,6 @@ def test_the_games_that_are_offered_are_those_that_say_so(guest):
     several = {rules.key for rules in all_rules() if rules.players != (1,)}
     assert {rules.key for rules in shown} == several
     assert f"The rules of {suggested_game().title}" in guest.page("/new")
-
-
-def test_every_time_that_can_be_chosen_is_one():
-    for _, words in TIME_CHOICES.values():
-        assert read_start_options(words, 2).terms is not None
 
 
 ROOT = Path(__file__).parents[2]
@@ -278,13 +209,6 @@ def test_german_says_du_everywhere():
     for path in found:
         text = " ".join(path.read_text("utf-8").split())
         assert not re.search(r"[a-zäöüß,] (?:Sie|Ihnen|Ihre[mnrs]?)\b", text), path
-
-
-def test_an_unknown_player_and_an_unknown_match_are_explained_in_german(come):
-    guest = come(**GERMAN)
-    said = html.unescape(guest.get("/players/nobody-here").text)
-    assert re.search("[Ee]s gibt keinen Spieler", said)
-    assert "Es gibt keine Partie 99999." in guest.get("/m/99999").text
 
 
 def test_what_has_no_words_in_german_says_so(come):
@@ -359,20 +283,6 @@ def test_a_form_that_is_sent_twice_starts_one_match(guest):
     assert guest.get("/new?game=pow2&options=-colour").status_code in (400, 422)
 
 
-def test_each_seat_is_a_robots_now_and_then(api, guest):
-    seats = set()
-    for _ in range(15):
-        board = board_of(guest.send("/robots", {"play": "pow2 easy"}))
-        seats |= {one["seat"] for one in shown(api, board)["players"] if one["robot"]}
-    assert seats == {0, 1}
-
-
-def test_a_match_with_a_robot_counts_for_the_rate_of_the_account(api, guest, monkeypatch):
-    monkeypatch.setattr(api.parts.pace, "_timer", lambda: 0.0)  # nothing comes back
-    api.parts.pace.check(api.parts.accounts.id_of(guest.name), weight=MANY)
-    assert guest.send("/robots", {"play": "pow2 easy"}).status_code == 429
-
-
 def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
     with Guest(api) as guest:
         answer = guest.send("/robots", {"play": "torere hard"}, on="/")
@@ -392,21 +302,6 @@ def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
         assert shown(api, board)["clock"]["rated"] is False
 
 
-def test_a_tried_game_leads_a_guest_to_a_match_with_a_robot_and_the_same_options(api):
-    with Guest(api) as guest:
-        tried = "/games/halves/try?against=robot&options=-tiles_each%3D5&seed=feed"
-        signup = re.search(r"href=\"(/signup[^\"]+)\">Sign up to play a robot<", guest.page(tried))
-        assert signup
-        page = guest.page(html.unescape(signup[1]))
-        wanted = html.unescape(re.search(r'name="next" value="([^"]+)"', page)[1])
-        fields = {"userid": "tryer", "password": "yes-we-can", "next": wanted}
-        where = guest.send("/signup", fields, on=html.unescape(signup[1])).headers["location"]
-        form = guest.page(where)
-        assert re.search(r'<input[^>]*name="game"[^>]*value="halves"[^>]*checked', form)
-        assert 'name="robot" value="robot-easy" checked' in form
-        assert re.search(r'name="halves-number-0"[^>]*value="5"', form)
-
-
 def test_two_robots_of_one_strength_are_a_mistake_beside_the_second_and_nothing_is_promised(guest):
     fields = {"game": "halves", "against": "robot"}
     fields |= {"robot": "robot-easy", "halves-robot": "robot-easy"}
@@ -421,32 +316,6 @@ def test_two_robots_of_one_strength_are_a_mistake_beside_the_second_and_nothing_
     assert "against" not in offer
     # a field that only another way to find opponents shows has no mistake
     assert guest.send("/new", fields | {"halves-robot": "", "note": "x" * 201}).status_code == 303
-
-
-def test_sides_of_halves_are_named_by_their_colour(guest):
-    form = guest.page("/new?game=halves")
-    sides = re.findall(r'name="halves-seat" value="\d"><span>(.*?)</span>', form)
-    assert sides == ["Light", "Dark", "Teal"]
-    found = guest.get("/new/offer", params={"game": "halves", "halves-seat": "1"}).text
-    assert "You’re playing Dark." in html.unescape(found)
-    found = guest.get("/new/offer", params={"game": "halves", "halves-seat": "2"}).text
-    assert "Teal" not in found
-
-
-def test_an_open_challenge_is_filled_by_a_robot_with_one_click(api, guest):
-    guest.send("/new", {"game": "pow2", "opponent": ""}, on="/new")
-    found = re.search(r'action="(/challenges/[a-z2-7]{10}/robot)"', guest.page("/"))
-    board = board_of(guest.send(found[1], {"level": "easy"}))
-    assert shown(api, board)["clock"]["rated"] is False
-
-
-def test_robots_are_marked_in_lists_and_on_their_pages(guest):
-    marked = 'href="/players/robot-easy">robot-easy</a> <span class="tag">robot</span>'
-    assert marked in guest.page("/players")
-    page = guest.page("/players/robot-hard")
-    assert '<h1>robot-hard <span class="tag">robot</span></h1>' in page
-    assert "A robot of this server, here since" in page
-    assert "Matches against robots aren’t rated." in page
 
 
 def test_where_no_robots_run_none_are_offered(guest, monkeypatch):

@@ -2,10 +2,7 @@
 
 import html
 import re
-from hashlib import sha256
 
-from services.app.messages import inbox
-from services.http.streams.page_marks import WaitingTopic, page_marks
 from services.http.web.lists.match_rows import ListPart
 from tests.helpers.api import Api, until
 from tests.helpers.web import Guest, all_pages, boards, section
@@ -55,26 +52,6 @@ def test_messages_are_read_once_and_counted(api, come):
     assert "new message" not in guest.page("/")
 
 
-def test_chat_that_was_not_read_is_marked_at_home_until_the_match_is_looked_at(api, come):
-    one, two = api.player(), api.player()
-    board = api.begun(one, two)
-    guest = come(two)
-    one.post(f"/api/matches/{board}/chat", {"text": "hello"})
-    one.post(f"/api/matches/{board}/chat", {"text": "are you there?"})
-    api.caught_up()
-    home = guest.page("/")
-    assert "✉ 2 matchpost</title>" in home
-    assert f"2 new chat messages: The Power of Two against {one.name}" in home
-    assert "2 new chat messages" in section(home, "others")
-    partial = guest.page(f"/m/{board}", headers={"HX-Request": "true"})
-    assert "are you there?" not in partial  # what is asked for in the background reads nothing
-    match = guest.page(f"/m/{board}")
-    assert 'id="unread">2 new</span>' in match
-    assert match.count('<li class="line new">') == 2
-    assert 'id="unread" hidden>0 new</span>' in guest.page(f"/m/{board}")
-    assert "✉" not in guest.page("/")
-
-
 def test_a_part_leads_to_those_beside_it():
     first = ListPart.of("x", start=0, shown=50, total=299, path="/x", query={"state": "a"})
     assert (first.before, first.after) == ("", "/x?state=a&page=2")
@@ -83,27 +60,6 @@ def test_a_part_leads_to_those_beside_it():
     assert ListPart.of("x", start=50, shown=2, total=52, path="/x").before == "/x"
     assert not ListPart.of("x", start=0, shown=5, total=5, path="/x").needed
     assert ListPart.of("x", start=0, shown=50, total=51, path="/x").after == "/x?page=2"
-
-
-def test_lists_say_who_is_to_reveal_a_text_and_until_when(api, come):
-    one, two = api.player(), api.player()
-    texts = [f"{player.name} keeps it".encode() for player in (one, two)]
-    own, others = (sha256(text).hexdigest() for text in texts)
-    terms = ["--gather", "--days=3"]
-    board = api.match(one, two, game="powerdrain", terms=terms, commitment=own)
-    two.give(board, {"do": "accept", "commitment": others})
-    api.caught_up()
-    guest, maker = come(two), come(one)
-    mine = re.sub(r"\s+", " ", section(maker.page("/"), "to-move"))
-    assert "the deal is waiting for you" in mine
-    assert "2 d 23 h" in mine
-    api.http.post(f"/api/matches/{board}/reveal", json={"text": texts[0].hex()})
-    api.caught_up()
-    other = section(maker.page("/"), "others")
-    assert f"the deal is waiting for {two.name}" in other
-    assert boards(section(guest.page("/"), "to-move")) == [board]
-    two.give(board, {"do": "decline"})
-    assert "Its board was never dealt." in guest.page(f"/m/{board}")
 
 
 def give_up(api, winner, loser):
@@ -141,19 +97,6 @@ def test_matches_are_searched_by_game_and_opponent(api, come):
     assert "searcher against searched:" in page
     assert "1 won" in section(page, "against")
     assert ">?</abbr>" in section(page, "strengths")
-
-
-def test_players_and_ratings_are_searched_by_name(come, api):
-    one, two = api.player(name="zora"), api.player(name="zorro")
-    give_up(api, one, two)
-    api.caught_up()
-    guest = come()
-    found = guest.page("/players?name=ZOR")
-    assert re.findall(r'href="/players/(\w+)"', found) == ["zora", "zorro"]
-    assert "The Power of Two" in found
-    assert "No player’s name begins with" in guest.page("/players?name=zzz")
-    assert '<tr class="me"><td class="number">' in guest.page("/ratings/pow2?name=zorro")
-    assert "has no rating in" in guest.page("/ratings/pow2?name=nobody")
 
 
 def test_matches_are_found_by_words_of_ones_own_notes(api, come):
@@ -219,31 +162,6 @@ def test_every_page_says_how_many_matches_wait_and_none_says_nothing(api, come):
     assert pill(come().page("/games")) == ""
     german = guest.page("/games", headers={"Accept-Language": "de"})
     assert "3 Partien warten auf dich" in pill(german)
-
-
-def test_the_way_leads_from_one_match_to_the_next_and_home_at_last(api, come):
-    one, two = api.players()
-    slow = api.begun(one, two, terms=["--days=7"])
-    fast = api.begun(one, two, terms=["--days=1"])
-    api.caught_up()
-    guest, other = come(one), come(two)
-    assert guest.get("/next").headers["location"] == f"/m/{fast}"
-    link = re.search(r'href="([^"]+)"', pill(guest.page(f"/m/{fast}")))
-    assert link is not None
-    assert guest.get(link[1]).headers["location"] == f"/m/{slow}"
-    assert other.get("/next").headers["location"] == "/"
-    assert come().get("/next").headers["location"].startswith("/login")
-
-
-def test_a_stream_tells_an_account_how_many_wait(api):
-    one, two = api.players()
-    topics = [WaitingTopic(one.account), WaitingTopic(two.account)]
-    board = api.begun(one, two)
-    api.caught_up()
-    assert list(page_marks(api.parts, topics).values()) == ["1", "0"]
-    one.move(board, "m13-j7")
-    api.caught_up()
-    assert list(page_marks(api.parts, topics).values()) == ["0", "1"]
 
 
 def test_news_of_a_match_whose_row_has_left_redis_name_the_opponent(api, come):
@@ -345,17 +263,3 @@ def test_news_have_one_row_for_each_match_and_kind_and_what_was_read_elsewhere_i
         f"It was your turn in {match}",
     ]
     assert "bell-number" not in guest.page("/games")
-
-
-def test_who_signs_up_later_sees_no_announcement_from_before(api, come):
-    arbiter, old, new = api.player(name="marek-a"), api.player(), come()
-    api.parts.messages.broadcast(arbiter.account, "We rest on Sunday.", bytes(16))
-    guest = come(old)
-    assert "Announcement from marek-a (arbiter)" in section(guest.page("/"), "news-title")
-    assert "Announcement from marek-a (arbiter)" in guest.page("/messages")
-    new.sign_up("later-born")
-    home = new.page("/")
-    assert "1 new message" not in home
-    assert "bell-number" not in home
-    assert "Announcement" not in home + new.page("/notices") + new.page("/messages")
-    assert inbox(api.parts, api.parts.accounts.id_of("later-born")) == []

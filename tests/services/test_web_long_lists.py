@@ -81,16 +81,3 @@ def test_every_list_is_gone_through_page_by_page(api, come, path, pattern, count
     later = f"{path}{'&' if '?' in path else '?'}page=2"
     before = re.search(r'href="([^"]*)" rel="prev"', guest.page(later))
     assert before[1].replace("&amp;", "&").startswith(path.split("?")[0])
-
-
-@pytest.mark.usefixtures("busy")
-def test_the_page_of_a_player_and_of_a_game_lead_to_all(come):
-    guest = come()
-    page = guest.page("/players/ida")
-    assert f"All {MANY + 1}" in section(page, "active")
-    assert f"All {MANY}" in section(page, "finished")
-    assert len(boards(section(page, "finished"))) == 10
-    guest.log_in("ida")
-    assert f"1 to 24 of {MANY}" in section(guest.page("/"), "open-title")
-    game = guest.page("/games/torere")
-    assert f'All finished matches</a> <span class="quiet">{MANY}<' in game

@@ -4,7 +4,6 @@ import re
 
 import pytest
 from markupsafe import Markup
-from msgspec.structs import force_setattr
 
 from domain.clocks.time_control import read_time_control
 from domain.rules import game_by_key
@@ -84,24 +83,6 @@ def test_a_mistyped_move_comes_back_in_a_form(one, board):
     assert answer.text.startswith('<p class="message">')
 
 
-def test_a_rematch_is_offered_on_the_page_of_the_match_that_is_over(one, two, come):
-    for answer in ("accept", "decline"):
-        board = start(one, two)
-        two.act(board, "resign")
-        asked = one.send(f"/m/{board}/rematch", on=f"/m/{board}").headers["location"]
-        mine, theirs = one.page(f"/m/{board}"), two.page(f"/m/{board}")
-        assert f"You want a rematch. Waiting for {two.name} to accept." in mine
-        assert ">Withdraw</button>" in mine
-        assert f"{one.name} wants a rematch." in theirs
-        for page in (mine, theirs, come().page(f"/m/{board}")):
-            assert f"/m/{board}/rematch" not in page
-        sent = {"do": answer, "back": f"/m/{board}" if answer == "decline" else ""}
-        answered = two.send(f"{asked}/act", sent, on=f"/m/{board}")
-        assert answered.headers["location"] == (sent["back"] or asked)
-        said = "declined" if answer == "decline" else "begun"
-        assert re.search(f"The rematch (has|was) {said}", one.page(f"/m/{board}"))
-
-
 def test_strangers_and_who_has_not_logged_in_can_do_nothing(api, come, board):
     stranger, guest = come(), come()
     stranger.log_in(api.player().name)
@@ -157,35 +138,6 @@ def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, one, 
     assert load_state(api.parts, board).moves == "m13-j7"
 
 
-def test_a_match_of_chance_is_accepted_before_its_board_is_dealt(api, one, two):
-    board = challenge(one, two, game="powerdrain")
-    assert turn(two, board) == f"{one.name} challenges you to Powerdrain"
-    assert turn(one, board) == f"Waiting for {two.name} to accept"
-    assert "The board is dealt as soon as you accept." in two.page(f"/m/{board}")
-    assert f"The board is dealt as soon as {two.name} accepts." in one.page(f"/m/{board}")
-    api.caught_up()
-    page = two.page(f"/m/{board}")
-    assert "<title>● Your answer" in page
-    assert 'class="turn asked yours"' in page
-    for said in (
-        "7 days a move</li>",
-        "<li>rated</li>",
-        "The rules of Powerdrain",
-        "the challenge lapses",
-    ):
-        assert said in page
-    for missing in (
-        "data-commits",
-        'name="entropy"',
-        "All clocks have been stopped",
-        "Offer a draw",
-    ):
-        assert missing not in page
-    assert two.get(f"/m/{board}/0").status_code == 409
-    assert two.act(board, "accept").status_code == 303
-    assert turn(one, board) == "Your turn"
-
-
 def test_a_provably_fair_deal_is_accepted_with_a_word(one, two):
     board = challenge(one, two, game="powerdrain", gather="yes")
     page = two.page(f"/m/{board}")
@@ -193,48 +145,6 @@ def test_a_provably_fair_deal_is_accepted_with_a_word(one, two):
     assert "data-commits" in page
     assert two.act(board, "accept", entropy="swordfish").status_code == 303
     assert turn(one, board) == "Your turn"
-
-
-def test_a_challenger_moves_first_and_the_answer_of_the_other_is_accepting(one, two, come):
-    board = challenge(one, two)
-    assert turn(one, board) == "Your turn"
-    assert turn(two, board) == f"{one.name} challenges you to The Power of Two"
-    assert f"{one.name} challenges {two.name} to" in turn(come(), board)
-    one.move(board, "m13-j7")
-    page = two.page(f"/m/{board}")
-    assert "Making a move also accepts the challenge" in page
-    assert 'class="clock' not in page
-    two.move(board, "a13-d7")
-    assert turn(one, board) == "Your turn"
-    assert 'class="clock' in one.page(f"/m/{board}")
-
-
-def test_all_challenges_of_one_player_are_declined_with_one_button(api, one, two, come):
-    third = come(api.player())
-    mine = [challenge(one, two, game=game) for game in ("pow2", "halves")]
-    others = [challenge(third, two), challenge(third, two, one, game="halves")]
-    api.caught_up()
-    assert f"Decline all 2 from {one.name}" in two.page(f"/m/{mine[0]}")
-    assert f"Decline all 2 from {third.name}" in two.page(f"/m/{others[0]}")
-    sent = two.send(f"/players/{one.name}/decline", on=f"/m/{mine[0]}")
-    assert sent.headers["location"] == "/"
-    until(lambda: all(load_state(api.parts, board).over for board in mine))
-    assert not any(load_state(api.parts, board).over for board in others)
-
-
-def test_home_shows_a_challenge_to_accept_and_to_whom_ones_own_went(api, one, two, come):
-    board = challenge(one, two, game="halves")
-    api.caught_up()
-    asked = two.page("/").partition('id="to-move"')[0]
-    assert f"{one.name} challenges you to Halves" in asked
-    assert "Decline" in asked
-    assert f"waiting for {two.name} to accept" in one.page("/").partition('id="others"')[2]
-    assert f"{one.name} challenged you to Halves" in two.page("/")
-    assert f"/m/{board}" not in come().page("/games/halves/matches")
-    sent = two.send(f"/m/{board}/act", {"do": "accept", "back": "/"}, on="/")
-    assert sent.headers["location"] == "/"
-    api.caught_up()
-    assert f"/m/{board}" in come().page("/games/halves/matches")
 
 
 def test_the_page_says_that_staff_could_choose_the_deal_and_not_of_a_sealed_one(
@@ -256,31 +166,6 @@ def test_the_page_says_that_staff_could_choose_the_deal_and_not_of_a_sealed_one(
     assert "belongs to the staff" not in two.page(f"/m/{start(two, one)}")
     api.parts.accounts.set_role(one.name, AccountRole.ARBITER, held=False)
     assert "belongs to the staff" not in two.page(f"/m/{board}")
-
-
-def test_an_open_challenge_is_taken_and_withdrawn(api, one, two):
-    one.send("/new", {"game": "goliath", "note": "a first try", "seat": "first"}, on="/new")
-    one.send("/new", {"game": "torere"}, on="/new")
-    page = two.page("/")
-    assert "a first try" in page
-    assert "You’d play Goliath" in page
-    for id_ in re.findall(r"/challenges/([a-z2-7]{10})/withdraw", one.page("/"))[:1]:
-        assert one.send(f"/challenges/{id_}/withdraw").status_code == 303
-    (left,) = re.findall(r"/challenges/([a-z2-7]{10})/withdraw", one.page("/"))
-    answer = two.send(f"/challenges/{left}/take")
-    board = int(answer.headers["location"].rpartition("/")[2])
-    seats = load_state(api.parts, board).seats
-    assert {*api.parts.accounts.name_of(seats)} == {one.name, two.name}
-    one.send("/new", {"game": "halves", "seats": "3", "note": "a round of three"}, on="/new")
-    assert "<li>3 players</li>" in two.page("/").partition("a round of three")[0][-400:]
-
-
-def test_whose_tiles_are_whose_is_shown_after_they_were_swapped(one, two):
-    board = start(one, two, game="halves")
-    looks = re.compile(r'class="icon (light|dark)')
-    assert looks.findall(one.page(f"/m/{board}")) == ["dark", "light"]  # the own plate is below
-    one.move(board, "swap")
-    assert looks.findall(one.page(f"/m/{board}")) == ["light", "dark"]
 
 
 def test_beside_a_name_stands_the_look_of_the_pieces_even_where_dark_ones_begin():
@@ -336,46 +221,6 @@ def test_options_of_the_clock_in_the_form_are_those_of_the_match_and_there_is_no
     assert load_state(api.parts, plain).clock.terms.nag_days == (30,)
 
 
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"reminders": "9, 5"}, "Enter up to 5 numbers of days in order, such as 14, 28."),
-        ({"reminders": "soon"}, "Enter up to 5 numbers of days in order, such as 14, 28."),
-        ({"vacation": "366"}, "Enter a number from 0 to 365."),
-        ({"time": "own", "own-days": "3", "own-cap": "9"}, "Enter a number from 1 to 3650."),
-        ({"vacation": "-1"}, "Enter a number from 0 to 365."),
-        (
-            {"time": "own", "own-bank": "14", "own-more": "1", "own-cap": "9"},
-            "Enter a number from 14 to 3650.",
-        ),
-    ],
-)
-def test_a_mistake_in_an_option_of_the_clock_stands_at_its_field(one, two, fields, said):
-    sent = {"game": "pow2", "against": "name", "opponent": two.name, **fields}
-    answer = one.send("/new", sent, on="/new")
-    assert answer.status_code == 422
-    assert f">{said}</p>" in answer.text
-
-
-def test_a_puzzle_is_played_with_its_score_and_bound(api, come):
-    guest = come(api.player())
-    board = start(guest, game="one")
-    guest.move(board, "c3")
-    page = guest.page(f"/m/{board}")
-    assert "Your puzzle" in page
-    assert re.search(r'class="score">\d+ lines with exactly one stone', page)
-    assert "40 of the 44" in page
-    guest.move(board, "done")
-    assert "Make a claim" not in guest.page(f"/m/{board}") + guest.page(f"/m/{board}/1")
-    api.caught_up()
-    assert guest.name in guest.page("/puzzles")
-    assert guest.name in guest.page("/games/one")
-    assert "by 1 stone" in guest.page("/games/one/scores")
-    given_up = start(guest, game="one")
-    guest.act(given_up, "resign")
-    assert "The puzzle was given up." in guest.page(f"/m/{given_up}")
-
-
 def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, one, two, board):
     fields = {"note": "watch m5,\r\nthen <i>e9</i>"}
     assert one.send(f"/m/{board}/note", fields, on=f"/m/{board}").status_code == 303
@@ -384,16 +229,6 @@ def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, one, two, bo
     account = api.parts.accounts.id_of(one.name)
     assert one.send("/account/deletion", {"password": PASSWORD}).status_code == 303
     assert Notes(api.parts.data).get(account, board) == ""
-
-
-def test_the_chat_that_is_asked_for_alone_is_that_of_the_page(one, board):
-    one.send(f"/m/{board}/chat", {"text": "hello"}, on=f"/m/{board}")
-    part = one.page(f"/m/{board}/chat", headers={"HX-Request": "true"})
-    page = one.page(f"/m/{board}")
-    assert "<html" not in part
-    page, part = (re.sub("[0-9a-f]{32}", "KEY", text) for text in (page, part))
-    assert part.strip() in page
-    assert ">hello</p>" in part
 
 
 PLATE = re.compile(r'<div class="plate([^"]*)" data-seat="(\d)">(.*?)</div>', re.DOTALL)
@@ -418,13 +253,6 @@ def test_the_own_plate_is_below_the_board_and_who_is_to_move_has_a_running_clock
     two.http.cookies.set("display", "below-first")
     assert plates(two.page(f"/m/{board}")) == [("", "1"), ("to-move", "0")]
     assert "14 left to place" in mover
-
-
-def test_a_vacation_is_told_beside_the_name(api, one, two, board):
-    line = f"vacation {one.name} {PASSWORD} 9"
-    assert api.http.post("/api/do", content=line).is_success
-    until(lambda: "on vacation until" in two.page(f"/m/{board}"))
-    assert two.page(f"/m/{board}").count("on vacation until") == 1
 
 
 def test_a_result_is_said_to_who_reads_it(api, one, two, board, come):
@@ -465,26 +293,6 @@ def test_a_proposal_stands_beside_the_turn_and_can_be_taken_back(one, two, board
     assert "offers a draw" not in two.page(f"/m/{board}")
     assert two.act(board, "accept").status_code == 409
     assert once not in one.page(f"/m/{board}")
-
-
-def test_another_server_is_offered_where_the_operator_names_one_and_says_what_that_means(
-    api, one, two
-):
-    board, button, ends = start(one, two), "Suggest moving it", "The match then ends here"
-    assert button not in one.page(f"/m/{board}")
-    one.act(board, "offer", kind="transfer")
-    asked = f"{one.name} wants to move the match to another server."
-    where = f"{ends} and doesn’t count. It can continue on a"
-    assert asked in two.page(f"/m/{board}")
-    assert f"{where} server whose operator" in two.page(f"/m/{board}")
-    force_setattr(api.settings, "transfer_to", "b.example.org c.example.org")
-    try:
-        assert f"{where}nother server (b.example.org, c.example.org)" in two.page(f"/m/{board}")
-        two.act(board, "reject")
-        box = one.page(f"/m/{board}").partition("Move to another server")[2]
-    finally:
-        force_setattr(api.settings, "transfer_to", None)
-    assert box.index(ends) < box.index(button)
 
 
 def test_after_a_move_the_next_match_is_one_click_away(api, one, two):

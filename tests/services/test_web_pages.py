@@ -18,7 +18,6 @@ from infra.languages.wording import wording
 from services.app.games import game_keys
 from services.http.web.assets import ASSETS, asset_url
 from services.http.web.boards.board_view import CARD, draw_guide_picture
-from services.http.web.games.page import help_blocks
 from services.http.web.players.page import ChartSeries, draw_chart
 from services.http.web.render import HEADERS, environment
 from services.http.web.site_files import preview_png, with_plain_style
@@ -246,16 +245,6 @@ def test_texts_are_sent_packed_to_who_takes_them_so(come, path, shrinks):
         assert "content-encoding" not in answer.headers
 
 
-def test_a_packed_answer_has_a_weak_tag_which_is_known_again(come, played):
-    guest = come()
-    answer = guest.get(f"/api/matches/{played}", headers={"Accept-Encoding": "br"})
-    assert answer.headers["content-encoding"] == "br"
-    tag = answer.headers["etag"]
-    assert tag.startswith('W/"')
-    again = guest.get(f"/api/matches/{played}", headers={"If-None-Match": tag})
-    assert again.status_code == 304
-
-
 def test_no_asset_names_anything_elsewhere():
     for name, asset in ASSETS.items():
         text = asset.data.decode()
@@ -265,17 +254,6 @@ def test_no_asset_names_anything_elsewhere():
         else:
             found = set(re.findall(r"https?://[^\s\"')]+", text))
             assert found <= {"http://www.w3.org/2000/svg"}, name
-
-
-def test_help_is_read_as_headings_sentences_and_what_is_drawn():
-    page = "THE GAME\n\nFirst line\nand second.\n\n  a - b\n\n  c - d\n\n1. One\n   goes on\n2. Two"
-    assert [(one.kind, one.text) for one in help_blocks(page)] == [
-        ("heading", "The game"),
-        ("text", "First line and second."),
-        ("drawn", "  a - b\n\n  c - d"),
-        ("item", "1. One goes on"),
-        ("item", "2. Two"),
-    ]
 
 
 def test_a_plot_has_a_line_for_each_player_within_the_picture():
@@ -319,12 +297,6 @@ def test_where_the_api_has_nothing_a_browser_too_gets_a_problem(come, path, code
     assert code_of(come().get(path, headers=BROWSER)) == code
 
 
-def test_a_style_is_sent_without_comments_and_loses_nothing_else():
-    style = ASSETS["style.css"].data.decode()
-    assert "/*" not in style
-    assert style.count("{") == style.count("}") > 300
-
-
 class Head(HTMLParser):
     """What a page says of itself to others."""
 
@@ -364,16 +336,6 @@ def test_icons_have_the_size_that_their_names_promise(come):
     assert size(data[offset:]) == (data[6], data[7]) == (32, 32)
 
 
-def test_the_manifest_names_icons_that_there_are(come):
-    guest = come()
-    manifest = guest.get("/manifest.webmanifest").json()
-    assert manifest["start_url"] == "/"
-    for icon in manifest["icons"]:
-        assert "x".join(map(str, size(guest.get(icon["src"]).content))) == icon["sizes"]
-    assert {icon["purpose"] for icon in manifest["icons"]} == {"any", "maskable"}
-    assert 'rel="manifest" href="/manifest.webmanifest"' in guest.page("/")
-
-
 def test_search_engines_are_kept_from_pages_of_one_person_and_from_lines_without_end(come):
     rules = come().get("/robots.txt")
     assert rules.headers["content-type"].startswith("text/plain")
@@ -393,15 +355,6 @@ def test_a_link_to_a_match_shows_its_board(api, one, board, come):
     picture = guest.get(said["og:image"].removeprefix(api.url))
     assert size(picture.content) == (1200, 630)
     assert picture.headers["cache-control"] == "public, max-age=300"
-
-
-def test_each_page_describes_itself(come):
-    for path in ("/", "/games", "/players", "/games/halves", "/login"):
-        said = Head(come().page(path)).said
-        assert len(said["description"]) > 20
-        assert said["og:title"]
-        assert said["canonical"].endswith(path)
-        assert ("preview.png" in said["og:image"]) == (path == "/games/halves")
 
 
 def test_a_strange_host_is_not_repeated(come):
@@ -446,18 +399,6 @@ def test_any_site_may_frame_a_match_and_no_other_page(one, board, come):
     assert "m13-j7" not in before
     assert "embed.js" not in before
     assert come().get(f"/m/{board}/embed?ply=9").status_code == 404
-
-
-def test_what_went_wrong_is_said_with_a_way_on(come, pair):
-    page = come().get("/m/999999", headers={"Accept": "text/html"})
-    assert page.status_code == 404
-    assert "Page not found" in page.text
-    assert '<a href="/games">' in page.text
-    assert re.search(r"<details[^>]*><summary>Details</summary>.*unknown-board", page.text)
-    assert pair[0].name in pair[0].get("/m/999999").text
-    german = come(**{"Accept-Language": "de"}).get("/m/999999").text
-    assert "Seite nicht gefunden" in german
-    assert '<html lang="de"' in german
 
 
 def test_the_switches_of_each_page_are_kept_in_the_browser(come):

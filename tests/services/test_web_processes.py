@@ -1,8 +1,6 @@
 """Two web processes on one socket: moves, pages and streams at both, metrics of each, a stop."""
 
-import os
 import re
-import signal
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -206,20 +204,6 @@ def test_a_stream_hears_of_moves_at_the_other_and_resumes_there(
         with httpx.Client(base_url=clients[0].base_url, trust_env=False, timeout=30) as elsewhere:
             move(elsewhere, board, "a13-d7", erin)
         assert next(lines) == "id: 3"
-
-
-@pytest.mark.long
-def test_each_is_watched_and_the_other_answers_while_one_is_started_again(two: Two) -> None:
-    before = two.served.children("matchpost web")
-    assert len(before) == 2
-    clients = clients_of_both(two)
-    os.kill(before[0], signal.SIGKILL)
-    with httpx.Client(base_url=two.served.url, trust_env=False, timeout=30) as fresh:
-        assert fresh.get("/healthz").status_code == 200
-    until(lambda: len(set(two.served.children("matchpost web")) - set(before)) == 1)
-    until(lambda: None not in counts(two), 60)
-    for client in clients:
-        client.close()
 
 
 @pytest.mark.long

@@ -25,7 +25,7 @@ from infra.redis.rq_jobs import ANALYSIS
 from infra.store.analyses import Analyses, StoredAnalysis
 from services.app import matches
 from services.app.accounts import erase_account
-from services.app.matches import analyse, load_state
+from services.app.matches import load_state
 from services.http.web.log.page import PAGE
 from services.http.web.render import HEADERS
 from tests.helpers.analysing import do_jobs, listening
@@ -163,16 +163,6 @@ def test_it_asks_for_nothing(api: Api) -> None:
     assert not re.search(r"\bfetch\(|XMLHttpRequest|WebSocket|import\(|\beval\(|innerHTML", PAGE)
 
 
-def test_pages_lead_to_it(api: Api) -> None:
-    anna, berta = api.player(name="anna"), api.player(name="berta")
-    board = api.begun(anna, berta)
-    with Guest(api) as guest:
-        for path in ("/", "/help", f"/m/{board}", f"/m/{board}/0"):
-            main, _, foot = guest.page(path).partition("</main>")
-            assert 'href="/verify"' in foot
-            assert ('href="/verify"' in main) == (path != "/")
-
-
 def test_the_page_is_in_german_for_its_readers(api):
     german = api.http.get("/verify", headers={"Accept-Language": "de"}).text
     assert '<html lang="de">' in german
@@ -243,25 +233,6 @@ def test_the_way_from_the_match_to_its_chart(come, pair, parts, board):
     assert Read(shown).inline == []
 
 
-def test_a_list_of_moves_has_the_marks_of_the_analysis(come, parts, board):
-    assert 'class="judged"' not in come().page(f"/m/{board}")
-    store(parts, board, {3})
-    for page in (f"/m/{board}", f"/m/{board}/1"):
-        found = come().page(page)
-        assert f"/m/{board}/analysis/3" in Read(found).links
-        assert re.search(r'class="judged"[^>]*>\?\?</a>', found)
-
-
-def test_a_match_that_goes_on_has_neither_link_nor_page(pair):
-    board = start(*pair)
-    pair[0].move(board, ANALYSED[0])
-    for page in (f"/m/{board}", f"/m/{board}/1"):
-        assert f"/m/{board}/analysis" not in Read(pair[0].page(page)).links
-    answer = pair[0].get(f"/m/{board}/analysis")
-    assert answer.status_code == 409
-    assert "can only be analysed once it is over" in answer.text
-
-
 def test_turning_points_lead_to_the_replay_and_lines_are_gone_through(come, parts, board):
     store(parts, board, {3})
     guest = come()
@@ -279,30 +250,6 @@ def test_turning_points_lead_to_the_replay_and_lines_are_gone_through(come, part
     assert "aria-current" not in before
     assert guest.get(f"/m/{board}/analysis/1").status_code == 404
     assert guest.get(f"/m/{board}/analysis/9").status_code == 404
-
-
-def test_the_chart_of_three_has_a_line_for_each(api, come, parts):
-    three = api.players(3)
-    board = api.begun(*three, game="halves")
-    move = api.http.get(f"/api/matches/{board}").json()["at"]["legal"][0]
-    assert three[0].move(board, move).is_success
-    for player in three[:2]:
-        assert player.give(board, {"do": "resign"}).is_success
-    assert analyse(parts, board)
-    page = come().page(f"/m/{board}/analysis")
-    assert page.count("<polyline") == 3
-    assert all(player.name in page for player in three)
-
-
-def test_a_puzzle_has_a_line_for_its_score_and_one_for_what_is_within_reach(api, come, parts):
-    one = api.player()
-    board = api.begun(one, game="one")
-    assert one.move(board, "c3").is_success
-    assert analyse(parts, board)
-    page = come().page(f"/m/{board}/analysis")
-    assert page.count("<polyline") == 2
-    assert "lines with exactly one stone" in page
-    assert "100 % is the maximum" in page
 
 
 class World(NamedTuple):
@@ -427,15 +374,6 @@ def test_each_ruling_is_previewed_in_words(world, fields, said):
     assert isinstance(world.last(), Claimed)
 
 
-def test_the_board_of_the_claim_is_shown_also_after_the_match_was_set_back(world):
-    claim(world)
-    before = world.alice.page(f"/m/{world.board}/case")
-    rule(world, do="rule", case="5", verdict="back", ply="0", text="again")
-    after = world.alice.page(f"/m/{world.board}/case")
-    board = before[before.index('<svg class="board') : before.index("Replay from here")]
-    assert board in after
-
-
 JSON = {"Accept": "application/json"}
 
 
@@ -477,22 +415,3 @@ def test_only_a_browser_that_has_the_text_of_the_match_counts_as_seen(api, come)
 def test_a_browser_names_at_most_100_texts_by_their_first_digits(api, come, have):
     guest = come(api.player())
     assert guest.get(f"/draws?have={have}", headers=JSON).status_code == 400
-
-
-def test_all_can_agree_that_the_server_deals(api, come):
-    one, two = api.players()
-    board, _ = sealed(api, one, two)
-    guests = [come(), come()]
-    for guest, player in zip(guests, (one, two), strict=True):
-        guest.log_in(player.name)
-    assert ">Let the server deal</button>" in guests[0].page(f"/m/{board}")
-    assert guests[0].act(board, "offer", kind="deal").status_code == 303
-    assert "You want the server to deal now." in guests[0].page(f"/m/{board}")
-    page = guests[1].page(f"/m/{board}")
-    assert f"{one.name} wants the server to deal now." in page
-    assert ">Let the server deal</button>" not in page
-    api.caught_up()
-    assert f"{one.name} wants the server to deal now." in guests[1].page("/")
-    assert guests[1].act(board, "accept").status_code == 303
-    assert load_state(api.parts, board).setup is not None
-    assert 'data-game="halves"' in guests[0].page(f"/m/{board}")

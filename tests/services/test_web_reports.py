@@ -10,7 +10,7 @@ from infra.people.acts import TERMINAL
 from infra.people.moderation import REMOVED
 from services.app.messages import send_message, write_chat
 from services.app.roles import set_role
-from tests.helpers.api import Api, Player
+from tests.helpers.api import Api
 from tests.helpers.web import Guest, door
 
 
@@ -103,10 +103,3 @@ def test_the_queue_is_for_moderators(api, come):
     assert come().get("/report").is_redirect
     bad = guest.send("/report", {"kind": "nix"}, on="/report")
     assert bad.status_code == 422
-
-
-def test_in_german(api, come):
-    player: Player = api.player()
-    guest = come(player)
-    guest.send("/account/preferences", {"language": "de"})
-    assert "Melden: eine Person" in guest.page(f"/report?kind=player&place={api.player().name}")

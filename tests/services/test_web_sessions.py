@@ -18,7 +18,7 @@ from services.http.web.declared import Pages
 from services.http.web.render import local_path
 from services.http.web.session import csrf_token, mask_token, unmask_token
 from tests.fakes.sink import Sink
-from tests.helpers.api import MANY, PASSWORD, Api
+from tests.helpers.api import PASSWORD, Api
 from tests.helpers.served import Served, until
 from tests.helpers.web import door
 from tests.services.test_mailer_served import DOMAIN
@@ -130,27 +130,6 @@ def test_sessions_are_listed_and_can_be_ended_from_elsewhere(come):
     assert two.get("/account").status_code == 200
 
 
-def test_another_password_ends_all_other_sessions(come):
-    one, two = come().sign_up("dan"), come()
-    two.log_in("dan")
-    answer = two.send("/account/password", {"old": PASSWORD, "new": "now-we-can"})
-    assert answer.status_code == 303
-    assert one.get("/account").status_code == 303
-    assert two.get("/account").status_code == 200
-    assert come().log_in("dan", "now-we-can").status_code == 303
-
-
-def test_an_account_is_deleted_with_its_sessions(api, come):
-    guest = come().sign_up("dee")
-    account = api.parts.accounts.id_of("dee")
-    assert guest.send("/account/deletion", {"password": "wrong1"}).status_code == 401
-    answer = guest.send("/account/deletion", {"password": PASSWORD})
-    assert answer.status_code == 303
-    assert "Your account has been deleted." in guest.page(answer.headers["location"])
-    assert Sessions(api.parts.data).list_of(account) == []
-    assert guest.get("/players/dee").status_code == 404
-
-
 def test_a_match_is_shown_to_a_spectator_once_the_session_or_the_account_is_gone(api, come):
     one, two = api.players()
     board = api.begun(one, two)
@@ -211,17 +190,6 @@ def test_a_form_in_the_name_of_an_account_leads_a_stranger_to_the_login(api, com
     for path in own(api):
         answer = guest.http.post(path, data={"csrf": proof})
         assert answer.headers["location"].startswith("/login?"), (path, answer.text)
-
-
-def test_each_form_in_the_name_of_an_account_counts_for_its_rate(api, come, monkeypatch):
-    guest = come().sign_up("ely")
-    monkeypatch.setattr(api.parts.pace, "_timer", lambda: 0.0)  # nothing comes back
-    api.parts.pace.check(api.parts.accounts.id_of("ely"), weight=MANY)
-    proof = guest.proof("/account")
-    answers = {path: guest.http.post(path, data={"csrf": proof}) for path in own(api)}
-    assert {
-        path: one.status_code for path, one in answers.items() if "too-fast" not in one.text
-    } == {}
 
 
 def test_what_takes_a_form_says_who_may_send_it():
@@ -308,15 +276,6 @@ def test_a_move_that_is_sent_after_the_session_is_over_comes_back_with_the_login
     guest.log_in("ottilie")
     assert 'name="move" value="m13-m5:l4"' in guest.page(f"/m/{board}?move=m13-m5%3Al4")
     assert load_state(api.parts, board).ply == 0
-
-
-def test_a_form_of_a_stranger_without_a_session_leads_to_the_login(come):
-    answer = come().http.post("/m/3/chat", data={"text": "hello"})
-    assert (answer.status_code, answer.headers["location"]) == (303, "/login?next=/m/3&over=yes")
-    by_htmx = come().http.post("/m/3/chat", headers={"HX-Request": "true"})
-    assert by_htmx.status_code == 401
-    assert '<a href="/login?next=/m/3">Log in again</a>' in by_htmx.text
-    assert come().http.post("/login", data={"userid": "ida"}).status_code == 403
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
 from services.app.admission import change_admission
 from services.app.clubs import ClubChanges, change_club, found_club
-from services.app.matches import load_state
 from services.app.tournaments import view_of
 from tests.helpers.api import Api, Player, until
 from tests.helpers.web import Guest, door, refusal
@@ -238,47 +237,6 @@ def test_another_is_made_like_an_earlier_one(api: Api, come: Come) -> None:
     assert stranger.get(f"/tournaments/new?like={number_of(page)}").status_code == 404
 
 
-def test_an_entry_is_taken_back_and_who_comes_late_waits(api: Api, come: Come) -> None:
-    host, players = come(api.player()), api.players(4)
-    page = opened(host, start="organiser")
-    for player in players:
-        assert "By entering you agree to be paired" in come(player).page(page)
-        act(come(player), page, "enter")
-    last = come(players[3])
-    assert "wait for room" in last.page(page)
-    assert "Waiting for room" in come().page(page)
-    again = last.send(f"{page}/act", {"do": "enter"}, on=page)
-    assert (again.status_code, "already" in again.text) == (409, True)
-    removed = last.send(f"{page}/act", {"do": "leave", "userid": players[0].name}, on=page)
-    assert removed.status_code == 403
-    assert f"{players[0].name}</a>" in act(host, page, "leave", players[1].name)
-    assert "You have entered." in last.page(page)
-    assert f"/players/{players[1].name}" not in last.page(page)
-    act(last, page, "leave")
-    early = host.send(f"{page}/act", {"do": "start"}, on=page)
-    assert (early.status_code, "3 players are needed" in early.text) == (409, True)
-    for do in ("start", "cancel", "open", "confirm"):
-        assert last.send(f"{page}/act", {"do": do}, on=page).status_code in (403, 409)
-    assert "Cancelled before the start." in act(host, page, "cancel")
-    assert last.send(f"{page}/act", {"do": "dance"}, on=page).status_code == 400
-
-
-def test_a_player_who_leaves_is_taken_out_by_the_organiser(api: Api, come: Come) -> None:
-    host, page, players = begun(api, come)
-    fields = {"do": "withdraw", "userid": players[0].name, "kind": "silent", "why": "no word"}
-    refused = come(players[1]).send(f"{page}/act", fields, on=page)
-    assert refused.status_code == 403
-    untold = host.send(f"{page}/act", {**fields, "why": "", "section": "1"}, on=page)
-    assert untold.status_code in (400, 422)
-    assert '<section id="withdraw"><details open>' in untold.text
-    assert host.send(f"{page}/act", fields, on=page).status_code == 303
-    managed(api, page, lambda some: sum(bool(one.result) for one in some.values()) == 2)
-    shown = host.page(page)
-    assert "1 match has no result yet." in shown
-    assert '<span class="tag">withdrawn</span>' in shown
-    assert "Take a player out" not in come(players[1]).page(page)
-
-
 def test_name_and_text_are_changed_by_the_organiser_alone(api: Api, come: Come) -> None:
     host, other = come(api.player()), come(api.player())
     page = opened(host)
@@ -290,45 +248,6 @@ def test_name_and_text_are_changed_by_the_organiser_alone(api: Api, come: Come) 
     assert "<h3>Hello &lt;script&gt;</h3>" in shown
     bad = host.send(f"{page}/text", {"name": "", "text": "kept"}, on=page)
     assert (bad.status_code, "kept</textarea>" in bad.text) == (422, True)
-
-
-def test_several_sections_are_shown_one_at_a_time_ones_own_first(api: Api, come: Come) -> None:
-    host, players = come(api.player()), api.players(6)
-    page = opened(host, players="6")
-    for player in players:
-        act(come(player), page, "enter")
-    managed(api, page, lambda matches: len(matches) == 6)
-    view = view_of(api.parts, None, number_of(page))
-    in_second = view.players[view.state.sections[1].players[0]]
-    (player,) = [one for one in players if one.account == in_second]
-    assert "Section 2 of 2" in come(player).page(page)
-    guest = come()
-    assert "Section 1 of 2" in guest.page(page)
-    assert "Section 2 of 2" in guest.page(f"{page}?section=99")
-    second = guest.page(f"{page}?section=2")
-    assert second.count('<th scope="row"') == 3
-    assert f"/players/{player.name}" in second
-    rows = list(csv.DictReader(io.StringIO(guest.page(f"{page}/table.csv"))))
-    assert [row["section"] for row in rows] == ["1"] * 3 + ["2"] * 3
-
-
-def test_a_match_of_a_tournament_says_so_and_has_no_buttons_that_are_refused(
-    api: Api, come: Come
-) -> None:
-    host, page, players = begun(api, come, name="Cup of tea")
-    board = view_of(api.parts, None, number_of(page)).matches[0].board
-    (mine,) = [one for one in players if 'id="proposing"' in come(one).page(f"/m/{board}")][:1]
-    shown = come(mine).page(f"/m/{board}")
-    assert f'<a href="{page}" dir="auto">Cup of tea</a>' in shown
-    proposing = shown.partition('id="proposing"')[2].partition("</details>")[0]
-    assert "Offer a draw" in proposing
-    assert "Resign" in proposing
-    for refused in ("Decline match", "Offer to call it off", "takeback"):
-        assert refused not in proposing
-    for guest in (host, come()):
-        answer = guest.get(f"/m/{number_of(page)}")
-        assert (answer.status_code, answer.headers["location"]) == (303, page)
-    assert come().get("/m/999999").status_code == 404
 
 
 def test_a_tournament_of_a_club_is_seen_and_entered_by_those_whom_the_club_lets(
@@ -351,28 +270,6 @@ def test_a_tournament_of_a_club_is_seen_and_entered_by_those_whom_the_club_lets(
         assert guest.get(f"{page}/table.csv").status_code == 404
         assert guest.get(f"/m/{number_of(page)}").status_code == 404
         assert "Knights only" not in guest.page("/tournaments")
-
-
-def test_who_moves_up_from_the_waiting_list_and_who_plays_reads_it_on_the_pages(
-    api: Api, come: Come
-) -> None:
-    host, (first, *others, late) = come(api.player()), api.players(4)
-    page = opened(host, name="Wool & Cup", start="now")
-    for player in (first, *others, late):
-        act(come(player), page, "enter")
-    act(come(first), page, "leave")
-    api.caught_up()
-    guest = come(late)
-    for path in ("/", "/notices"):
-        shown = guest.page(path)
-        assert "You have moved up from the waiting list of Wool &amp; Cup" in shown
-        assert f'href="{page}"' in shown
-    act(host, page, "start")
-    api.caught_up()
-    assert "Wool &amp; Cup has started: you play 2 matches" in come(others[0]).page("/")
-    assert "Wool &amp; Cup" not in host.page("/notices")
-    kinds = [one["kind"] for one in late.get("/api/notices").json()["notices"]]
-    assert kinds == ["tournament-started", "moved-up"]
 
 
 def test_who_has_left_a_private_club_reads_no_more_of_its_tournament(api: Api, come: Come) -> None:
@@ -411,17 +308,6 @@ def test_the_example_of_the_docs_is_what_the_rules_say() -> None:
         + [str(float(one)) for one in (row.points, *row.tiebreaks)]
         for row in table
     ]
-
-
-def test_tournaments_in_german(api: Api, come: Come) -> None:
-    host = come(api.player())
-    page = opened(host)
-    host.send("/account/preferences", {"language": "de"})
-    shown = host.page(page)
-    for said in ("Offen für Meldungen.", "sobald 3 Spieler gemeldet sind", "Bedingungen"):
-        assert said in shown
-    assert "Neues Turnier" in host.page("/tournaments/new")
-    assert "Turniere" in host.page("/tournaments")
 
 
 def test_guests_see_no_tournament_where_matches_are_for_members(api: Api, come: Come) -> None:
@@ -514,16 +400,6 @@ def test_a_swiss_tournament_has_a_column_for_each_round_and_a_report(api: Api, c
     assert re.search(r'name="form" value="swiss"[^>]*checked', again)
 
 
-def test_rounds_that_cannot_be_are_said_at_their_field(come: Come, api: Api) -> None:
-    host = come(api.player())
-    wrong = {**PLAN, **SWISS, "rounds": "20"}
-    answer = host.send("/tournaments/new", wrong, on="/tournaments/new")
-    assert answer.status_code == 422
-    assert 'id="wrong-rounds"' in answer.text
-    answer = host.send("/tournaments/new", {**wrong, "rounds": "7"}, on="/tournaments/new")
-    assert "8 to 200 players" in answer.text
-
-
 LADDER = {
     "form": "ladder",
     "players": "",
@@ -587,29 +463,6 @@ def test_a_ladder_has_a_button_at_who_can_be_challenged_and_the_reason_at_the_ot
     assert "Only players above can be challenged." in again.text
 
 
-def test_a_ladder_is_entered_left_and_ended_while_it_runs(api: Api, come: Come) -> None:
-    page, players = climbing(api, come, 2)
-    newcomer = api.player()
-    assert "Log in to enter" in come().page(page)
-    assert "You begin at the bottom." in come(newcomer).page(page)
-    shown = act(come(newcomer), page, "enter")
-    assert "Leave the ladder" in shown
-    shown = act(come(newcomer), page, "leave")
-    assert "You begin at the bottom." in shown
-    assert "End the ladder" not in shown
-    shown = act(come(players[0]), page, "end")
-    assert "Confirm the places" in shown
-    assert "You begin at the bottom." not in come(newcomer).page(page)
-    again = come(newcomer).send(f"{page}/act", {"do": "enter"}, on=page)
-    assert (again.status_code, "The ladder has been ended." in again.text) == (409, True)
-    done = act(come(players[0]), page, "confirm")
-    assert "Over, the places are confirmed." in done
-    rows = list(csv.DictReader(io.StringIO(come().page(f"{page}/table.csv"))))
-    assert [(row["place"], row["player"]) for row in rows] == [
-        (str(n), player.name) for n, player in enumerate(players, 1)
-    ]
-
-
 def test_a_form_for_a_ladder_is_read_and_filled_in_again(api: Api, come: Come) -> None:
     host = come(api.player())
     page = made(host, **{**LADDER, "start": "full", "swap": "on", "reach": "7"})
@@ -622,14 +475,6 @@ def test_a_form_for_a_ladder_is_read_and_filled_in_again(api: Api, come: Come) -
     assert re.search(r'name="swap"[^>]*checked', again)
     wrong = host.send("/tournaments/new", {**PLAN, **LADDER, "drop": "many"}, on="/tournaments/new")
     assert (wrong.status_code, 'id="wrong-drop"' in wrong.text) == (422, True)
-
-
-def test_a_long_ladder_has_pages(api: Api, come: Come) -> None:
-    page, players = climbing(api, come)
-    beyond = come(players[0]).page(f"{page}?page=2")
-    assert "none of 3 from here on" in beyond
-    assert reasons(beyond) == []
-    assert 'hx-get="' + page + '?page=2"' in beyond
 
 
 LEAGUE = {
@@ -699,37 +544,6 @@ def test_a_form_for_a_league_is_read_and_filled_in_again(come: Come, api: Api) -
     bad = {**PLAN, **LEAGUE, "players": "", "start": "organiser", "season-days": ""}
     answer = host.send("/tournaments/new", bad, on="/tournaments/new")
     assert answer.status_code == 422
-
-
-def test_a_volunteer_takes_over_a_place_on_the_page(api: Api, come: Come) -> None:
-    host, page, players = begun(api, come)
-    new = come(player := api.player())
-    assert "You can be a substitute" in new.page(page)
-    assert "You can be a substitute" not in come(players[0]).page(page)
-    assert "Be a substitute" not in come().page(page)
-    assert "a substitute takes over the matches" not in host.page(page)
-    assert "You are a substitute" in act(new, page, "volunteer")
-    assert "You can be a substitute" in act(new, page, "leave")
-    act(new, page, "volunteer")
-    again = new.send(f"{page}/act", {"do": "volunteer"}, on=page)
-    assert (again.status_code, "already volunteered" in again.text) == (409, True)
-    assert f"<option>{player.name}</option>" in host.page(page)
-    fields = {"do": "withdraw", "kind": "substituted", "userid": players[0].name, "why": "ill"}
-    unknown = host.send(f"{page}/act", {**fields, "substitute": players[1].name}, on=page)
-    assert '<section id="withdraw"><details open>' in unknown.text
-    taken = host.send(f"{page}/act", {**fields, "substitute": player.name}, on=page)
-    assert taken.status_code == 303
-    shown = new.page(page)
-    assert f"for {players[0].name}" in shown
-    assert "You are a substitute" not in shown
-    wanted = player.account
-    managed(api, page, lambda some: sum(wanted in one.seats for one in some.values()) == 2)
-    boards = [one.board for one in api.parts.tournaments.matches(number_of(page)).values()]
-    mine = [one for one in boards if player.account in load_state(api.parts, one).seats]
-    facts = new.page(f"/m/{mine[0]}")
-    assert f"({players[0].name}) played until #0, then a substitute took over." in facts
-    assert "You’re playing" in facts
-    assert "You’re playing" not in come(players[0]).page(f"/m/{mine[0]}")
 
 
 def test_a_director_sees_the_matches_and_decides_one(api: Api, come: Come) -> None:

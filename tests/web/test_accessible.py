@@ -186,34 +186,6 @@ def test_on_a_phone_nothing_sticks_out_and_all_can_be_touched(person, pair, boar
         assert not small, (path, small)
 
 
-def test_on_a_phone_the_board_is_as_wide_as_the_screen_and_its_places_can_be_touched(
-    person, pair, board
-):
-    page = shown(person(pair[0], **PHONE), f"/m/{board}")
-    width, *sizes = page.evaluate(
-        """() => [document.querySelector("#board-area svg.board").getBoundingClientRect().width,
-          ...[...document.querySelectorAll("#board-area .hit")]
-          .map((one) => one.getBoundingClientRect()).map((box) => Math.min(box.width, box.height))]"""
-    )
-    assert width >= 390 - 2 * 16
-    assert len(sizes) == 64
-    assert min(sizes) >= SMALLEST
-
-
-def test_whose_turn_it_is_can_be_read_from_afar(person, pair, board):
-    page = person(pair[0]).goes_to(f"/m/{board + 1}")
-    turn = page.locator("#turn")
-    size, weight = turn.evaluate(
-        """(one) => {
-          const style = getComputedStyle(one);
-          return [parseFloat(style.fontSize), Number(style.fontWeight)];
-        }"""
-    )
-    assert size >= 20
-    assert weight >= 600
-    expect(turn).to_be_in_viewport()
-
-
 def texts_in(api, language: str, name: str, paths: list[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield each path with the texts of the page there, which are all in its language."""
     with Guest(api, **{"accept-language": language}) as guest:

@@ -67,38 +67,6 @@ def test_pieces_glide_except_for_people_who_want_none_of_it(person):
         assert page.evaluate("new Promise((done) => setTimeout(() => done(glides)))") == glides
 
 
-def test_a_board_on_which_nearly_all_can_be_chosen_is_marked_under_the_pointer_only(person):
-    one = person()
-    page = one.goes_to("/games/line/try")
-    page.locator("#board-area.many").wait_for()
-    halo = page.locator('[data-place="e5"] .halo')
-    expect(halo).to_be_hidden()
-    page.locator('[data-place="e5"] .hit').hover()
-    expect(halo).to_be_visible()
-
-
-def test_a_piece_is_seen_where_it_would_go_before_it_is_moved(person):
-    one = person()
-    page = one.goes_to(TRY)
-    page.locator("#board-area.choosing").wait_for()
-    one.chooses("m13")
-    page.locator('[data-place="h8"] .hit').hover()
-    expect(page.locator('[data-place="h8"] .would .letter')).to_have_text("D")
-    one.chooses("h8")
-    expect(page.locator('[data-place="h8"].chosen .would')).to_have_count(1)
-    expect(page.locator('[data-place="m13"]')).to_have_class("place chosen left-behind")
-
-
-def test_a_legend_is_open_in_the_first_matches_of_a_game_and_folded_later(person):
-    one = person()
-    page = one.goes_to(TRY)
-    legend = page.locator("[data-legend]")
-    expect(legend).to_have_attribute("open", "")
-    page.evaluate("""localStorage.setItem("legend goliath", '["/m/1", "/m/2", "/m/3"]')""")
-    page.reload()
-    expect(legend).not_to_have_attribute("open", "")
-
-
 def test_a_look_takes_effect_at_once_and_stays(person):
     one = person()
     page = one.goes_to(TRY)
@@ -152,19 +120,6 @@ def test_the_board_stays_where_it_is_whatever_is_said_above_it(api, person):
     assert page.evaluate(TOP) == top
 
 
-def test_a_written_move_keeps_its_field(api, person):
-    one = person("writer-of-moves")
-    page = one.goes_to(f"/m/{api.begun(api.player_of(one.name), api.player())}")
-    field = page.locator("#move")
-    page.locator("#board-area.choosing").wait_for()
-    field.press_sequentially("m13-j7")
-    expect(page.locator("#says")).to_contain_text("Play m13-j7?")
-    expect(field).to_be_focused()
-    page.get_by_role("button", name="Back").click()
-    one.picks("m13-j7")
-    expect(field).to_be_hidden()
-
-
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
 def test_a_step_back_can_be_pressed_twice_at_the_same_point(api, person, width, height):
     one, two = api.players()
@@ -181,15 +136,6 @@ def test_a_step_back_can_be_pressed_twice_at_the_same_point(api, person, width, 
     expect(page.locator("#study-turn")).to_have_attribute("data-ply", "3")
     page.mouse.click(*at)
     expect(page.locator("#study-turn")).to_have_attribute("data-ply", "2")
-
-
-def test_the_next_match_has_the_whole_width_of_a_tablet(api, person):
-    one, two = api.players()
-    board, _ = api.begun(one, two), api.begun(one, two, game="halves")
-    api.caught_up()
-    one.move(board, "m13-j7")
-    page = person(one, viewport={"width": 768, "height": 1024}).goes_to(f"/m/{board}")
-    assert page.locator(".next").bounding_box()["width"] == 768
 
 
 def test_three_names_and_the_own_clock_can_be_read_on_the_smallest_phones(api, person):
@@ -262,15 +208,6 @@ def test_the_whole_board_and_play_are_in_sight_at_every_size(api, person, pair, 
         high = found["board"]["bottom"] - found["board"]["top"]
         wide = found["board"]["right"] - found["board"]["left"]
         assert high >= min(width, height) * 0.5 or wide >= width * 0.9, size
-
-
-def test_a_match_that_waits_is_no_narrow_column_on_a_phone_that_lies(api, person, pair):
-    board = api.match(*pair, game="powerdrain", terms=["--gather"])
-    page = person(pair[1]).goes_to("/")
-    page.set_viewport_size({"width": 844, "height": 390})
-    page.goto(f"/m/{board}")
-    wide = page.evaluate("document.querySelector('.side').getBoundingClientRect().width")
-    assert wide >= 844 * 0.4
 
 
 def test_a_module_that_fails_is_named_and_keeps_no_other_from_running(person, api):

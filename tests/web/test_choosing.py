@@ -6,7 +6,6 @@ from playwright.sync_api import expect
 from domain.match.state import position_of
 from domain.rules import latest_rules
 from services.app.matches import load_state
-from services.http.web.assets import asset_url
 
 pytestmark = pytest.mark.slow
 
@@ -31,16 +30,6 @@ def test_a_double_click_takes_nothing_back_and_plays_a_move_that_is_whole(api, m
     twice(mover, "m13")
     expect(mover.page.locator("#says")).to_contain_text("m13 selected.")
     twice(mover, "j7")
-    mover.page.locator(".moves a.now", has_text="m13-j7").wait_for()
-    assert load_state(api.parts, mover.board).ply == 1
-
-
-def test_who_wants_no_question_plays_with_the_last_click(api, mover):
-    mover.context.add_cookies([{"name": "display", "value": "confirm-false", "url": mover.api.url}])
-    mover.page.reload()
-    mover.page.locator("#board-area.choosing").wait_for()
-    mover.chooses("m13")
-    mover.chooses("j7")
     mover.page.locator(".moves a.now", has_text="m13-j7").wait_for()
     assert load_state(api.parts, mover.board).ply == 1
 
@@ -72,16 +61,6 @@ def test_play_is_off_until_the_move_is_whole(api, mover):
     play.click()
     mover.page.locator(".moves a.now", has_text="m13-j7").wait_for()
     assert load_state(api.parts, mover.board).ply == 1
-
-
-def test_a_server_that_is_away_while_one_chooses_is_told(mover):
-    mover.page.route("**/check**", lambda route: route.abort())
-    mover.chooses("m13")
-    mover.chooses("j7")
-    expect(mover.page.locator("#says")).to_contain_text(
-        "We can\N{RIGHT SINGLE QUOTATION MARK}t reach the server"
-    )
-    expect(mover.page.locator("#confirm")).to_be_enabled()
 
 
 AT_ITS_END = """(selector) => {
@@ -139,20 +118,3 @@ def test_forms_of_the_account_with_a_mistake_keep_what_was_typed(person):
     expect(page.get_by_label("What it is for")).to_have_value("my bot")
     expect(page.get_by_label("play for you")).not_to_be_checked()
     expect(page.get_by_label("It works for")).to_have_value("30")
-
-
-@pytest.mark.parametrize(
-    ("move", "places", "word"),
-    [
-        ("m13-j7", ["m13", "j7"], False),
-        pytest.param("o15", ["o15"], False, marks=pytest.mark.long),
-        ("s19-a1:t20,aa3", ["s19", "a1", "t20", "aa3"], False),
-        pytest.param("57-3", ["57", "3"], False, marks=pytest.mark.long),
-        pytest.param("swap", ["swap"], True, marks=pytest.mark.long),
-    ],
-)
-def test_moves_on_boards_of_any_size_are_read(mover, move, places, word):
-    found = mover.page.evaluate(
-        f"(async (text) => (await import('{asset_url('notation.js')}')).read(text))('{move}')"
-    )
-    assert (found["places"], found["word"]) == (places, word)

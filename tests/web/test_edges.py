@@ -82,19 +82,6 @@ def test_a_move_of_the_other_is_heard_once_and_an_own_one_is_not(api, person):
     expect(ears.locator("html")).not_to_have_attribute("data-tocks", "1")
 
 
-def test_paper_gets_the_board_and_the_moves_only(api, person):
-    one, two = api.player(name="edgepaper"), api.player(name="edgepencil")
-    board = api.begun(one, two)
-    one.move(board, "m13-j7")
-    page = person(two).goes_to(f"/m/{board}")
-    page.emulate_media(media="print")
-    expect(page.locator("#board-area svg.board")).to_be_visible()
-    expect(page.locator(".moves a.now")).to_be_visible()
-    for hidden in ("header.top", "footer", "#builder", "#chat-form", ".skip", "#proposing"):
-        expect(page.locator(hidden)).to_be_hidden()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
 @pytest.fixture
 def elsewhere(api) -> Iterator[Callable[[str], str]]:
     """Another site, with a page that frames an address of the server."""
@@ -213,17 +200,3 @@ def test_the_star_keeps_a_match_and_home_shows_how_it_goes_on(api, person):
     page.get_by_role("button", name=re.compile("Remove")).click()
     empty = page.get_by_text("You aren’t watching any matches. To watch one, use the")
     expect(empty).to_be_visible()
-
-
-def test_a_muted_chat_makes_no_mark_on_the_page(api, person):
-    one, other = api.players()
-    board = api.begun(one, other)
-    page = person(one).goes_to(f"/m/{board}")
-    mute = page.get_by_role("button", name="Mute this chat")
-    mute.click()
-    expect(mute).to_have_attribute("aria-pressed", "true")
-    assert other.post(f"/api/matches/{board}/chat", {"text": "psst"}).is_success
-    expect(page.locator("#chat")).to_contain_text("psst")
-    page.goto("/")
-    expect(page.locator("#matches")).to_be_visible()
-    assert "new chat" not in page.locator("#matches").inner_text()

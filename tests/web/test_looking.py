@@ -81,21 +81,6 @@ def test_what_if_is_played_for_everybody_and_touches_nothing(api, person, board)
     assert load_state(api.parts, board).moves.split() == list(MOVES)
 
 
-def test_a_jump_may_go_on_where_it_could_end(person):
-    one = person()
-    one.goes_to("/games/jump/try?line=a1+c3:d4")
-    one.page.locator("#board-area.choosing").wait_for()
-    found = one.page.evaluate(
-        """async () => (await (await fetch(
-             document.querySelector("#board-area").dataset.moves)).json()).moves"""
-    )
-    longer = next(move for move in found if move.count("-") == 1 and move.split("-")[0] in found)
-    one.picks(longer.split("-")[0])
-    expect(one.page.locator("#says")).to_contain_text("or continue?")
-    one.chooses(longer.split("-")[1])
-    expect(one.page.locator("#move")).to_have_value(longer)
-
-
 def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person):
     one, two = person(java_script_enabled=False), person(java_script_enabled=False)
     one.signs_up("nora")
@@ -136,18 +121,6 @@ def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person
     two.page.get_by_role("button", name="Try moves from here").click()
     two.page.wait_for_url(f"**/m/{board}/0/if?line=m1-m7")
     assert load_state(api.parts, board).ply == 1
-
-
-def test_the_board_of_the_first_page_is_live(api, person):
-    players = api.players()
-    board = api.begun(*players)
-    api.caught_up()
-    page = person().goes_to("/")
-    expect(page.locator("h1")).to_contain_text("games at your own pace")
-    expect(page.locator("[data-follow]")).to_have_attribute("data-follow", str(board))
-    expect(page.locator('#live-board [data-place="j7"] .piece')).to_have_count(0)
-    players[0].move(board, "m13-j7")
-    expect(page.locator('#live-board [data-place="j7"] .piece')).to_have_count(1)
 
 
 def test_an_analysis_is_asked_for_and_comes_by_itself(api, person):

@@ -10,7 +10,6 @@ from services.app.conditional_moves import conditional_moves_of
 from services.app.matches import load_state
 from services.http.web.match import page as page_module
 from tests.helpers.browser import PHONE, faults_of
-from tests.helpers.keyboard import tab_to
 
 pytestmark = pytest.mark.slow
 
@@ -60,26 +59,6 @@ def test_a_preview_is_no_move_and_after_play_the_next_match_is_one_key_away(api,
     page.wait_for_url(f"**/m/{one.other}")
 
 
-def test_after_a_move_the_header_counts_no_match_when_the_page_says_that_none_waits(api, person):
-    one, other = api.players()
-    board = api.begun(one, other)
-    api.caught_up()
-    mover = person(one)
-    page = mover.goes_to(f"/m/{board}")
-    expect(page.locator("#waiting .pill-number")).to_have_text("1")
-    mover.picks("m13-j7")
-    assert page.evaluate(
-        """() => new Promise((done) => {
-          const frame = requestAnimationFrame;
-          const look = () => document.querySelector('.next.quiet')
-            ? frame(() => frame(() => done(document.querySelector('#waiting').hidden)))
-            : frame(look);
-          look();
-          document.querySelector('#confirm').click();
-        })"""
-    )
-
-
 def test_news_before_the_answer_to_a_move_leave_one_of_each_part(api, person):
     one = opened(api, person, "nia")
     page, held = one.page, []
@@ -120,21 +99,6 @@ def test_times_are_those_of_the_browser_and_clocks_run(api, person):
     expect(clock).to_have_text(re.compile(r"^(1:0[0-3]|0:\d\d)$"))
 
 
-def test_a_message_stands_beside_its_button_and_moves_nothing(api, person):
-    one = opened(api, person, "mesa")
-    page = one.page
-    top = page.locator("#board-area").bounding_box()["y"]
-    page.locator("#move").fill("m13-k5")
-    page.locator("#confirm").click()
-    message = page.locator("#message.beside .message")
-    expect(message).to_contain_text("No line connects m13 and k5".lower(), ignore_case=True)
-    assert page.locator("#board-area").bounding_box()["y"] == top
-    said, play = message.bounding_box(), page.locator("#confirm").bounding_box()
-    assert 0 <= said["y"] - play["y"] - play["height"] < 24
-    page.locator("h1").click()
-    expect(message).to_have_count(0)
-
-
 def test_after_a_choice_the_keyboard_is_at_the_nearest_target(api, person):
     one = opened(api, person, "tasta")
     page = one.page
@@ -154,54 +118,6 @@ def test_after_a_choice_the_keyboard_is_at_the_nearest_target(api, person):
         }"""
     )
     assert gaps[0] == pytest.approx(gaps[1])
-
-
-@pytest.mark.long
-def test_who_proposes_hears_that_it_was_declined_and_nothing_if_it_was_not(api, person):
-    one = person("proposer")
-    other = api.player(name="decliner")
-    board = api.begun(api.player_of(one.name), other)
-    page = one.goes_to(f"/m/{board}")
-    one.plays("m13-j7")
-    assert other.move(board, "a13-d7").status_code == 200
-    action = page.locator("#action")
-
-    def proposes(label: str) -> None:
-        if page.locator("#proposing").get_attribute("open") != "":
-            page.locator("#proposing summary").click()
-        page.get_by_role("button", name=label).click()
-        expect(action.get_by_role("button", name="Withdraw")).to_be_visible()
-
-    proposes("Offer a draw")
-    top = page.evaluate("document.querySelector('#board-box').getBoundingClientRect().top")
-    other.give(board, {"do": "reject"})
-    expect(action.get_by_role("status").first).to_have_text("decliner declined the draw.")
-    assert page.evaluate("document.querySelector('#board-box').getBoundingClientRect().top") == top
-    # it gives way to the next proposal; one's own taking back and what is accepted are no refusals
-    proposes("Suggest a pause")
-    action.get_by_role("button", name="Withdraw").click()
-    expect(action.locator(".offer")).to_have_count(0)
-    proposes("Suggest a pause")
-    other.give(board, {"do": "accept"})
-    expect(page.get_by_role("region", name="Pause")).to_be_visible()
-    expect(action.locator(".offer")).to_have_count(0)
-    page.get_by_role("button", name="End the pause").click()
-    proposes("Ask for a takeback")
-    other.give(board, {"do": "accept"})
-    page.locator('#board-area[data-ply="0"]').wait_for()
-    expect(action.locator(".offer")).to_have_count(0)
-    page.get_by_role("button", name="Resign").click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("Resign this match?")
-    dialog.get_by_role("button", name="Cancel").click()
-    expect(dialog).to_have_count(0)
-    page.get_by_role("button", name="Resign").click()
-    other.give(
-        board, {"do": "offer", "kind": "draw"}
-    )  # another form comes in place of the one that asks
-    expect(action).to_contain_text("decliner offers a draw.")
-    dialog.get_by_role("button", name="Resign").click()
-    expect(page.locator("#turn")).to_contain_text("You resigned")
 
 
 def test_the_change_of_the_rating_comes_by_itself_after_the_end(api, person, monkeypatch):
@@ -291,19 +207,6 @@ def test_steps_go_on_from_a_position_that_is_still_being_fetched(person, board):
     expect(label).to_contain_text("The start.")
 
 
-def test_a_move_that_is_being_chosen_outlasts_a_look_back(person, pair, board):
-    one = person(pair[0])
-    one.goes_to(f"/m/{board}")
-    one.picks("m5-m9")
-    one.page.locator("#study-turn").wait_for(state="hidden")
-    one.page.get_by_role("link", name="To the start").click()
-    expect(one.page.locator("#study-turn")).to_contain_text("The start.")
-    one.page.get_by_role("link", name="To the end").click()
-    expect(one.page.locator("#move")).to_have_value("m5-m9")
-    one.page.locator("#confirm").click()
-    one.page.locator(".moves a.now", has_text="m5-m9").wait_for()
-
-
 def test_tried_moves_are_branches_that_come_back_and_can_be_deleted(api, person, board):
     one = person(**PHONE)
     page = one.goes_to(f"/m/{board}#at=1")
@@ -343,25 +246,6 @@ def test_a_place_chosen_for_a_tried_move_outlasts_a_line_of_chat(person, pair, b
     expect(says).to_have_text("a13 selected.")
     page.locator('.study-frame [data-place="d7"] .hit').click()
     expect(page.locator(".branch a.now")).to_have_text("a13-d7")
-
-
-def test_moves_are_tried_from_the_list_with_the_keyboard_alone(api, person, board):
-    page = person().goes_to(f"/m/{board}#at=1")
-    expect(page.locator("#study-turn")).to_contain_text("Earlier position")
-    tab_to(page, "#try")
-    page.keyboard.press("Enter")
-    page.wait_for_function("() => document.activeElement.matches('.study-frame .choice')")
-    tab_to(page, ".trial summary")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    for _ in range(8):
-        if page.locator(".branch a").count() > 1:
-            break
-        page.wait_for_function("() => document.activeElement.matches('.trial .row button')")
-        page.keyboard.press("Enter")
-        page.wait_for_timeout(300)
-    expect(page.locator(".branch a")).to_have_count(2)
-    assert load_state(api.parts, board).moves.split() == list(MOVES)
 
 
 def test_a_tried_branch_becomes_a_conditional_move_and_is_dropped(api, person, pair, board):

@@ -105,29 +105,6 @@ def test_the_form_offers_only_sides_and_robots_that_there_can_be(api, person):
     expect(page.locator('[name="halves-seats"][value="2"]')).to_be_checked()
 
 
-def test_each_mistake_stands_at_its_field_on_a_small_screen(person):
-    page = person("schmal", **PHONE).goes_to("/new?game=halves")
-    page.locator("summary:visible", has_text="Variants").click()
-    page.get_by_label("Tiles each").fill("9999")
-    page.get_by_label("Custom", exact=True).check()
-    page.locator('[name="own-bank"]').fill("x")
-    page.get_by_label("A note for potential opponents").fill("x" * 201)
-    page.get_by_role("button", name="Start").click()
-    alert = page.get_by_role("alert").filter(has_text="Please fix")
-    expect(alert).to_have_text("Please fix the 3 fields marked in red.")
-    for name, said in (
-        ("halves-number-0", "Enter a number from"),
-        ("own-bank", "Enter a number from 1 to 3650."),
-        ("note", "The note has 201 characters; the limit is 200."),
-    ):
-        field = page.locator(f'[name="{name}"]')
-        described = str(field.get_attribute("aria-describedby")).split()[0]
-        expect(page.locator(f"#{described}")).to_contain_text(said)
-        expect(page.locator(f"#{described}")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert faults_of(page) == []
-
-
 def test_options_of_the_clock_are_folded_away_until_a_mistake_is_in_them(person):
     page = person("faltig", **PHONE).goes_to("/new")
     expect(page.locator('[name="vacation"]')).to_be_hidden()
@@ -156,18 +133,6 @@ def test_options_of_the_clock_are_folded_away_until_a_mistake_is_in_them(person)
     expect(page.locator("#offer")).to_contain_text(
         "Time: 10 days in total, no vacation, no pauses."
     )
-
-
-def test_a_mistake_is_never_behind_the_bar_that_starts_the_match(person):
-    one = person("hidden", viewport={"width": 844, "height": 390})
-    page = one.goes_to("/new")
-    page.get_by_label("A specific player").check()
-    page.get_by_label("Name of your opponent").fill("nobody-at-all")
-    one.starts()
-    expect(page.get_by_label("Name of your opponent")).to_be_focused()
-    mistake = page.get_by_text("There is no player named").bounding_box()
-    bar = page.locator(".offer-bar").bounding_box()
-    assert mistake["y"] + mistake["height"] <= bar["y"]
 
 
 @pytest.mark.long

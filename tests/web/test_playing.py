@@ -74,16 +74,6 @@ def test_two_sign_up_and_play_the_end_of_a_game_of_pow2(api, person):
     assert load_state(api.parts, board).moves.split() == WHOLE_GAME
 
 
-def test_before_it_is_played_a_move_shows_what_will_age(api, person):
-    light = table(api, person, "lisa")
-    for place in ("m13", "m5"):
-        light.chooses(place)
-    changes = light.page.locator("#changes")
-    expect(changes).to_have_text("m1: Light, fresh becomes Light, aged")
-    expect(light.page.locator('[data-place="m1"]')).to_have_class("place changes")
-    expect(light.page.locator("#says")).to_contain_text("Play m13-m5:l4")
-
-
 def test_what_can_t_be_chosen_says_why(api, person):
     light = table(api, person, "lola")
     says = light.page.locator("#says")
@@ -115,21 +105,6 @@ def test_what_was_chosen_stays_and_no_click_is_lost_when_the_board_is_drawn_anew
     light.page.mouse.up()
     expect(light.page.locator("#says")).to_contain_text("m13 selected.")
     drawn_anew(light)
-    light.chooses("j7")
-    expect(light.page.locator("#says")).to_contain_text("Play m13-j7")
-
-
-def test_moves_that_come_late_are_those_of_the_board_drawn_anew(api, person):
-    light = table(api, person, "liza")
-    board, held = board_of(light), []
-    light.page.route("**/moves", lambda route: held.append(route))  # noqa: PLW0108 - needs a function
-    with light.page.expect_request("**/moves"):
-        light.goes_to(f"/m/{board}")
-    drawn_anew(light)
-    light.chooses("m13")  # too early, and not forgotten
-    (asked,) = held
-    asked.continue_()
-    expect(light.page.locator("#says")).to_contain_text("m13 selected.")
     light.chooses("j7")
     expect(light.page.locator("#says")).to_contain_text("Play m13-j7")
 

@@ -35,35 +35,6 @@ def look_again(page) -> None:
     page.evaluate("window.away = false; document.dispatchEvent(new Event('visibilitychange'))")
 
 
-@pytest.mark.long
-def test_many_tabs_of_one_browser_load_and_are_brought_news(api, person):
-    count = 20
-    one, other = person("tabs"), api.player()
-    mine = api.player_of(one.name)
-    boards = [api.begun(other, mine) for _ in range(count)]
-    api.caught_up()
-    pages = [one.page, *(one.context.new_page() for _ in boards)]
-    home, *tabs = pages
-    for page, path in zip(pages, ["/", *(f"/m/{board}" for board in boards)], strict=True):
-        page.goto(path)
-    for tab in tabs:
-        expect(tab.locator("#turn")).to_contain_text(
-            f"{other.name}\N{RIGHT SINGLE QUOTATION MARK}s turn"
-        )
-    for board in boards:
-        other.move(board, "m13-j7")
-    for tab in tabs:
-        expect(tab.locator("#turn")).to_have_text(re.compile("Your turn"))
-    expect(home).to_have_title(f"({count}) matchpost")
-    extra = one.context.new_page()
-    extra.goto("/games")
-    expect(extra.locator("h1")).to_have_text("Games")
-    expect(extra.locator("#waiting .pill-number")).to_have_text(str(count))
-    mine.move(boards[0], "a13-d7")
-    expect(extra.locator("#waiting .pill-number")).to_have_text(str(count - 1))
-    expect(extra).to_have_title(re.compile(rf"^\({count - 1}\) Games"))
-
-
 def test_a_browser_without_shared_workers_follows_what_is_looked_at(api, person):
     one, other = person("lonely"), api.player()
     one.page.add_init_script(NO_WORKER)
@@ -101,33 +72,6 @@ def test_a_page_heals_after_its_line_was_down(api, person):
     one.page.locator("#confirm").click()
     one.page.locator(".moves a.now", has_text="a13-d7").wait_for()
     assert load_state(api.parts, board).moves == "m13-j7 a13-d7"
-
-
-def test_what_could_not_be_fetched_is_tried_again_by_itself(api, person):
-    one, other = person("holger"), api.player()
-    board = api.begun(other, api.player_of(one.name))
-    clock = one.page.clock
-    clock.install()
-    one.goes_to(f"/m/{board}")
-    one.expected.append("htmx:")
-    failed = []
-
-    def fail(route) -> None:
-        failed.append(route.request.url)
-        if len(failed) == 1:
-            route.abort()
-        else:
-            route.fulfill(status=503, body="<p>busy</p>", content_type="text/html")
-
-    one.page.route(f"**/m/{board}", fail, times=2)
-    with one.page.expect_response(lambda answer: answer.status == 503):
-        other.move(board, "m13-j7")
-        expect(one.page.locator("#offline")).to_be_visible()
-        clock.fast_forward(2_000)  # nobody has to sit out the time between the tries
-    clock.fast_forward(4_000)
-    one.waits_for_turn()
-    assert len(failed) == 2
-    expect(one.page.locator("#offline")).to_be_hidden()
 
 
 def test_a_page_that_is_looked_at_again_shows_what_is_so_now(api, person):

@@ -23,7 +23,6 @@ from tests.helpers.checked_files import (
     Evidence,
     File,
     changed,
-    encode,
     evidence,
 )
 from tests.helpers.evidence import KINDS, OTHER_SECRET, SECRET, golden_document
@@ -294,31 +293,6 @@ def test_inclusion_proofs_are_judged_like_the_public_vectors(page):
         if bool(text) != one["wantErr"] and "32 bytes" not in text
     ]
     assert wrong == []
-
-
-def test_signed_notes_of_the_specification_hold(page):
-    key = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
-    note = (
-        "If you think cryptography is the answer to your problem,\n"
-        "then you don't know what your problem is.\n\n"
-        "— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n"
-    )
-    judge = """async ([key, note]) => {
-      const known = matchpost.readKey(key);
-      const { text, signatures } = matchpost.readNote(note);
-      return matchpost.signatureHolds(known, text, signatures[0].bytes);
-    }"""
-    assert page.evaluate(judge, [key, note]) is True
-    assert page.evaluate(judge, [key, note.replace("answer", "problem")]) is False
-
-
-def test_sha256_is_that_of_the_standard_at_every_length(page):
-    texts = [bytes(at % 251 for at in range(length)) for length in (*range(140), 1_000, 70_001)]
-    found = page.evaluate(
-        "(texts) => texts.map((text) => [...matchpost.sha256(matchpost.fromBase64(text, ''))])",
-        [encode(text) for text in texts],
-    )
-    assert [bytes(one) for one in found] == [sha256(text).digest() for text in texts]
 
 
 def test_a_browser_without_ed25519_checks_the_rest_and_says_so(browser, tmp_path):
