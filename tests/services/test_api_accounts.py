@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 
 TOKEN = {"label": "my bot", "scopes": ["read", "play"]}
@@ -28,28 +26,6 @@ def test_who_signs_up_gets_a_token_and_plays(api):
     assert api.http.post("/api/matches", json=new, headers=headers).status_code == 201
 
 
-@pytest.mark.parametrize(
-    ("change", "status", "code"),
-    [
-        ({"userid": "no blanks"}, 422, "bad-name"),
-        ({"userid": "TAKEN"}, 409, "name-taken"),
-        ({"userid": "x" * 25}, 400, "bad-request"),
-        ({"password": "basketball"}, 422, "bad-password"),
-        ({"addresses": ["not an address"]}, 422, "bad-address"),
-        ({"addresses": [f"a{n}@example.org" for n in range(6)]}, 400, "bad-request"),
-        ({"arbiter": True}, 400, "bad-request"),
-    ],
-)
-def test_what_can_be_no_account_is_none(api, change, status, code):
-    if change == {"userid": "TAKEN"}:
-        change = {"userid": api.player().name.upper()}
-    body = {"userid": "newcomer", "password": PASSWORD, **change}
-    refused = api.http.post("/api/accounts", json=body)
-    assert (refused.status_code, code_of(refused)) == (status, code)
-    assert code_of(api.http.get("/api/players/newcomer")) == "unknown-user"
-    assert body["password"] not in refused.text
-
-
 def test_only_the_owner_sees_the_addresses(api):
     body = {"userid": "owner", "password": PASSWORD, "addresses": ["owner@example.org"]}
     assert api.http.post("/api/accounts", json=body).is_success
@@ -58,26 +34,6 @@ def test_only_the_owner_sees_the_addresses(api):
     assert own["addresses"] == [{"address": "owner@example.org", "verified": False}]
     assert own["arbiter"] is False
     assert "example.org" not in api.http.get("/api/players/owner").text
-
-
-def test_preferences_are_changed_one_by_one_and_all_or_none(api):
-    player = api.player()
-    assert player.patch("/api/account", {"language": "DE"}).json()["notify"] == "move"
-    for wanted in (True, False):
-        assert player.patch("/api/account", {"receipts": wanted}).json()["receipts"] is wanted
-    body = {"displays": {"pow2": "small"}, "notify": "none"}
-    changed = player.patch("/api/account", body).json()
-    assert {"language": "de", **body}.items() <= changed.items()
-    for change, status, code in (
-        ({"language": "tlh"}, 422, "bad-option"),
-        ({"displays": {"chess": "small"}}, 404, "unknown-game"),
-        ({"displays": ["small"]}, 400, "bad-request"),
-        ({"arbiter": True}, 400, "bad-request"),
-        ({"userid": "other"}, 400, "bad-request"),
-    ):
-        refused = player.patch("/api/account", {"notify": "daily", **change})
-        assert (refused.status_code, code_of(refused)) == (status, code)
-    assert player.get("/api/account").json() == changed
 
 
 def test_a_sign_up_for_whose_mailbox_no_code_is_sent_has_a_notice(api):
@@ -164,17 +120,6 @@ def test_a_token_or_a_password_proves_the_challenger_and_is_one_key(api):
     assert events[0]["actor"] == one.account.hex()
     theirs = do(api, f"{line} --password={PASSWORD} --as={other.name}", key="k")
     assert int(theirs.text.split()[1].rstrip(",")) != board
-
-
-def test_each_line_of_several_counts_by_address_and_by_account(tmp_path):
-    with Api(tmp_path, address_rate=20, command_rate=20) as api:
-        one = api.player()
-        text = "\n".join(["multiple", *["games"] * 30])
-        for player in (None, one):
-            said = do(api, text, player)
-            assert said.headers["Matchpost-Code"] == "too-fast"
-            assert said.text.count("too-fast: more than 20") >= 9
-            assert do(api, "games", player).status_code == 429
 
 
 # messages and chat

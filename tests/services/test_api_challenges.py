@@ -74,17 +74,6 @@ def test_a_start_without_an_outcome_in_time_is_pending_and_can_be_repeated(api):
     assert one.move(board, "i5-g1").is_success
 
 
-def test_challenges_come_in_pages_the_newest_first_and_more_than_twenty_are_too_many(api):
-    one = api.player()
-    made = [opened(one)["id"] for _ in range(20)]
-    refused = one.post("/api/challenges", FAST)
-    assert (refused.status_code, code_of(refused)) == (409, "too-many")
-    first = api.http.get("/api/challenges?limit=2").json()
-    rest = api.http.get(f"/api/challenges?limit=2&cursor={first['next']}").json()
-    found = [one["id"] for page in (first, rest) for one in page["challenges"]]
-    assert found == made[:-5:-1]
-
-
 def test_what_is_no_challenge_is_unknown(api):
     one = api.player()
     for name in ("aaaaaaaaaa", "a", "AAAA-AAAA", "0123456789", "%00", "ä"):
@@ -153,24 +142,6 @@ def test_a_match_and_its_stream_tell_the_phases_who_has_come_how_far_and_until_w
     assert (found["state"], found["draw"]) == ("active", None)
     assert code_of(reveal(api, board, TEXTS[1])) == "too-late"
     assert "all players had committed" in check(api.parts.store, board)
-
-
-def test_three_take_an_open_challenge_and_two_of_them_keep_their_texts(api):
-    one, two, three = api.players(3)
-    body = {"game": "halves", "seats": 3, "seat": 2, **SEALED}
-    made = one.post("/api/challenges", body).json()["id"]
-    assert two.post(f"/api/challenges/{made}/accept").is_success
-    taken = three.post(f"/api/challenges/{made}/accept?commitment={DIGESTS[1]}").json()
-    board = taken["board"]
-    assert types(api, board) == ["called", "sealed", "revealed"]
-    assert match(api, board)["draw"]["revealed"] == [0]
-    # to take it again is safe, whatever is committed to now
-    again = three.post(f"/api/challenges/{made}/accept?commitment={'00' * 32}")
-    assert again.json()["board"] == board
-    for text in TEXTS:
-        assert reveal(api, board, text).is_success
-    assert match(api, board)["state"] == "active"
-    assert "holds" in check(api.parts.store, board)
 
 
 def test_who_gives_the_seat_back_takes_the_commitment_away(api):

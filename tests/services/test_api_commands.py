@@ -15,7 +15,6 @@ import httpx
 import pytest
 
 from infra.people.tokens import Scope
-from infra.process.metrics import REGISTRY
 from services.http.api import short_path
 from tests.helpers.api import PASSWORD, Api, Player, code_of, until
 
@@ -68,15 +67,6 @@ def test_a_key_is_of_one_command_of_one_player_and_answered_alike_though_the_mat
     assert seq_of(api, board) == 3
 
 
-def test_a_command_sent_many_times_at_once_is_carried_out_once(api, pair):
-    one, _, board = pair
-    with ThreadPoolExecutor(8) as pool:
-        said = list(pool.map(lambda _: one.move(board, "m13-j7", headers=key("k5")), range(32)))
-    assert {answer.status_code for answer in said} == {200}
-    assert len({answer.text for answer in said}) == 1
-    assert seq_of(api, board) == 2
-
-
 def test_the_outcome_of_what_nobody_waited_for_can_be_asked_for(api, pair):
     one, other, board = pair
     with api.asleep():
@@ -110,18 +100,6 @@ def test_who_waits_hears_as_soon_as_it_is_decided_also_of_what_nobody_announced(
                 api.drain_silently()
                 assert waiting.result(timeout=60).status_code == 200
         assert waiting.result(timeout=60).status_code == 200
-
-
-def test_a_full_inbox_is_answered_with_when_to_come_again(tmp_path):
-    with Api(tmp_path, queue_cap=1) as api:
-        one, other = api.players()
-        boards = [api.match(one, other) for _ in range(8)]
-        with api.asleep():
-            said = [one.move(board, "m13-j7", params={"wait": 0}) for board in boards]
-            busy = [answer for answer in said if answer.status_code == 503]
-            assert busy
-            assert code_of(busy[0]) == "busy"
-            assert busy[0].headers["Retry-After"] == "60"
 
 
 def test_a_command_passes_the_fault_points_in_order(api, pair, monkeypatch):
@@ -254,14 +232,6 @@ def connected(api: Api) -> socket.socket:
     return socket.create_connection((url.host, url.port), timeout=20)
 
 
-def test_both_are_counted_as_one_route(api, pair):
-    both(api, pair[2], json=MOVE, headers=pair[0].headers)
-    samples = [one for metric in REGISTRY.collect() for one in metric.samples]
-    names = {route for one in samples if "commands" in (route := one.labels.get("route", ""))}
-    assert short_path.PATH_TEMPLATE in names
-    assert not [name for name in names if name.startswith("/api/matches/{board:")]
-
-
 def test_a_request_counts_once_within_the_limits(tmp_path: Path):
     with Api(tmp_path, command_rate=4, address_rate=6) as api:
         one, other = api.players()
@@ -377,27 +347,6 @@ def test_help_is_given_in_both_languages_and_carries_out_no_other_line(api):
 def replies(pair) -> str:
     """Where the conditional moves of the match are."""
     return f"/api/matches/{pair[2]}/replies"
-
-
-def test_conditional_moves_are_shown_and_played_at_once(api, pair, replies):
-    one, other, board = pair
-    laid = other.put(replies, {"lines": [LINE, ["A13-D7#9"]]})
-    rows = [
-        {"ply": 1, "after": LINE[:1], "move": "a13-d7", "next_turn": False},
-        {"ply": 3, "after": LINE[:3], "move": "a1-a5", "next_turn": False},
-        {"ply": 9, "after": None, "move": "a13-d7", "next_turn": False},
-    ]
-    assert laid.json()["replies"] == rows
-    assert other.get(replies).json() == laid.json()
-    assert one.move(board, "m13-j7").is_success
-    assert match(api, board)["moves"] == LINE[:2]
-    assert other.get(replies).json()["replies"] == rows[1:]
-    # what could not be played is told to who laid it ready
-    assert other.put(replies, {"lines": [["m1-a1#3"]]}).is_success
-    assert one.move(board, "m1-i3").is_success
-    told = other.get(replies).json()
-    assert told["replies"] == []
-    assert "m1-a1" in told["notes"][0]
 
 
 def test_what_is_laid_takes_the_place_of_all_there_is_and_is_dropped_whole_or_by_branch(

@@ -1,6 +1,5 @@
 """The document of the API and its page, and the declaration of routes that they are made of."""
 
-import ast
 import importlib.util
 import json
 from collections.abc import Iterator
@@ -17,8 +16,6 @@ from services.app.error_codes import CODE_INFO
 from services.http.api.auth import Own
 from services.http.api.bodies import Sender
 from services.http.api.declared import ANY_TOKEN, ANYBODY, ERROR_CODES, ApiRoutes, refuses
-from services.http.api.openapi import schemas
-from services.http.api.routes.analyses import AnalysedPly, AnalysisUnderWay, MatchAnalysis
 from tests.helpers.api import Api, code_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "make_api.py"
@@ -130,20 +127,6 @@ def test_unknown_fields_are_refused_in_every_body(document):
     ]
     assert len(bodies) > 15
     assert all(schemas[name]["additionalProperties"] is False for name in bodies)
-
-
-def test_no_source_is_parsed_more_than_once_for_the_document(monkeypatch):
-    kinds = [MatchAnalysis, AnalysisUnderWay, AnalysedPly]  # of one module
-    schemas._field_descriptions.cache_clear()
-    parsed = []
-    monkeypatch.setattr(
-        ast,
-        "parse",
-        lambda text: parsed.append(text) or compile(text, "", "exec", ast.PyCF_ONLY_AST),
-    )
-    described = schemas.schemas(kinds)[1]
-    assert "positions" in described["AnalysisUnderWay"]["properties"]["done"]["description"]
-    assert len(parsed) <= 1
 
 
 class Links(HTMLParser):

@@ -6,7 +6,6 @@ import json
 from base64 import b64decode
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -28,7 +27,7 @@ from services.http.streams.notice_stream import (
     NoticeStream,
     NoticeWatermark,
 )
-from tests.helpers.api import Api, Player, Told, code_of, until
+from tests.helpers.api import Api, Player, Told, code_of
 
 MOVES = ["m13-j7", "a13-d7", "m1-i3"]
 LIVE = {"Accept": "text/event-stream"}
@@ -176,30 +175,6 @@ def test_silent_streams_say_that_they_are_still_there(api, pair):
     for path in (f"/api/matches/{pair[2]}/events", "/api/account/events"):
         with api.stream(path, pair[0]) as told:
             assert [next(told).comment for _ in range(3)][1:] == ["still here"] * 2
-
-
-def test_many_watchers_share_one_subscription(api, pair):
-    one, _, board = pair
-    begun = []
-
-    def watch(number: int) -> list[str]:
-        with api.stream(f"/api/matches/{board}/events") as told:
-            first = news(told).event
-            begun.append(number)
-            return [first, news(told).event]
-
-    with ThreadPoolExecutor(12) as pool:
-        watching = [pool.submit(watch, number) for number in range(12)]
-        until(lambda: len(begun) == 12)
-        # a reader that an earlier test has left may come back for a moment
-        assert following(api) <= 2
-        assert one.move(board, MOVES[0]).is_success
-        assert [each.result(10) for each in watching] == [["match-proposed", "moved"]] * 12
-
-
-def following(api: Api) -> int:
-    """How many of the server's clients follow its logs."""
-    return [client["cmd"] for client in api.parts.data.client_list()].count("xread")
 
 
 # what an account is told, and when

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import services.http.api
 from tests.helpers.api import Api, Player, code_of
 from tests.helpers.examples import examples
-from trials.fuzz import forged, schema
+from trials.fuzz import schema
 
 EXAMPLES = json.loads((Path(services.http.api.__file__).parent / "examples.json").read_text())
 
@@ -154,13 +154,3 @@ def test_what_schemathesis_asks_is_answered_as_the_document_promises(tmp_path):
     assert report.statuses.total() > 1_500
     assert report.statuses["200"] > 200
     assert not [status for status in report.statuses if status >= "500"], report.text
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_two_thousand_forged_commands_leave_no_event(tmp_path):
-    with Api(tmp_path) as api:
-        told = forged.run(api, 2_000, seed=7)
-    assert told.total() == 2_000
-    assert {code for _, code in told} == forged.REFUSALS
-    assert len({kind for kind, _ in told}) == 12

@@ -290,15 +290,6 @@ def test_a_new_password_ends_all_other_sessions_and_tokens_unless_they_are_kept(
     assert player.get("/api/account").status_code == (401 if end else 200)
 
 
-def test_a_password_that_is_refused_ends_nothing(api, come):
-    player = api.player()
-    guest = logged_in(come, player)
-    body = {"old": "wrong-one", "new": NEW, "tokens": "end"}
-    assert player.post("/api/account/password", body).status_code == 401
-    assert is_in(guest)
-    assert player.get("/api/account").is_success
-
-
 # what a revoked token still hears
 
 

@@ -7,7 +7,6 @@ import pytest
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
 from infra.redis.rq_jobs import ANALYSIS
-from services.app.matches import analyse
 from tests.helpers.analysing import do_jobs, listening
 from tests.helpers.api import Api, Player, code_of
 
@@ -148,20 +147,6 @@ def test_a_ply_that_was_taken_back_and_played_otherwise_has_another_tag(api, pai
     assert (changed.status_code, changed.json()["last_move"]) == (200, "m13-k8")
 
 
-def test_what_is_no_match_is_unknown(api):
-    for place in (
-        "",
-        "/plies/0",
-        "/board.svg",
-        "/board.txt",
-        "/board.json",
-        "/events",
-        "/analysis",
-    ):
-        refused = api.http.get(f"/api/matches/987654{place}")
-        assert (refused.status_code, code_of(refused)) == (404, "unknown-board"), place
-
-
 # starts
 
 
@@ -198,46 +183,6 @@ def played(api: Api) -> tuple[Player, Player, list[int]]:
     boards = [won(api, *pair) for pair in ((one, other), (other, one), (one, other))]
     api.caught_up()
     return one, other, boards
-
-
-def test_a_player_has_a_public_record(api, played):
-    one, other, _ = played
-    shown = api.http.get(f"/api/players/{one.name.upper()}").json()
-    assert (shown["userid"], shown["finished"]) == (one.name, 3)
-    loser = api.http.get(f"/api/players/{other.name}").json()
-    assert (loser["active"], loser["finished"]) == (0, 3)
-    assert shown["ratings"]["pow2"] > loser["ratings"]["pow2"]
-    assert code_of(api.http.get("/api/players/nobody-there")) == "unknown-user"
-
-
-def test_matches_are_listed_by_player_and_state(api, played):
-    one, other, boards = played
-    third = api.player()
-    waiting = api.begun(one, third)
-    proposed = [api.match(one, third), api.match(one, third, game="powerdrain")]
-    api.caught_up()
-
-    def found(query: str) -> list[int]:
-        answer = api.http.get(f"/api/matches?{query}")
-        return sorted(match["board"] for match in answer.json()["matches"])
-
-    assert found(f"player={one.name}") == [waiting]
-    assert found(f"player={one.name}&state=next") == [waiting]
-    assert found(f"player={third.name}&state=next") == []
-    for player in (one, third):
-        page = player.get("/api/account/invitations?limit=1").json()
-        rest = player.get(f"/api/account/invitations?cursor={page['next']}").json()
-        rows = page["matches"] + rest["matches"]
-        assert [(row["board"], row["invited"]) for row in rows] == [
-            (b, [1]) for b in proposed[::-1]
-        ]
-        assert rest["next"] is None
-    assert other.get("/api/account/invitations").json()["matches"] == []
-    assert found(f"player={one.name}&state=inactive") == sorted(boards)
-    assert found(f"player={one.name}&state=all&game=pow2") == sorted([*boards, waiting])
-    assert found(f"player={other.name}") == []
-    assert waiting in found("game=pow2")
-    assert not {*proposed} & {*found("game=pow2"), *found("game=powerdrain")}
 
 
 def test_what_can_not_be_listed_is_refused(api, played):
@@ -356,42 +301,6 @@ def test_an_analysis_is_asked_for_with_a_token_and_read_by_anybody(api, parts, o
     assert api.http.get(path, headers=tagged).status_code == 304
     again = player.post(path)
     assert (again.status_code, again.json()["done"], again.json()["total"]) == (202, 4, 4)
-
-
-def test_a_puzzle_has_its_score_and_its_bound(api, parts):
-    one = api.player()
-    board = api.match(one, game="one")
-    for move in ("a1", "done"):
-        assert one.move(board, move).is_success
-    assert analyse(parts, board)
-    found = api.http.get(f"/api/matches/{board}/analysis").json()
-    assert "44" in found["bound"]
-    assert [len(ply["values"]) for ply in found["plies"]] == [1, 1, 1]
-    assert "by 1 stone" in found["plies"][-1]["score"]
-    assert found["plies"][-1]["to_move"] is None
-    so_far = [ply["reached"] for ply in found["plies"]]
-    assert so_far[0] == 0 < so_far[1] == so_far[2] <= found["plies"][0]["values"][0] <= 1
-
-
-def test_the_command_asks_with_a_password_or_a_token_and_shows_without(api, parts, over):
-    player, board = over
-    code, text = do(api, f"pow2 analyse {board}")
-    assert code == "not-found"
-    assert f"`pow2 analyse {board} userid password` asks for it" in text
-    code, text = do(api, f"pow2 analyse {board} {player.name} yes-we-can")
-    assert code == ""
-    assert "0 of 4 positions are done" in text
-    assert "0 of 4 positions are done" in do(api, f"pow2 ANALYZE {board}", player)[1]
-    assert do(api, f"pow2 analyse {board} {player.name} wrong-one")[0] == "wrong-password"
-    assert do(api, f"torere analyse {board}")[0] == "wrong-game"
-    do_jobs(parts)
-    code, text = do(api, f"pow2 analyse {board}")
-    assert code == ""
-    rows = [line.split() for line in text.splitlines() if line.strip()]
-    assert rows[1] == ["Light", "Dark"]
-    assert rows[2][:3] == ["0", "the", "start"]
-    assert [row[1] for row in rows[3:]] == ["Light", "Dark", "Light"]
-    assert [row[2].rstrip("?") for row in rows[3:]] == list(MOVES)
 
 
 def do(api, line, player=None):

@@ -72,30 +72,6 @@ def test_a_batch_starts_once_for_its_key_and_is_listed_with_its_results(api: Api
     assert code_of(a.get("/api/pairings/round 1")) == "not-found"
 
 
-def test_the_scope_organise_is_needed_and_enough(api: Api) -> None:
-    organiser, a, b = api.players(3)
-    body = batch(club_of(api, organiser, [a, b]), (a, b))
-
-    def ask(*scopes: str) -> Any:
-        token = api.parts.tokens.issue(organiser.account, "tool", scopes).text
-        headers = {"Authorization": f"Bearer {token}"}
-        return api.http.post("/api/pairings", json=body, headers=headers)
-
-    assert code_of(ask("read", "play", "account", "admin")) == "missing-scope"
-    answer = ask("organise")
-    assert answer.is_success
-    listed = organiser.get(f"/api/pairings/{answer.json()['key']}")
-    assert listed.is_success
-
-
-def test_a_batch_has_one_to_500_pairings_with_short_labels(api: Api) -> None:
-    organiser, a, b = api.players(3)
-    body = batch(club_of(api, organiser, [a, b]), (a, b))
-    for pairings in ([], body["pairings"] * 501, [body["pairings"][0] | {"label": "x" * 61}]):
-        answer = organiser.post("/api/pairings", body | {"pairings": pairings})
-        assert code_of(answer) == "bad-request"
-
-
 def test_a_batch_is_charged_by_its_matches_and_a_repetition_is_not(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

@@ -201,16 +201,6 @@ def test_without_a_key_moves_are_played_and_have_no_receipt(tmp_path: Path):
         assert newer not in receipts_keys(api)[4:]
 
 
-def test_a_key_that_can_not_be_used_fails_no_move(tmp_path: Path, caplog):
-    with Api(tmp_path) as api:
-        one, other = api.players()
-        generate_keys(api.settings.data / "keys", HOST)
-        (api.settings.data / "keys" / "receipts-key").write_text("nonsense")
-        board = api.match(one, other)
-        assert one.move(board, "m13-j7").json()["receipt"] is None
-        assert caplog.text.count("ALARM: no receipts are given") == 1
-
-
 def test_what_is_not_on_enough_disks_yet_has_no_receipt(
     api: Api, two: list[Player], monkeypatch: pytest.MonkeyPatch
 ):
@@ -320,21 +310,6 @@ def test_a_page_offers_the_document_with_no_name_of_an_erased_player(api, two):
     assert [seat.userid for seat in exported(api, board).seats] == [two[0].name, None]
     assert api.http.get("/m/999999/document.json").status_code == 404
     assert code_of(api.http.get("/api/matches/999999/export")) == "unknown-board"
-
-
-def test_an_object_store_that_is_away_is_said_and_harms_no_match(api, two):
-    board = api.match(*two)
-    publish(api)
-    log = api.settings.data / "log"
-    checkpoint = next(log.glob(f"s{board % 4:02}/checkpoint"))
-    kept = checkpoint.read_bytes()
-    checkpoint.write_bytes(kept[:-20] + b"\n")
-    try:
-        assert code_of(api.http.get(f"/api/matches/{board}/export")) == "unavailable"
-    finally:
-        checkpoint.write_bytes(kept)
-    assert exported(api, board).log.proofs
-    assert not api.parts.damage.all()
 
 
 def test_texts_of_claims_are_for_players_arbiters_and_the_operator(api, two):

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from tests.helpers.api import Api, Player, code_of, until
 from workers.tournament_manager import TournamentManager
 
@@ -123,52 +121,6 @@ def test_tables_pairings_boards_and_results_are_shown_and_a_match_names_its_tour
     assert results[0] == ""
     assert set(results[1:]) <= {"+-", "-+"}
     assert code_of(organiser.post(f"/api/tournaments/{number}/confirm")) == "too-early"
-
-
-def test_a_list_has_pages(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    organiser = api.player()
-    numbers = [made(organiser) for _ in range(3)]
-    api.caught_up()
-    monkeypatch.setattr("services.app.tournaments.PAGE", 2)
-    first = api.http.get("/api/tournaments").json()
-    assert [one["number"] for one in first["tournaments"]] == numbers[:0:-1]
-    assert first["next"] == 2
-    after = api.http.get("/api/tournaments?start=2").json()["tournaments"]
-    assert after[0]["number"] == numbers[0]
-
-
-def test_a_command_whose_outcome_is_not_known_is_pending(api: Api) -> None:
-    organiser, player = api.players()
-    number = made(organiser)
-    with api.asleep():
-        answer = player.post(
-            f"/api/tournaments/{number}/entry?wait=0", {}, headers={"Idempotency-Key": "late"}
-        )
-        assert answer.status_code == 202
-    again = player.post(f"/api/tournaments/{number}/entry", {}, headers={"Idempotency-Key": "late"})
-    assert again.json()["accepted"] is True
-    assert len(shown(api, number)["entrants"]) == 1
-
-
-def test_a_knockout_has_its_terms_and_one_section_of_all_rounds(api: Api) -> None:
-    players = api.players(3)
-    number = made(
-        players[0], form="knockout", matches=2, extra=1, third_place=True, starts=0, section=9
-    )
-    enter(number, *players)
-    assert players[0].post(f"/api/tournaments/{number}/start").is_success
-    found = shown(api, number)
-    terms = found["terms"]
-    assert [terms[one] for one in ("form", "section", "cycles", "extra", "third_place")] == [
-        "knockout",
-        0,
-        2,
-        1,
-        True,
-    ]
-    (section,) = found["sections"]
-    assert [one["round"] for one in section["pairings"]] == [1, 1]
-    assert [line["best"] for line in section["table"]] == [1, 1, 1]
 
 
 def test_a_swiss_tournament_has_its_terms_byes_and_a_report(api: Api) -> None:

@@ -70,25 +70,6 @@ def test_a_process_gives_no_sign_while_one_of_its_threads_makes_no_progress():
     assert len(signs) == 3, "one that has ended is not waited for"
 
 
-def test_a_wait_of_a_watched_thread_is_progress_of_that_thread():
-    heart, waited, go = LivenessMonitor(), threading.Event(), threading.Event()
-    liveness = ThreadLiveness()
-
-    def work() -> None:
-        with heart.also_watching(liveness), heart.waiting():
-            waited.set()
-            go.wait(60)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    waited.wait(60)
-    liveness.goes_on()
-    assert liveness.goes_on()
-    assert not heart.goes_on()
-    go.set()
-    thread.join()
-
-
 @pytest.fixture
 def roles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[gathered._RoleChild]:
     """Two roles: `side` fails when it is first started, and the scheduler works."""
@@ -248,17 +229,3 @@ def test_a_gathered_process_that_is_killed_in_the_middle_of_a_match_loses_nothin
         assert done.returncode == 0, done.stdout + done.stderr
         with served.client() as client:
             assert len(RedisStore(client, Mode.FSYNC).events(start.match)) == 1 + len(orders)
-
-
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_each_role_has_a_process_of_its_own_if_that_is_set(tmp_path, number):
-    served = Served(tmp_path / "data", {"MATCHPOST_GATHER": "off"}).start()
-    assert served.children(title("gathered")) == []
-    until(lambda: beats(served).keys() >= GATHERED)
-    for role in GATHERED:
-        assert [beats(served)[role]] == served.children(title(role))
-    pids = served.children("")
-    assert served.end(number) == 0
-    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]

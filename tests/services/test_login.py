@@ -13,7 +13,6 @@ from infra.people.tokens import Scope
 from infra.settings.settings import load
 from services.app.context import App
 from services.client import Client, ProblemError
-from services.client.connect import find_connection
 from services.client.login_file import read_login
 from tests.helpers.forked import SCRIPT
 from tests.helpers.served import Served
@@ -111,13 +110,6 @@ def test_a_terminal_shows_no_letter_of_the_password(server, home):
     assert file_in(home).exists()
 
 
-def test_the_token_of_a_login_can_only_read_and_play(server):
-    logged_in(server)
-    with App(load({"data": server.data})) as parts:
-        newest = parts.tokens.list_of(parts.accounts.id_of("alice"))[0]
-    assert newest.scopes == (Scope.READ, Scope.PLAY)
-
-
 def test_logging_in_again_ends_the_earlier_token(server):
     logged_in(server)
     first = read_login()
@@ -210,30 +202,3 @@ def test_a_file_that_others_can_read_is_refused(server, home, mode):
     assert f"`chmod 600 {file}`" in done.stderr
     file.chmod(0o600)
     assert server.run("logout").returncode == 0
-
-
-@pytest.mark.long
-def test_flag_and_environment_go_above_the_login_and_never_take_its_token(server, monkeypatch):
-    assert find_connection() is None
-    logged_in(server)
-    login = read_login()
-    assert login is not None
-    found = find_connection()
-    assert found is not None
-    assert (found.url, found.token, str(found)) == (
-        server.url, login.token, f"alice at {server.url}",
-    )  # fmt: skip
-    monkeypatch.setenv("MATCHPOST_TOKEN", "mp_environment")
-    found = find_connection()
-    assert found is not None
-    assert found.token == login.token
-    monkeypatch.setenv("MATCHPOST_URL", "http://environment.example")
-    found = find_connection()
-    assert found is not None
-    assert (found.url, found.token) == ("http://environment.example", "mp_environment")
-    monkeypatch.delenv("MATCHPOST_TOKEN")
-    found = find_connection("http://flag.example")
-    assert found is not None
-    assert (found.url, found.token, str(found)) == (
-        "http://flag.example", None, "http://flag.example",
-    )  # fmt: skip

@@ -16,9 +16,8 @@ from services.app import vacations
 from services.app.context import Actor
 from services.app.messages import inbox
 from tests.fakes.tokens import check, check_one
-from tests.helpers.api import PASSWORD, Api, until
-from tests.helpers.web import Guest, Read, door
-from tests.services.matches_by_form import challenge, turn
+from tests.helpers.api import Api
+from tests.helpers.web import Guest, Read
 
 
 def test_preferences_addresses_and_tokens_are_kept(api, come):
@@ -96,19 +95,6 @@ def test_a_change_is_said_beside_its_button_and_a_mistake_at_its_field(api, come
     assert guest.send("/account/deletion", {"password": "wrong1"}).status_code == 401
 
 
-def test_a_sign_up_for_whose_mailbox_no_code_is_sent_leads_to_a_page_that_says_so(tmp_path):
-    with Api(tmp_path, relay="smtp://127.0.0.1:1") as api, door(api) as come:
-        for n in range(6):
-            guest = come()
-            fields = {"userid": f"fan{n}", "password": PASSWORD, "address": f"v+{n}@example.net"}
-            sent = guest.send("/signup", fields, on="/signup")
-            assert sent.headers["location"] == ("/account#mail" if n == 5 else "/")
-            page = guest.page("/account")
-            said = "No code was sent to your address, because too many were requested today;"
-            assert (said in page) is (n == 5)
-            assert ("not verified yet: reply to our e-mail" in page) is (n < 5)
-
-
 def test_one_click_ends_all_mail_and_looking_at_the_link_does_not(api, come):
     account = api.parts.accounts.id_of(api.player().name)
     make_mac_key(keys_folder(api.parts.settings))
@@ -181,29 +167,6 @@ def test_a_form_with_a_mistake_comes_back_with_what_was_typed(api, come, to, tex
     assert f'name="to" value="{to}"' in sent.text
     assert text.strip() in sent.text
     assert texts(api, "hal") == []
-
-
-def test_a_player_is_blocked_on_their_page_and_unblocked_in_the_account(api, come):
-    hal, ida = come().sign_up("hal-b"), come().sign_up("ida-b")
-    page = ida.page("/players/hal-b")
-    assert ">Block</button>" in page
-    assert "/players/hal-b/unblock" not in Read(page).forms
-    assert "/players/hal-b/block" in Read(page).forms
-    boards = [challenge(hal, ida), challenge(hal, ida, game="halves")]
-    api.caught_up()
-    shown = ida.send("/players/hal-b/block", on="/players/hal-b").headers["location"]
-    assert shown == "/account?saved=blocks&declined=2#blocks"
-    page = ida.page(shown.partition("#")[0])
-    assert "2 matches with this player were declined." in page
-    assert "/players/hal-b/unblock" in Read(page).forms
-    # a block does not wait until its declines are decided
-    until(lambda: all("Declined" in turn(hal, board) for board in boards))
-    page = ida.page("/players/hal-b")
-    assert ">Unblock</button>" in page
-    assert "/players/hal-b/unblock" in Read(page).forms
-    assert ida.send("/players/hal-b/unblock", on="/account").status_code == 303
-    assert "/players/hal-b/unblock" not in Read(ida.page("/account")).forms
-    assert api.parts.blocks.of(api.parts.accounts.id_of("ida-b")) == []
 
 
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}], ids=["page", "part"])

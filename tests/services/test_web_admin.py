@@ -17,7 +17,6 @@ from services.doctor.facts import gather
 from services.doctor.findings import Level
 from services.doctor.recent import KEPT_SECONDS, RecentDiagnosis
 from services.http.app import make_app
-from services.http.web.admin.members import userids_in
 from services.http.web.admin.sections import SECTIONS
 from services.http.web.session import Visitor
 from tests.helpers.api import PASSWORD, Api, Player
@@ -120,22 +119,6 @@ def test_the_link_to_it_and_the_sections_are_shown_to_those_who_may_open_them(ap
             assert answer.headers["cache-control"] == "no-store"
 
 
-def test_members_are_found_fifty_a_page_with_their_state(api, come):
-    ann = come(with_role(api, AccountRole.OPERATOR))
-    names = [api.player(name=f"zz-{at:02}").name for at in range(51)]
-    set_role(api.parts, TERMINAL, names[0], AccountRole.ARBITER, held=True)
-    found = ann.page("/admin/members?starts=ZZ-")
-    rows = re.findall('<a href="/admin/members/(zz-[0-9]+)">', found)
-    assert rows == names[:50]
-    assert "There may be more" in found
-    assert re.search("zz-00</a> <span[^>]*><strong>arbiter", found)
-    total = api.parts.accounts.count()
-    last = ann.page(f"/admin/members?page={-(-total // 50)}")
-    assert names[-1] in last
-    assert f"of {total}" in last
-    assert "No account begins like this" in ann.page("/admin/members?starts=qqq")
-
-
 def test_a_member_is_suspended_and_reinstated_with_a_reason(api, come, ann):
     ben = api.player()
     there, page = come(ben), f"/admin/members/{ben.name}"
@@ -206,12 +189,6 @@ def test_a_pasted_list_makes_accounts_with_slips_and_names_those_that_are_refuse
     assert "at most 100 accounts" in html.unescape(too_many.text).lower()
     assert "many-7" in too_many.text
     assert api.parts.accounts.names_starting("many-", 5) == []
-
-
-def test_the_userids_of_a_pasted_list_are_its_first_column():
-    assert userids_in("Userid,Name\nann,Ann A\n ben \n\ncleo;x") == ["ann", "ben", "cleo"]
-    assert userids_in("ann ben") == ["ann", "ben"]
-    assert userids_in(" \n,x") == []
 
 
 def test_a_sign_up_link_is_made_shown_once_used_and_revoked(api, ann):

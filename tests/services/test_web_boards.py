@@ -43,37 +43,6 @@ def test_a_legend_shows_figures_of_the_game_and_says_what_they_mean(come):
     assert free in come().page(f"{halves}?options=-manual_start")
 
 
-def test_a_browser_keeps_the_look_of_its_boards(come):
-    guest = come()
-    page = guest.page("/games/pow2/try")
-    assert '<html lang="en" data-board="paper"' in page
-    assert 'data-coordinates="off"' not in page
-    for field, value in (("board", "wood"), ("coordinates", "false"), ("below", "first")):
-        sent = {field: value, "back": "/games/pow2/try"}
-        assert guest.send("/display", sent, on="/games/pow2/try").status_code == 303
-    page = guest.page("/games/pow2/try")
-    assert 'data-board="wood" data-coordinates="off"' in page
-    pressed = re.findall(r'name="(\w+)" value="(\w+)" class="\w+" aria-pressed="(\w+)"', page)
-    assert ("board", "wood", "true") in pressed
-    assert ("coordinates", "true", "false") in pressed
-    assert ("below", "mine", "false") in pressed
-
-
-def test_my_side_of_the_board_is_below_unless_i_want_the_first_players(api, come):
-    first, second = api.players()
-    board = api.begun(first, second)
-    guest = come(second)
-
-    def height(page):
-        found = re.search(r'data-place="m13" transform="translate\(\S+ (\S+)\)"', page)
-        return float(found[1])
-
-    turned = guest.page(f"/m/{board}")
-    guest.send("/display", {"below": "first"}, on=f"/m/{board}")
-    plain = guest.page(f"/m/{board}")
-    assert height(turned) < 256 < height(plain)
-
-
 def themes():
     """Return the colours of each theme, in the light and in the dark."""
     styles = files("services.http.web").joinpath("static", "styles")
@@ -162,27 +131,6 @@ def test_a_move_that_ends_the_match_is_said_to():
     assert not preview_move(rules, after, move, ()).legal
 
 
-def test_who_chooses_a_colour_in_halves_reads_its_name_and_what_follows(one, two):
-    board = start(one, two, game="halves")
-    found = one.get(f"/m/{board}/moves").json()
-    assert found["moves"] == ["keep", "swap"]
-    assert found["prompt"] == "Which colour do you want?"
-    assert found["words"] == {"keep": "Play the light tiles", "swap": "Play the dark tiles"}
-    said = one.get(f"/m/{board}/check?move=swap", headers={"accept": "application/json"}).json()
-    assert (said["label"], said["changes"]) == ("Play the dark tiles", [])
-    assert said["said"] == f"the light ones go to {two.name}, who removes the first tile"
-    tried = one.get("/games/halves/try/check?seed=00&move=keep").json()
-    assert tried["said"] == "the dark ones go to B, who removes the first tile"
-    page = one.page(f"/m/{board}/check?move=swap")
-    assert "<h1>Play the dark tiles</h1>" in page
-    assert f"The light ones go to {two.name}, who removes the first tile." in page
-    assert "You’re playing Light." in one.page(f"/m/{board}")
-    one.move(board, "swap")
-    assert "You’re playing Dark." in one.page(f"/m/{board}")
-    assert "You’re playing Light." in two.page(f"/m/{board}")
-    assert two.get(f"/m/{board}/moves").json()["prompt"] == "Choose a tile to remove"
-
-
 SCRIPT = Path(sys.executable).with_name("matchpost")
 
 
@@ -198,16 +146,6 @@ def test_every_ply_has_a_page_and_no_other(one, two, board):
     assert "After move 1 of 2: m13-m5:l4." in one.page(f"/m/{board}/1")
     assert one.get(f"/m/{board}/3").status_code == 404
     assert one.get(f"/m/{board + 10_000}/0").status_code == 404
-
-
-def test_two_plies_are_compared_by_what_stands_where(one, board):
-    one.move(board, "m13-m5:l4")
-    page = one.page(f"/m/{board}/compare?a=0&b=1")
-    assert "spaces differ" in page
-    assert page.count('class="differs-ring"') == 8  # four on each board
-    assert re.search(r"<td>l4</td><td>nothing</td><td>Light, fresh</td>", page)
-    assert re.search(r"<td>m1</td><td>Light, fresh</td><td>Light, aged</td>", page)
-    assert "The boards are identical." in one.page(f"/m/{board}/compare?a=1&b=1")
 
 
 def test_what_if_goes_on_from_any_ply_and_touches_nothing(api, come, one, board):

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from infra.people.clubs import ClubRole
 from services.language import LOCAL, Language
-from tests.helpers.api import PASSWORD, Api, Player, code_of
+from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.web import Guest, door
 
 
@@ -100,38 +99,6 @@ def test_a_link_is_shown_once_and_leads_to_an_account_or_to_the_club(api, come):
         on=page,
     )
     assert member.get(f"/join-club?link={text}").status_code == 404
-
-
-def test_organisers_announce_and_members_play_each_other(api, come):
-    guest, _, page = founded(come, api, "Players")
-    player = api.player()
-    club = api.parts.clubs.at("players")
-    api.parts.clubs.put_member(club, player.account, ClubRole.MEMBER)
-    told = guest.send(f"{page}/news", {"text": "Friday!", "key": "k"}, on=page)
-    assert told.status_code == 303
-    member, stranger = come(player), come(api.player())
-    assert "Friday!" in member.page(page)
-    assert "Players: Friday!" in member.page("/messages")
-    assert "Friday!" not in stranger.page(page)
-    assert stranger.send(f"{page}/news", {"text": "x"}, on=page).status_code == 403
-    form = guest.page("/new?club=players")
-    assert "Only members of the club will see your challenge" in form
-    offered = guest.send(
-        "/new",
-        {"game": "torere", "against": "anybody", "club": "players", "time": "3"},
-        on="/new?club=players",
-    )
-    challenge = offered.headers["location"]
-    assert challenge.startswith("/c/")
-    assert challenge in member.page(page)
-    assert challenge not in stranger.page("/challenges")
-    assert stranger.get(challenge).status_code == 404
-    assert player.get(f"/api/challenges/{challenge[3:]}").is_success
-    assert code_of(api.http.get(f"/api/challenges/{challenge[3:]}")) == "unknown-challenge"
-    begun = member.send(f"/challenges/{challenge[3:]}/take", on=page)
-    assert begun.headers["location"].startswith("/m/")
-    api.caught_up()
-    assert begun.headers["location"] in stranger.page(page)
 
 
 RULE = "Organisers of this club may pair its members with each other"

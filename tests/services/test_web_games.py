@@ -11,7 +11,7 @@ import pytest
 
 from domain.game.options import OptionField, OptionKind
 from domain.game.protocol import GamePart, game_text
-from domain.rules import all_games, all_rules, game_by_key
+from domain.rules import all_rules, game_by_key
 from domain.sentences import ENGLISH
 from infra.languages.wording import wording
 from infra.people.account_macs import AccountMacs
@@ -20,9 +20,7 @@ from services.app.games import game_keys
 from services.http.web.boards.board_view import draw_guide_picture, guide_of
 from services.http.web.challenges.match_draft import (
     chosen_options,
-    featured_games,
     showcase_games,
-    suggested_game,
 )
 from services.http.web.forms import Form
 from tests.helpers.api import Api
@@ -164,17 +162,6 @@ def test_every_option_of_every_game_is_in_the_form(guest):
                 assert f'name="{rules.key}-{field.kind}-{at}"' in page
 
 
-def test_the_games_that_are_offered_are_those_that_say_so(guest):
-    featured = {game.key for game in all_games() if game.featured}
-    assert {rules.key for rules in featured_games()} == featured
-    assert suggested_game() == featured_games()[0]
-    shown = showcase_games()
-    assert shown[: len(featured_games())] == featured_games()
-    several = {rules.key for rules in all_rules() if rules.players != (1,)}
-    assert {rules.key for rules in shown} == several
-    assert f"The rules of {suggested_game().title}" in guest.page("/new")
-
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -225,14 +212,6 @@ def test_what_has_no_words_in_german_says_so(come):
     assert "The Power of Two wird nicht zu 7 gespielt" in answer.text
 
 
-def test_a_short_month_ends_no_sentence_because_it_has_a_full_stop_of_its_own(api, come):
-    made = api.player().post("/api/challenges", {"game": "torere"}).json()
-    shown = come(**GERMAN).page(f"/c/{made['id']}")
-    found = re.search(r"Sie ist bis (.*?) offen\.", re.sub(r"<[^>]*>", "", shown))
-    assert found, shown
-    assert ".." not in found[0]
-
-
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with Api(tmp_path_factory.mktemp("api")) as api:
@@ -273,16 +252,6 @@ def test_one_click_on_the_home_page_starts_a_match_with_a_robot(api, guest):
     assert 'id="chat-form"' not in page
 
 
-def test_a_form_that_is_sent_twice_starts_one_match(guest):
-    fields = {"play": "line hard", "key": "a" * 32}
-    one, other = (guest.send("/robots", fields) for _ in range(2))
-    assert board_of(one) == board_of(other)
-    assert board_of(guest.send("/robots", {**fields, "play": "line easy"})) != board_of(one)
-    for play, status in (("pow2", 400), ("chess easy", 404)):
-        assert guest.send("/robots", {"play": play}).status_code == status
-    assert guest.get("/new?game=pow2&options=-colour").status_code in (400, 422)
-
-
 def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
     with Guest(api) as guest:
         answer = guest.send("/robots", {"play": "torere hard"}, on="/")
@@ -300,28 +269,3 @@ def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
         fields = {"game": "torere", "opponent": ["", "robot-hard"]}
         board = board_of(guest.send("/new", fields, on=answer.headers["location"]))
         assert shown(api, board)["clock"]["rated"] is False
-
-
-def test_two_robots_of_one_strength_are_a_mistake_beside_the_second_and_nothing_is_promised(guest):
-    fields = {"game": "halves", "against": "robot"}
-    fields |= {"robot": "robot-easy", "halves-robot": "robot-easy"}
-    answer = guest.send("/new", fields | {"halves-seat": "2"}, on="/new")
-    assert answer.status_code == 422
-    said = "The same robot can’t play twice in one match; choose another strength."
-    field = re.search(r'<select name="halves-robot"[^>]*>', answer.text)[0]
-    assert field.endswith('aria-invalid="true" aria-describedby="wrong-halves-robot" autofocus>')
-    assert f'<p class="mistake" id="wrong-halves-robot">{said}</p>' in answer.text
-    offer = re.search(r'<div id="offer".*?</div>', answer.text, re.DOTALL)[0]
-    assert said in offer
-    assert "against" not in offer
-    # a field that only another way to find opponents shows has no mistake
-    assert guest.send("/new", fields | {"halves-robot": "", "note": "x" * 201}).status_code == 303
-
-
-def test_where_no_robots_run_none_are_offered(guest, monkeypatch):
-    monkeypatch.setattr("services.app.opponents.robots_play", lambda _: False)
-    monkeypatch.setattr("services.http.web.challenges.match_draft.robots_play", lambda _: False)
-    for path in ("/", "/challenges", "/games/pow2", "/new"):
-        assert "Play a robot" not in guest.page(path), path
-        assert "A robot" not in guest.page(path), path
-    assert guest.send("/robots", {"play": "pow2 easy"}).status_code == 403

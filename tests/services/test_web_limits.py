@@ -13,10 +13,9 @@ import httpx
 import pytest
 from redis.connection import AbstractConnection
 
-from domain.errors import Code
 from services.http.web.replay.variations import MAX_LINKS
 from tests.helpers.api import Api, until
-from tests.helpers.web import Guest, door, refusal
+from tests.helpers.web import Guest, door
 
 ENDLESS = " ".join(("a5", "-a5") * 850)
 """A puzzle's stone set and taken off, as long as a line may be."""
@@ -65,25 +64,6 @@ def test_a_long_line_has_links_to_its_last_moves_alone(api):
     assert 0 < len(linked) <= MAX_LINKS
     assert all(rows[-len(linked) :])
     assert 'class="now"' in rows[-1]
-
-
-def test_the_moves_of_a_crowded_jump_are_listed_in_part(api, monkeypatch):
-    monkeypatch.setattr("services.http.web.boards.board_view.MAX_MOVES", 20)
-    stones = "c3,c5,c6,d4,e3,e5,f3,f6,g4,g5,h3,h6"
-    told = api.http.get("/games/jump/try/moves", params={"options": f"-solitaire={stones}"}).json()
-    assert told["more"]
-    assert len(told["moves"]) <= 21
-    whole = api.http.get("/games/jump/try/moves", params={"options": "-solitaire=a1,c3"}).json()
-    assert not whole["more"]
-
-
-def test_each_move_of_a_puzzle_that_is_handed_in_is_a_command(tmp_path):
-    with Api(tmp_path, command_rate=3) as api, door(api) as come:
-        guest = come().sign_up("solver")
-        assert guest.send("/puzzles/one", {"line": "a9 c3"}).status_code == 303
-        answer = guest.send("/puzzles/one", {"line": "c3 a9"})
-        assert answer.status_code == 429
-        assert refusal(answer.text)[0] == Code.TOO_FAST
 
 
 ROWS = 24
@@ -153,24 +133,6 @@ def test_a_match_page_takes_few_commands(api, round_trips):
         made, trips = fewest(api, round_trips, lambda: guest.page(f"/m/{board}"))
     assert sum(made.values()) < 15, made
     assert trips <= 2, made
-
-
-def test_a_page_of_a_match_that_waits_for_others_names_the_next_in_few_round_trips(
-    api, round_trips
-):
-    one, other, third = api.players(3)
-    board = api.begun(one, other)
-    assert one.move(board, "m13-j7").is_success
-    following = api.begun(one, third)
-    with Guest(api) as guest:
-        guest.log_in(one.name)
-        api.caught_up()
-        page = guest.page(f"/m/{board}")
-        assert f'href="/m/{following}"' in page
-        assert f"against {third.name}" in page
-        made, trips = fewest(api, round_trips, lambda: guest.page(f"/m/{board}"))
-    # two more for the row of the next match, and for its player's name
-    assert trips <= 4, made
 
 
 def test_nothing_that_pages_remember_names_a_player(api):

@@ -4,8 +4,8 @@ import html
 import re
 
 from services.http.web.lists.match_rows import ListPart
-from tests.helpers.api import Api, until
-from tests.helpers.web import Guest, all_pages, boards, section
+from tests.helpers.api import until
+from tests.helpers.web import all_pages, boards, section
 
 
 def test_an_offer_comes_before_all_else_and_is_counted(api, come):
@@ -119,27 +119,6 @@ def test_matches_are_found_by_words_of_ones_own_notes(api, come):
     assert boards(ignored.partition("<footer")[0]) == [over]
 
 
-def test_a_guest_sees_what_goes_on_the_newest_move_first(tmp_path):
-    with Api(tmp_path) as api, Guest(api) as guest:
-        one, other, third = api.players(3)
-        give_up(api, other, one)
-        api.caught_up()
-        first, second = api.begun(one, other), api.begun(third, one)
-        another = api.begun(third, other, game="torere")
-        assert one.move(first, "m13-j7").is_success
-        api.caught_up()
-        page = guest.page("/playing")
-        assert boards(page) == [first, another, second]
-        assert f"{first}:" in page.partition('data-boards="')[2].partition('"')[0]
-        assert boards(guest.page("/playing?game=torere")) == [another]
-        assert boards(guest.page("/playing?rating=1501")) == [first], "only the winner has so much"
-        assert boards(guest.page("/playing?rating=1501&game=torere")) == []
-        assert "No matches found." in guest.page("/playing?rating=9999")
-        assert "none of 3 from here on" in guest.page("/playing?page=2")
-        assert guest.get("/playing?game=one").status_code >= 400
-        assert 'href="/playing"' in guest.page("/")
-
-
 def pill(page: str) -> str:
     """Return the mark of what waits, as HTML; empty where there is none."""
     found = re.search(r'<a id="waiting".*?</a>', page)
@@ -164,18 +143,6 @@ def test_every_page_says_how_many_matches_wait_and_none_says_nothing(api, come):
     assert "3 Partien warten auf dich" in pill(german)
 
 
-def test_news_of_a_match_whose_row_has_left_redis_name_the_opponent(api, come):
-    one, two = api.player(name="news1"), api.player(name="news2")
-    board = api.begun(one, two)
-    two.give(board, {"do": "resign"})
-    api.caught_up()
-    (rows,) = api.parts.data.keys("{p:history:b0}:*:rows")
-    assert api.parts.data.hdel(rows, board) == 1
-    guest = come(one)
-    for path in ("/", "/notices"):
-        assert "You won The Power of Two against news2" in guest.page(path)
-
-
 def test_news_tell_what_is_true_now(api, come):
     one, two = api.player(), api.player()
     board = api.begun(one, two)
@@ -195,33 +162,6 @@ def test_news_tell_what_is_true_now(api, come):
     assert "by resignation" in news
     german = guest.page("/notices", headers={"Accept-Language": "de"})
     assert f"Du hast The Power of Two gegen {one.name} gewonnen" in german
-
-
-def test_news_are_new_until_their_page_was_visited(api, come):
-    one, two = api.player(), api.player()
-    board, other = api.begun(one, two), api.begun(one, two)
-    one.give(other, {"do": "resign"})
-    one.move(board, "m13-j7")
-    api.caught_up()
-    guest = come(two)
-    new = re.compile(r'<li class="[^"]*\bnew\b')
-    home = guest.page("/")
-    assert "1 new" in section(home, "news-title"), "a turn is in the count of waiting matches"
-    assert '<span class="bell-number" aria-hidden="true">1</span>' in home
-    # a page that fetches itself again has not been visited
-    for headers in ({"HX-Request": "true"}, {}):
-        assert len(new.findall(guest.page("/notices", headers=headers))) == 1
-    later = guest.page("/notices")
-    assert f'href="/m/{board}"' in later
-    assert not new.search(later)
-    home = guest.page("/")
-    assert not new.search(section(home, "news-title"))
-    assert "bell-number" not in home
-    two.move(board, "a13-d7")
-    one.give(board, {"do": "resign"})
-    api.caught_up()
-    assert len(new.findall(guest.page("/notices"))) == 1
-    assert later.count('class="day-of-news"') == 1
 
 
 def test_news_have_one_row_for_each_match_and_kind_and_what_was_read_elsewhere_is_not_new(

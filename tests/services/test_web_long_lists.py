@@ -43,19 +43,6 @@ def test_all_that_waits_is_counted_and_the_most_urgent_comes_first(come):
     assert boards(mine)[0] == int(everything[0])
 
 
-@pytest.mark.usefixtures("busy")
-def test_what_waits_for_me_is_not_among_the_others(come):
-    erin, ida = come("erin"), come("ida")
-    assert boards(section(erin.page("/"), "others")) == []
-    others = section(ida.page("/"), "others")
-    assert f"All {MANY + 1}" in others
-    assert len(boards(others)) == 10
-    assert "erin" in others
-    found = all_pages(ida, "/matches?state=others", r'href="/m/(\d+)"')
-    assert len({*found}) == MANY + 1
-    assert "All done" in ida.page("/")
-
-
 @pytest.mark.parametrize(
     ("path", "pattern", "count"),
     [

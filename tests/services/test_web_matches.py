@@ -2,10 +2,8 @@
 
 import re
 
-import pytest
 from markupsafe import Markup
 
-from domain.clocks.time_control import read_time_control
 from domain.rules import game_by_key
 from infra.people.account_lists import Notes
 from infra.people.accounts import AccountRole
@@ -15,15 +13,6 @@ from services.http.web.boards.board_view import BoardView, draw_position
 from services.http.web.messages.chat_text import linked
 from tests.helpers.api import PASSWORD, until
 from tests.services.matches_by_form import challenge, start, turn
-
-
-def test_a_match_is_started_and_played_with_forms_alone(one, two, board):
-    assert turn(one, board) == "Your turn"
-    assert turn(two, board) == f"{one.name}\N{RIGHT SINGLE QUOTATION MARK}s turn"
-    one.move(board, "m13-m5:l4")
-    assert turn(two, board) == "Your turn"
-    two.move(board, "A13 - C11")
-    assert ">a13-c11</a>" in one.page(f"/m/{board}")
 
 
 def test_a_form_sent_twice_is_one_move(api, one, board):
@@ -56,20 +45,6 @@ def test_a_move_meant_for_another_ply_is_refused(one, two, board):
     assert ">You have already played this move, perhaps in another tab.<" in again.text
     for who, move in ((one, "m1-i1"), (two, "m13-j7")):
         assert ">The match has moved on" in who.act(board, "move", move=move, ply="0").text
-
-
-@pytest.mark.parametrize(
-    ("fields", "code"),
-    [
-        ({"do": "fly"}, "bad-request"),
-        ({}, "bad-request"),
-        ({"do": "accept"}, "no-offer"),
-        ({"do": "move", "move": "m13-j7", "ply": "99999999999999999999"}, ""),
-    ],
-)
-def test_what_can_t_be_done_is_told(one, board, fields, code):
-    answer = one.send(f"/m/{board}/act", fields, on=f"/m/{board}")
-    assert f"<code>{code}</code>" in answer.text if code else answer.status_code == 303
 
 
 def test_a_mistyped_move_comes_back_in_a_form(one, board):
@@ -138,15 +113,6 @@ def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, one, 
     assert load_state(api.parts, board).moves == "m13-j7"
 
 
-def test_a_provably_fair_deal_is_accepted_with_a_word(one, two):
-    board = challenge(one, two, game="powerdrain", gather="yes")
-    page = two.page(f"/m/{board}")
-    assert "<li>provably fair deal</li>" in page
-    assert "data-commits" in page
-    assert two.act(board, "accept", entropy="swordfish").status_code == 303
-    assert turn(one, board) == "Your turn"
-
-
 def test_the_page_says_that_staff_could_choose_the_deal_and_not_of_a_sealed_one(
     api, one, two, come
 ):
@@ -201,24 +167,6 @@ def test_options_and_times_of_the_form_are_those_of_the_match_and_its_page_has_t
         "Tiles each: 5",
         "What survives when the tiles fall apart: A group that the mover chooses",
     ]
-
-
-def test_options_of_the_clock_in_the_form_are_those_of_the_match_and_there_is_no_pause(
-    api, one, two
-):
-    times = {"time": "own", "own-bank": "14", "own-more": "1", "own-cap": "60"}
-    board = start(one, two, **times, reminders="5, 9", vacation="0", pause="off")
-    state = load_state(api.parts, board)
-    assert state.clock.terms == read_time_control(
-        ["--bank=14+1:60", "--nagtime=5,9", "--vacation=0", "--pause=off"]
-    )
-    page = one.page(f"/m/{board}")
-    assert "<li>14 days in total, plus 1 per move up to 60, no vacation, no pauses</li>" in page
-    assert "Offer a draw" in page
-    assert "Suggest a pause" not in page
-    assert "Suggest a pause" in one.page(f"/m/{start(one, two)}")
-    plain = start(one, two, time="none", reminders="30")
-    assert load_state(api.parts, plain).clock.terms.nag_days == (30,)
 
 
 def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, one, two, board):
@@ -293,21 +241,6 @@ def test_a_proposal_stands_beside_the_turn_and_can_be_taken_back(one, two, board
     assert "offers a draw" not in two.page(f"/m/{board}")
     assert two.act(board, "accept").status_code == 409
     assert once not in one.page(f"/m/{board}")
-
-
-def test_after_a_move_the_next_match_is_one_click_away(api, one, two):
-    first, second = start(one, two), start(one, two, game="torere", time="1")
-    api.caught_up()
-    assert 'id="next-match"' not in one.page(f"/m/{first}")
-    one.move(first, "m13-j7")
-    api.caught_up()
-    link = re.search(
-        r'<a id="next-match"[^>]*href="([^"]*)"[^>]*>(.*?)</a>', one.page(f"/m/{first}")
-    )
-    assert link
-    assert link[1] == f"/m/{second}"
-    assert f"Next: Mū tōrere against {two.name}" in link[2]
-    assert "left" in link[2]  # less than a day
 
 
 def test_chat_has_the_own_lines_on_their_side_and_links(one, two, board):

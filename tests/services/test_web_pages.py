@@ -18,7 +18,6 @@ from infra.languages.wording import wording
 from services.app.games import game_keys
 from services.http.web.assets import ASSETS, asset_url
 from services.http.web.boards.board_view import CARD, draw_guide_picture
-from services.http.web.players.page import ChartSeries, draw_chart
 from services.http.web.render import HEADERS, environment
 from services.http.web.site_files import preview_png, with_plain_style
 from tests.helpers.api import Api, code_of
@@ -149,21 +148,6 @@ def test_what_people_wrote_stays_words(api, come):
     assert "&lt;script&gt;alert(1)" in shown[2]
 
 
-def test_a_list_that_is_empty_says_what_to_do_next(come):
-    new = come().sign_up("newcomer")
-    for path, what in (
-        ("/", 'href="/new"'),
-        ("/ratings/torere", 'href="/new?game=torere"'),
-        ("/players/newcomer", "a rated match"),
-        ("/puzzles", "Start the puzzle"),
-        ("/matches", '<a class="button quiet-button" href="/new">New match</a>'),
-        ("/matches?state=others", '<a class="button quiet-button" href="/new">New match</a>'),
-    ):
-        page = new.page(path)
-        assert re.search('class="(empty|fresh)"', page), path
-        assert what in page, path
-
-
 def test_pages_take_50_ms_of_the_processor_at_the_median(come, played):
     anna, took = come("anna"), {}
     for path in [*own_pages(), *pages(played)]:
@@ -256,27 +240,6 @@ def test_no_asset_names_anything_elsewhere():
             assert found <= {"http://www.w3.org/2000/svg"}, name
 
 
-def test_a_plot_has_a_line_for_each_player_within_the_picture():
-    drawn = draw_chart(
-        "Ratings",
-        [ChartSeries("a<b", (1500, 1600, 1550)), ChartSeries("bob", (1500, 1400))],
-        wording("en"),
-    )
-    assert drawn.count("<polyline") == 2
-    assert "a&lt;b 1550" in drawn
-    assert ">2 matches</text>" in drawn
-    assert ">1 match</text>" in draw_chart(
-        "Ratings", [ChartSeries("bob", (1500, 1400))], wording("en")
-    )
-    for series in ([ChartSeries("bob", (1500,))], []):
-        assert draw_chart("Ratings", series, wording("en")) == ""
-    for points in re.findall(r'points="([^"]*)"', drawn):
-        for point in points.split():
-            x, y = map(float, point.split(","))
-            assert 0 <= x <= 640
-            assert 0 <= y <= 240
-
-
 @pytest.mark.parametrize(("path", "status"), [("/nowhere", 404), ("/apia", 404), ("/logout", 405)])
 def test_where_there_is_nothing_a_browser_gets_a_page_and_a_program_a_problem(come, path, status):
     guest = come()
@@ -320,22 +283,6 @@ def size(png: bytes) -> tuple[int, int]:
     return width, height
 
 
-def test_icons_have_the_size_that_their_names_promise(come):
-    for path, wanted in (
-        ("/apple-touch-icon.png", 180),
-        ("/icon-192.png", 192),
-        ("/icon-512.png", 512),
-    ):
-        answer = come().get(path)
-        assert answer.headers["content-type"] == "image/png"
-        assert size(answer.content) == (wanted, wanted)
-    data = come().get("/favicon.ico").content
-    assert struct.unpack("<3H", data[:6]) == (0, 1, 1)
-    length, offset = struct.unpack("<2I", data[14:22])
-    assert len(data) == offset + length
-    assert size(data[offset:]) == (data[6], data[7]) == (32, 32)
-
-
 def test_search_engines_are_kept_from_pages_of_one_person_and_from_lines_without_end(come):
     rules = come().get("/robots.txt")
     assert rules.headers["content-type"].startswith("text/plain")
@@ -371,14 +318,6 @@ def test_each_game_has_a_preview_in_plain_colours(key):
     png = preview_png(svg)
     assert size(png) == (1200, 630)
     assert len(png) > 10_000
-
-
-def test_values_that_refer_to_each_other_come_to_an_end():
-    style = ".b{--a:var(--b);--b:var(--a)}.c{fill:var(--a);stroke:light-dark(#fff,var(--b))}"
-    plain = with_plain_style(f'<svg viewBox="0 0 9 9"><style>{style}</style></svg>')
-    assert "stroke:#fff" in plain
-    mixed = with_plain_style("<style>.c{fill:color-mix(in srgb,var(--x,#123456) 40%,red)}</style>")
-    assert mixed == "<style>.c{fill:#123456}</style>"
 
 
 def test_any_site_may_frame_a_match_and_no_other_page(one, board, come):

@@ -3,10 +3,9 @@
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from itertools import cycle
 from pathlib import Path
-from threading import Thread
 from typing import NamedTuple
 
 import httpx
@@ -204,37 +203,3 @@ def test_a_stream_hears_of_moves_at_the_other_and_resumes_there(
         with httpx.Client(base_url=clients[0].base_url, trust_env=False, timeout=30) as elsewhere:
             move(elsewhere, board, "a13-d7", erin)
         assert next(lines) == "id: 3"
-
-
-@pytest.mark.long
-def test_a_stop_ends_both_and_their_streams(tmp_path: Path) -> None:
-    served, port = serve_two(tmp_path)
-    ended = []
-
-    def follow(client: httpx.Client) -> None:
-        path = f"/api/matches/{board}/events"
-        accept = {"Accept": "text/event-stream"}
-        # a stream that is cut off has ended, too
-        with suppress(httpx.HTTPError), client.stream("GET", path, headers=accept) as answer:
-            for line in answer.iter_lines():
-                if line == "id: 1":
-                    following.append(client)  # noqa: PERF401 - another thread waits for it
-        ended.append(client)
-
-    following: list[httpx.Client] = []
-    with served:
-        clients = clients_of_both(Two(served, port))
-        headers = token(clients[0], "alice")
-        token(clients[0], "bob")
-        board = start(clients[0], headers, "alice", "bob")
-        threads = [Thread(target=follow, args=(client,)) for client in clients]
-        for thread in threads:
-            thread.start()
-        until(lambda: len(following) == 2)
-        assert served.end() == 0
-        for thread in threads:
-            thread.join(20)
-    assert len(ended) == 2
-    log = (tmp_path / "serve.log").read_text()
-    assert "Traceback" not in log
-    assert "graceful shutdown exceeded" not in log

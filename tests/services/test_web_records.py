@@ -1,7 +1,6 @@
 """What can be had of a match that was played: receipts, proofs, the page that verifies, an analysis, a dispute."""
 
 import html
-import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator
@@ -117,16 +116,6 @@ def test_behind_the_mark_are_the_files(match: Recorded):
         proof.verify(leaf_hash(proof.extra), key.name, [key])
 
 
-def test_a_server_that_promises_nothing_has_no_mark(tmp_path):
-    with recorded(tmp_path, keys=False) as match:
-        for path in (f"/m/{match.board}", f"/m/{match.board}/1"):
-            page = match.guest.page(path)
-            assert "Recorded" not in page
-            assert "receipt.txt" not in page
-            assert kept(page) == 0
-        assert match.guest.get(f"/m/{match.board}/receipt.txt").status_code == 404
-
-
 def source_of(element: str) -> str:
     """What a policy calls the content of an element."""
     (text,) = re.findall(rf"<{element}[^>]*>(.*?)</{element}>", PAGE, re.DOTALL)
@@ -161,18 +150,6 @@ def test_it_asks_for_nothing(api: Api) -> None:
     assert set(Read(around).links) - shown == {"/login", "/signup"}
     assert all(re.fullmatch("#main|/[a-z]*", one) for one in shown)
     assert not re.search(r"\bfetch\(|XMLHttpRequest|WebSocket|import\(|\beval\(|innerHTML", PAGE)
-
-
-def test_the_page_is_in_german_for_its_readers(api):
-    german = api.http.get("/verify", headers={"Accept-Language": "de"}).text
-    assert '<html lang="de">' in german
-    assert "Selbst prüfen" in german
-    assert 'id="report" lang="en"' in german, "the steps of a check are in English"
-    shown = re.findall(r"said\(\"([^\"]+)\"\)|show\(\"\w*\", \"([^\"]+)\"", german)
-    headlines = {one or other for one, other in shown}
-    assert headlines
-    (words,) = re.findall(r'data-words="([^"]*)"', german)
-    assert headlines <= set(json.loads(html.unescape(words)))
 
 
 ANALYSED = ("m13-j7", "a13-d7", "m1-i3")
@@ -355,23 +332,6 @@ def test_a_ruling_is_shown_before_it_is_given(world):
     assert "It was so." in page
     assert "Appeal</h2>" in page
     assert "Appeal</h2>" not in world.arbiter.page(f"/m/{world.board}/case")
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"verdict": "dismissed"}, "If you submit this: nothing changes."),
-        ({"verdict": "back", "ply": "0", "time-Dark": "36"}, "gets 1 day 12 hours more"),
-        ({"verdict": "draw"}, "If you submit this: the match is a draw."),
-        ({"verdict": "annul"}, "the match is annulled"),
-        ({"verdict": "time", "time-Light": "24"}, "gets 1 day more"),
-    ],
-)
-def test_each_ruling_is_previewed_in_words(world, fields, said):
-    claim(world)
-    shown = rule(world, do="preview", case="5", text="so", **fields)
-    assert said in shown.text
-    assert isinstance(world.last(), Claimed)
 
 
 JSON = {"Accept": "application/json"}

@@ -2,26 +2,18 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
-from infra.people.accounts import Accounts, MailAddress
 from infra.people.password_resets import PasswordResets
 from infra.people.sessions import LASTS_SECONDS, Sessions
-from infra.redis import keys
 from services.app.matches import load_state
-from services.app.names import shown_name
 from services.http.web.account.login import browser_name
 from services.http.web.declared import Pages
 from services.http.web.render import local_path
 from services.http.web.session import csrf_token, mask_token, unmask_token
-from tests.fakes.sink import Sink
-from tests.helpers.api import PASSWORD, Api
-from tests.helpers.served import Served, until
+from tests.helpers.api import MANY, PASSWORD, Api
 from tests.helpers.web import door
-from tests.services.test_mailer_served import DOMAIN
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 
@@ -130,21 +122,6 @@ def test_sessions_are_listed_and_can_be_ended_from_elsewhere(come):
     assert two.get("/account").status_code == 200
 
 
-def test_a_match_is_shown_to_a_spectator_once_the_session_or_the_account_is_gone(api, come):
-    one, two = api.players()
-    board = api.begun(one, two)
-    guest = come(one)
-    assert 'href="/account"' in guest.page(f"/m/{board}")
-    assert guest.get(f"/m/{board + 99}").status_code == 404
-    Sessions(api.parts.data).forget(one.account)
-    assert 'href="/login"' in guest.page(f"/m/{board}")
-    guest.log_in(one.name)
-    api.parts.data.delete(keys.account(one.account))
-    page = guest.page(f"/m/{board}")
-    assert 'href="/login"' in page
-    assert shown_name(None) in page
-
-
 FOR_ANYBODY = {"/login", "/signup", "/password", "/password/abc", "/display", "/banner"}
 FOR_ANYBODY |= {f"/login/{one}" for one in ("code", "passkey", "passkey/ask", "provider")}
 FOR_ANYBODY |= {"/signup/provider"}
@@ -190,6 +167,17 @@ def test_a_form_in_the_name_of_an_account_leads_a_stranger_to_the_login(api, com
     for path in own(api):
         answer = guest.http.post(path, data={"csrf": proof})
         assert answer.headers["location"].startswith("/login?"), (path, answer.text)
+
+
+def test_each_form_in_the_name_of_an_account_counts_for_its_rate(api, come, monkeypatch):
+    guest = come().sign_up("ely")
+    monkeypatch.setattr(api.parts.pace, "_timer", lambda: 0.0)  # nothing comes back
+    api.parts.pace.check(api.parts.accounts.id_of("ely"), weight=MANY)
+    proof = guest.proof("/account")
+    answers = {path: guest.http.post(path, data={"csrf": proof}) for path in own(api)}
+    assert {
+        path: one.status_code for path, one in answers.items() if "too-fast" not in one.text
+    } == {}
 
 
 def test_what_takes_a_form_says_who_may_send_it():
@@ -369,37 +357,3 @@ def test_without_a_relay_the_page_says_so(tmp_path):
         assert "This server doesn’t send mail," in visit().page("/password")
         assert 'href="/password"' in visit().page("/login")
         assert visit().send("/password", {"who": "x"}, on="/login").status_code == 503
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_the_link_is_mailed_to_the_proven_address_in_the_language_of_the_account(tmp_path: Path):
-    with Sink(auth_require_tls=False) as sink:
-        env = {
-            "MATCHPOST_RELAY": f"smtp://me:s3cret@127.0.0.1:{sink.port}",
-            "MATCHPOST_MAIL_DOMAIN": DOMAIN,
-            "MATCHPOST_SITE": SITE,
-            "MATCHPOST_HTTP": "127.0.0.1:0",
-        }
-        with Served(tmp_path / "data", env) as served, door(served) as come:
-            with served.client() as client:
-                accounts = Accounts(client)
-                account = accounts.signup("dora", "mad-hatter")
-                own = MailAddress("dora@example.org", verified=True), MailAddress("no@example.org")
-                chosen = {"addresses": own, "language": "de", "notify": "none"}
-                accounts.change_of(account, lambda old: replace(old, **chosen))
-                closed = accounts.signup("dorothea", "mad-hatter")
-                accounts.change_of(closed, lambda old: replace(old, addresses=own, suspended=True))
-            come().send("/password", {"who": "Dora@example.org"}, on="/password")
-            until(lambda: sink.to("dora@example.org"))
-            (mail,) = sink.to("dora@example.org")
-            assert mail["Subject"] == "matchpost: ein neues Passwort für dora"
-            (link,) = re.findall(rf"{SITE}(/password/\S+)", mail.get_content())
-            guest = come()
-            assert guest.send(link, {"new": NEW_PASSWORD}, on=link).status_code == 303
-            assert come().log_in("dora", NEW_PASSWORD).status_code == 303
-            others = [mail["Subject"] for mail in sink.to("no@example.org")]
-            assert not [subject for subject in others if "Passw" in subject]
-            log = (tmp_path / "serve.log").read_text()
-            assert "password-reset" in log
-            assert link.rpartition("/")[2] not in log

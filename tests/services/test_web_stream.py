@@ -117,11 +117,6 @@ def test_it_counts_among_the_streams_that_one_account_may_have(come):
     assert guest.get("/healthz").status_code == 200
 
 
-@pytest.mark.parametrize("boards", ["1,", "x", "-1", "1,,2", ",".join(["1"] * 201)])
-def test_what_is_no_list_of_matches_is_refused(come, boards):
-    assert come().get(f"/stream?boards={boards}").status_code == 400
-
-
 def test_the_home_page_and_its_stream_have_the_same_mark(api, come):
     one, two = api.players()
     boards = [api.begun(one, two) for _ in range(3)]

@@ -237,19 +237,6 @@ def test_another_is_made_like_an_earlier_one(api: Api, come: Come) -> None:
     assert stranger.get(f"/tournaments/new?like={number_of(page)}").status_code == 404
 
 
-def test_name_and_text_are_changed_by_the_organiser_alone(api: Api, come: Come) -> None:
-    host, other = come(api.player()), come(api.player())
-    page = opened(host)
-    fields = {"name": "Winter cup", "text": "# Hello <script>"}
-    assert other.send(f"{page}/text", fields, on=page).status_code == 403
-    assert host.send(f"{page}/text", fields, on=page).status_code == 303
-    shown = come().page(page)
-    assert "Winter cup</h1>" in shown
-    assert "<h3>Hello &lt;script&gt;</h3>" in shown
-    bad = host.send(f"{page}/text", {"name": "", "text": "kept"}, on=page)
-    assert (bad.status_code, "kept</textarea>" in bad.text) == (422, True)
-
-
 def test_a_tournament_of_a_club_is_seen_and_entered_by_those_whom_the_club_lets(
     api: Api, come: Come
 ) -> None:
@@ -349,23 +336,6 @@ def test_a_knockout_has_its_rounds_on_its_page_and_the_places_so_far(api: Api, c
     assert len({len(row) for row in rows}) == 1
 
 
-def test_a_form_for_further_stages_is_read_and_filled_in_again(come: Come, api: Api) -> None:
-    host = come(api.player())
-    stage = {"stage2-first": "2", "stage2-total": "6", "stage2-section": "4", "by-rating": "on"}
-    page = made(host, **{**PLAN, "section": "5", "players": "20"}, **stage)
-    shown = host.page(page)
-    assert "Stage 2: the best 2 of each section and the next best, 6 in all" in shown
-    again = host.page(f"/tournaments/new?like={number_of(page)}")
-    for name, value in stage.items():
-        assert re.search(rf'name="{name}"[^>]*value="{value}"', again), name
-    answer = host.send(
-        "/tournaments/new", {**PLAN, "stage2-first": "2", "form": "lottery"}, on="/tournaments/new"
-    )
-    assert answer.status_code == 422
-    assert "Choose a form." in answer.text
-    assert 'id="wrong-stage2-total"' in answer.text
-
-
 SWISS = {"form": "swiss", "rounds": "2", "days": "30", "players": "5"}
 
 
@@ -461,20 +431,6 @@ def test_a_ladder_has_a_button_at_who_can_be_challenged_and_the_reason_at_the_ot
     again = last.send(f"{page}/act", {"do": "challenge", "userid": players[1].name}, on=page)
     assert again.status_code == 403
     assert "Only players above can be challenged." in again.text
-
-
-def test_a_form_for_a_ladder_is_read_and_filled_in_again(api: Api, come: Come) -> None:
-    host = come(api.player())
-    page = made(host, **{**LADDER, "start": "full", "swap": "on", "reach": "7"})
-    shown = host.page(page)
-    assert "A challenge goes to a player up to 7 places above" in shown.replace("Ladder: a", "A")
-    assert "A challenger who wins changes places with the other." in shown
-    assert "Its organiser starts it." in shown
-    again = host.page(f"/tournaments/new?like={number_of(page)}")
-    assert re.search(r'name="reach"[^>]*value="7"', again)
-    assert re.search(r'name="swap"[^>]*checked', again)
-    wrong = host.send("/tournaments/new", {**PLAN, **LADDER, "drop": "many"}, on="/tournaments/new")
-    assert (wrong.status_code, 'id="wrong-drop"' in wrong.text) == (422, True)
 
 
 LEAGUE = {

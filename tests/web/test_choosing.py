@@ -34,14 +34,6 @@ def test_a_double_click_takes_nothing_back_and_plays_a_move_that_is_whole(api, m
     assert load_state(api.parts, mover.board).ply == 1
 
 
-def test_a_second_click_that_is_meant_takes_a_step_back(mover):
-    mover.chooses("m13")
-    expect(mover.page.locator("#says")).to_contain_text("m13 selected.")
-    mover.page.locator("#says").click()
-    mover.chooses("m13")
-    expect(mover.page.locator("#says")).to_contain_text("Choose a piece to move")
-
-
 def test_play_is_off_until_the_move_is_whole(api, mover):
     play, field = mover.page.locator("#confirm"), mover.page.locator("#move")
     expect(play).to_be_disabled()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from domain.match.audit import verify
-from domain.match.events import Called, MatchStarted, Revealed, Withheld
+from domain.match.events import Called, MatchStarted, Withheld
 from domain.match.history import decode_event
 from services.app.matches import load_state
 
@@ -76,22 +76,6 @@ def test_two_browsers_commit_and_reveal_and_the_match_starts_while_both_look_on(
     mine, other = (texts[api.parts.accounts.id_of(one.name)] for one in (dora, lena))
     assert mine[32:] == sha256(b"swordfish").digest()
     assert (len(mine), len(other)) == (64, 32)
-
-
-@pytest.mark.long
-def test_without_a_secure_page_the_server_keeps_the_text_and_the_page_says_so(api, person):
-    lena, dora = person("lena-i"), person("dora-i")
-    for one in (lena, dora):
-        one.page.add_init_script("Object.defineProperty(crypto, 'subtle', { value: undefined })")
-    board = calls(lena, dora)
-    dora.goes_to(f"/m/{board}")
-    expect(dora.page.locator("[data-keeper]")).to_contain_text("The server keeps your secret text")
-    dora.page.get_by_label("Add a secret word to the shuffle").fill("swordfish")
-    dora.page.get_by_role("button", name="Accept").click()
-    dora.page.locator("#board-area svg").wait_for()
-    revealed = [body for body in bodies(api, board) if isinstance(body, Revealed)]
-    assert len(revealed) == 2
-    assert any(body.text[32:] == sha256(b"swordfish").digest() for body in revealed)
 
 
 def test_a_browser_that_does_not_keep_the_text_says_where_it_is_and_keeps_what_is_typed(

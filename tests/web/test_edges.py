@@ -62,26 +62,6 @@ def test_the_header_is_one_line_and_the_foot_has_what_finds_no_room_there(person
         expect(page.locator(f'header a[href="{path}"]')).to_be_visible()
 
 
-def test_a_move_of_the_other_is_heard_once_and_an_own_one_is_not(api, person):
-    one, two = api.player(name="edgeears"), api.player(name="edgemouth")
-    board = api.begun(one, two)
-    page = person(one).goes_to(f"/m/{board}")
-    root = page.locator("html")
-    with page.expect_response("**/display"):
-        page.locator("#display-form").get_by_role("button", name="Sound").click()
-    expect(root).to_have_attribute("data-tocks", "1")  # so one knows how it sounds
-    ears = person(two).goes_to(f"/m/{board}")
-    page.reload()
-    page.wait_for_function("document.documentElement.dataset.sound")
-    page.locator("#board-area.choosing").wait_for()
-    one.move(board, "m13-j7")
-    expect(page.locator(".moves a.now")).to_have_text("m13-j7")
-    two.move(board, "a13-d7")
-    expect(page.locator(".moves a.now")).to_have_text("a13-d7")
-    page.wait_for_function("document.documentElement.dataset.tocks === '2'")
-    expect(ears.locator("html")).not_to_have_attribute("data-tocks", "1")
-
-
 @pytest.fixture
 def elsewhere(api) -> Iterator[Callable[[str], str]]:
     """Another site, with a page that frames an address of the server."""

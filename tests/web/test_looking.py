@@ -47,22 +47,6 @@ def test_a_replay_is_gone_through_with_keys_links_and_the_slider(person, board):
     expect(page.locator(".moves a.now")).to_have_text("a13-c11")
 
 
-def test_a_replay_runs_by_itself_and_stops_at_the_end(person, board):
-    page = person().page
-    page.clock.install()
-    page.goto(f"/m/{board}/2")
-    page.clock.pause_at(page.evaluate("Date.now()") + 1_000)
-    run = page.locator("#run")
-    run.click()
-    expect(run).to_have_text("Stop")
-    for ply in (3, 4):
-        page.clock.run_for(1_200)
-        page.wait_for_url(f"**/m/{board}/{ply}")
-    expect(run).to_have_text("Stop")
-    page.clock.run_for(1_200)
-    expect(run).to_have_text("Play ▶")
-
-
 def test_what_if_is_played_for_everybody_and_touches_nothing(api, person, board):
     one = person()
     one.goes_to(f"/m/{board}/1/if")

@@ -99,27 +99,6 @@ def test_times_are_those_of_the_browser_and_clocks_run(api, person):
     expect(clock).to_have_text(re.compile(r"^(1:0[0-3]|0:\d\d)$"))
 
 
-def test_after_a_choice_the_keyboard_is_at_the_nearest_target(api, person):
-    one = opened(api, person, "tasta")
-    page = one.page
-    page.locator('#board-area [data-place="m13"]').focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#says")).to_contain_text("m13 selected.")
-    gaps = page.evaluate(
-        """() => {
-          const middle = (one) => {
-            const box = one.getBoundingClientRect();
-            return [box.x + box.width / 2, box.y + box.height / 2];
-          };
-          const [x, y] = middle(document.querySelector('[data-place="m13"]'));
-          const far = (one) => Math.hypot(middle(one)[0] - x, middle(one)[1] - y);
-          const all = [...document.querySelectorAll("#board-area .choice")].map(far);
-          return [far(document.activeElement), Math.min(...all)];
-        }"""
-    )
-    assert gaps[0] == pytest.approx(gaps[1])
-
-
 def test_the_change_of_the_rating_comes_by_itself_after_the_end(api, person, monkeypatch):
     one, two = api.players()
     board = api.begun(one, two)
@@ -231,21 +210,6 @@ def test_tried_moves_are_branches_that_come_back_and_can_be_deleted(api, person,
     page.get_by_role("button", name="Delete a13-d7", exact=True).click()
     expect(page.locator(".branches")).to_have_count(0)
     assert load_state(api.parts, board).moves.split() == list(MOVES)
-
-
-def test_a_place_chosen_for_a_tried_move_outlasts_a_line_of_chat(person, pair, board):
-    page = person(pair[0]).goes_to(f"/m/{board}#at=1")
-    page.get_by_role("link", name="Try moves from here").click()
-    page.locator(".study-frame.choosing").wait_for()
-    page.locator('.study-frame [data-place="a13"] .hit').click()
-    says = page.locator(".trial .says")
-    expect(says).to_have_text("a13 selected.")
-    assert pair[1].post(f"/api/matches/{board}/chat", {"text": "a long think"}).is_success
-    expect(page.locator(".chat")).to_contain_text("a long think")
-    page.wait_for_timeout(300)
-    expect(says).to_have_text("a13 selected.")
-    page.locator('.study-frame [data-place="d7"] .hit').click()
-    expect(page.locator(".branch a.now")).to_have_text("a13-d7")
 
 
 def test_a_tried_branch_becomes_a_conditional_move_and_is_dropped(api, person, pair, board):

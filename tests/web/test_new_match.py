@@ -1,18 +1,13 @@
 """The form for a new match, and links for friends, in a browser; matches that were imported."""
 
-import re
-
-import pytest
 from playwright.sync_api import expect
 
 from domain.match.events import MatchSource
 from domain.match.history import is_event
 from infra.log.checkpoint import InclusionProof
-from infra.people.account_macs import AccountMacs
-from infra.people.accounts import create_robot_accounts
 from services.app.imports import CheckedImport, check_import, plan_import, seats_of
 from services.app.matches import load_state
-from tests.helpers.api import PASSWORD, Api
+from tests.helpers.api import Api
 from tests.helpers.browser import PHONE, faults_of
 from tests.helpers.publishing import publish
 
@@ -83,28 +78,6 @@ def test_a_new_match_is_put_together_in_sight_and_nothing_typed_is_lost(api, per
     expect(page.get_by_label("Name of your opponent")).to_have_value(other.name)
 
 
-def test_the_form_offers_only_sides_and_robots_that_there_can_be(api, person):
-    create_robot_accounts(api.parts.data, AccountMacs())
-    page = person("forma-sides").goes_to("/new?game=halves")
-    side = page.locator(".chip:visible", has=page.locator('[name="halves-seat"]'))
-    expect(side).to_have_text(["Random", "Light", "Dark"])
-    page.locator('[name="halves-seats"][value="3"]').check()
-    side.filter(has_text="Teal").locator("input").check()
-    # another way to find opponents keeps the number of players
-    page.get_by_label("A robot", exact=True).check()
-    second = page.locator('[name="halves-robot"]')
-    expect(second).to_have_value("robot-medium")
-    expect(page.locator('[name="halves-seat"][value="2"]')).to_be_checked()
-    page.locator('[name="robot"][value="robot-medium"]').check()
-    expect(second).to_have_value("robot-easy")
-    expect(second.locator("option:not([hidden])")).to_have_text(["none", "Easy", "Hard"])
-    second.select_option("")
-    expect(side).to_have_text(["Random", "Light", "Dark"])
-    expect(page.locator('[name="halves-seat"][value=""]')).to_be_checked()
-    page.get_by_label("Anyone").check()
-    expect(page.locator('[name="halves-seats"][value="2"]')).to_be_checked()
-
-
 def test_options_of_the_clock_are_folded_away_until_a_mistake_is_in_them(person):
     page = person("faltig", **PHONE).goes_to("/new")
     expect(page.locator('[name="vacation"]')).to_be_hidden()
@@ -133,39 +106,6 @@ def test_options_of_the_clock_are_folded_away_until_a_mistake_is_in_them(person)
     expect(page.locator("#offer")).to_contain_text(
         "Time: 10 days in total, no vacation, no pauses."
     )
-
-
-@pytest.mark.long
-def test_a_link_for_a_friend_leads_through_signing_up_into_the_match(api, person):
-    one, friend = person("linka"), person()
-    page = one.goes_to("/new?game=torere")
-    page.get_by_label("A friend (send a link)").check()
-    page.get_by_label("A note for potential opponents").fill("as we said")
-    one.starts()
-    page.wait_for_url("**/c/*")
-    link = page.get_by_label("The link for your friend").input_value()
-    assert re.fullmatch(re.escape(api.url) + "/c/[a-z2-7]{20}", link)
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.locator("#copied")).to_have_text("Copied")
-    assert faults_of(page) == []
-    there = friend.goes_to(link)
-    expect(there.get_by_role("heading", level=1)).to_have_text(
-        "linka wants to play Mū tōrere with you"
-    )
-    expect(there.locator("main")).to_contain_text("as we said")
-    assert "torere" not in friend.goes_to("/challenges").locator("#challenges").inner_text()
-    there.goto(link)
-    there.get_by_role("link", name="Play", exact=True).click()
-    there.locator('[name="userid"]').fill("lenas-friend")
-    there.locator('[name="password"]').fill(PASSWORD)
-    there.locator("main form button").click()
-    there.wait_for_url("**/c/*")
-    there.get_by_role("button", name="Play", exact=True).click()
-    there.wait_for_url("**/m/*")
-    seats = load_state(api.parts, board_of(there)).seats
-    assert {*api.parts.accounts.name_of(seats)} == {"linka", "lenas-friend"}
-    # the page of the challenge says it by itself
-    expect(page.get_by_role("link", name="View")).to_have_attribute("href", f"/m/{board_of(there)}")
 
 
 RECORD = b"""pow2 challenge -fast dora emil

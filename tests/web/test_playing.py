@@ -1,7 +1,6 @@
 """Games in browsers, by clicks: a whole one, place by place, and a newcomer's first."""
 
 import random
-import re
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -72,17 +71,6 @@ def test_two_sign_up_and_play_the_end_of_a_game_of_pow2(api, person):
     for one in (light, dark):
         expect(one.page.locator("#turn")).to_contain_text("Light has all 16 pieces on the board")
     assert load_state(api.parts, board).moves.split() == WHOLE_GAME
-
-
-def test_what_can_t_be_chosen_says_why(api, person):
-    light = table(api, person, "lola")
-    says = light.page.locator("#says")
-    light.chooses("a1")
-    expect(says).to_have_text(re.compile("^The piece at a1 is Dark's"))
-    light.chooses("m13")
-    light.chooses("k5")
-    expect(says).to_contain_text("No line connects m13 and k5")
-    assert load_state(api.parts, board_of(light)).ply == 0
 
 
 def drawn_anew(one) -> None:

@@ -3,7 +3,6 @@
 import json
 from base64 import b64decode
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -190,33 +189,6 @@ def test_two_checkpoints_of_one_size_with_different_roots_are_a_fork(page):
     assert found[0][0] == "leaves"
     alone = ("other.txt", whole.proof(whole.indexes[1]).encode())
     assert "two histories" in first_failures(page, [[alone, proof]])[0][1]
-
-
-def test_a_pasted_receipt_is_read(page):
-    drop(page, document())
-    page.locator("#again").click()
-    page.locator("summary", has_text="Paste a receipt").click()
-    page.get_by_label("The entire text,").fill(evidence().receipt(evidence().indexes[1]))
-    page.get_by_role("button", name="Check the text").click()
-    expect(page.get_by_text("The file is a receipt")).to_be_visible()
-    page.locator("summary", has_text="Paste a receipt").click()
-
-
-def test_the_seed_of_a_late_draw_is_hashed_back_while_the_page_goes_on(page):
-    found = page.evaluate(
-        """async () => {
-          const label = new TextEncoder().encode("matchpost-seed-v1\\0chain\\0");
-          let seed = new Uint8Array(32);
-          for (let n = 0; n < 65536; n++) {
-            seed = matchpost.sha256(new Uint8Array([...label, ...seed]));
-          }
-          return [...seed];
-        }"""
-    )
-    seed = bytes(32)
-    for _ in range(65_536):
-        seed = sha256(b"matchpost-seed-v1\0chain\0" + seed).digest()
-    assert bytes(found) == seed
 
 
 @pytest.mark.parametrize("game", ["pow2", "powerdrain"])
