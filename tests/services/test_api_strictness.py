@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
+from services.http import middleware
 from services.http.api.bodies import MAX_BODY_BYTES
 from services.metrics.endpoint import serving_metrics
 from tests.helpers.api import Api, Player, code_of
@@ -245,12 +246,19 @@ def test_who_asks_for_nothing_that_is_there_or_of_no_host_is_told_so(api):
 # rates
 
 
-def test_who_shows_no_token_is_counted_by_address_and_who_does_is_not(tmp_path):
+def test_who_shows_no_token_is_counted_by_address_and_who_does_is_not(tmp_path, monkeypatch):
+    pauses = []
+
+    async def pause() -> None:
+        pauses.append(1)
+
+    monkeypatch.setattr(middleware, "pause", pause)
     with Api(tmp_path, address_rate=3) as api:
         player = api.player()
         said = [api.http.get("/api/games") for _ in range(4)]
         # the rig had read the document
         assert [answer.status_code for answer in said] == [200, 200, 429, 429]
+        assert len(pauses) == 2, "only an answer that a limit is exceeded comes late"
         assert said[1].headers["RateLimit-Policy"] == '"address";q=3;w=60'
         assert re.fullmatch(r'"address";r=0;t=(5\d|60)', said[1].headers["RateLimit"])
         assert code_of(said[-1]) == "too-fast"

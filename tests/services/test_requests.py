@@ -7,7 +7,6 @@ from functools import partial
 import pytest
 
 from infra.process.log_context import log_fields
-from services.http import middleware
 from services.http.context import TaskIntervals
 from services.http.requests import request_id_of
 from tests.helpers.api import Api
@@ -83,19 +82,6 @@ def test_an_error_that_nobody_expected_is_logged_by_its_route_and_with_the_id(
     (line,) = (one for one in fields if "failed" in one["text"])
     assert line["request_id"] == "r-9"
     assert line["text"] == "GET /api/players/{userid} failed"
-
-
-def test_only_an_answer_that_a_limit_is_exceeded_comes_late(tmp_path, monkeypatch):
-    pauses = []
-
-    async def pause() -> None:
-        pauses.append(1)
-
-    monkeypatch.setattr(middleware, "pause", pause)
-    with Api(tmp_path, address_rate=3) as api:
-        statuses = [api.http.get("/api/games").status_code for _ in range(5)]
-    assert statuses.count(200) > 0
-    assert statuses.count(429) == len(pauses) > 0
 
 
 def test_a_stream_ends_after_its_time_and_goes_on_where_it_ended(tmp_path):

@@ -13,7 +13,6 @@ from services.http.web.declared import Pages
 from services.http.web.render import local_path
 from services.http.web.session import csrf_token, mask_token, unmask_token
 from tests.helpers.api import MANY, PASSWORD, Api
-from tests.helpers.web import door
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 
@@ -280,23 +279,6 @@ def test_a_browser_is_called_as_its_owner_would_call_it(agent, name):
     assert browser_name(agent) == name
 
 
-def test_who_has_not_logged_in_may_ask_only_so_often(tmp_path):
-    with Api(tmp_path, address_rate=12) as api, door(api) as come:
-        one = come().sign_up("ines")
-        guest = come()
-        codes = [guest.get("/games").status_code for _ in range(14)]
-        assert codes[-1] == 429
-        assert 200 in codes
-        assert one.get("/games").status_code == 200
-        # the pages of refusals have the header of who is logged in
-        for path in ["/nowhere"] * 5 + ["/games"] * 9:
-            answer = one.get(path, headers={"Accept": "text/html"})
-            assert answer.status_code in (404 if path == "/nowhere" else 200, 429)
-            assert 'href="/account">ines</a>' in answer.text
-            assert 'href="/new"' in answer.text
-        assert answer.status_code == 429
-
-
 @pytest.mark.parametrize(
     ("referer", "back"),
     [("/m/12", "/m/12"), ("//evil.example", "/"), ("https://evil.example/", "/"), ("", "/")],
@@ -350,10 +332,3 @@ def test_a_link_opens_a_form_and_the_form_logs_in_with_the_new_password(api, com
     assert again.status_code == 404
     assert "Send another link" in again.text
     assert come().send(path, {"new": NEW_PASSWORD}, on="/password").status_code == 404
-
-
-def test_without_a_relay_the_page_says_so(tmp_path):
-    with Api(tmp_path, site=SITE) as quiet, door(quiet) as visit:
-        assert "This server doesn’t send mail," in visit().page("/password")
-        assert 'href="/password"' in visit().page("/login")
-        assert visit().send("/password", {"who": "x"}, on="/login").status_code == 503
