@@ -209,24 +209,6 @@ def test_a_request_that_is_not_usual_is_answered_by_the_framework(api, pair, tak
     assert taken == []
 
 
-def test_a_body_in_pieces_is_put_together(api, pair, taken):
-    one, _, board = pair
-    head = (
-        f"POST /api/matches/{board}/commands HTTP/1.1\r\nHost: x\r\n"
-        f"Authorization: {one.headers['Authorization']}\r\nContent-Type: application/json\r\n"
-        "Content-Length: 30\r\n\r\n"
-    )
-    with closing(connected(api)) as connection:
-        connection.sendall(head.encode() + b'{"do":"move",')
-        connection.settimeout(0.2)
-        with pytest.raises(TimeoutError):
-            connection.recv(1)
-        connection.settimeout(20)
-        connection.sendall(b'"move":"m13-j7" }')
-        assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
-    assert taken == []
-
-
 def connected(api: Api) -> socket.socket:
     url = httpx.URL(api.url)
     return socket.create_connection((url.host, url.port), timeout=20)
@@ -245,15 +227,6 @@ def test_a_request_counts_once_within_the_limits(tmp_path: Path):
         codes = [code_of(api.http.post(path, json=refused, headers=unknown)) for _ in range(7)]
         # one of the six has read the document
         assert codes == ["unknown-token"] * 5 + ["too-fast"] * 2
-
-
-def test_a_server_that_fails_is_said_by_the_route(api, pair, monkeypatch):
-    async def broken(*_: Any) -> Any:
-        raise ConnectionError("gone")
-
-    monkeypatch.setattr(short_path, "_carry_out", broken)
-    said = api.http.post(f"/api/matches/{pair[2]}/commands", json=MOVE, headers=pair[0].headers)
-    assert (said.status_code, code_of(said)) == (500, "internal")
 
 
 def test_requests_sent_together_and_the_last_of_a_connection_are_answered_as_usual(
@@ -325,19 +298,6 @@ def test_what_is_no_text_is_refused(api):
         assert (refused.status_code, code_of(refused)) == (400, "bad-request")
     refused = api.http.post("/api/do", json="help")
     assert (refused.status_code, code_of(refused)) == (415, "bad-request")
-
-
-def test_help_is_given_in_both_languages_and_carries_out_no_other_line(api):
-    english, german = api.http.get("/api/help"), api.http.get("/api/help?lang=de")
-    assert english.text != german.text
-    assert api.http.get("/api/help?topic=change%20password").text.startswith("change password")
-    for query, code in (("topic=chess", "unknown-game"), ("lang=tlh", "bad-option")):
-        assert api.http.get(f"/api/help?{query}").headers["Matchpost-Code"] == code
-    for topic in ("\nsignup eve mad-hatter", "x\r\nmultiple\nsignup eve mad-hatter"):
-        shown = api.http.get("/api/help", params={"topic": topic}).text
-        assert "no game and no command 'eve'" in shown
-        assert "welcome" not in shown
-    assert code_of(api.http.get("/api/players/eve")) == "unknown-user"
 
 
 # conditional moves

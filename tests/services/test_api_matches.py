@@ -150,20 +150,6 @@ def test_a_ply_that_was_taken_back_and_played_otherwise_has_another_tag(api, pai
 # starts
 
 
-def test_a_match_is_started_with_its_players_in_their_seats_and_what_chance_drew(api):
-    one, *others = api.players(3)
-    names = [others[0].name, one.name, others[1].name]
-    body = {"game": "halves", "players": names, "options": ["-tiles_each=6"]}
-    begun = one.post("/api/matches", body)
-    board = begun.json()["board"]
-    assert begun.headers["Location"] == f"/api/matches/{board}"
-    match = shown(api, board)
-    assert [player["userid"] for player in match["players"]] == names
-    assert match["options"] == ["-tiles_each=6"]
-    dealt = api.begun(one, others[0], game="powerdrain")
-    assert sorted(shown(api, dealt)["setup"]) == ["hands", "left", "top"]
-
-
 # lists of players
 
 
@@ -183,31 +169,6 @@ def played(api: Api) -> tuple[Player, Player, list[int]]:
     boards = [won(api, *pair) for pair in ((one, other), (other, one), (one, other))]
     api.caught_up()
     return one, other, boards
-
-
-def test_what_can_not_be_listed_is_refused(api, played):
-    for query in (
-        "", "state=all", "game=pow2&state=all", "player=x&state=sleeping", "game=pow2&limit=0",
-        "game=pow2&limit=101", "game=pow2&cursor=-1", "game=pow2&cursor=x", "game=pow2&page=2",
-    ):  # fmt: skip
-        refused = api.http.get(f"/api/matches?{query}")
-        assert (refused.status_code, code_of(refused)) == (400, "bad-request"), query
-    for path, status, code in (
-        ("matches?game=chess", 404, "unknown-game"),
-        ("matches?player=nobody-there", 404, "unknown-user"),
-        ("ratings/chess", 404, "unknown-game"),
-        ("ratings/one", 400, "usage"),
-        ("standings/two", 400, "usage"),
-        ("history/chess", 404, "unknown-game"),
-        ("history/pow2?player=nobody-there", 404, "unknown-user"),
-        ("head-to-head/pow2/ME/ME", 422, "bad-players"),
-        ("puzzles/pow2/scores", 400, "usage"),
-        ("puzzles/chess/scores", 404, "unknown-game"),
-        ("puzzles/jump/scores?options=-slow", 422, "unknown-option"),
-        ("games/chess", 404, "unknown-game"),
-    ):
-        refused = api.http.get(f"/api/{path.replace('ME', played[0].name)}")
-        assert (refused.status_code, code_of(refused)) == (status, code), path
 
 
 def test_lists_come_in_pages_that_have_each_row_once(api, played):
@@ -239,18 +200,6 @@ def test_the_games_are_listed(api):
 @pytest.fixture
 def robots(api: Api) -> None:
     create_robot_accounts(api.parts.data, AccountMacs())
-
-
-@pytest.mark.usefixtures("robots")
-def test_a_robot_is_marked_wherever_it_is_named_alone_and_unrated(api):
-    player = api.player()
-    assert api.http.get("/api/players/robot-hard").json()["robot"] == "hard"
-    assert api.http.get(f"/api/players/{player.name}").json()["robot"] is None
-    body = {"game": "pow2", "players": [player.name, "robot-easy"], "terms": ["--days=3"]}
-    match = shown(api, player.post("/api/matches", body).json()["board"])
-    assert [seat["robot"] for seat in match["players"]] == [None, "easy"]
-    assert (match["state"], match["clock"]["rated"]) == ("active", False)
-    assert match["clock"]["terms"] == ["--days=3", "--unrated"]
 
 
 # analyses

@@ -127,15 +127,6 @@ def test_a_proof_comes_when_the_event_is_published(api: Api, two: list[Player]):
     assert InclusionProof.parse(of_command) == proof
 
 
-def test_what_is_not_there_has_no_receipt_and_no_proof(api: Api, two: list[Player]):
-    board = api.match(*two)
-    for what in ("receipt", "proof"):
-        assert code_of(api.http.get(f"/api/matches/{board}/events/9/{what}")) == "not-found"
-        assert code_of(api.http.get(f"/api/matches/999999/events/1/{what}")) == "unknown-board"
-        path = f"/api/matches/{board}/commands/{'0' * 32}/{what}"
-        assert code_of(two[0].get(path)) == "not-found"
-
-
 @pytest.fixture
 def lone(tmp_path: Path) -> Iterator[Api]:
     """A server of a test that breaks its log."""
@@ -210,26 +201,6 @@ def test_what_is_not_on_enough_disks_yet_has_no_receipt(
     assert code_of(api.http.get(f"/api/matches/{board}/events/2/receipt")) == "unavailable"
     path = f"/api/matches/{board}/commands/{made['id']}"
     assert code_of(two[0].get(f"{path}/receipt")) == "unavailable"
-
-
-def test_a_command_line_has_the_receipt_of_its_one_command(api: Api, two: list[Player]):
-    board = api.match(*two)
-    one, other = (f"{player.name} {PASSWORD}" for player in two)
-
-    def receipt(line: str) -> str:
-        answer = api.http.post(
-            "/api/do", content=line.encode(), headers={"Content-Type": "text/plain"}
-        )
-        return b64decode(answer.headers.get("Matchpost-Receipt", "")).decode()
-
-    assert opened(api, receipt(f"pow2 move {board} {one} m13-j7")).seq == 2
-    assert opened(api, receipt(f"pow2 move {board} {one} m1-i3")).seq == 2
-    assert receipt(f"pow2 show {board}") == ""
-    moves = f"multiple\npow2 move {board} {other} a13-d7\npow2 move {board} {one} m1-i3"
-    assert receipt(moves) == ""
-    assert len(events(api, board)) == 4
-    # one of several commands alone is in a match
-    assert opened(api, receipt(f"multiple\nhelp\npow2 resign {board} {other}")).seq == 5
 
 
 # match documents

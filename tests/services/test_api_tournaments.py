@@ -132,69 +132,6 @@ def test_tables_pairings_boards_and_results_are_shown_and_a_match_names_its_tour
     assert code_of(organiser.post(f"/api/tournaments/{number}/confirm")) == "too-early"
 
 
-def test_a_swiss_tournament_has_its_terms_byes_and_a_report(api: Api) -> None:
-    players = api.players(3)
-    number = made(players[0], form="swiss", rounds=2, days=9, starts=0, double=True)
-    enter(number, *players)
-    terms = shown(api, number)["terms"]
-    assert [terms[one] for one in ("form", "rounds", "days", "cycles", "tiebreaks")] == [
-        "swiss",
-        2,
-        9,
-        1,
-        ["buchholz", "sonneborn-berger", "wins"],
-    ]
-    assert code_of(players[0].get(f"/api/tournaments/{number}/trf")) == "against-terms"
-    assert players[0].post(f"/api/tournaments/{number}/start").is_success
-    assert shown(api, number)["sections"] == []
-    turn(api)
-    until(lambda: shown(api, number)["sections"])
-    (section,) = shown(api, number)["sections"]
-    assert [one["round"] for one in section["pairings"]] == [1]
-    assert [one["round"] for one in section["byes"]] == [1]
-    report = players[0].get(f"/api/tournaments/{number}/trf")
-    assert report.headers["content-type"].startswith("text/plain")
-    assert report.text.count("\n001 ") == 3
-    refused = api.player().post("/api/tournaments", {**CUP, "form": "swiss", "rounds": 99})
-    assert code_of(refused) == "bad-option"
-
-
-def test_a_ladder_has_its_order_and_says_why_nobody_can_be_challenged(api: Api) -> None:
-    players = api.players(3)
-    rules = {"reach": 1, "running": 1, "rest": 5, "insertion": False, "silence": 0, "drop": 2}
-    number = made(players[0], form="ladder", ladder=rules)
-    enter(number, *players)
-    assert players[0].post(f"/api/tournaments/{number}/start").is_success
-    first, second, third = players  # of equal ratings, in the order of their entry
-    found = shown(api, number, third)
-    assert found["terms"]["ladder"] == rules
-    assert found["ladder"]["closed"] is False
-    assert [(one["player"], one["challenge"]) for one in found["ladder"]["order"]] == [
-        (0, False),
-        (1, True),
-        (2, False),
-    ]
-    whys = [one["why_not"] for one in found["ladder"]["order"]]
-    assert whys[0].startswith("only players up to 1 place above")
-    assert whys[1:] == [None, None]
-    path = f"/api/tournaments/{number}/challenges"
-    assert third.post(path, {"userid": second.name}).is_success
-    assert code_of(second.post(path, {"userid": first.name})) == "against-terms"
-    assert code_of(third.post(path, {"userid": "nobody-here"})) == "unknown-user"
-    turn(api)
-    until(lambda: len(api.parts.tournaments.matches(number)) == 1)
-    found = shown(api, number)
-    (section,) = found["sections"]
-    (pairing,) = section["pairings"]
-    assert (pairing["first"], pairing["second"]) == (1, 2)
-    assert pairing["board"]
-    assert [one["running"] for one in found["ladder"]["order"]] == [[], [0], [0]]
-    assert code_of(second.post(f"/api/tournaments/{number}/end")) == "not-an-organiser"
-    assert first.post(f"/api/tournaments/{number}/end").is_success
-    assert shown(api, number)["ladder"]["closed"] is True
-    assert code_of(third.post(path, {"userid": second.name})) == "too-late"
-
-
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 
 

@@ -100,25 +100,6 @@ def test_each_way_in_watches_and_follows_and_every_one_shows_it(api, come, watch
     assert 'id="watching"' not in guest.page("/")
 
 
-def test_both_lists_have_an_end(api):
-    fan, one, other = api.players(3)
-    board = api.match(one, other)
-    client = api.parts.data
-    client.hset(WATCHED.key(fan.account), mapping={str(10**9 + n): "" for n in range(WATCHED.most)})
-    client.hset(
-        FOLLOWED.key(fan.account), mapping={f"{n:032x}": "" for n in range(1, FOLLOWED.most + 1)}
-    )
-    full = fan.put(f"/api/account/following/matches/{board}", None)
-    assert code_of(full) == "too-many"
-    assert "at most 200 matches" in full.json()["detail"]
-    full = fan.put(f"/api/account/following/players/{one.name}", None)
-    assert code_of(full) == "too-many"
-    assert "at most 100 players" in full.json()["detail"]
-    # accounts that were erased make room once the list is looked at, and missing matches do no harm
-    assert following(fan)["players"] == []
-    assert fan.put(f"/api/account/following/players/{one.name}", None).status_code == 204
-
-
 def test_the_lists_go_with_either_account(api):
     fan, star = api.players()
     board = api.match(fan, star)

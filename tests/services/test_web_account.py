@@ -17,7 +17,7 @@ from services.app.context import Actor
 from services.app.messages import inbox
 from tests.fakes.tokens import check, check_one
 from tests.helpers.api import Api
-from tests.helpers.web import Guest, Read
+from tests.helpers.web import Guest
 
 
 def test_preferences_addresses_and_tokens_are_kept(api, come):
@@ -121,28 +121,6 @@ def test_one_click_ends_all_mail_and_looking_at_the_link_does_not(api, come):
 
 def texts(api: Api, name: str) -> list[str]:
     return [one.text for one in inbox(api.parts, api.parts.accounts.id_of(name))]
-
-
-def test_a_message_goes_from_a_players_page_and_is_answered_and_marked(api, come):
-    ann, ben = come().sign_up("ann"), come().sign_up("ben")
-    assert 'href="/messages?to=ben"' in ann.page("/players/ben")
-    assert 'name="to" value="ben"' in ann.page("/messages?to=ben")
-    sent = ann.send("/messages", {"to": "ben", "text": "A game?\r\nTonight"}, on="/messages?to=ben")
-    assert (sent.status_code, sent.headers["location"]) == (303, "/messages?sent=ben")
-    assert "Your message to ben has been sent." in ann.page("/messages?sent=ben")
-    assert texts(api, "ben") == ["A game?\nTonight"]
-    assert "1 new message" in ben.page("/")
-    page = ben.page("/messages")
-    assert page.count('class="letter new"') == 1
-    assert 'href="/messages?to=ann"' in page
-    assert "/players/ann/block" in Read(page).forms
-    assert "new message" not in ben.page("/")
-    unread = re.search(r'action="(/messages/\d+/unread)"', page)
-    assert unread is not None
-    again = ben.send(unread[1], on="/messages")
-    assert (again.status_code, again.headers["location"]) == (303, "/")
-    assert "1 new message" in ben.page("/")
-    assert ben.send("/messages/17/unread", on="/").status_code == 404
 
 
 @pytest.mark.parametrize(

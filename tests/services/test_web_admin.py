@@ -11,7 +11,7 @@ from litestar.routes import HTTPRoute
 from infra.people.accounts import AccountRole
 from infra.people.acts import TERMINAL, Act
 from infra.people.moderation import REMOVED
-from services.app.acts import PAGE, acts_of, record_act
+from services.app.acts import acts_of
 from services.app.messages import send_message, write_chat
 from services.app.passwords import MOST_AT_ONCE
 from services.app.roles import set_role
@@ -214,33 +214,6 @@ def test_a_sign_up_link_is_made_shown_once_used_and_revoked(api, ann):
     assert api.parts.admissions.usable_link(address.partition("link=")[2]) is None
 
 
-def test_the_admission_is_changed_and_only_what_changed_is_recorded(api, come, ann):
-    page = "/admin/admission"
-    rules = {"signups": "link", "visible_to": "members", "trial": "on", "clubs": "operators"}
-    try:
-        assert ann.send(page, rules, on=page).headers["location"] == f"{page}?saved=rules"
-        assert come().get("/players").status_code == 303
-        act = acts_of(api.parts, TERMINAL)[0]
-        assert (act.act, act.what) == (Act.ADMISSION_CHANGED, "signups link, visible_to members")
-        wrong = ann.send(page, {**rules, "signups": "everyone"}, on=page)
-        assert refusal(wrong.text)[0] == "bad-option"
-        assert '<option value="link" selected>' in ann.page(page)
-    finally:
-        api.parts.admissions.change({"signups": "open", "visible_to": "everybody"})
-
-
-def test_the_record_has_pages_and_each_language(api, ann):
-    for _ in range(PAGE + 1):
-        record_act(api.parts, TERMINAL, Act.BROADCAST, why="for the pages")
-    first = ann.page("/admin/record")
-    assert first.count("<q dir") == PAGE
-    (older,) = re.findall('href="(/admin/record[?]before=[0-9-]+)"', first)
-    assert "Newest" in ann.page(older)
-    assert ann.get("/admin/record?before=tomorrow").status_code == 400
-    german = ann.page("/admin/record", headers={"Accept-Language": "de"})
-    assert "Das Terminal hat an alle geschrieben" in german
-
-
 def test_the_doctor_looks_once_for_all_who_ask_within_seconds(api):
     looks, now = [], [0.0]
 
@@ -325,13 +298,3 @@ def test_chat_notes_and_players_have_a_link_for_others_alone(api, come):
     page = moderator(api, come).page("/admin/reports")
     for said in ("a line of chat", "the note of a challenge", "an offensive userid"):
         assert said in page
-
-
-def test_the_queue_is_for_moderators(api, come):
-    guest = come(api.player())
-    assert guest.get("/admin/reports").status_code == 403
-    assert guest.send("/admin/reports/x", {}, on="/").status_code == 403
-    assert "There are no sanctions against you." in guest.page("/account/sanctions")
-    assert come().get("/report").is_redirect
-    bad = guest.send("/report", {"kind": "nix"}, on="/report")
-    assert bad.status_code == 422

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from services.language import LOCAL, Language
-from tests.helpers.api import PASSWORD, Api, Player
+from tests.helpers.api import Api, Player
 from tests.helpers.web import Guest, door
 
 
@@ -99,24 +98,3 @@ def test_a_link_is_shown_once_and_leads_to_an_account_or_to_the_club(api, come):
         on=page,
     )
     assert member.get(f"/join-club?link={text}").status_code == 404
-
-
-RULE = "Organisers of this club may pair its members with each other"
-
-
-def test_a_club_that_pairs_says_so_before_one_joins_and_to_its_members(api, come):
-    guest, owner, page = founded(come, api, "Pairers")
-    rules = {"name": "Pairers", "joining": "open", "visible_to": "everybody"}
-    assert RULE not in come(api.player()).page(page)
-    guest.send(f"{page}/rules", {**rules, "pairs_members": "on"}, on=page)
-    assert RULE in come(api.player()).page(page)
-    made = owner.post("/api/clubs/pairers/links", {"uses": 3}).json()
-    assert RULE in come(api.player()).page(f"/join-club?link={made['link']}")
-    assert RULE in come().page(f"/signup?link={made['link']}")
-    assert RULE not in come().page("/signup")
-    language, other = Language(api.parts, origin=LOCAL), api.player()
-    joined = language.do(f"join {other.name} {PASSWORD} pairers")
-    assert RULE in joined.page
-    assert RULE in language.do(f"club {other.name} {PASSWORD} pairers").page
-    guest.send(f"{page}/rules", rules, on=page)
-    assert RULE not in guest.page(page)

@@ -116,21 +116,6 @@ def test_the_options_of_a_board_to_try_are_chosen_by_controls(come):
     assert plain.headers["location"] == "/games/torere/try?against=robot"
 
 
-def test_help_is_by_topics_and_the_manual_is_a_page_of_its_own(come):
-    guest = come()
-    for headers, word in ((None, "Getting started"), (GERMAN, "So fängst du an")):
-        page = guest.page("/help", headers=headers)
-        assert word in page
-        assert "userid" not in page
-        contents = re.findall(r'<li><a href="#([a-z]+)">', page)
-        assert len(contents) >= 12
-        assert all(f'<section id="{name}"' in page for name in contents)
-    assert "/help/commands" in page
-    manual = guest.page("/help/commands")
-    assert "challenge" in manual
-    assert manual != guest.page("/help/commands", headers=GERMAN)
-
-
 def test_every_option_that_can_be_chosen_is_one_of_the_game():
     for rules in all_rules():
         for at, field in enumerate(game_by_key(rules.key).options_form):
@@ -196,20 +181,6 @@ def test_german_says_du_everywhere():
     for path in found:
         text = " ".join(path.read_text("utf-8").split())
         assert not re.search(r"[a-zäöüß,] (?:Sie|Ihnen|Ihre[mnrs]?)\b", text), path
-
-
-def test_what_has_no_words_in_german_says_so(come):
-    guest = come(**GERMAN)
-    answer = guest.http.post("/login", content="x", headers={"content-type": "text/plain"})
-    assert answer.status_code >= 400
-    assert '<p class="lead" lang="en">' in answer.text
-    answer = guest.get("/players", params={"page": "x"})
-    assert answer.status_code == 400
-    assert "Die Adresse dieser Seite hat einen Wert, der hier nicht passt" in answer.text
-    assert "Eine solche Datei gibt es nicht" in guest.get("/static/1/nothing.js").text
-    answer = guest.get("/games/pow2/try", params={"players": "7"})
-    assert answer.status_code == 422
-    assert "The Power of Two wird nicht zu 7 gespielt" in answer.text
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from services.http.web.lists.match_rows import ListPart
-from tests.helpers.api import Api, Player, until
+from tests.helpers.api import Api, Player
 from tests.helpers.web import all_pages, boards, section
 
 
@@ -34,24 +34,6 @@ def test_an_offer_comes_before_all_else_and_is_counted(api, come):
     assert f"{one.name} declined the draw" in section(maker.page("/"), "news-title")
     assert boards(section(page, "to-move")) == [first]
     assert boards(section(page, "others")) == [last]
-
-
-def test_messages_are_read_once_and_counted(api, come):
-    one, two = api.player(), api.player()
-    guest = come(two)
-    assert two.post("/api/messages", {"to": [one.name], "text": "tell me all"}).status_code == 204
-    for number in range(52):
-        sent = one.post("/api/messages", {"to": [two.name], "text": f"letter {number} <b>"})
-        assert sent.status_code == 204
-    until(lambda: "52 new messages" in guest.page("/"))
-    assert "✉ 52 matchpost</title>" in guest.page("/")
-    page = guest.page("/messages")
-    assert "1 to 50 of 52" in page
-    assert "letter 51 &lt;b&gt;" in page
-    assert page.count('class="letter new"') == 50
-    found = all_pages(guest, "/messages", r"letter (\d+) ")
-    assert [int(one) for one in found] == list(range(51, -1, -1))
-    assert "new message" not in guest.page("/")
 
 
 def test_a_part_leads_to_those_beside_it():

@@ -1,25 +1,18 @@
 """Matches by the web: what is played by forms, what stands around the board, and what is shown to whom."""
 
-import json
 import re
-import subprocess
-import sys
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
 from markupsafe import Markup
 
-from domain.rules import all_games, game_by_key, latest_rules
 from infra.people.account_lists import Notes
 from infra.people.accounts import AccountRole
 from infra.projections.ratings import RatingChange
 from services.app.matches import load_state
-from services.http.web.boards.board_view import BoardView, draw_figures, draw_position, preview_move
-from services.http.web.boards.live_try import start_of_try
 from services.http.web.messages.chat_text import linked
 from tests.helpers.api import PASSWORD, until
-from tests.services.matches_by_form import challenge, moves, start, turn, whole_match
+from tests.services.matches_by_form import challenge, start, turn
 
 
 def test_a_form_sent_twice_is_one_move(api, one, board):
@@ -141,18 +134,6 @@ def test_the_page_says_that_staff_could_choose_the_deal_and_not_of_a_sealed_one(
     assert "belongs to the staff" not in two.page(f"/m/{board}")
 
 
-def test_beside_a_name_stands_the_look_of_the_pieces_even_where_dark_ones_begin():
-    game = game_by_key("torere")
-    rules = game.latest
-    svg = draw_position(rules, rules.start(rules.read_options(()), 2, None), ("anna", "berta"))
-    exchanged = str(svg).replace('data-looks="light dark"', 'data-looks="dark light"')
-    shown = [
-        BoardView(svg=Markup(each), moves="", check="", ply=0, turn="", game=game)
-        for each in (svg, exchanged)
-    ]
-    assert [each.looks for each in shown] == [(0, 1), (1, 0)]
-
-
 def test_options_and_times_of_the_form_are_those_of_the_match_and_its_page_has_them_in_words(
     api, one, two
 ):
@@ -250,17 +231,6 @@ def test_a_proposal_stands_beside_the_turn_and_can_be_taken_back(one, two, board
     assert once not in one.page(f"/m/{board}")
 
 
-def test_chat_has_the_own_lines_on_their_side_and_links(one, two, board):
-    text = "see https://example.org/a?b=1&c=2."
-    one.send(f"/m/{board}/chat", {"text": text}, on=f"/m/{board}")
-    mine, theirs = one.page(f"/m/{board}"), two.page(f"/m/{board}")
-    assert 'class="line own"' in mine
-    assert 'class="line new"' in theirs
-    assert 'href="https://example.org/a?b=1&amp;c=2" rel="nofollow noopener noreferrer"' in theirs
-    assert theirs.count('<li class="day">') == 1
-    assert 'dir="auto"' in theirs
-
-
 def test_addresses_are_links_and_nothing_else_is():
     said = str(linked('<b> (http://x.org/a_(b)) "javascript:alert(1)" https://y.org!'))
     assert said.count("<a ") == 2
@@ -274,28 +244,6 @@ COLOUR = re.compile(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
 RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 TEXT, SHAPE = 4.5, 3.0
 """The contrast that WCAG's level AA asks of text, and of what has to be told from its ground."""
-
-
-def test_a_legend_shows_figures_of_the_game_and_says_what_they_mean(come):
-    for game in all_games():
-        english, german = (
-            come(**{"Accept-Language": language}).page(f"/games/{game.key}/try")
-            for language in ("en", "de")
-        )
-        pattern = re.compile("<li[^>]*><(?:svg|span).*?</li>", re.DOTALL)
-        lines = [pattern.findall(page) for page in (english, german)]
-        assert f'data-legend="{game.key}"' in english
-        assert len(lines[0]) == len(lines[1]) >= 4
-        words = [{re.sub("<[^>]*>", "", line).strip() for line in found} for found in lines]
-        assert not words[0] & words[1]
-        assert 'class="board figure"' in english
-        one, two = (draw_figures(game, *list(game.figures)[:count]) for count in (1, 2))
-        assert 'viewBox="-20 -20 40 40"' in one
-        assert 'viewBox="-20 -20 74 40"' in two
-        assert two.count("<g transform") >= 1
-    halves, free = "/games/halves/try", "a tile can be placed here"
-    assert free not in come().page(halves)
-    assert free in come().page(f"{halves}?options=-manual_start")
 
 
 def themes():
@@ -372,23 +320,6 @@ def test_a_move_is_looked_at_before_it_is_played(api, one, two, board):
     assert load_state(api.parts, board).ply == 0
 
 
-def test_a_move_that_ends_the_match_is_said_to():
-    rules = latest_rules("powerdrain")
-    position = start_of_try(rules, rules.read_options(["-o1"]), 2, "x")
-    while True:
-        move = next(iter(rules.legal_moves(position)))
-        after = rules.play(position, rules.check(position, rules.read(move)))
-        if rules.outcome(after):
-            break
-        position = after
-    found = preview_move(rules, position, move, ("ann", "bob"))
-    assert found.said.startswith("This ends the match: ")
-    assert not preview_move(rules, after, move, ()).legal
-
-
-SCRIPT = Path(sys.executable).with_name("matchpost")
-
-
 def test_every_ply_has_a_page_and_no_other(one, two, board):
     one.move(board, "m13-m5:l4")
     two.move(board, "a13-c11")
@@ -425,24 +356,6 @@ def test_what_if_goes_on_from_any_ply_and_touches_nothing(api, come, one, board)
     assert load_state(api.parts, board).ply == 1
 
 
-def test_the_script_gets_the_board_of_each_position_and_of_each_line(come, one, two, board):
-    one.move(board, "m13-m5:l4")
-    guest = come()
-    found = guest.get(f"/m/{board}/1/if/board").json()
-    assert found["says"] == f"After move 1 of 1: m13-m5:l4. {two.name} is to move."
-    assert (found["moves"], found["over"]) == ([], False)
-    assert 'class="player' not in found["svg"]
-    assert "13 left to place" in found["plates"]["below"]
-    assert "to-move" in found["plates"]["above"]
-    tried = guest.get(f"/m/{board}/0/if/board?line=M1-M7+a13-c11").json()
-    assert tried["moves"] == ["m1-m7", "a13-c11"]
-    assert tried["seats"] == [0, 1]
-    assert 'class="clock' in found["plates"]["above"]
-    assert 'class="clock' not in tried["plates"]["above"]  # nothing ran
-    assert tried["says"] == f"{one.name} is to move."
-    assert guest.get(f"/m/{board}/2/if/board").status_code == 404
-
-
 def test_chance_in_a_game_that_is_tried_stays_in_the_address(come):
     guest = come()
     page = guest.page("/games/powerdrain/try")
@@ -453,25 +366,3 @@ def test_chance_in_a_game_that_is_tried_stays_in_the_address(come):
         return text.partition('<svg class="board"')[2].partition("</svg>")[0]
 
     assert board(seed) == board(seed) != board("00")
-
-
-@pytest.mark.parametrize("game", ["halves", "torere"])
-def test_the_referee_reads_a_match_that_was_taken_away(come, one, two, pair, game):
-    if game == "torere":  # which may never end
-        board = start(one, two, game=game)
-        one.move(board, moves(one, board)[0])
-    else:
-        board = whole_match(pair, game, **{"number-0": "4"})
-    told = come().get(f"/m/{board}/match.json")
-    assert "attachment" in told.headers["content-disposition"]
-    given = {key: value for key, value in told.json().items() if key in
-             ("game", "players", "options", "rules", "setup", "moves")}  # fmt: skip
-    given["rules"] = given["rules"].partition("/")[2] and given["rules"]
-    asked = subprocess.run(
-        [SCRIPT, "referee"], input=json.dumps(given), capture_output=True, text=True, check=True
-    )
-    answer = json.loads(asked.stdout)
-    assert answer["ok"], answer
-    assert answer["ply"] == len(given["moves"])
-    result = told.json()["result"]
-    assert (answer["result"] or {}).get("winners") == (result or {}).get("winners")

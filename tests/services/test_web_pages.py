@@ -343,49 +343,7 @@ def test_any_site_may_frame_a_match_and_no_other_page(one, board, come):
     assert come().get(f"/m/{board}/embed?ply=9").status_code == 404
 
 
-def test_the_switches_of_each_page_are_kept_in_the_browser(come):
-    guest = come()
-    answer = guest.send("/display", {"theme": "dark", "back": "/games"}, on="/games")
-    assert answer.headers["location"] == "/games"
-    assert 'data-theme="dark"' in guest.page("/games")
-    guest.send("/display", {"language": "de"}, on="/games")
-    page = guest.page("/games")
-    assert '<html lang="de" data-theme="dark"' in page
-    assert "Spiele</a>" in page
-    guest.send("/display", {"sound": "true"}, on="/games")
-    assert 'data-sound="on"' in guest.page("/games")
-    assert 'data-sound="on"' not in come().page("/games")
-    by_script = guest.send("/display", {"theme": "light"}, on="/", headers={"HX-Request": "true"})
-    assert by_script.status_code == 204
-    assert 'data-theme="light"' in guest.page("/")
-
-
 _BACK = re.compile(r'id="display-form".*?name="back" value="([^"]*)"', re.DOTALL)
-
-
-@pytest.mark.parametrize(
-    ("path", "fields", "page"),
-    [
-        ("/new", {"game": "pow2", "against": "name", "opponent": "nobody-here"}, "/new"),
-        ("/account/password", {"old": "wrong", "new": "x"}, "/account"),
-        ("/account/tokens", {"label": "one", "scope": "read", "days": "30"}, "/account"),
-        ("/account/tokens/none/revoke", {}, "/account"),
-        ("/players/nobody-here/block", {}, "/players/nobody-here"),
-        ("/puzzles/one", {"line": "z99"}, "/puzzles/one"),
-        ("/challenges/none/take", {}, "/challenges"),
-    ],
-)
-def test_the_switches_below_an_answered_form_lead_to_a_page(api, come, path, fields, page):
-    guest = come(api.player())
-    assert _BACK.search(guest.page("/new?game=pow2"))[1] == "/new?game=pow2"
-    answer = guest.send(path, fields)
-    assert answer.status_code != 303, answer.headers
-    found = _BACK.search(answer.text)
-    assert found, answer.text
-    assert found[1] == page
-    sent = guest.send("/display", {"theme": "dark", "back": found[1]})
-    assert sent.headers["location"] == page
-    assert guest.get(page).status_code != 405
 
 
 @pytest.mark.parametrize("page", ["/login", "/signup"])

@@ -31,20 +31,6 @@ def cookie(answer, name):
     return found[0]
 
 
-def test_a_name_that_can_not_be_had_is_told_on_the_form_with_what_was_typed(api, come):
-    api.player(name="taken")
-    for name, status, said in (
-        ("Taken", 409, "is taken; choose another"),
-        ("x" * 50, 422, "isn&#39;t a userid: a letter, then 1 to 19"),
-    ):
-        answer = come().send("/signup", {"userid": name, "password": PASSWORD}, on="/signup")
-        assert answer.status_code == status
-        assert said in answer.text
-        assert f'value="{name}"' in answer.text
-        assert 'id="wrong-userid"' in answer.text
-        assert PASSWORD not in answer.text
-
-
 def test_a_wrong_password_and_an_unknown_userid_are_told_alike(come):
     come().sign_up("abe")
     told = []
@@ -83,19 +69,6 @@ def test_by_tls_the_cookie_is_one_that_no_other_host_can_set(come):
     set_ = cookie(answer, "__Host-session").lower()
     assert {"secure", "path=/"} <= {part.strip() for part in set_.split(";")}
     assert "domain" not in set_
-
-
-def test_each_login_is_a_session_of_its_own_and_ends_the_one_before(come):
-    guest = come().sign_up("bob")
-    before = guest.http.cookies["session"]
-    guest.http.cookies.delete("session")
-    guest.http.cookies.set("session", before)
-    sent = {"userid": "bob", "password": PASSWORD, "csrf": guest.proof("/account")}
-    answer = guest.http.post("/login", data=sent)
-    assert cookie(answer, "session").split(";")[0].partition("=")[2] != before
-    old = come()
-    old.http.cookies.set("session", before)
-    assert old.get("/account").headers["location"] == "/login?next=/account"
 
 
 def test_who_logs_out_is_out_also_with_the_cookie_from_before(come):

@@ -213,30 +213,6 @@ def test_a_form_that_is_sent_twice_makes_one_tournament(api: Api, come: Come) ->
     assert first.headers["location"] == second.headers["location"]
 
 
-def test_another_is_made_like_an_earlier_one(api: Api, come: Come) -> None:
-    host = come(api.player())
-    page = made(
-        host, text="*hello*", time="own", **{"own-days": "5"}, double="on", unrated="yes",
-        least="1400", most="1600", section="5", players="10",
-    )  # fmt: skip
-    form = host.page(f"/tournaments/new?like={number_of(page)}")
-    for said in (
-        'value="Autumn cup"',
-        "*hello*",
-        'name="kept" value="--days=5"',
-        "5 days a move",
-        'value="1400"',
-        'value="10"',
-    ):
-        assert said in form
-    again = {**PLAN, "time": "kept", "kept": "--days=5", "unrated": "yes"}
-    copy = host.send("/tournaments/new", again, on=f"/tournaments/new?like={number_of(page)}")
-    assert "5 days a move" in host.page(copy.headers["location"])
-    assert "unrated" in host.page(copy.headers["location"])
-    stranger = come(api.player())
-    assert stranger.get(f"/tournaments/new?like={number_of(page)}").status_code == 404
-
-
 def test_a_tournament_of_a_club_is_seen_and_entered_by_those_whom_the_club_lets(
     api: Api, come: Come
 ) -> None:
@@ -310,30 +286,6 @@ def test_guests_see_no_tournament_where_matches_are_for_members(api: Api, come: 
         assert host.get(page).status_code == 200
     finally:
         change_admission(api.parts, {"visible_to": "everybody"})
-
-
-KNOCKOUT = {"form": "knockout", "tie-matches": "1", "extra": "0", "third": "on", "players": "3"}
-
-
-def test_a_knockout_has_its_rounds_on_its_page_and_the_places_so_far(api: Api, come: Come) -> None:
-    host, players = come(api.player()), api.players(3)
-    page = opened(host, **KNOCKOUT)
-    for player in players:
-        act(come(player), page, "enter")
-    managed(api, page, lambda matches: len(matches) == 1)
-    shown = host.page(page)
-    assert "<h3>Semifinals</h3>" in shown
-    assert shown.count('<li class="tie">') == 2
-    assert shown.count("bye") == 1
-    resign_all(api, page, players[1])
-    managed(api, page, lambda matches: len(matches) == 2)
-    shown = host.page(page)
-    assert "<h3>Final</h3>" in shown
-    cells = re.findall(r'<span aria-hidden="true">([^<]+)</span>', shown.partition("<table")[2])
-    assert sorted(cells) == ["#0", "#0", "+", "\N{MINUS SIGN}"]
-    rows = list(csv.reader(io.StringIO(host.get(f"{page}/table.csv").text)))
-    assert [row[1] for row in rows] == ["place", "1", "1", "3"]
-    assert len({len(row) for row in rows}) == 1
 
 
 SWISS = {"form": "swiss", "rounds": "2", "days": "30", "players": "5"}
@@ -485,21 +437,6 @@ def test_a_league_has_its_divisions_and_a_way_into_and_out_of_its_next_season(
     assert "Leave after this season" not in shown
     rows = list(csv.reader(io.StringIO(host.get(f"{page}/table.csv").text)))
     assert {row[0] for row in rows[1:]} == {"1", "2", "3", "4"}
-
-
-def test_a_form_for_a_league_is_read_and_filled_in_again(come: Come, api: Api) -> None:
-    host = come(api.player())
-    page = made(host, **LEAGUE, players="", start="organiser", **{"double-season": "on"})
-    shown = host.page(page)
-    assert "League in divisions of 3: each plays each twice" in shown
-    assert "2 seasons of 30 days each" in shown
-    again = host.page(f"/tournaments/new?like={number_of(page)}")
-    for name in ("size", "up", "down", "seasons", "season-days"):
-        assert re.search(rf'name="{name}"[^>]*value="{LEAGUE[name]}"', again), name
-    assert re.search(r'name="double-season" value="on" checked', again)
-    bad = {**PLAN, **LEAGUE, "players": "", "start": "organiser", "season-days": ""}
-    answer = host.send("/tournaments/new", bad, on="/tournaments/new")
-    assert answer.status_code == 422
 
 
 def test_a_director_sees_the_matches_and_decides_one(api: Api, come: Come) -> None:

@@ -12,14 +12,6 @@ pytestmark = pytest.mark.slow
 
 
 TRY = "/games/goliath/try"
-WATCH = """
-  window.glides = [];
-  const animate = Element.prototype.animate;
-  Element.prototype.animate = function (frames, options) {
-    window.glides.push(Object.keys(frames).join());
-    return animate.call(this, frames, options);
-  };
-"""
 
 
 def middle(page, place):
@@ -51,20 +43,6 @@ def test_a_board_is_turned_and_a_move_can_still_be_chosen_on_it(person, api):
     assert below < area < above
     one.plays("m13-h8:i9")
     expect(page.locator('[data-place="i9"] .piece')).to_have_count(1)
-
-
-def test_pieces_glide_except_for_people_who_want_none_of_it(person):
-    one = person()
-    page = one.page
-    page.add_init_script(WATCH)
-    for motion, glides in (("no-preference", ["translate"]), ("reduce", [])):
-        page.emulate_media(reduced_motion=motion)
-        one.goes_to("/games/torere/try")
-        page.locator("#board-area.choosing").wait_for()
-        one.chooses("1")
-        page.locator("#board-area.looking").wait_for()
-        expect(page.locator('[data-place="0"] .piece')).to_have_count(1)
-        assert page.evaluate("new Promise((done) => setTimeout(() => done(glides)))") == glides
 
 
 def test_a_look_takes_effect_at_once_and_stays(person):
@@ -118,24 +96,6 @@ def test_the_board_stays_where_it_is_whatever_is_said_above_it(api, person):
     expect(page.locator("#next-match")).to_be_visible()
     expect(page.locator("#turn")).to_contain_text(LONG)
     assert page.evaluate(TOP) == top
-
-
-@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
-def test_a_step_back_can_be_pressed_twice_at_the_same_point(api, person, width, height):
-    one, two = api.players()
-    board = api.begun(one, two)
-    for player, move in ((one, "m13-j7"), (two, "a13-d7"), (one, "m1-j4"), (two, "a1-d4")):
-        assert player.move(board, move).status_code == 200
-    page = person(one, viewport={"width": width, "height": height}).goes_to(f"/m/{board}")
-    page.locator("#board-area.choosing").wait_for()
-    back = page.locator('[data-step="back"]')
-    back.evaluate("button => button.scrollIntoView({ block: 'center' })")
-    box = back.bounding_box()
-    at = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.mouse.click(*at)
-    expect(page.locator("#study-turn")).to_have_attribute("data-ply", "3")
-    page.mouse.click(*at)
-    expect(page.locator("#study-turn")).to_have_attribute("data-ply", "2")
 
 
 def test_three_names_and_the_own_clock_can_be_read_on_the_smallest_phones(api, person):

@@ -35,17 +35,6 @@ def chooses_fair(one) -> None:
     one.page.get_by_label("Provably fair deal").locator("visible=true").check()
 
 
-def offers(one, game: str, *, fair: bool = True) -> None:
-    """Offer a match to anybody, from the tiles of the list of matches."""
-    one.goes_to("/")
-    one.page.locator("aside").get_by_role("link", name=game, exact=True).first.click()
-    one.page.wait_for_url("**/new?game=*")
-    if fair:
-        chooses_fair(one)
-    one.starts()
-    one.page.wait_for_url("**/#open")
-
-
 def calls(one, other) -> int:
     """Challenge somebody to a provably fair deal, by the form; gives its board."""
     one.goes_to("/new?game=powerdrain")
@@ -100,17 +89,6 @@ def test_a_browser_that_does_not_keep_the_text_says_where_it_is_and_keeps_what_i
     expect(field).to_have_value(texts[1].hex())
     form.get_by_role("button", name="Reveal").click()
     elsewhere.page.locator("#board-area svg").wait_for()
-
-
-def test_a_deal_that_is_not_chosen_and_forms_that_are_looked_at_keep_no_text(person):
-    lena = person("lena-t")
-    offers(lena, "Powerdrain", fair=False)
-    assert kept(lena) == 0
-    page = lena.goes_to("/new?game=powerdrain")
-    for game in ("Halves", "Powerdrain", "The Power of Two"):
-        page.get_by_label(game, exact=True).check()
-        expect(page.get_by_role("link", name=f"The rules of {game}")).to_be_visible()
-    assert kept(lena) == 0
 
 
 def seal(api, person, name: str):

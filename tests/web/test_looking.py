@@ -5,8 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from services.app.matches import analyse, load_state
-from tests.helpers.analysing import listening
+from services.app.matches import load_state
 from tests.helpers.browser import choices, faults_of
 
 pytestmark = pytest.mark.slow
@@ -105,30 +104,6 @@ def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person
     two.page.get_by_role("button", name="Try moves from here").click()
     two.page.wait_for_url(f"**/m/{board}/0/if?line=m1-m7")
     assert load_state(api.parts, board).ply == 1
-
-
-def test_an_analysis_is_asked_for_and_comes_by_itself(api, person):
-    anna = person("anna")
-    board = api.begun(api.player_of("anna"), api.player(), game="pow2")
-    for move in ({"do": "move", "move": "m13-j7"}, {"do": "resign"}):
-        assert api.player_of("anna").give(board, move).is_success
-    page = anna.goes_to(f"/m/{board}")
-    anna.expected.append("htmx:")
-    page.get_by_role("link", name="Analysis").click()
-    with listening(api.parts):
-        page.get_by_role("button", name="Analyse").click()
-        page.locator("#progress").wait_for()
-    expect(page.get_by_role("status")).to_contain_text("0 of 2 positions done")
-    assert faults_of(page) == []
-    # too many requests: the page stays, and looks again by itself
-    page.route("**/analysis", lambda route: route.fulfill(status=429, body="<p>wait</p>"))
-    expect(page.locator("#offline")).to_contain_text("Too many requests. Trying again")
-    expect(page.locator("#progress")).to_contain_text("0 of 2 positions done")
-    page.unroute("**/analysis")
-    expect(page.locator("#offline")).to_be_hidden()
-    assert analyse(api.parts, board)
-    expect(page.locator("svg.plot polyline")).to_have_count(1)
-    expect(page.get_by_role("heading", name="Turning points")).to_be_visible()
 
 
 def sets(page, place: str, moves: int) -> None:

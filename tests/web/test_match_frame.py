@@ -160,32 +160,6 @@ def test_earlier_positions_are_shown_in_place_and_news_are_announced(person, pai
     assert page.url.endswith(f"/m/{board}")
 
 
-def test_steps_go_on_from_a_position_that_is_still_being_fetched(person, board):
-    page, held = person().page, []
-    page.route("**/if/board*", lambda route: held.append(route))  # noqa: PLW0108 - needs a function
-
-    def slow(*does):
-        for do in does:
-            with page.expect_request("**/if/board*"):
-                do()
-        while len(held) < len(does):
-            page.wait_for_timeout(20)
-        while held:
-            held.pop().continue_()
-
-    label = page.locator("#study-turn")
-    page.goto(f"/m/{board}")
-    page.locator("#steps").wait_for()
-    slow(*[lambda: page.keyboard.press("ArrowLeft")] * 2)
-    expect(label).to_contain_text("After move 2 of 4")
-    page.goto("/")
-    slow(
-        lambda: page.goto(f"/m/{board}#at=1"),
-        lambda: page.get_by_role("link", name="Back one move").click(),
-    )
-    expect(label).to_contain_text("The start.")
-
-
 def test_tried_moves_are_branches_that_come_back_and_can_be_deleted(api, person, board):
     one = person(**PHONE)
     page = one.goes_to(f"/m/{board}#at=1")

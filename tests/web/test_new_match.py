@@ -8,7 +8,7 @@ from infra.log.checkpoint import InclusionProof
 from services.app.imports import CheckedImport, check_import, plan_import, seats_of
 from services.app.matches import load_state
 from tests.helpers.api import Api
-from tests.helpers.browser import PHONE, faults_of
+from tests.helpers.browser import faults_of
 from tests.helpers.publishing import publish
 
 
@@ -76,36 +76,6 @@ def test_a_new_match_is_put_together_in_sight_and_nothing_typed_is_lost(api, per
     page.go_back()
     shows_halves(page)
     expect(page.get_by_label("Name of your opponent")).to_have_value(other.name)
-
-
-def test_options_of_the_clock_are_folded_away_until_a_mistake_is_in_them(person):
-    page = person("faltig", **PHONE).goes_to("/new")
-    expect(page.locator('[name="vacation"]')).to_be_hidden()
-    page.get_by_label("Custom", exact=True).check()
-    page.get_by_label("or total days").fill("10")
-    page.get_by_label("up to days (optional)").fill("9")
-    page.locator("summary", has_text="Reminders, vacations and pauses").click()
-    page.get_by_label("Remind players after days").fill("9, 5")
-    page.get_by_label("Days of vacation that stop the clock, at most").fill("x")
-    page.get_by_role("button", name="Start").click()
-    alert = page.get_by_role("alert").filter(has_text="Please fix")
-    expect(alert).to_have_text("Please fix the 3 fields marked in red.")
-    for name, said in (
-        ("own-cap", "Enter a number from 10 to 3650."),
-        ("reminders", "Enter up to 5 numbers of days in order, such as 14, 28."),
-        ("vacation", "Enter a number from 0 to 365."),
-    ):
-        expect(page.locator(f"#wrong-{name}")).to_have_text(said)
-        expect(page.locator(f"#wrong-{name}")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert faults_of(page) == []
-    page.get_by_label("up to days (optional)").fill("30")
-    page.get_by_label("Remind players after days").fill("5, 9")
-    page.get_by_label("Days of vacation that stop the clock, at most").fill("0")
-    page.get_by_label("No pauses").check()
-    expect(page.locator("#offer")).to_contain_text(
-        "Time: 10 days in total, no vacation, no pauses."
-    )
 
 
 RECORD = b"""pow2 challenge -fast dora emil

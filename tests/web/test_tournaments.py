@@ -100,40 +100,6 @@ def test_a_tournament_is_made_entered_and_followed(
         assert after["x"] == before["x"], "the players stay in sight"
 
 
-@pytest.mark.parametrize(
-    "screen", [PHONE, pytest.param(WIDE, marks=pytest.mark.long)], ids=["phone", "wide"]
-)
-def test_a_swiss_tournament_is_made_and_shows_its_rounds(
-    api: Api, person: Callable[..., Person], screen: dict[str, Any]
-) -> None:
-    players = api.players(5)
-    host = person(players[0], **screen)
-    page = host.goes_to("/tournaments/new")
-    expect(page.get_by_label("Number of rounds")).to_be_hidden()
-    page.get_by_label("Name", exact=True).fill("Swiss in a browser")
-    page.locator('.game-tile:has([value="goliath"])').click()
-    page.locator('[name="form"][value="swiss"]').check()
-    expect(page.get_by_label("Players in a section").first).to_be_hidden()
-    page.get_by_label("Number of rounds").fill("2")
-    page.get_by_label("Days of a round or stage").fill("30")
-    page.get_by_label("Most players").fill("5")
-    assert faults_in_both(page) == []
-    page.get_by_role("button", name="Make the tournament").click()
-    page.get_by_role("button", name="Open it for entry").click()
-    number = int(re.sub(r".*/tournaments/(\d+).*", r"\1", page.url))
-    for one in players:
-        assert one.post(f"/api/tournaments/{number}/entry", {}).is_success
-    manage(api, number, lambda known: known == 2)
-    board = api.parts.tournaments.matches(number)[0].board
-    assert any(one.give(board, {"do": "resign"}).is_success for one in players)
-    manage(api, number, lambda known: known == 2)
-    page = host.goes_to(f"/tournaments/{number}")
-    expect(page.locator("table.cross tbody tr")).to_have_count(5)
-    expect(page.locator("table.cross .won").first).to_be_visible()
-    expect(page.locator("table.cross td.against", has_text="bye")).to_have_count(1)
-    assert faults_in_both(page) == []
-
-
 @pytest.mark.parametrize("screen", [PHONE, WIDE], ids=["phone", "wide"])
 def test_a_player_of_a_ladder_is_challenged_at_its_button(
     api: Api, person: Callable[..., Person], screen: dict[str, Any]
