@@ -7,7 +7,6 @@ import re
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -214,7 +213,7 @@ def connected(api: Api) -> socket.socket:
     return socket.create_connection((url.host, url.port), timeout=20)
 
 
-def test_a_request_counts_once_within_the_limits(tmp_path: Path):
+def test_a_request_counts_once_within_the_limits(tmp_path):
     with Api(tmp_path, command_rate=4, address_rate=6) as api:
         one, other = api.players()
         board = api.match(one, other)

@@ -21,11 +21,7 @@ from infra.projections.notices import (
 )
 from infra.store.port import Watermark
 from services.http.context import TaskIntervals
-from services.http.streams.notice_stream import (
-    NoticeGap,
-    NoticeStream,
-    NoticeWatermark,
-)
+from services.http.streams.notice_stream import NoticeGap, NoticeStream, NoticeWatermark
 from tests.helpers.api import Api, Player, Told, code_of
 
 MOVES = ["m13-j7", "a13-d7", "m1-i3"]

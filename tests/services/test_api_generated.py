@@ -139,10 +139,7 @@ def allowed(name: str) -> set[str]:
 def test_whatever_is_shown_as_a_token_is_refused(routes, text):
     header = text.encode("latin-1", errors="ignore").strip() or b"x"
     answer = routes.api.http.get("/api/account", headers={"Authorization": header})
-    assert (answer.status_code, code_of(answer)) in (
-        (401, "unknown-token"),
-        (401, "unauthorized"),
-    )
+    assert (answer.status_code, code_of(answer)) in ((401, "unknown-token"), (401, "unauthorized"))
 
 
 @pytest.mark.long

@@ -75,7 +75,7 @@ def test_an_accepted_command_has_the_receipt_of_its_first_event_by_every_way(api
     assert opened(api, confirmed["receipt"]).seq == 3
 
 
-def test_a_refused_command_has_a_receipt_with_the_event_before_it(api: Api, two: list[Player]):
+def test_a_refused_command_has_a_receipt_with_the_event_before_it(api, two):
     board = api.match(*two)
     for seq in (1, 2):
         refused = two[seq % 2].move(board, "a13-d7")
@@ -96,7 +96,7 @@ def refused(api: Api, board: int, player: Player) -> str:
     return id_.hex()
 
 
-def test_a_refusal_is_shown_to_the_players_of_the_match_only(api: Api, two: list[Player]):
+def test_a_refusal_is_shown_to_the_players_of_the_match_only(api, two):
     board = api.match(*two)
     path = f"/api/matches/{board}/commands/{refused(api, board, two[0])}"
     note = two[1].get(f"{path}/receipt").text
@@ -110,7 +110,7 @@ def test_a_refusal_is_shown_to_the_players_of_the_match_only(api: Api, two: list
     opened(api, note).check_leaf(proof.extra)
 
 
-def test_a_proof_comes_when_the_event_is_published(api: Api, two: list[Player]):
+def test_a_proof_comes_when_the_event_is_published(api, two):
     board = api.match(*two)
     made = two[0].move(board, "m13-j7").json()
     path = f"/api/matches/{board}/events/2/proof"
@@ -168,7 +168,7 @@ def test_another_leaf_in_the_place_of_a_lost_one_has_not_its_receipt(lone):
         assert code_of(two[0].get(f"{path}/{what}")) == "not-found"
 
 
-def test_without_a_key_moves_are_played_and_have_no_receipt(tmp_path: Path):
+def test_without_a_key_moves_are_played_and_have_no_receipt(tmp_path):
     with Api(tmp_path) as api:
         one, other = api.players()
         board = api.match(one, other)
@@ -192,9 +192,7 @@ def test_without_a_key_moves_are_played_and_have_no_receipt(tmp_path: Path):
         assert newer not in receipts_keys(api)[4:]
 
 
-def test_what_is_not_on_enough_disks_yet_has_no_receipt(
-    api: Api, two: list[Player], monkeypatch: pytest.MonkeyPatch
-):
+def test_what_is_not_on_enough_disks_yet_has_no_receipt(api, two, monkeypatch):
     board = api.match(*two)
     made = two[0].move(board, "m13-j7").json()
     monkeypatch.setattr(DurabilityWatch, "confirm", lambda _: False)

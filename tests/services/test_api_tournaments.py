@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from infra.people.clubs import ClubRole
@@ -57,9 +56,7 @@ def turn(api: Api) -> None:
     TournamentManager(parts.store, parts.lanes, parts.data).tick()
 
 
-def test_a_tournament_is_made_once_for_a_key_with_location_and_receipt_of_its_own_number(
-    api: Api,
-) -> None:
+def test_a_tournament_is_made_once_for_a_key_with_location_and_receipt_of_its_own_number(api):
     organiser = api.player()
     headers = {"Idempotency-Key": "cup"}
     first, again = (organiser.post("/api/tournaments", CUP, headers=headers) for _ in range(2))
@@ -74,7 +71,7 @@ def test_a_tournament_is_made_once_for_a_key_with_location_and_receipt_of_its_ow
     assert code_of(reused) == "id-reused"
 
 
-def test_its_terms_and_entrants_are_shown_before_the_start(api: Api) -> None:
+def test_its_terms_and_entrants_are_shown_before_the_start(api):
     organiser, player = api.players()
     starts = api.parts.store.now() + 10**9
     more = {"players": 3, "double": True, "starts": starts, "least_rating": 1000, "robots": True}
@@ -103,9 +100,7 @@ def test_its_terms_and_entrants_are_shown_before_the_start(api: Api) -> None:
     assert (found["sections"], found["left"]) == ([], 0)
 
 
-def test_tables_pairings_boards_and_results_are_shown_and_a_match_names_its_tournament(
-    api: Api,
-) -> None:
+def test_tables_pairings_boards_and_results_are_shown_and_a_match_names_its_tournament(api):
     organiser, *players = api.players(4)
     number = started(api, organiser, players)
     (section,) = shown(api, number)["sections"]
@@ -157,7 +152,7 @@ def keyed(key: str) -> dict[str, str]:
     return {"Idempotency-Key": key}
 
 
-def test_a_batch_starts_once_for_its_key_and_is_listed_with_its_results(api: Api) -> None:
+def test_a_batch_starts_once_for_its_key_and_is_listed_with_its_results(api):
     organiser, a, b, c = api.players(4)
     body = batch(club_of(api, organiser, [a, b, c]), (a, b), (b, c))
     first, again = (organiser.post("/api/pairings", body, headers=keyed("round 1")) for _ in "12")
@@ -191,9 +186,7 @@ def test_a_batch_starts_once_for_its_key_and_is_listed_with_its_results(api: Api
     assert code_of(a.get("/api/pairings/round 1")) == "not-found"
 
 
-def test_a_batch_is_charged_by_its_matches_and_a_repetition_is_not(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
+def test_a_batch_is_charged_by_its_matches_and_a_repetition_is_not(tmp_path_factory):
     with Api(tmp_path_factory.mktemp("rate"), command_rate=8) as api:
         organiser, a, b = api.players(3)
         path = club_of(api, organiser, [a, b])
@@ -206,7 +199,7 @@ def test_a_batch_is_charged_by_its_matches_and_a_repetition_is_not(
         assert code_of(organiser.get("/api/pairings/two")) == "not-found"
 
 
-def test_the_script_of_the_page_pairs_a_table_and_prints_results(api: Api, tmp_path: Path) -> None:
+def test_the_script_of_the_page_pairs_a_table_and_prints_results(api, tmp_path):
     page = PAGE.read_text()
     (script,) = re.findall(r"```python\n(import csv.*?)```", page, re.DOTALL)
     assert len(script.splitlines()) <= 30

@@ -35,10 +35,7 @@ def test_somebody_opens_the_link_signs_up_confirms_and_is_the_operator(api, text
     with door(api) as come:
         guest, late = come(), come(api.player())
         asked = guest.get(page)
-        assert (asked.status_code, asked.headers["location"]) == (
-            303,
-            f"/login?next={quote(page)}",
-        )
+        assert (asked.status_code, asked.headers["location"]) == (303, f"/login?next={quote(page)}")
         login = guest.page(asked.headers["location"])
         assert f"/signup?next={quote(page)}" in login
         entered = guest.send("/signup", {"userid": "ann", "password": PASSWORD, "next": page},

@@ -1,24 +1,10 @@
 """Watching matches, following players and muting chats: by API, pages, and the language."""
 
-from collections.abc import Callable, Iterator
-
 import pytest
 
 from infra.people.account_lists import FOLLOWED, MUTED, WATCHED
-from tests.helpers.api import PASSWORD, Api, Player, code_of
-from tests.helpers.web import Guest, Read, door
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api")) as api:
-        yield api
-
-
-@pytest.fixture
-def come(api: Api) -> Iterator[Callable[..., Guest]]:
-    with door(api) as come:
-        yield come
+from tests.helpers.api import PASSWORD, Player, code_of
+from tests.helpers.web import Guest, Read
 
 
 def following(player: Player) -> dict[str, list[object]]:

@@ -2,7 +2,7 @@
 
 import re
 from base64 import b32decode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from services.app import accounts
 from services.cli import login
 from services.client.login_file import read_login
 from tests.helpers.api import PASSWORD, Api, Player
-from tests.helpers.web import Guest, door, refusal
+from tests.helpers.web import Guest, refusal
 
 NEW = "looking-glass"
 CODES = re.compile(r"<code>([a-z2-9]{5}-[a-z2-9]{5}-[a-z2-9]{5})</code>")
@@ -36,12 +36,6 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with Api(folder, relay="smtp://127.0.0.1:9", **given) as api:
         api.parts.accounts.macs = AccountMacs(Path(folder / "keys"))
         yield api
-
-
-@pytest.fixture
-def come(api: Api) -> Iterator[Callable[..., Guest]]:
-    with door(api) as come:
-        yield come
 
 
 class Owner:

@@ -2,7 +2,6 @@
 
 import re
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -148,9 +147,7 @@ def test_a_form_with_a_mistake_comes_back_with_what_was_typed(api, come, to, tex
 
 
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}], ids=["page", "part"])
-def test_a_page_says_that_a_move_is_pending_where_nothing_is_promised(
-    tmp_path: Path, headers: dict[str, str]
-) -> None:
+def test_a_page_says_that_a_move_is_pending_where_nothing_is_promised(tmp_path, headers):
     with Api(tmp_path, durability=Mode.NONE) as api, Guest(api) as guest:
         one, other = api.players()
         begun = one.post("/api/matches", {"game": "pow2", "players": [one.name, other.name]})

@@ -26,12 +26,6 @@ from tests.helpers.web import Guest, Read, door, refusal
 
 
 @pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("admin")) as api:
-        yield api
-
-
-@pytest.fixture(scope="module")
 def come(api: Api) -> Iterator[Callable[..., Guest]]:
     with door(api) as come:
         yield come

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.helpers.api import Api, Player
-from tests.helpers.web import Guest, door
+from tests.helpers.web import Guest
 
 
 @pytest.fixture(scope="module")
@@ -14,12 +14,6 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with Api(tmp_path_factory.mktemp("clubs")) as api:
         api.parts.admissions.change({"clubs": "members"})
         yield api
-
-
-@pytest.fixture
-def come(api: Api) -> Iterator[object]:
-    with door(api) as come:
-        yield come
 
 
 def founded(come, api: Api, name: str) -> tuple[Guest, Player, str]:

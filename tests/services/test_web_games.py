@@ -18,10 +18,7 @@ from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
 from services.app.games import game_keys
 from services.http.web.boards.board_view import draw_guide_picture, guide_of
-from services.http.web.challenges.match_draft import (
-    chosen_options,
-    showcase_games,
-)
+from services.http.web.challenges.match_draft import chosen_options, showcase_games
 from services.http.web.forms import Form
 from tests.helpers.api import Api
 from tests.helpers.web import Guest

@@ -122,7 +122,7 @@ def move(client: httpx.Client, board: int, text: str, headers: dict[str, str]) -
     assert done.status_code == 200, done.text
 
 
-def test_moves_tokens_and_pages_go_to_either_process(clients: list[httpx.Client]) -> None:
+def test_moves_tokens_and_pages_go_to_either_process(clients):
     alice, bob = token(clients[0], "alice"), token(clients[1], "bob")
     board = start(clients[1], alice, "alice", "bob")
     at = cycle(clients)
@@ -135,9 +135,7 @@ def test_moves_tokens_and_pages_go_to_either_process(clients: list[httpx.Client]
             assert client.get(f"/m/{board}").status_code == 200
 
 
-def test_each_process_shows_its_work_at_a_port_of_its_own(
-    two: Two, clients: list[httpx.Client]
-) -> None:
+def test_each_process_shows_its_work_at_a_port_of_its_own(two, clients):
     """In the order of docs/monitoring.md; one of the web processes comes with the figures of all."""
     token(clients[0], "frank")
     start(clients[0], token(clients[0], "grace"), "grace", "frank")
@@ -172,7 +170,7 @@ def scraped(port: int) -> str:
     return httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False, timeout=60).text
 
 
-def test_who_logs_in_at_one_process_is_logged_in_at_the_other(clients: list[httpx.Client]) -> None:
+def test_who_logs_in_at_one_process_is_logged_in_at_the_other(clients):
     one, other = clients
     token(one, "carol")
     proof = _PROOF.search(one.get("/login").text)
@@ -187,9 +185,7 @@ def test_who_logs_in_at_one_process_is_logged_in_at_the_other(clients: list[http
         assert "carol" in client.get("/").text
 
 
-def test_a_stream_hears_of_moves_at_the_other_and_resumes_there(
-    clients: list[httpx.Client],
-) -> None:
+def test_a_stream_hears_of_moves_at_the_other_and_resumes_there(clients):
     dave, erin = token(clients[0], "dave"), token(clients[1], "erin")
     board = start(clients[0], dave, "dave", "erin")
     path, accept = f"/api/matches/{board}/events", {"Accept": "text/event-stream"}

@@ -26,7 +26,7 @@ from services.app.admission import change_admission
 from services.app.clubs import ClubChanges, change_club, found_club
 from services.app.tournaments import view_of
 from tests.helpers.api import Api, Player, until
-from tests.helpers.web import Guest, door, refusal
+from tests.helpers.web import Guest, refusal
 from workers.tournament_manager import TournamentManager
 
 Come = Callable[..., Guest]
@@ -46,12 +46,6 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with Api(tmp_path_factory.mktemp("tournaments")) as api:
         api.parts.admissions.change({"clubs": "members"})
         yield api
-
-
-@pytest.fixture
-def come(api: Api) -> Iterator[Come]:
-    with door(api) as come:
-        yield come
 
 
 def made(guest: Guest, **changes: str) -> str:
@@ -115,9 +109,7 @@ def resign_all(api: Api, page: str, player: Player) -> None:
             assert player.give(view.matches[pairing].board, {"do": "resign"}).is_success
 
 
-def test_a_tournament_is_made_entered_played_and_confirmed_on_its_pages(
-    api: Api, come: Come
-) -> None:
+def test_a_tournament_is_made_entered_played_and_confirmed_on_its_pages(api, come):
     host, page, players = begun(api, come)
     shown = come(players[0]).page(page)
     assert "Being played." in shown
@@ -150,7 +142,7 @@ def test_a_tournament_is_made_entered_played_and_confirmed_on_its_pages(
     assert page in host.page("/tournaments?state=ended")
 
 
-def test_the_lists_show_what_is_open_and_what_is_ones_own(api: Api, come: Come) -> None:
+def test_the_lists_show_what_is_open_and_what_is_ones_own(api, come):
     host, other = come(api.player()), come(api.player())
     hidden, page = made(host, name="Not yet"), opened(host, name="Open <b>")
     api.caught_up()
@@ -169,7 +161,7 @@ def test_the_lists_show_what_is_open_and_what_is_ones_own(api: Api, come: Come) 
     assert 'href="/tournaments"' in other.page("/")
 
 
-def test_a_form_with_mistakes_comes_back_with_all_that_was_typed(api: Api, come: Come) -> None:
+def test_a_form_with_mistakes_comes_back_with_all_that_was_typed(api, come):
     host = come(api.player())
     wrong = {
         "name": "Cup",
@@ -201,7 +193,7 @@ def test_a_form_with_mistakes_comes_back_with_all_that_was_typed(api: Api, come:
         assert (undated.status_code, 'id="wrong-starts"' in undated.text) == (422, True)
 
 
-def test_a_form_that_is_sent_twice_makes_one_tournament(api: Api, come: Come) -> None:
+def test_a_form_that_is_sent_twice_makes_one_tournament(api, come):
     host = come(api.player())
     form = host.page("/tournaments/new")
     fields = {
@@ -213,9 +205,7 @@ def test_a_form_that_is_sent_twice_makes_one_tournament(api: Api, come: Come) ->
     assert first.headers["location"] == second.headers["location"]
 
 
-def test_a_tournament_of_a_club_is_seen_and_entered_by_those_whom_the_club_lets(
-    api: Api, come: Come
-) -> None:
+def test_a_tournament_of_a_club_is_seen_and_entered_by_those_whom_the_club_lets(api, come):
     owner, member, stranger = api.players(3)
     found_club(api.parts, owner.account, "Knights")
     club = change_club(
@@ -235,7 +225,7 @@ def test_a_tournament_of_a_club_is_seen_and_entered_by_those_whom_the_club_lets(
         assert "Knights only" not in guest.page("/tournaments")
 
 
-def test_who_has_left_a_private_club_reads_no_more_of_its_tournament(api: Api, come: Come) -> None:
+def test_who_has_left_a_private_club_reads_no_more_of_its_tournament(api, come):
     owner, *members = api.players(4)
     club = found_club(api.parts, owner.account, "Night riders")
     change_club(api.parts, owner.account, club.path, ClubChanges(visible_to=ClubAudience.CLUB))
@@ -253,7 +243,7 @@ def test_who_has_left_a_private_club_reads_no_more_of_its_tournament(api: Api, c
     assert "Riders only" not in guest.page("/notices")
 
 
-def test_the_example_of_the_docs_is_what_the_rules_say() -> None:
+def test_the_example_of_the_docs_is_what_the_rules_say():
     text = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text("utf-8")
     shown = csv.reader(text.partition("```csv\n")[2].partition("```")[0].splitlines())
     head, *rows = shown
@@ -273,7 +263,7 @@ def test_the_example_of_the_docs_is_what_the_rules_say() -> None:
     ]
 
 
-def test_guests_see_no_tournament_where_matches_are_for_members(api: Api, come: Come) -> None:
+def test_guests_see_no_tournament_where_matches_are_for_members(api, come):
     host = come(api.player())
     page = opened(host)
     change_admission(api.parts, {"visible_to": "members"})
@@ -291,7 +281,7 @@ def test_guests_see_no_tournament_where_matches_are_for_members(api: Api, come: 
 SWISS = {"form": "swiss", "rounds": "2", "days": "30", "players": "5"}
 
 
-def test_a_swiss_tournament_has_a_column_for_each_round_and_a_report(api: Api, come: Come) -> None:
+def test_a_swiss_tournament_has_a_column_for_each_round_and_a_report(api, come):
     host, players = come(api.player()), api.players(5)
     page = opened(host, **SWISS)
     shown = host.page(page)
@@ -351,9 +341,7 @@ def reasons(shown: str) -> list[str]:
     return [re.sub(r"<span.*?</span>|<[^>]+>", "", one) for one in cells]
 
 
-def test_a_ladder_has_a_button_at_who_can_be_challenged_and_the_reason_at_the_others(
-    api: Api, come: Come
-) -> None:
+def test_a_ladder_has_a_button_at_who_can_be_challenged_and_the_reason_at_the_others(api, come):
     page, players = climbing(api, come)
     last = come(players[2])
     shown = last.page(page)
@@ -408,9 +396,7 @@ def pair_season(api: Api, number: int) -> None:
     api.caught_up()
 
 
-def test_a_league_has_its_divisions_and_a_way_into_and_out_of_its_next_season(
-    api: Api, come: Come
-) -> None:
+def test_a_league_has_its_divisions_and_a_way_into_and_out_of_its_next_season(api, come):
     host, players, newcomer = come(api.player()), api.players(6), come(api.player())
     page = opened(host, **LEAGUE, players="", start="organiser")
     for player in players:
@@ -439,7 +425,7 @@ def test_a_league_has_its_divisions_and_a_way_into_and_out_of_its_next_season(
     assert {row[0] for row in rows[1:]} == {"1", "2", "3", "4"}
 
 
-def test_a_director_sees_the_matches_and_decides_one(api: Api, come: Come) -> None:
+def test_a_director_sees_the_matches_and_decides_one(api, come):
     host, page, players = begun(api, come)
     there = f"{page}/director"
     assert come(players[0]).get(there).status_code == 403

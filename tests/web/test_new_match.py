@@ -95,7 +95,7 @@ def imported(api: Api, *names: str, **source) -> int:
     return planned.sent.match
 
 
-def test_players_see_where_it_comes_from_and_accept_it(api: Api, person):
+def test_players_see_where_it_comes_from_and_accept_it(api, person):
     one, two = person("dora"), person("emil")
     board = imported(api, one.name, two.name)
     one.page.goto(f"/m/{board}")
@@ -116,7 +116,7 @@ def test_players_see_where_it_comes_from_and_accept_it(api: Api, person):
     expect(one.page.get_by_role("button", name="Offer a draw")).to_be_visible()
 
 
-def test_one_with_a_log_says_its_server_and_can_be_declined(api: Api, person):
+def test_one_with_a_log_says_its_server_and_can_be_declined(api, person):
     one, two = person("fred"), person("gina")
     source = {
         "kind": "document",

@@ -65,9 +65,7 @@ def faults_in_both(page: Page) -> list[str]:
 @pytest.mark.parametrize(
     "screen", [PHONE, pytest.param(WIDE, marks=pytest.mark.long)], ids=["phone", "wide"]
 )
-def test_a_tournament_is_made_entered_and_followed(
-    api: Api, person: Callable[..., Person], screen: dict[str, Any]
-) -> None:
+def test_a_tournament_is_made_entered_and_followed(api, person, screen):
     players: list[Player] = api.players(3)
     host = person(players[0], **screen)
     there = make(host, "Cup in a browser")
@@ -101,9 +99,7 @@ def test_a_tournament_is_made_entered_and_followed(
 
 
 @pytest.mark.parametrize("screen", [PHONE, WIDE], ids=["phone", "wide"])
-def test_a_player_of_a_ladder_is_challenged_at_its_button(
-    api: Api, person: Callable[..., Person], screen: dict[str, Any]
-) -> None:
+def test_a_player_of_a_ladder_is_challenged_at_its_button(api, person, screen):
     players: list[Player] = api.players(3)
     plan = {"name": "Ladder", "game": "goliath", "form": "ladder", "ladder": {"reach": 1}}
     number = int(players[0].post("/api/tournaments", plan).json()["board"])

@@ -17,12 +17,7 @@ from infra.people.accounts import AccountRole
 from services.http.web.log.page import PAGE
 from tests.evidence.test_imported import document_of, imported
 from tests.helpers.browser import PHONE
-from tests.helpers.checked_files import (
-    Evidence,
-    File,
-    changed,
-    evidence,
-)
+from tests.helpers.checked_files import Evidence, File, changed, evidence
 from tests.helpers.evidence import KINDS, OTHER_SECRET, SECRET, golden_document
 from tests.helpers.publishing import publish
 from tests.web.verify_page.checking import document, drop, first_failures
