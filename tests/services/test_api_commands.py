@@ -276,29 +276,6 @@ def test_a_line_has_its_answer_and_a_refusal_its_code_and_the_status_of_the_code
     assert "2: unknown-command" in several.text
 
 
-def test_lines_that_wait_keep_nobody_else_waiting(api):
-    one, other = api.players()
-    boards = [api.match(one, other) for _ in range(40)]
-    with ThreadPoolExecutor(40) as pool:
-        with api.asleep():
-            waiting = [
-                pool.submit(do, api, f"pow2 move {board} {one.name} {PASSWORD} m13-j7")
-                for board in boards
-            ]
-            until(lambda: api.parts.store.inbox_size(range(4)) >= 20)
-            assert api.http.get("/api/help").is_success  # answered in a thread, too
-            assert not any(each.done() for each in waiting)
-        assert {each.result(30).status_code for each in waiting} == {200}
-
-
-def test_what_is_no_text_is_refused(api):
-    for content in (b"\xff\xfe", b"pow2 show \xe4"):
-        refused = do(api, content)
-        assert (refused.status_code, code_of(refused)) == (400, "bad-request")
-    refused = api.http.post("/api/do", json="help")
-    assert (refused.status_code, code_of(refused)) == (415, "bad-request")
-
-
 # conditional moves
 
 

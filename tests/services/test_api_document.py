@@ -15,7 +15,7 @@ from infra.people.tokens import Scope
 from services.app.error_codes import CODE_INFO
 from services.http.api.auth import Own
 from services.http.api.bodies import Sender
-from services.http.api.declared import ANY_TOKEN, ANYBODY, ERROR_CODES, ApiRoutes, refuses
+from services.http.api.declared import ANY_TOKEN, ANYBODY, ApiRoutes, refuses
 from tests.helpers.api import Api, code_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "make_api.py"
@@ -169,44 +169,6 @@ def test_every_code_is_explained_where_problem_documents_say(api):
 
 
 # the declaration of routes
-
-
-def test_a_route_has_what_is_declared_and_the_function_stays_as_it_is():
-    api = ApiRoutes("things")
-
-    @api.put("/api/things/{board:int}", "Change a thing", Scope.PLAY, weight=3, tagged=True)
-    @refuses(Code.UNKNOWN_BOARD, Code.BUSY)
-    def change(board: int) -> int:
-        return board + 1
-
-    (route,) = api.all
-    assert route.paths == {"/api/things/{board:int}"}
-    assert route.http_methods == {"PUT"}
-    assert (route.summary, route.tags) == ("Change a thing", ["things"])
-    assert route.security == [{"token": ["play"]}]
-    assert route.status_code == 200
-    assert route.opt[ERROR_CODES] == (Code.UNKNOWN_BOARD, Code.BUSY)
-    assert (route.opt["weight"], route.opt["tagged"]) == (3, True)
-    assert change(1) == 2
-
-
-def test_a_function_that_blocks_runs_in_a_thread_and_one_that_returns_nothing_answers_204():
-    api = ApiRoutes("things")
-
-    @api.post("/api/things", "Make a thing", ANY_TOKEN, status_code=201, tag="others")
-    def make() -> int:
-        return 1
-
-    @api.delete("/api/things", "Drop all things", ANYBODY)
-    async def drop() -> None:
-        pass
-
-    made, dropped = api.all
-    assert (made.sync_to_thread, dropped.sync_to_thread) == (True, None)
-    assert (made.status_code, dropped.status_code) == (201, 204)
-    assert (made.security, dropped.security) == ([{"token": []}], None)
-    assert (made.tags, dropped.tags) == (["others"], ["things"])
-    assert made.opt[ERROR_CODES] == dropped.opt[ERROR_CODES] == ()
 
 
 @pytest.mark.parametrize("needs", [ANYBODY, ANY_TOKEN, Scope.READ, Scope.ACCOUNT])

@@ -138,15 +138,6 @@ def test_a_stream_goes_on_after_the_last_event_without_gap_or_repetition(api, pa
     assert [one.data for one in seen] == events_of(api, board).json()
 
 
-def test_a_match_that_is_over_says_so_only_to_who_heard_its_end(api, pair):
-    one, _, board = pair
-    assert one.give(board, {"do": "resign"}).is_success
-    with api.stream(f"/api/matches/{board}/events", Last_Event_ID="2") as told:
-        assert [one.event for one in told] == ["ended"]
-    for last, status in (("3", 204), ("4", 409)):
-        assert events_of(api, board, **LIVE, **{"Last-Event-ID": last}).status_code == status
-
-
 @pytest.mark.parametrize("asked", [{"Last-Event-ID": "5"}, {"Last-Event-ID": "99"}, "?from=6"])
 def test_a_stream_that_is_to_go_on_after_what_never_was_is_refused(api, pair, asked):
     play(pair)
@@ -155,21 +146,6 @@ def test_a_stream_that_is_to_go_on_after_what_never_was_is_refused(api, pair, as
     answer = events_of(api, board, asked if isinstance(asked, str) else "", **headers)
     assert (answer.status_code, code_of(answer)) == (409, "beyond-end")
     assert f"match {board} has 4 events" in answer.json()["detail"]
-
-
-def test_an_id_that_is_none_is_refused(api, pair):
-    for last in ("x", "-1", "1.5", "9" * 10, "1-2"):
-        answer = events_of(api, pair[2], **LIVE, **{"Last-Event-ID": last})
-        assert code_of(answer) == "bad-request", last
-    for last in ("1", "1-2-3", "1-2-3-", "a-b-c-d", "1-2-3-UP", "-1-2-3-x"):
-        answer = pair[0].get("/api/account/events", headers={"Last-Event-ID": last})
-        assert code_of(answer) == "bad-request", last
-
-
-def test_silent_streams_say_that_they_are_still_there(api, pair):
-    for path in (f"/api/matches/{pair[2]}/events", "/api/account/events"):
-        with api.stream(path, pair[0]) as told:
-            assert [next(told).comment for _ in range(3)][1:] == ["still here"] * 2
 
 
 # what an account is told, and when

@@ -153,38 +153,6 @@ def test_a_ply_that_was_taken_back_and_played_otherwise_has_another_tag(api, pai
 # lists of players
 
 
-def won(api: Api, winner: Player, loser: Player, **more) -> int:
-    """Have a match won at its second move."""
-    board = api.match(winner, loser, **more)
-    assert winner.move(board, "m13-j7").is_success
-    assert loser.move(board, "a13-d7").is_success
-    assert loser.give(board, {"do": "resign"}).is_success
-    return board
-
-
-@pytest.fixture(scope="module")
-def played(api: Api) -> tuple[Player, Player, list[int]]:
-    """Two players, and the boards of what they have finished: 2 to 1."""
-    one, other = api.players()
-    boards = [won(api, *pair) for pair in ((one, other), (other, one), (one, other))]
-    api.caught_up()
-    return one, other, boards
-
-
-def test_lists_come_in_pages_that_have_each_row_once(api, played):
-    one, _, boards = played
-    rows, cursor = [], 0
-    while cursor is not None:
-        query = {"player": one.name, "state": "inactive", "limit": 2, "cursor": cursor}
-        page = api.http.get("/api/matches", params=query).json()
-        assert len(page["matches"]) <= 2
-        rows += [match["board"] for match in page["matches"]]
-        cursor = page["next"]
-    assert sorted(rows) == sorted(boards)
-    beyond = api.http.get(f"/api/matches?player={one.name}&cursor=1000000000").json()
-    assert beyond == {"matches": [], "next": None}
-
-
 def test_the_games_are_listed(api):
     found = api.http.get("/api/games").json()
     keys = [game["key"] for game in found]

@@ -71,35 +71,6 @@ def test_a_tournament_is_made_once_for_a_key_with_location_and_receipt_of_its_ow
     assert code_of(reused) == "id-reused"
 
 
-def test_its_terms_and_entrants_are_shown_before_the_start(api):
-    organiser, player = api.players()
-    starts = api.parts.store.now() + 10**9
-    more = {"players": 3, "double": True, "starts": starts, "least_rating": 1000, "robots": True}
-    number = made(organiser, **more, text="For *all*.")
-    enter(number, player)
-    found = shown(api, number, player)
-    assert (found["name"], found["text"], found["phase"]) == (
-        "Slingshot Cup",
-        "For *all*.",
-        "entry",
-    )
-    assert found["organiser"] == organiser.name
-    assert (found["organises"], found["entered"], found["waits"]) == (False, True, False)
-    entrant = {"userid": player.name, "rating": 1500, "waits": False, "substitute_for": None}
-    assert found["entrants"] == [entrant]
-    terms = found["terms"]
-    assert (terms["form"], terms["rules"], terms["section"], terms["cycles"]) == (
-        "round-robin",
-        "goliath/1",
-        3,
-        2,
-    )
-    assert (terms["terms"], terms["text"]) == (["--days=3"], "3 days a move")
-    assert (terms["players"], terms["starts"], terms["least_rating"]) == (3, starts, 1000)
-    assert (terms["points"], terms["club"], terms["robots"]) == ([1.0, 0.5, 0.0], None, True)
-    assert (found["sections"], found["left"]) == ([], 0)
-
-
 def test_tables_pairings_boards_and_results_are_shown_and_a_match_names_its_tournament(api):
     organiser, *players = api.players(4)
     number = started(api, organiser, players)

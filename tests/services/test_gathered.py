@@ -5,7 +5,6 @@ import logging
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -152,29 +151,6 @@ def test_a_worker_in_a_thread_does_its_jobs_and_ends_at_once_when_it_is_told(que
     thread.stop()
     thread.join(30)
     assert thread.code == 0
-    client.close()
-
-
-def test_a_job_that_runs_for_too_long_in_a_thread_is_ended_by_its_time(queue_server):
-    client = make_client(queue_server.url, blocking_timeout=60)
-
-    def job() -> None:
-        while True:
-            time.sleep(0.01)
-
-    worker = ListedWorker(client, "slow", {"job": job})
-
-    def work() -> int:
-        worker.work(logging_level="CRITICAL", burst=True)
-        return 0
-
-    queue = Queue("slow", connection=client, serializer=JSONSerializer)
-    found = queue.enqueue_call("job", timeout=1, failure_ttl=60)
-    thread = role_thread(work)
-    thread.start()
-    thread.join(60)
-    assert thread.code == 0
-    assert found.get_status(refresh=True) == "failed"
     client.close()
 
 

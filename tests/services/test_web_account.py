@@ -13,7 +13,6 @@ from infra.mail.unsubscribe_links import UnsubscribeLinks
 from infra.people.account_macs import make_mac_key
 from services.app import vacations
 from services.app.context import Actor
-from services.app.messages import inbox
 from tests.fakes.tokens import check, check_one
 from tests.helpers.api import Api
 from tests.helpers.web import Guest
@@ -116,34 +115,6 @@ def test_one_click_ends_all_mail_and_looking_at_the_link_does_not(api, come):
     assert (done.status_code, signed_off()) == (200, True)
     assert "won’t get any more mail," in done.text
     assert api.http.post(path).status_code == 200
-
-
-def texts(api: Api, name: str) -> list[str]:
-    return [one.text for one in inbox(api.parts, api.parts.accounts.id_of(name))]
-
-
-@pytest.mark.parametrize(
-    ("to", "text", "status", "at"),
-    [
-        ("nobody-here", "hello", 404, "to"),
-        ("gus", "hello", 403, "to"),
-        ("hal", "x" * 2001, 413, "text"),
-        ("hal", " ", 400, "text"),
-        ("", "hello", 400, "text"),
-    ],
-)
-def test_a_form_with_a_mistake_comes_back_with_what_was_typed(api, come, to, text, status, at):
-    guests = {name: come() for name in ("fay", "gus", "hal")}
-    for name, guest in guests.items():
-        if guest.log_in(name).status_code != 303:
-            guest.sign_up(name)
-    guests["gus"].send("/players/fay/block", on="/players/fay")
-    sent = guests["fay"].send("/messages", {"to": to, "text": text}, on="/messages")
-    assert sent.status_code == status
-    assert f'id="wrong-{at}"' in sent.text
-    assert f'name="to" value="{to}"' in sent.text
-    assert text.strip() in sent.text
-    assert texts(api, "hal") == []
 
 
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}], ids=["page", "part"])

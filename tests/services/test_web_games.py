@@ -95,24 +95,6 @@ def test_a_guest_moves_on_the_first_page_and_a_robot_answers(come):
     assert guest.get(form[2], params={**sent, "against": "bob"}).status_code == 400
 
 
-def test_the_options_of_a_board_to_try_are_chosen_by_controls(come):
-    guest = come()
-    page = guest.page("/games/halves/try")
-    assert "-manual_start" not in words_of(page)
-    chosen = {"pick-5": "-manual_start", "number-0": "8", "players": "3", "against": ""}
-    moved = guest.get("/games/halves/try/options", params=chosen)
-    query = parse_qs(urlsplit(moved.headers["location"]).query)
-    assert query == {"options": ["-manual_start -tiles_each=8"], "players": ["3"]}
-    tried = guest.page(moved.headers["location"])
-    assert re.search(r'value="-manual_start" checked', tried)
-    assert re.search(r'name="number-0"[^>]* value="8"', tried)
-    assert '<option value="3" selected>' in tried
-    wrong = guest.get("/games/halves/try/options", params={"number-0": "999"})
-    assert wrong.status_code == 422
-    plain = guest.get("/games/torere/try/options", params={"against": "robot"})
-    assert plain.headers["location"] == "/games/torere/try?against=robot"
-
-
 def test_every_option_that_can_be_chosen_is_one_of_the_game():
     for rules in all_rules():
         for at, field in enumerate(game_by_key(rules.key).options_form):

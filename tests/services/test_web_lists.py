@@ -1,6 +1,5 @@
 """Lists on pages: what waits, what goes on, what is searched for, and news, true when they are read."""
 
-import html
 import re
 
 import pytest
@@ -146,47 +145,6 @@ def test_news_tell_what_is_true_now(api, come):
     assert "by resignation" in news
     german = guest.page("/notices", headers={"Accept-Language": "de"})
     assert f"Du hast The Power of Two gegen {one.name} gewonnen" in german
-
-
-def test_news_have_one_row_for_each_match_and_kind_and_what_was_read_elsewhere_is_not_new(
-    api, come
-):
-    one, two = api.player(), api.player()
-    board = api.begun(one, two)
-    for mover, move in ((one, "m13-j7"), (two, "a13-d7"), (one, "m1-m5")):
-        assert mover.move(board, move).status_code == 200
-    writer, guest = come(one), come(two)
-    for text in ("a", "b", "c"):
-        writer.send(f"/m/{board}/chat", {"text": text}, on=f"/m/{board}")
-        writer.send("/messages", {"to": two.name, "text": text}, on="/messages")
-    api.caught_up()
-
-    def rows(**options) -> list[str]:
-        page = guest.page("/notices", **options).partition('id="notices"')[2]
-        return [
-            f"{html.unescape(text)}{' (new)' if ' new' in kind else ''}"
-            for kind, text in re.findall(r'<li class="([^"]*)"><a href="[^"]+">([^<]*)</a>', page)
-        ]
-
-    watched = {"headers": {"HX-Request": "true"}}  # it marks nothing as read
-    match = f"The Power of Two against {one.name}"
-    assert rows(**watched)[:3] == [
-        f"3 messages from {one.name} (new)",
-        f"3 new chat messages in {match} (new)",
-        f"Your turn in {match}",
-    ]
-    assert ">2</span>" in re.search(r'class="bell".*?</a>', guest.page("/games"), re.DOTALL)[0]
-    assert [row for row in rows(**watched) if "turn" in row] == [f"Your turn in {match}"]
-    guest.page(f"/m/{board}")
-    guest.page("/messages")
-    two.move(board, "a1-e3")
-    api.caught_up()
-    assert rows(**watched)[:3] == [
-        f"3 messages from {one.name}",
-        f"{one.name} sent a message in The Power of Two",
-        f"It was your turn in {match}",
-    ]
-    assert "bell-number" not in guest.page("/games")
 
 
 MANY = 56

@@ -211,26 +211,6 @@ def test_a_result_is_said_to_who_reads_it(api, one, two, board, come):
     assert "?</abbr>" in PLATE.findall(one.page(f"/m/{board}"))[0][2]  # after one match
 
 
-def test_a_proposal_stands_beside_the_turn_and_can_be_taken_back(one, two, board, come):
-    one.act(board, "offer", kind="draw")
-    assert "You offered a draw." in one.page(f"/m/{board}")
-    assert "Withdraw" in one.page(f"/m/{board}")
-    once = "One offer at a time"
-    assert once in one.page(f"/m/{board}")
-    asked = two.page(f"/m/{board}")
-    assert once in asked
-    assert ">Decline</button>" in asked
-    assert f"{one.name} offers a draw." in asked
-    assert "<title>\N{BLACK CIRCLE} Your answer" in asked
-    watched = come().page(f"/m/{board}")
-    assert "The others haven’t answered yet." in watched
-    assert 'value="reject"' not in watched
-    assert one.act(board, "reject").status_code == 303
-    assert "offers a draw" not in two.page(f"/m/{board}")
-    assert two.act(board, "accept").status_code == 409
-    assert once not in one.page(f"/m/{board}")
-
-
 def test_addresses_are_links_and_nothing_else_is():
     said = str(linked('<b> (http://x.org/a_(b)) "javascript:alert(1)" https://y.org!'))
     assert said.count("<a ") == 2

@@ -8,7 +8,6 @@ import struct
 import sys
 import time
 from collections.abc import Iterable
-from html.parser import HTMLParser
 from pathlib import Path
 
 import brotli
@@ -263,23 +262,6 @@ def test_where_the_api_has_nothing_a_browser_too_gets_a_problem(come, path, code
     assert code_of(come().get(path, headers=BROWSER)) == code
 
 
-class Head(HTMLParser):
-    """What a page says of itself to others."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.said: dict[str, str] = {}
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        name = given.get("property") or given.get("name")
-        if tag == "meta" and name:
-            self.said[name] = given["content"]
-        if tag == "link" and given["rel"] == "canonical":
-            self.said["canonical"] = given["href"]
-
-
 def size(png: bytes) -> tuple[int, int]:
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">2I", png[16:24])
@@ -293,18 +275,6 @@ def test_search_engines_are_kept_from_pages_of_one_person_and_from_lines_without
     assert lines[0] == "User-agent: *"
     assert {"Disallow: /account", "Disallow: /games/*/try"} <= {*lines}
     assert "Disallow: /" not in lines
-
-
-def test_a_link_to_a_match_shows_its_board(api, one, board, come):
-    guest = come()
-    said = Head(guest.page(f"/m/{board}?move=m13-j7")).said
-    assert said["canonical"] == said["og:url"] == f"{api.url}/m/{board}"
-    assert one.name in said["og:title"]
-    assert said["description"] == said["og:description"]
-    assert said["twitter:card"] == "summary_large_image"
-    picture = guest.get(said["og:image"].removeprefix(api.url))
-    assert size(picture.content) == (1200, 630)
-    assert picture.headers["cache-control"] == "public, max-age=300"
 
 
 def test_a_strange_host_is_not_repeated(come):
@@ -401,13 +371,6 @@ def test_a_page_in_another_language_loads_one_script_too_which_begins_with_its_w
     assert ASSETS["scripts.de.js"].data == script_words("de") + ASSETS["scripts.js"].data
     assert asset_url("scripts.de.js") in module_tags("match.js", "de")
     assert asset_url("scripts.js") in module_tags("match.js", "en")
-
-
-def test_what_few_pages_need_is_loaded_by_them_alone():
-    assert 'data-module="match.js"' in module_tags("match.js", "en")
-    for name in ALONE:
-        assert "data-module" not in module_tags(name, "en")
-        assert asset_url(name) in module_tags(name, "en")
 
 
 def test_a_script_that_changes_gets_another_address_and_the_others_keep_theirs():

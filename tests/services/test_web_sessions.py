@@ -8,7 +8,6 @@ import pytest
 from infra.people.password_resets import PasswordResets
 from infra.people.sessions import LASTS_SECONDS, Sessions
 from services.app.matches import load_state
-from services.http.web.account.login import browser_name
 from services.http.web.declared import Pages
 from services.http.web.render import local_path
 from services.http.web.session import csrf_token, mask_token, unmask_token
@@ -236,20 +235,6 @@ def test_a_move_that_is_sent_after_the_session_is_over_comes_back_with_the_login
     guest.log_in("ottilie")
     assert 'name="move" value="m13-m5:l4"' in guest.page(f"/m/{board}?move=m13-m5%3Al4")
     assert load_state(api.parts, board).ply == 0
-
-
-@pytest.mark.parametrize(
-    ("agent", "name"),
-    [
-        (FIREFOX, "Firefox, Linux"),
-        ("Mozilla/5.0 (Windows NT 10.0) Chrome/126.0 Safari/537.36 Edg/126.0", "Edge, Windows"),
-        ("Mozilla/5.0 (Linux; Android 14) Chrome/126.0 Mobile Safari/537.36", "Chrome, Android"),
-        ("Mozilla/5.0 (iPhone; like Mac OS X) Version/17.5 Safari/604.1", "Safari, iPhone"),
-        ("curl/8.0", ""),
-    ],
-)
-def test_a_browser_is_called_as_its_owner_would_call_it(agent, name):
-    assert browser_name(agent) == name
 
 
 @pytest.mark.parametrize(

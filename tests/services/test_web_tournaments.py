@@ -9,9 +9,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from domain.match.commands import CommandEnvelope
-from domain.records import SERVER_ACCOUNT, command_id
-from domain.tournament.commands import PairRound
 from domain.tournament.results import PairResult, PointScheme, ScheduledMatch, Tally
 from domain.tournament.table import table_of
 from domain.tournament.terms import USUAL_TIEBREAKS
@@ -19,7 +16,6 @@ from infra.durability.durability import Mode
 from infra.people.clubs import ClubAudience, ClubRole
 from infra.projections.tournaments import PairedMatch
 from infra.redis.keys import Lane
-from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
 from services.app.admission import change_admission
@@ -371,58 +367,6 @@ def test_a_ladder_has_a_button_at_who_can_be_challenged_and_the_reason_at_the_ot
     again = last.send(f"{page}/act", {"do": "challenge", "userid": players[1].name}, on=page)
     assert again.status_code == 403
     assert "Only players above can be challenged." in again.text
-
-
-LEAGUE = {
-    "form": "league",
-    "size": "3",
-    "up": "1",
-    "down": "1",
-    "seasons": "2",
-    "season-days": "30",
-}
-
-
-def pair_season(api: Api, number: int) -> None:
-    """Have the server begin the second season of a league, as on its day."""
-    id_ = command_id("season", SERVER_ACCOUNT, str(number))
-    order = CommandEnvelope(number, id_, SERVER_ACCOUNT, PairRound(stage=2))
-    with api.server.client(blocking_timeout=5) as client:
-        store = RedisStore(client, Mode.FSYNC)
-        woken: list[Lane] = []
-        store.submit([submission_of(order, 0, "season")])
-        LaneLeases(client, woken.append).request(store.layout().lane_of(number))
-    until(lambda: view_of(api.parts, None, number).state.stage == 2)
-    api.caught_up()
-
-
-def test_a_league_has_its_divisions_and_a_way_into_and_out_of_its_next_season(api, come):
-    host, players, newcomer = come(api.player()), api.players(6), come(api.player())
-    page = opened(host, **LEAGUE, players="", start="organiser")
-    for player in players:
-        act(come(player), page, "enter")
-    act(host, page, "start")
-    managed(api, page, lambda matches: len(matches) == 6)
-    shown = host.page(f"{page}?section=2")
-    assert "Season 1, division 2" in shown
-    assert '<strong aria-current="true">Division 2</strong>' in shown
-    assert f'<a href="{page}?section=1">Division 1</a>' in shown
-    assert "\N{UPWARDS ARROW}</span>" in shown
-    assert "\N{DOWNWARDS ARROW}</span>" in host.page(f"{page}?section=1")
-    guest = come(players[0])
-    assert "and you are in it" in guest.page(page)
-    shown = act(guest, page, "leave")
-    assert "Enter for the next season" in shown
-    assert "not in the next season" in shown
-    assert "and you are in it" in act(guest, page, "enter")
-    assert "Leave after this season" in act(newcomer, page, "enter")
-    pair_season(api, number_of(page))
-    shown = guest.page(page)
-    assert "Season 2, division" in shown
-    assert "Season 1</a>" in shown
-    assert "Leave after this season" not in shown
-    rows = list(csv.reader(io.StringIO(host.get(f"{page}/table.csv").text)))
-    assert {row[0] for row in rows[1:]} == {"1", "2", "3", "4"}
 
 
 def test_a_director_sees_the_matches_and_decides_one(api, come):

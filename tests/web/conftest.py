@@ -5,15 +5,19 @@ loops. `BROWSER_SLOWNESS=6` makes every page six times as slow as this machine, 
 look before a page has come to rest.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from infra.log.key_files import generate_keys
-from tests.helpers.api import Api
-from tests.helpers.browser import chromium
+from infra.people.sessions import Sessions
+from tests.helpers.api import Api, Player
+from tests.helpers.browser import Person, chromium
 
+SLOWNESS = float(os.environ.get("BROWSER_SLOWNESS", "1"))
 PATIENCE = 30_000
 """Milliseconds that a condition is waited for: a busy machine is no fault of the pages."""
 
@@ -31,3 +35,46 @@ def api(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with Api(tmp_path_factory.mktemp("web")) as api:
         generate_keys(api.settings.data / "keys", "play.example.org")
         yield api
+
+
+@pytest.fixture
+def person(browser: Browser, api: Api) -> Iterator[Callable[..., Person]]:
+    """Yield a function that opens a person's window; at the end nothing was wrong with any page.
+
+    With a name somebody of that name has signed up and logged in before; a player has logged in.
+    """
+    come: list[Person] = []
+
+    def new(who: str | Player = "", **options: Any) -> Person:
+        player = api.player(name=who) if isinstance(who, str) and who else who
+        if isinstance(player, Player):
+            options["storage_state"] = session_of(api, player)
+        one = Person(browser, api, **options)
+        one.name = player.name if isinstance(player, Player) else ""
+        come.append(one)
+        prepare(one)
+        return one
+
+    yield new
+    for one in come:
+        one.closes()
+    assert [complaint for one in come for complaint in one.complaints] == []
+    assert [url for one in come for url in one.elsewhere] == []
+
+
+def prepare(one: Person) -> None:
+    """Set how long a window waits, and how slow it is."""
+    one.page.set_default_timeout(PATIENCE)
+    if SLOWNESS > 1:
+        tools = one.context.new_cdp_session(one.page)
+        tools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWNESS})
+
+
+def session_of(api: Api, player: Player) -> dict[str, Any]:
+    """What a browser holds of a player who has logged in."""
+    text = Sessions(api.parts.data).open(player.account, "a browser").text
+    cookie = {
+        "name": "session", "value": text, "domain": "127.0.0.1", "path": "/", "expires": -1,
+        "httpOnly": True, "secure": False, "sameSite": "Lax",
+    }  # fmt: skip
+    return {"cookies": [cookie], "origins": []}

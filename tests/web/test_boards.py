@@ -11,9 +11,6 @@ from tests.helpers.browser import pick_any
 pytestmark = pytest.mark.slow
 
 
-TRY = "/games/goliath/try"
-
-
 def middle(page, place):
     """Return the middle of a place, from the corner of its board."""
     return page.evaluate(
@@ -45,28 +42,6 @@ def test_a_board_is_turned_and_a_move_can_still_be_chosen_on_it(person, api):
     expect(page.locator('[data-place="i9"] .piece')).to_have_count(1)
 
 
-def test_a_look_takes_effect_at_once_and_stays(person):
-    one = person()
-    page = one.goes_to(TRY)
-    page.locator(".looks summary").click()
-    held = []
-    page.route("**/display", lambda route: held.append(route))  # noqa: PLW0108 - needs a function
-    page.get_by_role("button", name="Wood").click()
-    expect(page.locator("html")).to_have_attribute("data-board", "wood")
-    expect(page.get_by_role("button", name="Wood")).to_have_attribute("aria-pressed", "true")
-    page.get_by_role("button", name="Coordinates").click()
-    expect(page.locator("#board-area .label").first).to_be_hidden()
-    assert len(held) == 1  # the second waits for the answer to the first, which has the cookie
-    with page.expect_response(lambda one: "coordinates" in (one.request.post_data or "")):
-        held[0].continue_()
-        while len(held) == 1:
-            page.wait_for_timeout(20)
-        held[1].continue_()
-    page.reload()
-    expect(page.locator("html")).to_have_attribute("data-board", "wood")
-    expect(page.locator("#board-area .label").first).to_be_hidden()
-
-
 LONG = "bartholomew-the-tall"
 TOP = "document.querySelector('#board-box').getBoundingClientRect().top + scrollY"
 FIRST_MOVE = """async () => {
@@ -96,23 +71,6 @@ def test_the_board_stays_where_it_is_whatever_is_said_above_it(api, person):
     expect(page.locator("#next-match")).to_be_visible()
     expect(page.locator("#turn")).to_contain_text(LONG)
     assert page.evaluate(TOP) == top
-
-
-def test_three_names_and_the_own_clock_can_be_read_on_the_smallest_phones(api, person):
-    one = api.player(name="emmeline")
-    others = api.player(name="ottilie"), api.player(name="wilhelmine")
-    board = api.begun(one, *others, game="halves")
-    page = person(one, viewport={"width": 320, "height": 568}).goes_to(f"/m/{board}")
-    page.locator("#board-area.choosing").wait_for()
-    cut = page.evaluate(
-        """() => [...document.querySelectorAll(".plate .name a")]
-          .filter((name) => name.scrollWidth > name.clientWidth).map((name) => name.textContent)"""
-    )
-    assert cut == []
-    page.goto(f"/m/{api.begun(one, others[0])}")
-    page.locator("#board-area.choosing").wait_for()
-    plate = page.locator("#plates-below .clock").bounding_box()
-    assert plate["y"] + plate["height"] <= page.locator(".bar").bounding_box()["y"]
 
 
 SIZES = [(844, 390), (768, 1024), (375, 553), (390, 844), (1280, 900)]

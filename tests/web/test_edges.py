@@ -8,9 +8,7 @@ from threading import Thread
 import pytest
 from playwright.sync_api import expect
 
-from infra.people.sessions import Sessions
 from services.app.matches import load_state
-from tests.helpers.browser import faults_of
 
 pytestmark = pytest.mark.slow
 
@@ -140,26 +138,6 @@ def test_a_page_of_another_site_plays_by_the_api_with_a_token(browser, api, else
     assert found["rate"].startswith('"commands";r=')
 
 
-def test_a_new_message_appears_while_another_is_typed(api, person):
-    one, other = api.players()
-    page = person(one).goes_to("/messages")
-    page.get_by_text("Write a message").click()
-    page.get_by_label("To", exact=True).fill(other.name)
-    page.get_by_label("Text").fill("half a sentence")
-    assert other.post("/api/messages", {"to": [one.name], "text": "are you there?"}).is_success
-    letter = page.locator(".letter")
-    expect(letter).to_contain_text("are you there?")
-    expect(page.get_by_label("Text")).to_have_value("half a sentence")
-    assert faults_of(page) == []
-    page.get_by_role("button", name="Send").click()
-    expect(page.get_by_role("status").filter(has_text=other.name)).to_be_visible()
-    page.get_by_role("link", name="Answer").click()
-    expect(page.get_by_label("To", exact=True)).to_have_value(other.name)
-    expect(page.get_by_label("Text")).to_be_focused()
-    page.get_by_role("button", name="Mark as unread").click()
-    expect(page.get_by_role("link", name="1 new message")).to_be_visible()
-
-
 NO_WORKER = "delete window.SharedWorker"
 HIDDEN = """
   window.away = false;
@@ -268,25 +246,3 @@ def test_what_is_said_comes_at_once_and_is_marked_until_it_is_looked_at(api, per
     expect(page.locator("#chat li.new")).to_contain_text("are you there?")
     expect(page).not_to_have_title(re.compile("✉"))
     expect(home).to_have_title("matchpost")
-
-
-def test_a_move_that_is_sent_after_the_session_is_over_is_there_after_the_login(api, person):
-    one, other = person("ulrike"), api.player()
-    board = api.begun(api.player_of(one.name), other)
-    one.goes_to(f"/m/{board}")
-    one.picks("m13-m5:l4")
-    Sessions(api.parts.data).forget(api.parts.accounts.id_of(one.name))
-    one.page.locator("#confirm").click()
-    said = one.page.locator("#message")
-    expect(said).to_contain_text("Your move has been kept. Log in again")
-    said.get_by_role("link", name="Log in again").click()
-    one.page.wait_for_url("**/login?**")
-    expect(one.page.locator("main")).to_contain_text("your move is kept")
-    one.logs_in()
-    one.page.wait_for_url(f"**/m/{board}?move=**")
-    expect(one.page.locator("#move")).to_have_value("m13-m5:l4")
-    expect(one.page.locator("#says")).to_contain_text("Play m13-m5:l4")
-    assert load_state(api.parts, board).ply == 0
-    one.page.locator("#confirm").click()
-    one.page.locator(".moves a.now", has_text="m13-m5:l4").wait_for()
-    assert load_state(api.parts, board).ply == 1

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from services.app.matches import load_state
-from tests.helpers.browser import choices, faults_of
+from tests.helpers.browser import faults_of
 
 pytestmark = pytest.mark.slow
 
@@ -44,24 +44,6 @@ def test_a_replay_is_gone_through_with_keys_links_and_the_slider(person, board):
     page.wait_for_url(f"**/m/{board}/2")
     expect(page.locator('[data-place="c11"] .piece')).to_have_count(1)
     expect(page.locator(".moves a.now")).to_have_text("a13-c11")
-
-
-def test_what_if_is_played_for_everybody_and_touches_nothing(api, person, board):
-    one = person()
-    one.goes_to(f"/m/{board}/1/if")
-    one.picks("a13-d7")
-    one.page.locator("#confirm").click()
-    one.page.locator(".moves a.now", has_text="a13-d7").wait_for()
-    one.picks("m5-m9")
-    one.page.locator("#confirm").click()
-    one.page.wait_for_url(f"**/m/{board}/1/if?line=a13-d7+m5-m9")
-    one.page.get_by_role("link", name="Take back").click()
-    one.page.wait_for_url(f"**/m/{board}/1/if?line=a13-d7")
-    one.page.locator("#board-area.choosing").wait_for()
-    assert "m5" in choices(one.page)
-    one.page.go_back()
-    expect(one.page.locator(".moves a.now")).to_have_text("m5-m9")
-    assert load_state(api.parts, board).moves.split() == list(MOVES)
 
 
 def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person):

@@ -5,10 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from infra.redis.reads import read_nothing
 from services.app.conditional_moves import conditional_moves_of
 from services.app.matches import load_state
-from services.http.web.match import page as page_module
 from tests.helpers.browser import PHONE, faults_of
 
 pytestmark = pytest.mark.slow
@@ -97,26 +95,6 @@ def test_times_are_those_of_the_browser_and_clocks_run(api, person):
         }"""
     )
     expect(clock).to_have_text(re.compile(r"^(1:0[0-3]|0:\d\d)$"))
-
-
-def test_the_change_of_the_rating_comes_by_itself_after_the_end(api, person, monkeypatch):
-    one, two = api.players()
-    board = api.begun(one, two)
-    assert one.move(board, "m13-j7").status_code == 200
-    assert two.move(board, "a13-d7").status_code == 200
-    page = person(one).goes_to(f"/m/{board}")
-    with monkeypatch.context() as patched:  # the rating is not known yet
-        patched.setattr(page_module, "read_rating_change", lambda *_: read_nothing(None))
-        two.give(board, {"do": "resign"})
-        expect(page.locator("#turn")).to_contain_text("You won by resignation.")
-        expect(page.locator("#turn .change")).to_have_text("")
-    expect(page.locator("#turn")).to_contain_text("You won by resignation. Rating 1500 →")
-    expect(page.locator("#turn .change")).to_have_count(1)
-    asked = two.post(f"/api/matches/{board}/rematch", {}).json()["board"]
-    expect(page.locator("#action")).to_contain_text(f"{two.name} wants a rematch.")
-    page.locator("#action").get_by_role("button", name="Accept").click()
-    page.wait_for_url(f"**/m/{asked}")
-    expect(page.locator("#turn")).to_contain_text("s turn")
 
 
 MOVES = ("m13-m5:l4", "a13-c11", "l4-k3:j2", "a1-a7")

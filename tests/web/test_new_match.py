@@ -95,27 +95,6 @@ def imported(api: Api, *names: str, **source) -> int:
     return planned.sent.match
 
 
-def test_players_see_where_it_comes_from_and_accept_it(api, person):
-    one, two = person("dora"), person("emil")
-    board = imported(api, one.name, two.name)
-    one.page.goto(f"/m/{board}")
-    expect(one.page.get_by_text("Imported from a record: unproven.")).to_be_visible()
-    expect(one.page.get_by_text("Continue this match here?")).to_be_visible()
-    expect(one.page.get_by_text("Your word for the draw")).to_have_count(0)
-    expect(one.page.locator("#board-area svg").first).to_be_visible()
-    expect(one.page.locator("ol.moves li")).to_have_count(2)
-    one.page.get_by_role("button", name="Accept").click()
-    expect(one.page.get_by_text(f"Waiting for {two.name} to accept", exact=True)).to_be_visible()
-    two.page.goto(f"/m/{board}")
-    two.page.get_by_role("button", name="Accept").click()
-    expect(two.page.locator("#turn")).to_contain_text(one.name)
-    expect(two.page.get_by_text("Imported from a record: unproven.")).to_be_visible()
-    one.page.reload()
-    expect(one.page.locator("#turn")).to_contain_text("Your turn")
-    one.page.get_by_text("Offer a draw, resign").click()
-    expect(one.page.get_by_role("button", name="Offer a draw")).to_be_visible()
-
-
 def test_one_with_a_log_says_its_server_and_can_be_declined(api, person):
     one, two = person("fred"), person("gina")
     source = {

@@ -234,27 +234,3 @@ def test_moves_and_chat_show_their_newest(api, person):
     page.keyboard.press("ArrowRight")
     page.wait_for_url(f"**/m/{board}/1")
     expect(page.locator(".moves a.now")).to_be_in_viewport()
-
-
-def test_forms_of_the_account_with_a_mistake_keep_what_was_typed(person):
-    one = person("formel")
-    page = one.goes_to("/account")
-    page.get_by_role("textbox", name="Addresses").fill("good@example.org not-an-address")
-    page.locator('form[action="/account/addresses"] button').click()
-    box = page.locator('form[action="/account/addresses"]')
-    expect(box.get_by_role("alert")).to_contain_text("not-an-address")
-    expect(page.get_by_role("textbox", name="Addresses")).to_have_value(
-        "good@example.org not-an-address"
-    )
-    expect(page.get_by_role("textbox", name="Addresses")).to_be_focused()
-    page.get_by_text("Tokens for programs").click()
-    page.get_by_label("What it is for").fill("my bot")
-    for scope in ("see what only you can see", "play for you"):
-        page.get_by_label(scope).uncheck()
-    page.get_by_label("It works for").select_option("30")
-    page.get_by_role("button", name="Create token").click()
-    tokens = page.locator('form[action="/account/tokens"]')
-    expect(tokens.get_by_role("alert")).to_be_visible()
-    expect(page.get_by_label("What it is for")).to_have_value("my bot")
-    expect(page.get_by_label("play for you")).not_to_be_checked()
-    expect(page.get_by_label("It works for")).to_have_value("30")

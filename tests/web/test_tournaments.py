@@ -96,29 +96,3 @@ def test_a_tournament_is_made_entered_and_followed(api, person, screen):
         assert before
         assert after
         assert after["x"] == before["x"], "the players stay in sight"
-
-
-@pytest.mark.parametrize("screen", [PHONE, WIDE], ids=["phone", "wide"])
-def test_a_player_of_a_ladder_is_challenged_at_its_button(api, person, screen):
-    players: list[Player] = api.players(3)
-    plan = {"name": "Ladder", "game": "goliath", "form": "ladder", "ladder": {"reach": 1}}
-    number = int(players[0].post("/api/tournaments", plan).json()["board"])
-    assert players[0].post(f"/api/tournaments/{number}/open").is_success
-    for one in players:
-        assert one.post(f"/api/tournaments/{number}/entry", {}).is_success
-    assert players[0].post(f"/api/tournaments/{number}/start").is_success
-    page = person(players[2], **screen).goes_to(f"/tournaments/{number}")
-    rows = page.locator("table.ladder tbody tr")
-    expect(rows.nth(0)).to_contain_text("and this is 2 places above.")
-    assert faults_in_both(page) == []
-    rows.nth(1).get_by_role("button", name="Challenge").click()
-    expect(rows.nth(1)).to_contain_text("A match of these two is running on the ladder already.")
-    manage(api, number, lambda known: known == 1)
-    board = api.parts.tournaments.matches(number)[0].board
-    page.reload()
-    expect(rows.nth(1).locator(f'a[href="/m/{board}"]')).to_have_count(1)
-    assert players[1].give(board, {"do": "resign"}).is_success
-    manage(api, number, lambda known: known == 1)
-    # the ladder follows by itself
-    expect(rows.nth(1)).to_contain_text(players[2].name)
-    assert faults_in_both(page) == []

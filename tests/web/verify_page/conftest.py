@@ -5,7 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
+from infra.log.key_files import generate_keys
 from services.http.web.log.page import PAGE
+from tests.helpers.api import Api
 
 
 @pytest.fixture(scope="module")
@@ -25,3 +27,12 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     assert complaints == []
     assert set(asked) == {file.as_uri()}
     context.close()
+
+
+@pytest.fixture(scope="module")
+def publishing(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """A server with keys."""
+    del browser  # it has to run before a server
+    with Api(tmp_path_factory.mktemp("publishing")) as api:
+        generate_keys(api.settings.data / "keys", "play.example.org")
+        yield api

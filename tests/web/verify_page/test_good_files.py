@@ -13,10 +13,8 @@ from domain.match.deals import DealKind
 from infra.audit.draws import DEALS as CLAUSES
 from infra.audit.match_document import write_document
 from infra.log.signed_note import SignatureType, Signer
-from infra.people.accounts import AccountRole
 from services.http.web.log.page import PAGE
 from tests.evidence.test_imported import document_of, imported
-from tests.helpers.browser import PHONE
 from tests.helpers.checked_files import Evidence, File, changed, evidence
 from tests.helpers.evidence import KINDS, OTHER_SECRET, SECRET, golden_document
 from tests.helpers.publishing import publish
@@ -183,29 +181,6 @@ def test_what_a_server_exports_holds(page, publishing, game):
     expect(page.locator("[data-step=seed]")).to_have_count(int(game == "powerdrain"))
 
 
-def test_the_evidence_of_a_case_holds_and_so_does_the_match_after_the_ruling(page, publishing):
-    alice, bob, arbiter = publishing.players(3)
-    publishing.parts.accounts.set_role(arbiter.name, AccountRole.ARBITER, held=True)
-    board = publishing.begun(alice, bob)
-    alice.move(board, "m13-j7")
-    bob.move(board, "a13-a1")
-    alice.post(f"/api/matches/{board}/claim", {"ply": 1, "text": "“He” tried:\n<b>to cheat</b> 🙂"})
-    bob.move(board, "a13-d7")
-    ruling = {"verdict": "back", "ply": 0, "text": "again"}
-    assert arbiter.post(f"/api/matches/{board}/rule", ruling).status_code == 200
-    publish(publishing)
-    keys = publishing.http.get("/log/keys").text
-    frozen = bob.get(f"/api/matches/{board}/cases/4/evidence").content
-    after = bob.get(f"/api/matches/{board}/export").content
-    assert len(json.loads(frozen)["statements"]) == 1
-    for data in (frozen, after):
-        drop(page, ("match.json", data), keys=keys)
-        assert page.locator("#failure").all_inner_texts() == []
-        expect(page.locator("#headline")).to_have_text(GOOD)
-        found = page.locator(".steps [data-step=statement][data-mark=holds]")
-        expect(found).to_have_count(len(json.loads(data)["statements"]))
-
-
 VECTORS = Path(__file__).parents[2] / "vectors" / "merkle" / "inclusion"
 
 
@@ -277,19 +252,6 @@ def test_the_server_serves_it_with_a_policy_that_allows_no_connection(person):
     expect(page.locator("html")).to_have_attribute("data-theme", "light")
     page.goto("/verify")
     expect(page.get_by_role("button", name="Light")).to_have_attribute("aria-pressed", "true")
-
-
-def test_on_a_phone_nothing_sticks_out(browser, tmp_path):
-    file = tmp_path / "page.html"
-    file.write_text(PAGE, "utf-8")
-    context = browser.new_context(offline=True, **PHONE)
-    page = context.new_page()
-    page.goto(file.as_uri())
-    drop(page, document(), ("receipt.txt", evidence().receipt(evidence().indexes[1]).encode()))
-    for summary in page.locator(".steps > li > details > summary").all():
-        summary.click()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    context.close()
 
 
 def test_it_is_used_with_the_keyboard_alone(page):
