@@ -1,4 +1,4 @@
-"""Requests with anything in any place, and samples of what `tests/fuzz` asks: schema and forgeries."""
+"""Requests with anything in any place, and a sample of what `tests/fuzz` asks."""
 
 import json
 from pathlib import Path

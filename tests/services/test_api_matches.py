@@ -1,4 +1,4 @@
-"""Matches, their boards and analyses, lists of players, robots and rematches."""
+"""Matches, their boards and analyses, and the list of games."""
 
 import xml.etree.ElementTree as ET
 

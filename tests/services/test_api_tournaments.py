@@ -1,4 +1,4 @@
-"""Tournaments over HTTP: what a program sends, and what it is answered."""
+"""Tournaments and pairings over HTTP: what a program sends and reads, and the script of docs/api.md."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Roles that share a process: each is known, started again and stopped by itself, and what hangs is found."""
+"""Roles that share a process: each is known and started again by itself, and what hangs is found."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The account by the web: preferences, vacations, addresses; messages and blocks between players."""
+"""The account by the web: preferences, addresses, tokens, vacations, the end of all mail, and what is pending."""
 
 import re
 from datetime import UTC, datetime, timedelta

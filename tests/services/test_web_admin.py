@@ -1,4 +1,4 @@
-"""The admin page: who may open what, and what each section does."""
+"""The admin page: who may open what, what each section does, and a report from its text to its appeal."""
 
 import html
 import re

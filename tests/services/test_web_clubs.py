@@ -1,4 +1,4 @@
-"""Clubs by the pages, the API and lines: each does what the use cases do, and says so."""
+"""Clubs by the pages: founded, joined by a link, and what their texts may have."""
 
 import re
 from collections.abc import Iterator

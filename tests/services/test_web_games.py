@@ -1,4 +1,4 @@
-"""The pages of games for people: guides, pictures, boards to try, options of a new match, help; and words in German."""
+"""The pages of games for people: guides, pictures, boards to try, options of a new match; and words in German."""
 
 import html
 import re

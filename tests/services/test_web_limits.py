@@ -1,4 +1,4 @@
-"""What costs much is counted for as much, no answer is much larger than what asks for it, and few commands are sent."""
+"""What costs much is counted for as much, answers have an end, and few commands are sent."""
 
 import gc
 import re

@@ -1,4 +1,4 @@
-"""Lists on pages: what waits, what goes on, what is searched for, and news, true when they are read."""
+"""Lists on pages: what waits, what goes on, what is searched for, news, and lists longer than a page."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Matches by the web: what is played by forms, what stands around the board, and what is shown to whom."""
+"""Matches by the web: what is played by forms, boards and what stands around them, and what is shown to whom."""
 
 import re
 from importlib.resources import files

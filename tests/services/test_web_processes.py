@@ -1,4 +1,4 @@
-"""Two web processes on one socket: moves, pages and streams at both, metrics of each, a stop."""
+"""Two web processes on one socket: moves, pages and streams at both, and the metrics of each."""
 
 import re
 import socket

@@ -1,4 +1,4 @@
-"""Boards in a browser: turned, in other looks, on every screen; they stay where they are while somebody plays."""
+"""Boards in a browser: turned, on every screen; they stay where they are while somebody plays."""
 
 import pytest
 from playwright.sync_api import expect

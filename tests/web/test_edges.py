@@ -1,4 +1,4 @@
-"""The edges of the pages in a browser: switches, sound, paper, notifications, messages, other sites."""
+"""The edges of the pages in a browser: switches, other sites, lines that break, lists that are looked at."""
 
 import re
 from collections.abc import Callable, Iterator

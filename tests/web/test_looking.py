@@ -1,4 +1,4 @@
-"""Replays, lines that nobody plays, an analysis, puzzles, boards to try, and pages without scripts."""
+"""Replays, puzzles, a board to try, and pages without scripts."""
 
 import re
 

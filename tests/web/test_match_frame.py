@@ -1,4 +1,4 @@
-"""On the page of a match: the preview, the next match, times, messages, earlier positions, tried moves."""
+"""On the page of a match: the preview, the next match, times, earlier positions, tried moves."""
 
 import re
 

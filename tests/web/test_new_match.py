@@ -1,4 +1,4 @@
-"""The form for a new match, and links for friends, in a browser; matches that were imported."""
+"""The form for a new match in a browser; and a match that was imported."""
 
 from playwright.sync_api import expect
 

@@ -1,4 +1,4 @@
-"""Games in browsers, by clicks: a whole one, place by place, and a newcomer's first."""
+"""Games in browsers, by clicks: choosing a move, a whole game, place by place, and a newcomer's first."""
 
 import random
 
