@@ -12,9 +12,6 @@ def token_for(api: Api, name: str, password: str = PASSWORD, **more):
     return api.http.post("/api/tokens", json=body)
 
 
-# accounts
-
-
 def test_who_signs_up_gets_a_token_and_plays(api):
     for name in ("Ada", "grace"):
         made = api.http.post("/api/accounts", json={"userid": name, "password": PASSWORD})
@@ -49,9 +46,6 @@ def test_a_sign_up_for_whose_mailbox_no_code_is_sent_has_a_notice(api):
     assert made.json()["notice"].startswith("no code was sent to your address, because too many")
 
 
-# tokens
-
-
 def test_tokens_are_listed_and_revoked_one_by_one(api):
     player = api.player()
     issued = [token_for(api, player.name, label=f"bot {n}").json() for n in range(2)]
@@ -74,9 +68,6 @@ def test_a_token_of_any_scope_may_end_itself_but_no_other(api):
     refused = api.http.delete(f"/api/tokens/{other['id']}", headers=headers)
     assert code_of(refused) == "missing-scope"
     assert api.http.delete(f"/api/tokens/{one['id']}", headers=headers).status_code == 204
-
-
-# challenges as lines of text
 
 
 def do(api: Api, line: str, player: Player | None = None, key: str = ""):
@@ -120,9 +111,6 @@ def test_a_token_or_a_password_proves_the_challenger_and_is_one_key(api):
     assert events[0]["actor"] == one.account.hex()
     theirs = do(api, f"{line} --password={PASSWORD} --as={other.name}", key="k")
     assert int(theirs.text.split()[1].rstrip(",")) != board
-
-
-# messages and chat
 
 
 def test_messages_come_in_pages_and_stay_unread_until_they_are_marked(api):

@@ -82,9 +82,6 @@ def test_what_is_no_challenge_is_unknown(api):
             assert (answer.status_code, code_of(answer)) == (404, "unknown-challenge")
 
 
-# draws
-
-
 def called(one: Player, other: Player, **more) -> int:
     body = {"game": "powerdrain", "players": [one.name, other.name], "terms": ["--gather"]}
     made = one.post("/api/matches", {**body, **more})

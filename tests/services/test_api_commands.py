@@ -40,9 +40,6 @@ def seq_of(api: Api, board: int) -> int:
     return int(match(api, board)["seq"])
 
 
-# commands
-
-
 def test_a_move_is_answered_with_its_outcome(api, pair):
     said = pair[0].give(pair[2], {"do": "move", "move": "M13-J7", "ply": 0})
     told = {"board": pair[2], "accepted": True, "code": "", "message": "", "seq": 2}
@@ -116,9 +113,6 @@ def test_a_command_passes_the_fault_points_in_order(api, pair, monkeypatch):
     passed.clear()
     assert one.move(board, "m13-j7", headers=key).is_success
     assert passed == ["submit.ready"], "it was answered from its outcome"
-
-
-# the short path
 
 
 @pytest.fixture
@@ -248,9 +242,6 @@ def test_requests_sent_together_and_the_last_of_a_connection_are_answered_as_usu
     assert all(answer.lower().count(b"date: ") == 1 for answer in answers)
 
 
-# lines of text
-
-
 def do(api: Api, line: str | bytes, **options):
     headers = {"Content-Type": "text/plain", **options.pop("headers", {})}
     return api.http.post("/api/do", content=line, headers=headers, **options)
@@ -274,9 +265,6 @@ def test_a_line_has_its_answer_and_a_refusal_its_code_and_the_status_of_the_code
     assert (several.status_code, several.headers["Matchpost-Code"]) == (404, "unknown-command")
     assert "1: signup userid password" in several.text
     assert "2: unknown-command" in several.text
-
-
-# conditional moves
 
 
 @pytest.fixture

@@ -168,9 +168,6 @@ def test_every_code_is_explained_where_problem_documents_say(api):
     assert code_of(api.http.get("/api/errors/no-such-code")) == "not-found"
 
 
-# the declaration of routes
-
-
 @pytest.mark.parametrize("needs", [ANYBODY, ANY_TOKEN, Scope.READ, Scope.ACCOUNT])
 def test_a_route_that_lacks_the_scope_it_acts_by_is_refused_at_its_declaration(needs):
     api = ApiRoutes("things")

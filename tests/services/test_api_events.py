@@ -56,9 +56,6 @@ def news(told: Iterator[Told]) -> Told:
     return next(one for one in told if not one.comment)
 
 
-# the events of a match
-
-
 def test_events_are_the_stored_bytes_with_what_they_say_and_enough_to_verify_a_match(api, pair):
     play(pair)
     board = pair[2]
@@ -146,9 +143,6 @@ def test_a_stream_that_is_to_go_on_after_what_never_was_is_refused(api, pair, as
     answer = events_of(api, board, asked if isinstance(asked, str) else "", **headers)
     assert (answer.status_code, code_of(answer)) == (409, "beyond-end")
     assert f"match {board} has 4 events" in answer.json()["detail"]
-
-
-# what an account is told, and when
 
 
 class Logs:
@@ -272,9 +266,6 @@ def test_a_gap_is_told_before_the_oldest_that_is_kept_once_the_horizon_has_come_
     boxes = Boxes(notice(100, 1))
     boxes.oldest = position_of(notice(100, 1))
     assert take(boxes, Logs(), 1, START) == []
-
-
-# what is written
 
 
 def follow(api: Api, player: Player, **headers: str):

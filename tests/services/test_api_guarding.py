@@ -56,9 +56,6 @@ def api(tmp_path_factory: pytest.TempPathFactory, hasher: GatedHasher) -> Iterat
         yield api
 
 
-# passwords
-
-
 def asked(api: Api, name: str) -> socket.socket:
     """A connection on which a wrong password was sent; nobody has read the answer."""
     url = httpx.URL(api.url)
@@ -144,9 +141,6 @@ def test_several_lines_of_one_request_spend_the_budget_each(tmp_path):
             guest = come()
             assert guest.log_in("flood1", "wrong-one").status_code == 429  # the web is no other
         assert api.http.get("/api/games").is_success
-
-
-# who is asked for a password again
 
 
 def aged(api: Api, player: Player) -> Player:
@@ -246,9 +240,6 @@ def test_an_old_session_makes_no_token_and_changes_no_address_without_the_passwo
     assert len(api.parts.tokens.list_of(account)) == 2
 
 
-# what a new password ends
-
-
 def logged_in(come: Callable[..., Guest], player: Player) -> Guest:
     guest = come()
     assert guest.log_in(player.name).status_code == 303
@@ -287,9 +278,6 @@ def test_a_new_password_ends_all_other_sessions_and_tokens_unless_they_are_kept(
     assert not is_in(thief)
     assert is_in(owner) is (change is by_page)
     assert player.get("/api/account").status_code == (401 if end else 200)
-
-
-# what a revoked token still hears
 
 
 def revoked(player: Player) -> None:

@@ -27,9 +27,6 @@ def shown(api: Api, board: int) -> dict:
     return api.http.get(f"/api/matches/{board}").json()
 
 
-# a match
-
-
 def test_a_match_is_shown_with_all_it_takes_to_play_on(api, pair):
     one, other, board = pair
     play(pair, "m13-j7")
@@ -147,9 +144,6 @@ def test_a_ply_that_was_taken_back_and_played_otherwise_has_another_tag(api, pai
     assert (changed.status_code, changed.json()["last_move"]) == (200, "m13-k8")
 
 
-# starts
-
-
 # lists of players
 
 
@@ -162,15 +156,9 @@ def test_the_games_are_listed(api):
     assert found[keys.index("halves")]["players"] == [2, 3]
 
 
-# robots
-
-
 @pytest.fixture
 def robots(api: Api) -> None:
     create_robot_accounts(api.parts.data, AccountMacs())
-
-
-# analyses
 
 
 @pytest.fixture

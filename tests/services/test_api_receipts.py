@@ -201,9 +201,6 @@ def test_what_is_not_on_enough_disks_yet_has_no_receipt(api, two, monkeypatch):
     assert code_of(two[0].get(f"{path}/receipt")) == "unavailable"
 
 
-# match documents
-
-
 def trusted(api: Api) -> list[VerifierKey]:
     return [*log_keys(api), *receipts_keys(api)]
 

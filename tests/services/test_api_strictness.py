@@ -243,9 +243,6 @@ def test_who_asks_for_nothing_that_is_there_or_of_no_host_is_told_so(api):
     assert detail(api.http.get("/api/games", headers={"Host": "a b"}))
 
 
-# rates
-
-
 def test_who_shows_no_token_is_counted_by_address_and_who_does_is_not(tmp_path, monkeypatch):
     pauses = []
 
@@ -311,9 +308,6 @@ def test_an_account_is_counted_whatever_its_token_and_address(tmp_path):
             seconds = int(answer.headers["Retry-After"])
             assert 1 <= seconds <= 30
             assert f"commands in a minute; try again in {seconds} second" in answer.text
-
-
-# what fails
 
 
 def test_a_server_that_does_not_answer_is_said_to_be_unavailable(tmp_path):

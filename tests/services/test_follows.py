@@ -139,9 +139,6 @@ def test_nobody_else_learns_who_watches_and_follows(api, come):
     assert fan.name not in star.get("/api/notices").text
 
 
-# muted chats
-
-
 def mute_by_api(player: Player, guest: Guest, board: int, *, on: bool) -> None:
     del guest
     path = f"/api/matches/{board}/chat/mute"

@@ -172,9 +172,6 @@ def test_roles_with_metrics_are_not_gathered_because_metrics_are_those_of_a_proc
     assert set(gathered_roles(Settings(data=tmp_path))) == GATHERED
 
 
-# the real thing
-
-
 def beats(served: Served) -> dict[Role, int]:
     with served.queue() as queue:
         return {beat.role: beat.pid for beat in read_heartbeats(queue)}

@@ -1,4 +1,4 @@
-"""The edges of the pages in a browser: switches, other sites, lines that break, lists that are looked at."""
+"""The edges of the pages in a browser: the header, other sites, lines that break, lists that are looked at."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -11,25 +11,6 @@ from playwright.sync_api import expect
 from services.app.matches import load_state
 
 pytestmark = pytest.mark.slow
-
-
-def test_the_theme_changes_at_once_and_stays(person):
-    page = person("edgetheme").goes_to("/games")
-    foot = page.locator("#display-form")
-    with page.expect_response("**/display"):
-        foot.get_by_role("button", name="Dark").click()
-    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    expect(foot.get_by_role("button", name="Dark")).to_have_attribute("aria-pressed", "true")
-    paper = "getComputedStyle(document.body).backgroundColor"
-    dark = page.evaluate(paper)
-    page.goto("/puzzles")
-    assert page.evaluate(paper) == dark
-    with page.expect_response("**/display"):
-        page.locator("#display-form").get_by_role("button", name="Light").click()
-    page.wait_for_function(f"{paper} !== '{dark}'")
-    page.locator("#display-form").get_by_role("button", name="Deutsch").click()
-    expect(page.locator("html")).to_have_attribute("lang", "de")
-    assert page.url.endswith("/puzzles")
 
 
 LINKS_IN_SIGHT = """() => {

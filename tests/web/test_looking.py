@@ -1,4 +1,4 @@
-"""Replays, puzzles, a board to try, and pages without scripts."""
+"""Replays, puzzles, and pages without scripts."""
 
 import re
 
@@ -126,27 +126,3 @@ def test_a_puzzle_is_solved_by_clicks_undone_redone_and_handed_in(api, person):
     page.get_by_role("link", name="Try again").click()
     page.wait_for_url("**/puzzles/one")
     expect(one.goes_to("/puzzles").locator("[data-goes-on]:visible")).to_have_count(0)
-
-
-def test_a_guest_plays_on_the_first_page_and_the_address_stays(person):
-    one = person()
-    page = one.goes_to("/")
-    expect(page.locator("#turn")).to_contain_text("You’re playing Light")
-    expect(page.locator("#confirm")).to_be_disabled()
-    heading = page.locator("h1").bounding_box()
-    one.picks("4-0")
-    page.locator("#confirm").click()
-    expect(page.locator("#turn")).to_have_text("The robot played 5-4. Your turn.")
-    expect(page.locator('#board-area [data-place="4"] .piece')).to_have_attribute("data-seat", "1")
-    assert page.locator("h1").bounding_box() == heading
-    # the next one by the keyboard alone
-    page.locator("#board-area.choosing .choice").first.focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#move")).to_have_value("0-5")
-    page.locator("#confirm").focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#turn")).to_contain_text("Your turn")
-    expect(page.locator('#play [name="line"]')).to_have_value("4-0 5-4 0-5 4-0")
-    assert page.url.endswith("/")
-    page.get_by_role("link", name="Start again").click()
-    expect(page.locator("#turn")).to_contain_text("You’re playing Light")

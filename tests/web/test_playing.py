@@ -1,4 +1,4 @@
-"""Games in browsers, by clicks: choosing a move, a whole game, place by place, and a newcomer's first."""
+"""Games in browsers, by clicks: choosing a move, place by place, and a newcomer's first."""
 
 import random
 
@@ -18,30 +18,8 @@ from tests.helpers.browser import notation_of
 pytestmark = pytest.mark.slow
 
 
-WHOLE_GAME = [
-    "m1-e1:d2",
-    "a1-d4:e3",
-    "m13-e13:d12",
-    "a13-c8",
-    "e13-e5:c5,f3",
-    "e3-e5:c6,e3,g4",
-    "c5-a7:c5,c9",
-    "g4-g5:f6",
-    "f3-e5:d4,d7,e7,f3,g4",
-    "c8-i11",
-    "e7-e9:c8,d10",
-    "i11-g10:f11",
-    "d10-g13:e11,h11",
-]
-"""A whole game of pow2: Light brings all 16 pieces in."""
-
-
 MOVED_DIFFERENTLY = ("halves", "pow2", "powerdrain", "torere")
 """Games whose moves are written in different ways."""
-
-
-def board_of(one) -> int:
-    return int(one.page.url.rpartition("/")[2])
 
 
 def table(api, person, name: str):
@@ -51,26 +29,6 @@ def table(api, person, name: str):
     light.goes_to(f"/m/{board}")
     light.page.locator("#board-area.choosing").wait_for()
     return light
-
-
-def test_two_sign_up_and_play_the_end_of_a_game_of_pow2(api, person):
-    light, dark = (person().signs_up(f"{name}-plays") for name in ("lena", "dora"))
-    light.goes_to("/new?game=pow2")
-    light.names(dark.name, seat=0)
-    light.starts()
-    light.page.wait_for_url("**/m/*")
-    board = board_of(light)
-    dark.accepts(board)
-    seats = [api.player_of(one.name) for one in (light, dark)]
-    for at, move in enumerate(WHOLE_GAME[:9]):
-        assert seats[at % 2].move(board, move).is_success
-    for at, move in enumerate(WHOLE_GAME[9:], 9):
-        mover = (light, dark)[at % 2]
-        mover.waits_for_turn()
-        mover.plays(move)
-    for one in (light, dark):
-        expect(one.page.locator("#turn")).to_contain_text("Light has all 16 pieces on the board")
-    assert load_state(api.parts, board).moves.split() == WHOLE_GAME
 
 
 def drawn_anew(one) -> None:

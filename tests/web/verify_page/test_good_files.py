@@ -19,7 +19,7 @@ from tests.helpers.checked_files import Evidence, File, changed, evidence
 from tests.helpers.evidence import KINDS, OTHER_SECRET, SECRET, golden_document
 from tests.helpers.publishing import publish
 from tests.web.verify_page.checking import document, drop, first_failures
-from tests.web.verify_page.file_changes import of, of_proof, set_hash
+from tests.web.verify_page.file_changes import of_proof, set_hash
 
 GOOD = "Everything this page checks is correct."
 UNPROVEN = "Nothing is wrong here, but not everything is proven."
@@ -238,30 +238,3 @@ def test_the_server_serves_it_with_a_policy_that_allows_no_connection(person):
         page.get_by_role("link", name="Save this page").click()
     assert Path(saved.value.path()).read_text("utf-8") == PAGE
     assert saved.value.suggested_filename == "matchpost-verify.html"
-    # it looks like the other pages, and the switch is theirs
-    page.set_viewport_size({"width": 320, "height": 568})
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    for name in ("Games", "Puzzles"):
-        expect(page.locator("header").get_by_role("link", name=name)).to_be_visible()
-    page.get_by_role("button", name="Dark").click()
-    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.goto("/help")
-    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
-    page.get_by_role("button", name="Light").click()
-    expect(page.locator("html")).to_have_attribute("data-theme", "light")
-    page.goto("/verify")
-    expect(page.get_by_role("button", name="Light")).to_have_attribute("aria-pressed", "true")
-
-
-def test_it_is_used_with_the_keyboard_alone(page):
-    drop(page, ("match.json", changed(evidence().whole(), of(moves=[]))))
-    page.get_by_role("link", name="Show the step").focus()
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    focused = "document.activeElement.closest('li')?.id + document.activeElement.tagName"
-    assert page.evaluate(focused) == "failureSUMMARY"
-    tree = page.get_by_role("status").aria_snapshot()
-    assert "status" in tree
-    assert "This check failed." in tree
-    assert "Does not hold:" in page.locator("#failure").inner_text()
