@@ -145,3 +145,17 @@ def test_the_players_of_a_match_talk_and_nobody_hears_them(api):
     assert code_of(third.get(path)) == "not-a-player"
     for place in ("", "/events", "/board.txt"):
         assert "Good luck" not in third.get(f"/api/matches/{board}{place}").text
+
+
+def test_a_password_is_changed_by_who_knows_it(api):
+    player = api.player()
+    wrong = player.post("/api/account/password", {"old": "guessing", "new": "newer-one-2"})
+    assert (wrong.status_code, code_of(wrong)) == (401, "wrong-password")
+    assert code_of(player.post("/api/account/password", {"old": PASSWORD, "new": "x"})) == (
+        "bad-password"
+    )
+    changed = player.post("/api/account/password", {"old": PASSWORD, "new": "newer-one-2"})
+    assert changed.status_code == 204
+    assert code_of(token_for(api, player.name)) == "wrong-password"
+    assert token_for(api, player.name, "newer-one-2").status_code == 201
+    assert code_of(player.get("/api/account")) == "unknown-token"

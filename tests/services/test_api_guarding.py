@@ -322,3 +322,7 @@ def test_without_a_relay_the_page_for_a_forgotten_password_says_so(come):
     assert "This server doesn’t send mail," in come().page("/password")
     assert 'href="/password"' in come().page("/login")
     assert come().send("/password", {"who": "x"}, on="/login").status_code == 503
+
+
+def test_metrics_are_not_behind_the_public_address(api):
+    assert code_of(api.http.get("/metrics")) == "not-found"

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
+from infra.projections.leaderboards import Leaderboards
 from services.http import middleware
 from services.http.api.bodies import MAX_BODY_BYTES
 from services.metrics.endpoint import serving_metrics
@@ -343,3 +344,14 @@ def test_what_is_measured_names_routes_and_no_more(api, player, board):
     assert 'method="GET",route="none",status="404"' in told.text
     assert player.name not in told.text
     assert player.token not in told.text
+
+
+def test_what_should_not_happen_is_answered_and_told_to_the_operator(api, monkeypatch, caplog):
+    def fail(*_: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(Leaderboards, "best", fail)
+    answer = api.http.get("/api/puzzles/one/scores")
+    assert (answer.status_code, code_of(answer)) == (500, "internal")
+    assert "bug" not in answer.text
+    assert "a bug" in caplog.text

@@ -15,7 +15,7 @@ from infra.people.accounts.record import Passkey
 from infra.people.accounts.second_factors import STEP_MS, app_code, unseal
 from infra.people.password_resets import PasswordResets
 from infra.redis import keys
-from services.app import accounts
+from services.app import accounts, passwords
 from services.cli import login
 from services.client.login_file import read_login
 from tests.helpers.api import PASSWORD, Api, Player
@@ -234,3 +234,9 @@ def test_the_secret_is_sealed_in_the_store(owner, api):
     assert owner.secret not in stored
     totp = api.parts.accounts.passwordless_record(owner.account).totp
     assert unseal(api.parts.accounts.macs, owner.account, totp) == owner.secret
+
+
+def test_an_operator_lets_somebody_in_who_has_lost_all(owner, api, come):
+    password = passwords.replace_lost_password(api.parts, owner.name)
+    assert not owner.factors.any
+    assert come().log_in(owner.name, password).status_code == 303

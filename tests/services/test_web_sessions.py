@@ -12,6 +12,7 @@ from services.http.web.declared import Pages
 from services.http.web.render import local_path
 from services.http.web.session import csrf_token, mask_token, unmask_token
 from tests.helpers.api import MANY, PASSWORD, Api
+from tests.helpers.web import door
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 
@@ -290,3 +291,44 @@ def test_a_link_opens_a_form_and_the_form_logs_in_with_the_new_password(api, com
     assert again.status_code == 404
     assert "Send another link" in again.text
     assert come().send(path, {"new": NEW_PASSWORD}, on="/password").status_code == 404
+
+
+def test_who_has_not_logged_in_may_ask_only_so_often(tmp_path):
+    with Api(tmp_path, address_rate=12) as api, door(api) as come:
+        one = come().sign_up("ines")
+        guest = come()
+        codes = [guest.get("/games").status_code for _ in range(14)]
+        assert codes[-1] == 429
+        assert 200 in codes
+        assert one.get("/games").status_code == 200
+        # the pages of refusals have the header of who is logged in
+        for path in ["/nowhere"] * 5 + ["/games"] * 9:
+            answer = one.get(path, headers={"Accept": "text/html"})
+            assert answer.status_code in (404 if path == "/nowhere" else 200, 429)
+            assert 'href="/account">ines</a>' in answer.text
+            assert 'href="/new"' in answer.text
+        assert answer.status_code == 429
+
+
+def test_each_login_is_a_session_of_its_own_and_ends_the_one_before(come):
+    guest = come().sign_up("bob")
+    before = guest.http.cookies["session"]
+    guest.http.cookies.delete("session")
+    guest.http.cookies.set("session", before)
+    sent = {"userid": "bob", "password": PASSWORD, "csrf": guest.proof("/account")}
+    answer = guest.http.post("/login", data=sent)
+    assert cookie(answer, "session").split(";")[0].partition("=")[2] != before
+    old = come()
+    old.http.cookies.set("session", before)
+    assert old.get("/account").headers["location"] == "/login?next=/account"
+
+
+def test_an_account_is_deleted_with_its_sessions(api, come):
+    guest = come().sign_up("dee")
+    account = api.parts.accounts.id_of("dee")
+    assert guest.send("/account/deletion", {"password": "wrong1"}).status_code == 401
+    answer = guest.send("/account/deletion", {"password": PASSWORD})
+    assert answer.status_code == 303
+    assert "Your account has been deleted." in guest.page(answer.headers["location"])
+    assert Sessions(api.parts.data).list_of(account) == []
+    assert guest.get("/players/dee").status_code == 404
