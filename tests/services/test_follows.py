@@ -3,6 +3,7 @@
 import pytest
 
 from infra.people.account_lists import FOLLOWED, MUTED, WATCHED
+from services.app.follows import watched_matches
 from tests.helpers.api import PASSWORD, Player, code_of
 from tests.helpers.web import Guest, Read
 
@@ -123,6 +124,21 @@ def test_who_is_blocked_follows_and_watches_no_longer(api, come):
     assert f"{star.name} doesn&#39;t let you follow or watch" in sent.text
     assert star.delete(f"/api/account/blocks/{fan.name}").is_success
     assert fan.put(player, None).is_success
+
+
+def test_a_match_whose_row_has_left_redis_is_read_only_where_it_is_shown(api, monkeypatch):
+    fan, one, other = api.players(3)
+    going, old = api.match(one, other), api.match(one, other)
+    for board in (going, old):
+        assert fan.put(f"/api/account/following/matches/{board}", None).is_success
+    api.caught_up()
+    app, found = api.parts, api.parts.follows.of(fan.account)
+    rows = {row.board: row for row in app.lists.rows([going, old]) if row}
+    monkeypatch.setattr(app.lists, "rows", lambda boards: [rows.get(one) for one in boards])
+    del rows[old]
+    assert [row.board for row in watched_matches(app, found)] == [going, old]
+    monkeypatch.setattr(app.store, "snapshots", None)
+    assert [row.board for row in watched_matches(app, found, 0, 1)] == [going]
 
 
 def test_nobody_else_learns_who_watches_and_follows(api, come):
