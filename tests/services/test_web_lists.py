@@ -126,6 +126,33 @@ def test_every_page_says_how_many_matches_wait_and_none_says_nothing(api, come):
     assert "3 Partien warten auf dich" in pill(german)
 
 
+def test_news_are_new_until_their_page_was_visited(api, come):
+    one, two = api.player(), api.player()
+    board, other = api.begun(one, two), api.begun(one, two)
+    one.give(other, {"do": "resign"})
+    one.move(board, "m13-j7")
+    api.caught_up()
+    guest = come(two)
+    new = re.compile(r'<li class="[^"]*\bnew\b')
+    home = guest.page("/")
+    assert "1 new" in section(home, "news-title"), "a turn is in the count of waiting matches"
+    assert '<span class="bell-number" aria-hidden="true">1</span>' in home
+    # a page that fetches itself again has not been visited
+    for headers in ({"HX-Request": "true"}, {}):
+        assert len(new.findall(guest.page("/notices", headers=headers))) == 1
+    later = guest.page("/notices")
+    assert f'href="/m/{board}"' in later
+    assert not new.search(later)
+    home = guest.page("/")
+    assert not new.search(section(home, "news-title"))
+    assert "bell-number" not in home
+    two.move(board, "a13-d7")
+    one.give(board, {"do": "resign"})
+    api.caught_up()
+    assert len(new.findall(guest.page("/notices"))) == 1
+    assert later.count('class="day-of-news"') == 1
+
+
 def test_news_tell_what_is_true_now(api, come):
     one, two = api.player(), api.player()
     board = api.begun(one, two)
@@ -189,7 +216,7 @@ def test_all_that_waits_is_counted_and_the_most_urgent_comes_first(come):
         ("/players/ida/matches?state=going", r'href="/m/(\d+)"', MANY + 1),
         ("/players/ida/matches?state=finished", r'href="/m/(\d+)"', MANY),
         ("/games/pow2/matches", r'href="/m/(\d+)"', None),
-        ("/games/torere/matches?state=finished", r'href="/m/(\d+)"', MANY),
+        ("/games/torere/matches?state=finished", r'href="/m/(\d+)"', None),
         ("/challenges", r"“(offer \d+)”", MANY),
         ("/players", r'href="/players/([^"]+)"', None),
         ("/notices", r'<li class="[^"]*"><a href="/m/(\d+)"', None),
