@@ -1,6 +1,5 @@
 """Matches that are started and played by forms alone."""
 
-import random
 import re
 
 from tests.helpers.web import Guest
@@ -32,13 +31,3 @@ def turn(guest: Guest, board: int) -> str:
 
 def moves(guest: Guest, board: int) -> list[str]:
     return guest.get(f"/m/{board}/moves").json()["moves"]
-
-
-def whole_match(pair, game: str, **fields) -> int:
-    one, two = pair
-    board = start(one, two, game=game, **fields)
-    chance = random.Random(game)
-    while found := moves(one, board):
-        mover = one if turn(one, board) == "Your turn" else two
-        mover.move(board, chance.choice(found))
-    return board

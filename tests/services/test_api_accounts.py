@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 
 TOKEN = {"label": "my bot", "scopes": ["read", "play"]}
@@ -12,9 +10,6 @@ TOKEN = {"label": "my bot", "scopes": ["read", "play"]}
 def token_for(api: Api, name: str, password: str = PASSWORD, **more):
     body = {"userid": name, "password": password, **TOKEN, **more}
     return api.http.post("/api/tokens", json=body)
-
-
-# accounts
 
 
 def test_who_signs_up_gets_a_token_and_plays(api):
@@ -28,28 +23,6 @@ def test_who_signs_up_gets_a_token_and_plays(api):
     assert api.http.post("/api/matches", json=new, headers=headers).status_code == 201
 
 
-@pytest.mark.parametrize(
-    ("change", "status", "code"),
-    [
-        ({"userid": "no blanks"}, 422, "bad-name"),
-        ({"userid": "TAKEN"}, 409, "name-taken"),
-        ({"userid": "x" * 25}, 400, "bad-request"),
-        ({"password": "basketball"}, 422, "bad-password"),
-        ({"addresses": ["not an address"]}, 422, "bad-address"),
-        ({"addresses": [f"a{n}@example.org" for n in range(6)]}, 400, "bad-request"),
-        ({"arbiter": True}, 400, "bad-request"),
-    ],
-)
-def test_what_can_be_no_account_is_none(api, change, status, code):
-    if change == {"userid": "TAKEN"}:
-        change = {"userid": api.player().name.upper()}
-    body = {"userid": "newcomer", "password": PASSWORD, **change}
-    refused = api.http.post("/api/accounts", json=body)
-    assert (refused.status_code, code_of(refused)) == (status, code)
-    assert code_of(api.http.get("/api/players/newcomer")) == "unknown-user"
-    assert body["password"] not in refused.text
-
-
 def test_only_the_owner_sees_the_addresses(api):
     body = {"userid": "owner", "password": PASSWORD, "addresses": ["owner@example.org"]}
     assert api.http.post("/api/accounts", json=body).is_success
@@ -58,26 +31,6 @@ def test_only_the_owner_sees_the_addresses(api):
     assert own["addresses"] == [{"address": "owner@example.org", "verified": False}]
     assert own["arbiter"] is False
     assert "example.org" not in api.http.get("/api/players/owner").text
-
-
-def test_preferences_are_changed_one_by_one_and_all_or_none(api):
-    player = api.player()
-    assert player.patch("/api/account", {"language": "DE"}).json()["notify"] == "move"
-    for wanted in (True, False):
-        assert player.patch("/api/account", {"receipts": wanted}).json()["receipts"] is wanted
-    body = {"displays": {"pow2": "small"}, "notify": "none"}
-    changed = player.patch("/api/account", body).json()
-    assert {"language": "de", **body}.items() <= changed.items()
-    for change, status, code in (
-        ({"language": "tlh"}, 422, "bad-option"),
-        ({"displays": {"chess": "small"}}, 404, "unknown-game"),
-        ({"displays": ["small"]}, 400, "bad-request"),
-        ({"arbiter": True}, 400, "bad-request"),
-        ({"userid": "other"}, 400, "bad-request"),
-    ):
-        refused = player.patch("/api/account", {"notify": "daily", **change})
-        assert (refused.status_code, code_of(refused)) == (status, code)
-    assert player.get("/api/account").json() == changed
 
 
 def test_a_sign_up_for_whose_mailbox_no_code_is_sent_has_a_notice(api):
@@ -91,46 +44,6 @@ def test_a_sign_up_for_whose_mailbox_no_code_is_sent_has_a_notice(api):
         assert made.status_code == 201
         assert bool(made.json()["notice"]) is (n == 5)
     assert made.json()["notice"].startswith("no code was sent to your address, because too many")
-
-
-def test_a_password_is_changed_by_who_knows_it(api):
-    player = api.player()
-    wrong = player.post("/api/account/password", {"old": "guessing", "new": "newer-one-2"})
-    assert (wrong.status_code, code_of(wrong)) == (401, "wrong-password")
-    assert code_of(player.post("/api/account/password", {"old": PASSWORD, "new": "x"})) == (
-        "bad-password"
-    )
-    changed = player.post("/api/account/password", {"old": PASSWORD, "new": "newer-one-2"})
-    assert changed.status_code == 204
-    assert code_of(token_for(api, player.name)) == "wrong-password"
-    assert token_for(api, player.name, "newer-one-2").status_code == 201
-    assert code_of(player.get("/api/account")) == "unknown-token"
-
-
-# tokens
-
-
-def test_what_can_be_no_token_is_none(api):
-    name = api.player().name
-    for change, status, code in (
-        ({"userid": "nobody"}, 404, "unknown-user"),
-        ({"label": "x" * 61}, 400, "bad-request"),
-        ({"label": "two\nlines"}, 400, "bad-request"),
-        ({"scopes": []}, 400, "bad-request"),
-        ({"days": 0}, 400, "bad-request"),
-        ({"days": 3651}, 400, "bad-request"),
-        ({"days": "7"}, 400, "bad-request"),
-    ):
-        refused = token_for(api, name, **change)
-        assert (refused.status_code, code_of(refused)) == (status, code), change
-
-
-def test_ten_wrong_passwords_are_enough(api):
-    player = api.player()
-    said = [token_for(api, player.name, f"guess-{n:02}") for n in range(11)]
-    assert [code_of(one) for one in said] == ["wrong-password"] * 10 + ["too-many-attempts"]
-    assert said[0].headers["WWW-Authenticate"].startswith("Bearer")
-    assert (said[10].status_code, said[10].headers["Retry-After"]) == (429, "900")
 
 
 def test_tokens_are_listed_and_revoked_one_by_one(api):
@@ -155,16 +68,6 @@ def test_a_token_of_any_scope_may_end_itself_but_no_other(api):
     refused = api.http.delete(f"/api/tokens/{other['id']}", headers=headers)
     assert code_of(refused) == "missing-scope"
     assert api.http.delete(f"/api/tokens/{one['id']}", headers=headers).status_code == 204
-
-
-def test_nobody_revokes_tokens_of_others(api):
-    one, other = api.players()
-    (token,) = one.get("/api/tokens").json()
-    assert code_of(other.delete(f"/api/tokens/{token['id']}")) == "not-found"
-    assert one.get("/api/account").is_success
-
-
-# challenges as lines of text
 
 
 def do(api: Api, line: str, player: Player | None = None, key: str = ""):
@@ -210,38 +113,6 @@ def test_a_token_or_a_password_proves_the_challenger_and_is_one_key(api):
     assert int(theirs.text.split()[1].rstrip(",")) != board
 
 
-def test_each_line_of_several_counts_by_address_and_by_account(tmp_path):
-    with Api(tmp_path, address_rate=20, command_rate=20) as api:
-        one = api.player()
-        text = "\n".join(["multiple", *["games"] * 30])
-        for player in (None, one):
-            said = do(api, text, player)
-            assert said.headers["Matchpost-Code"] == "too-fast"
-            assert said.text.count("too-fast: more than 20") >= 9
-            assert do(api, "games", player).status_code == 429
-
-
-# messages and chat
-
-
-def texts(player: Player) -> list[str]:
-    return [one["text"] for one in player.get("/api/messages").json()["messages"]]
-
-
-def test_a_message_reaches_those_it_is_written_to_once_for_each_key(api):
-    one, other, third = api.players(3)
-    body = {"to": [other.name, third.name.upper()], "text": " Hello "}
-    for key in ("k1", "k1", "k2"):
-        said = one.post("/api/messages", body, headers={"Idempotency-Key": key})
-        assert (said.status_code, said.content) == (204, b"")
-    for reader in (other, third):
-        found = reader.get("/api/messages").json()["messages"]
-        assert [(message["userid"], message["text"], message["kind"]) for message in found] == [
-            (one.name, "Hello", "message")
-        ] * 2
-    assert texts(one) == []
-
-
 def test_messages_come_in_pages_and_stay_unread_until_they_are_marked(api):
     one, other = api.players()
     for text in ("first", "second", "third"):
@@ -274,3 +145,17 @@ def test_the_players_of_a_match_talk_and_nobody_hears_them(api):
     assert code_of(third.get(path)) == "not-a-player"
     for place in ("", "/events", "/board.txt"):
         assert "Good luck" not in third.get(f"/api/matches/{board}{place}").text
+
+
+def test_a_password_is_changed_by_who_knows_it(api):
+    player = api.player()
+    wrong = player.post("/api/account/password", {"old": "guessing", "new": "newer-one-2"})
+    assert (wrong.status_code, code_of(wrong)) == (401, "wrong-password")
+    assert code_of(player.post("/api/account/password", {"old": PASSWORD, "new": "x"})) == (
+        "bad-password"
+    )
+    changed = player.post("/api/account/password", {"old": PASSWORD, "new": "newer-one-2"})
+    assert changed.status_code == 204
+    assert code_of(token_for(api, player.name)) == "wrong-password"
+    assert token_for(api, player.name, "newer-one-2").status_code == 201
+    assert code_of(player.get("/api/account")) == "unknown-token"

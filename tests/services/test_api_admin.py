@@ -1,15 +1,12 @@
 """The administration over the API: for tokens of the scope `admin`, of an account that is an operator."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from infra.backup.notes import BackupPlace
-from infra.objects.port import ObjectStoreError
 from infra.people.accounts import AccountRole
-from infra.people.acts import TERMINAL, Act
-from infra.people.moderation import DAY_MS
+from infra.people.acts import TERMINAL
 from infra.people.tokens import Scope
 from services.app.acts import acts_of
 from services.app.roles import set_role
@@ -93,36 +90,6 @@ def test_a_token_does_no_more_than_its_account_may_now(api):
     assert ask(api, gone, "GET", "/api/admin/accounts") == (403, "not-an-operator")
 
 
-def test_an_account_is_made_suspended_reinstated_and_given_a_role(api, operator):
-    made = operator.post("/api/admin/accounts", {"userid": "Vera"})
-    assert made.status_code == 201
-    assert made.headers["cache-control"] in ("no-store", "no-cache, private", "private, no-store")
-    name, password = made.json()["userid"], made.json()["password"]
-    account = api.parts.accounts.verify(name, password)
-    where = f"/api/admin/accounts/{name}"
-    for days, code in ((-1, "bad-option"), (4_000, "bad-option")):
-        assert code_of(operator.post(f"{where}/suspend", {"days": days})) == code
-    ends = operator.post(f"{where}/suspend", {"why": "spam", "days": 7}).json()["suspended_until"]
-    assert 0 < ends - api.parts.store.now() <= 7 * DAY_MS
-    forever = operator.post(f"{where}/suspend", {"why": "spam"}).json()
-    assert (forever["suspended"], forever["suspended_until"]) == (True, None)
-    assert acts_of(api.parts, TERMINAL)[0].why == "spam"
-    assert not operator.post(f"{where}/reinstate", {}).json()["suspended"]
-    assert operator.post(f"{where}/role", {"role": "arbiter"}).json()["roles"] == ["arbiter"]
-    assert operator.post(f"{where}/role", {"role": "arbiter", "held": False}).json()["roles"] == []
-    assert operator.post(f"{where}/logout").status_code == 204
-    fresh = operator.post(f"{where}/reset", {}).json()["password"]
-    assert api.parts.accounts.verify(name, fresh) == account
-    acts = [act.act for act in acts_of(api.parts, TERMINAL) if act.account == account]
-    assert acts == [Act.PASSWORD_REPLACED, Act.LOGGED_OUT, Act.ROLE_TAKEN, Act.ROLE_GIVEN, Act.REINSTATED,
-                    Act.SUSPENDED, Act.SUSPENDED, Act.ACCOUNT_MADE]  # fmt: skip
-    listed = operator.get("/api/admin/accounts?starts=ver").json()
-    assert [one["userid"] for one in listed["accounts"]] == ["vera"]
-    assert listed["total"] == api.parts.accounts.count()
-    taken = operator.post("/api/admin/accounts", {"userid": "vera"})
-    assert code_of(taken) == "name-taken"
-
-
 def test_with_an_old_token_power_needs_the_password(api, operator, monkeypatch):
     now = api.parts.store.now() + 11 * 60_000
     monkeypatch.setattr("services.app.passwords.is_fresh", lambda _, proven: proven > now)
@@ -167,50 +134,3 @@ def test_the_report_is_the_doctor_s(api, operator):
     assert report["level"] == "bad"
     assert "no command worker runs" in str(report["findings"])
     assert str(api.settings.data / "keys") not in str(report)
-
-
-def test_backups_are_listed_and_one_is_asked_for(api, operator, monkeypatch):
-    place = BackupPlace(api.settings.data)
-    first = operator.get("/api/admin/backups").json()
-    assert (first["scheduled"], first["busy"], first["tried"], first["late"]) == (
-        True,
-        False,
-        0,
-        True,
-    )
-    assert first["backups"] == []
-    now = api.parts.store.now()
-    place.path.mkdir(exist_ok=True)
-    place.note(made=now, tried=now - 1, size=7, found="all 3 matches hold", fault="no room")
-    folder = Path(api.settings.backup or "") / "backups"
-    folder.mkdir(parents=True)
-    for id_ in ("20260101T000000Z", "20260102T000000Z", "something"):
-        (folder / id_).write_bytes(b"")
-    asked = operator.post("/api/admin/backups")
-    assert asked.status_code == 200
-    assert asked.json() == {
-        "scheduled": True, "busy": True, "made": now, "tried": now - 1, "late": False, "size": 7,
-        "found": "all 3 matches hold", "fault": "no room", "backups": [
-            {"id": "20260102T000000Z", "begun": 1_767_312_000_000},
-            {"id": "20260101T000000Z", "begun": 1_767_225_600_000},
-        ],
-    }  # fmt: skip
-    assert place.is_asked
-    assert acts_of(api.parts, TERMINAL)[0].act == Act.BACKUP_ASKED
-    assert operator.post("/api/admin/backups").json()["busy"]
-    assert [act.act for act in acts_of(api.parts, TERMINAL)].count(Act.BACKUP_ASKED) == 1
-
-    def away(*_: object) -> None:
-        raise ObjectStoreError("the bucket does not answer")
-
-    monkeypatch.setattr("services.app.backups.open_objects", away)
-    assert code_of(operator.get("/api/admin/backups")) == "unavailable"
-
-
-def test_without_a_place_for_backups_none_is_begun(tmp_path):
-    with Api(tmp_path) as api:
-        one = admin(api, AccountRole.OPERATOR)
-        shown = one.get("/api/admin/backups").json()
-        assert (shown["scheduled"], shown["backups"]) == (False, [])
-        assert code_of(one.post("/api/admin/backups")) == "not-wanted"
-        assert not BackupPlace(api.settings.data).is_asked

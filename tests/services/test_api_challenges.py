@@ -7,7 +7,6 @@ from infra.audit.stored_match import check
 from tests.helpers.api import PASSWORD, Api, Player, code_of, until
 
 FAST = {"game": "pow2", "options": ["fast"], "terms": ["--unrated", "--days=3"], "seat": 0}
-THREE = {"game": "halves", "options": [], "seats": 3}
 TEXTS = (b"a text of 32 bytes, of the first.", b"a text of 32 bytes, of the other.")
 DIGESTS = tuple(sha256(text).hexdigest() for text in TEXTS)
 SEALED = {"terms": ["--gather"], "commitment": DIGESTS[0]}
@@ -49,30 +48,6 @@ def test_a_challenge_is_listed_until_it_is_taken_and_starts_the_match_then(api):
     assert (late.status_code, code_of(late)) == (409, "already-started")
 
 
-def test_a_challenge_for_three_waits_for_two_and_seats_are_given_back(api):
-    one, other, third = api.players(3)
-    made = opened(one, **THREE, seat=2)
-    path = f"/api/challenges/{made['id']}"
-    half = accept(other, made).json()
-    assert (half["state"], half["missing"], half["board"]) == ("open", 1, None)
-    assert other.delete(path).status_code == 204
-    assert api.http.get(path).json()["players"] == [one.name]
-    assert code_of(third.delete(path)) == "not-a-player"
-    assert accept(other, made).is_success
-    waiting = [
-        other.get("/api/account/challenges").json(),
-        one.get("/api/account/challenges").json(),
-    ]
-    assert [[each["id"] for each in own["challenges"]] for own in waiting] == [[made["id"]]] * 2
-    full = accept(third, made).json()
-    assert full["players"] == [other.name, third.name, one.name]
-    withdrawn = opened(one, listed=False)
-    assert withdrawn["id"] not in listed(api) + listed(api, "?game=pow2")
-    assert one.delete(f"/api/challenges/{withdrawn['id']}").status_code == 204
-    assert code_of(accept(third, withdrawn)) == "unknown-challenge"
-    assert api.http.get(f"/api/challenges/{withdrawn['id']}").json()["state"] == "withdrawn"
-
-
 def test_to_open_it_again_with_its_key_is_safe(api):
     one, other = api.players()
     key, body = (
@@ -99,47 +74,12 @@ def test_a_start_without_an_outcome_in_time_is_pending_and_can_be_repeated(api):
     assert one.move(board, "i5-g1").is_success
 
 
-def test_challenges_come_in_pages_the_newest_first_and_more_than_twenty_are_too_many(api):
-    one = api.player()
-    made = [opened(one)["id"] for _ in range(20)]
-    refused = one.post("/api/challenges", FAST)
-    assert (refused.status_code, code_of(refused)) == (409, "too-many")
-    first = api.http.get("/api/challenges?limit=2").json()
-    rest = api.http.get(f"/api/challenges?limit=2&cursor={first['next']}").json()
-    found = [one["id"] for page in (first, rest) for one in page["challenges"]]
-    assert found == made[:-5:-1]
-
-
-def test_what_can_not_be_played_is_not_offered(api):
-    one = api.player()
-    for change, status, code in (
-        ({"game": "chess"}, 404, "unknown-game"),
-        ({"options": ["-slow"]}, 422, "unknown-option"),
-        ({"options": ["fast", "fast"]}, 422, "bad-option"),
-        ({"terms": ["--hurry"]}, 422, "unknown-option"),
-        ({"terms": ["--entropy=word"]}, 422, "bad-option"),
-        ({"commitment": DIGESTS[0]}, 422, "bad-option"),
-        ({"seats": 3}, 422, "bad-players"),
-        ({"seats": 9}, 400, "bad-request"),
-        ({"seat": 2}, 422, "bad-players"),
-        ({"game": "one", "options": [], "terms": []}, 422, "bad-players"),
-        ({"note": "x" * 201}, 413, "too-long"),
-        ({"note": "two\nlines"}, 400, "bad-request"),
-        ({"players": ["bob"]}, 400, "bad-request"),
-    ):
-        refused = one.post("/api/challenges", {**FAST, **change})
-        assert (refused.status_code, code_of(refused)) == (status, code), change
-
-
 def test_what_is_no_challenge_is_unknown(api):
     one = api.player()
     for name in ("aaaaaaaaaa", "a", "AAAA-AAAA", "0123456789", "%00", "ä"):
         path = f"/api/challenges/{name}"
         for answer in (api.http.get(path), one.post(f"{path}/accept"), one.delete(path)):
             assert (answer.status_code, code_of(answer)) == (404, "unknown-challenge")
-
-
-# draws
 
 
 def called(one: Player, other: Player, **more) -> int:
@@ -201,71 +141,6 @@ def test_a_match_and_its_stream_tell_the_phases_who_has_come_how_far_and_until_w
     assert "all players had committed" in check(api.parts.store, board)
 
 
-def test_without_a_commitment_the_server_keeps_the_text_and_reveals_it_itself(api):
-    one, other = api.players()
-    board = called(one, other, terms=["--gather", "--entropy=luck"])
-    assert other.give(board, {"do": "accept"}).is_success
-    events = api.http.get(f"/api/matches/{board}/events").json()
-    revealed = [event for event in events if event["type"] == "revealed"]
-    assert {event["actor"] for event in revealed} == {"00" * 8}
-    texts = [bytes.fromhex(event["body"]["text"]) for event in revealed]
-    assert texts[0][32:] == sha256(b"luck").digest()
-    assert events[-1]["type"] == "match-started"
-    assert "kept the texts of all players" in check(api.parts.store, board)
-
-
-def test_a_repetition_with_its_key_is_the_command_it_was(api):
-    one, other = api.players()
-    key = {"headers": {"Idempotency-Key": "k1"}}
-    body = {
-        "game": "powerdrain", "players": [other.name, one.name],
-        "terms": ["--gather", "--entropy=luck"],
-    }  # fmt: skip
-    first = one.post("/api/matches", body, **key)
-    board = first.json()["board"]
-    # the challenger sits second, and it is the other who is waited for
-    assert match(api, board)["waits_for"] == [0]
-    assert one.post("/api/matches", body, **key).json() == first.json()
-    accept = {"do": "accept", "entropy": "mine"}
-    done = other.give(board, accept, **key)
-    assert match(api, board)["state"] == "active"
-    assert other.give(board, accept, **key).json() == done.json()
-    assert one.post("/api/matches", body, **key).json() == first.json()
-
-
-def test_commitments_where_nothing_is_gathered_and_words_beside_them_are_refused(api):
-    one, other = api.players()
-    plain = {"game": "powerdrain", "players": [one.name, other.name], "commitment": DIGESTS[0]}
-    both = {**plain, "terms": ["--gather", "--entropy=x"]}
-    assert code_of(one.post("/api/matches", both)) == "bad-option"
-    board = api.match(one, other)
-    assert code_of(one.give(board, {"do": "accept", "commitment": DIGESTS[0]})) == "bad-option"
-    assert code_of(one.give(board, {"do": "accept", "commitment": "00"})) == "bad-request"
-    made = one.post("/api/challenges", {"game": "pow2"}).json()["id"]
-    path = f"/api/challenges/{made}/accept?commitment={DIGESTS[1]}"
-    assert code_of(other.post(path)) == "bad-option"
-    unasked = one.post("/api/challenges", {"game": "powerdrain"}).json()
-    assert "--gather" not in unasked["terms"]
-
-
-def test_three_take_an_open_challenge_and_two_of_them_keep_their_texts(api):
-    one, two, three = api.players(3)
-    body = {"game": "halves", "seats": 3, "seat": 2, **SEALED}
-    made = one.post("/api/challenges", body).json()["id"]
-    assert two.post(f"/api/challenges/{made}/accept").is_success
-    taken = three.post(f"/api/challenges/{made}/accept?commitment={DIGESTS[1]}").json()
-    board = taken["board"]
-    assert types(api, board) == ["called", "sealed", "revealed"]
-    assert match(api, board)["draw"]["revealed"] == [0]
-    # to take it again is safe, whatever is committed to now
-    again = three.post(f"/api/challenges/{made}/accept?commitment={'00' * 32}")
-    assert again.json()["board"] == board
-    for text in TEXTS:
-        assert reveal(api, board, text).is_success
-    assert match(api, board)["state"] == "active"
-    assert "holds" in check(api.parts.store, board)
-
-
 def test_who_gives_the_seat_back_takes_the_commitment_away(api):
     one, two, three = api.players(3)
     body = {"game": "halves", "seats": 3, "seat": 0, **SEALED}
@@ -276,26 +151,6 @@ def test_who_gives_the_seat_back_takes_the_commitment_away(api):
     assert record.commitments == ((one.account, bytes.fromhex(DIGESTS[0])),)
     three.post(f"/api/challenges/{made}/accept?commitment={DIGESTS[1]}")
     assert dict(api.parts.challenges.get(made).commitments).keys() == {one.account, three.account}
-
-
-def test_lists_and_notices_tell_who_is_waited_for(api):
-    one, other = api.players()
-    board = called(one, other, commitment=DIGESTS[0])
-    api.caught_up()
-    waits = f"/api/matches?player={other.name}&state=next"
-    assert api.http.get(waits).json()["matches"] == []
-    (asked,) = other.get("/api/account/invitations").json()["matches"]
-    assert (asked["board"], asked["state"], asked["invited"]) == (board, "waiting", [1])
-    other.give(board, {"do": "accept", "commitment": DIGESTS[1]})
-    reveal(api, board, TEXTS[1])
-    api.caught_up()
-    assert api.http.get(waits).json()["matches"] == []
-    mine = api.http.get(f"/api/matches?player={one.name}&state=next").json()["matches"]
-    assert [(m["board"], m["waits_for"]) for m in mine] == [(board, [0])]
-    kinds = [notice["kind"] for notice in one.get("/api/notices").json()["notices"]]
-    assert kinds == ["reveal"]
-    kinds = [notice["kind"] for notice in other.get("/api/notices").json()["notices"]]
-    assert kinds == ["challenged"]
 
 
 def test_an_account_that_is_deleted_while_players_commit_or_reveal_leaves_a_match_that_holds(api):
@@ -309,25 +164,3 @@ def test_an_account_that_is_deleted_while_players_commit_or_reveal_leaves_a_matc
     assert one.give(boards[0], {"do": "decline"}).is_success
     for board in boards:
         assert "holds" in check(api.parts.store, board)
-
-
-def test_who_declines_what_was_dealt_is_counted(api):
-    one, other = api.players()
-    board = api.begun(one, other, game="powerdrain")
-    assert one.give(board, {"do": "decline"}).is_success
-    api.caught_up()
-    shown = [api.http.get(f"/api/players/{player.name}").json() for player in (one, other)]
-    assert [player["refused_draws"] for player in shown] == [1, 0]
-
-
-def test_options_of_a_clock_are_agreed_on_in_a_challenge_and_shown_with_the_match(api):
-    one, two = api.player(), api.player()
-    terms = ["--bank=10+1:20", "--nagtime=2,4", "--pause=off", "--silence=9", "--vacation=3"]
-    offered = one.post("/api/challenges", {"game": "pow2", "terms": terms}).json()
-    agreed = ["--bank=10+1:20", "--forfeittime=9", "--nagtime=2,4", "--pause=off", "--vacation=3"]
-    assert offered["terms"] == agreed
-    taken = accept(two, offered).json()
-    clock = one.get(f"/api/matches/{taken['board']}").json()["clock"]
-    assert clock["terms"] == agreed
-    assert "at most 3 days of vacation, no pauses" in clock["text"]
-    assert clock["reminder"] == clock["deadline"] - 7 * 86_400_000

@@ -7,16 +7,13 @@ import re
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
 
-from infra.durability.durability import Mode
 from infra.people.tokens import Scope
-from infra.process.metrics import REGISTRY
 from services.http.api import short_path
 from tests.helpers.api import PASSWORD, Api, Player, code_of, until
 
@@ -43,9 +40,6 @@ def seq_of(api: Api, board: int) -> int:
     return int(match(api, board)["seq"])
 
 
-# commands
-
-
 def test_a_move_is_answered_with_its_outcome(api, pair):
     said = pair[0].give(pair[2], {"do": "move", "move": "M13-J7", "ply": 0})
     told = {"board": pair[2], "accepted": True, "code": "", "message": "", "seq": 2}
@@ -67,26 +61,6 @@ def test_a_key_is_of_one_command_of_one_player_and_answered_alike_though_the_mat
     assert code_of(refused) == code_of(again) == "not-your-turn"
     assert other.move(board, "a13-d7", headers=key("same")).is_success
     assert seq_of(api, board) == 3
-
-
-def test_a_command_sent_many_times_at_once_is_carried_out_once(api, pair):
-    one, _, board = pair
-    with ThreadPoolExecutor(8) as pool:
-        said = list(pool.map(lambda _: one.move(board, "m13-j7", headers=key("k5")), range(32)))
-    assert {answer.status_code for answer in said} == {200}
-    assert len({answer.text for answer in said}) == 1
-    assert seq_of(api, board) == 2
-
-
-def test_of_many_moves_at_one_ply_one_is_played(api, pair):
-    one, _, board = pair
-    moves = api.http.get(f"/api/matches/{board}").json()["at"]["legal"][:16]
-    with ThreadPoolExecutor(8) as pool:
-        said = list(
-            pool.map(lambda move: one.give(board, {"do": "move", "move": move, "ply": 0}), moves)
-        )
-    assert sorted(answer.status_code for answer in said) == [200] + [409] * 15
-    assert seq_of(api, board) == 2
 
 
 def test_the_outcome_of_what_nobody_waited_for_can_be_asked_for(api, pair):
@@ -124,31 +98,6 @@ def test_who_waits_hears_as_soon_as_it_is_decided_also_of_what_nobody_announced(
         assert waiting.result(timeout=60).status_code == 200
 
 
-def test_a_full_inbox_is_answered_with_when_to_come_again(tmp_path):
-    with Api(tmp_path, queue_cap=1) as api:
-        one, other = api.players()
-        boards = [api.match(one, other) for _ in range(8)]
-        with api.asleep():
-            said = [one.move(board, "m13-j7", params={"wait": 0}) for board in boards]
-            busy = [answer for answer in said if answer.status_code == 503]
-            assert busy
-            assert code_of(busy[0]) == "busy"
-            assert busy[0].headers["Retry-After"] == "60"
-
-
-def test_without_durability_nothing_is_more_than_pending(tmp_path):
-    with Api(tmp_path, durability=Mode.NONE) as api:
-        one, other = api.players()
-        begun = one.post("/api/matches", {"game": "pow2", "players": [one.name, other.name]})
-        assert (begun.status_code, code_of(begun)) == (202, "pending")
-        board = int(begun.headers["Location"].split("/")[3])
-        moved = one.move(board, "m13-j7")
-        assert (moved.status_code, code_of(moved)) == (202, "pending")
-        assert code_of(one.get(moved.headers["Location"])) == "pending"
-        assert code_of(one.move(board, "m13-j7")) == "not-your-turn"
-        assert api.http.get(f"/api/matches/{board}").json()["ply"] == 1
-
-
 def test_a_command_passes_the_fault_points_in_order(api, pair, monkeypatch):
     one, _, board = pair
     passed = []
@@ -164,9 +113,6 @@ def test_a_command_passes_the_fault_points_in_order(api, pair, monkeypatch):
     passed.clear()
     assert one.move(board, "m13-j7", headers=key).is_success
     assert passed == ["submit.ready"], "it was answered from its outcome"
-
-
-# the short path
 
 
 @pytest.fixture
@@ -256,38 +202,12 @@ def test_a_request_that_is_not_usual_is_answered_by_the_framework(api, pair, tak
     assert taken == []
 
 
-def test_a_body_in_pieces_is_put_together(api, pair, taken):
-    one, _, board = pair
-    head = (
-        f"POST /api/matches/{board}/commands HTTP/1.1\r\nHost: x\r\n"
-        f"Authorization: {one.headers['Authorization']}\r\nContent-Type: application/json\r\n"
-        "Content-Length: 30\r\n\r\n"
-    )
-    with closing(connected(api)) as connection:
-        connection.sendall(head.encode() + b'{"do":"move",')
-        connection.settimeout(0.2)
-        with pytest.raises(TimeoutError):
-            connection.recv(1)
-        connection.settimeout(20)
-        connection.sendall(b'"move":"m13-j7" }')
-        assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
-    assert taken == []
-
-
 def connected(api: Api) -> socket.socket:
     url = httpx.URL(api.url)
     return socket.create_connection((url.host, url.port), timeout=20)
 
 
-def test_both_are_counted_as_one_route(api, pair):
-    both(api, pair[2], json=MOVE, headers=pair[0].headers)
-    samples = [one for metric in REGISTRY.collect() for one in metric.samples]
-    names = {route for one in samples if "commands" in (route := one.labels.get("route", ""))}
-    assert short_path.PATH_TEMPLATE in names
-    assert not [name for name in names if name.startswith("/api/matches/{board:")]
-
-
-def test_a_request_counts_once_within_the_limits(tmp_path: Path):
+def test_a_request_counts_once_within_the_limits(tmp_path):
     with Api(tmp_path, command_rate=4, address_rate=6) as api:
         one, other = api.players()
         board = api.match(one, other)
@@ -300,15 +220,6 @@ def test_a_request_counts_once_within_the_limits(tmp_path: Path):
         codes = [code_of(api.http.post(path, json=refused, headers=unknown)) for _ in range(7)]
         # one of the six has read the document
         assert codes == ["unknown-token"] * 5 + ["too-fast"] * 2
-
-
-def test_a_server_that_fails_is_said_by_the_route(api, pair, monkeypatch):
-    async def broken(*_: Any) -> Any:
-        raise ConnectionError("gone")
-
-    monkeypatch.setattr(short_path, "_carry_out", broken)
-    said = api.http.post(f"/api/matches/{pair[2]}/commands", json=MOVE, headers=pair[0].headers)
-    assert (said.status_code, code_of(said)) == (500, "internal")
 
 
 def test_requests_sent_together_and_the_last_of_a_connection_are_answered_as_usual(
@@ -329,9 +240,6 @@ def test_requests_sent_together_and_the_last_of_a_connection_are_answered_as_usu
     assert len({answer.partition(b"\r\n\r\n")[2] for answer in answers}) == 1
     assert [b"connection: close" in answer for answer in answers] == [False, False, True]
     assert all(answer.lower().count(b"date: ") == 1 for answer in answers)
-
-
-# lines of text
 
 
 def do(api: Api, line: str | bytes, **options):
@@ -359,90 +267,10 @@ def test_a_line_has_its_answer_and_a_refusal_its_code_and_the_status_of_the_code
     assert "2: unknown-command" in several.text
 
 
-def test_a_line_and_a_command_are_of_one_door_and_share_their_keys(api, pair):
-    one, _, board = pair
-    assert one.move(board, "m13-j7", headers=key("shared")).is_success
-    line = f"pow2 move {board} {one.name} {PASSWORD} m13-j7"
-    said = [do(api, line, headers=key("shared")) for _ in range(2)]
-    assert [answer.status_code for answer in said] == [200] * 2
-    assert match(api, board)["ply"] == 1
-
-
-def test_a_line_whose_outcome_is_not_awaited_is_pending(api, pair):
-    one, _, board = pair
-    line = f"pow2 move {board} {one.name} {PASSWORD} m13-j7"
-    with api.asleep():
-        said = do(api, line, params={"wait": 0}, headers=key("later"))
-        assert (said.status_code, said.headers["Matchpost-Code"]) == (202, "pending")
-        assert said.headers["Retry-After"] == "1"
-    again = do(api, line, headers=key("later"))
-    assert (again.status_code, "played m13-j7" in again.text) == (200, True)
-
-
-def test_lines_that_wait_keep_nobody_else_waiting(api):
-    one, other = api.players()
-    boards = [api.match(one, other) for _ in range(40)]
-    with ThreadPoolExecutor(40) as pool:
-        with api.asleep():
-            waiting = [
-                pool.submit(do, api, f"pow2 move {board} {one.name} {PASSWORD} m13-j7")
-                for board in boards
-            ]
-            until(lambda: api.parts.store.inbox_size(range(4)) >= 20)
-            assert api.http.get("/api/help").is_success  # answered in a thread, too
-            assert not any(each.done() for each in waiting)
-        assert {each.result(30).status_code for each in waiting} == {200}
-
-
-def test_what_is_no_text_is_refused(api):
-    for content in (b"\xff\xfe", b"pow2 show \xe4"):
-        refused = do(api, content)
-        assert (refused.status_code, code_of(refused)) == (400, "bad-request")
-    refused = api.http.post("/api/do", json="help")
-    assert (refused.status_code, code_of(refused)) == (415, "bad-request")
-
-
-def test_help_is_given_in_both_languages_and_carries_out_no_other_line(api):
-    english, german = api.http.get("/api/help"), api.http.get("/api/help?lang=de")
-    assert english.text != german.text
-    assert api.http.get("/api/help?topic=change%20password").text.startswith("change password")
-    for query, code in (("topic=chess", "unknown-game"), ("lang=tlh", "bad-option")):
-        assert api.http.get(f"/api/help?{query}").headers["Matchpost-Code"] == code
-    for topic in ("\nsignup eve mad-hatter", "x\r\nmultiple\nsignup eve mad-hatter"):
-        shown = api.http.get("/api/help", params={"topic": topic}).text
-        assert "no game and no command 'eve'" in shown
-        assert "welcome" not in shown
-    assert code_of(api.http.get("/api/players/eve")) == "unknown-user"
-
-
-# conditional moves
-
-
 @pytest.fixture
 def replies(pair) -> str:
     """Where the conditional moves of the match are."""
     return f"/api/matches/{pair[2]}/replies"
-
-
-def test_conditional_moves_are_shown_and_played_at_once(api, pair, replies):
-    one, other, board = pair
-    laid = other.put(replies, {"lines": [LINE, ["A13-D7#9"]]})
-    rows = [
-        {"ply": 1, "after": LINE[:1], "move": "a13-d7", "next_turn": False},
-        {"ply": 3, "after": LINE[:3], "move": "a1-a5", "next_turn": False},
-        {"ply": 9, "after": None, "move": "a13-d7", "next_turn": False},
-    ]
-    assert laid.json()["replies"] == rows
-    assert other.get(replies).json() == laid.json()
-    assert one.move(board, "m13-j7").is_success
-    assert match(api, board)["moves"] == LINE[:2]
-    assert other.get(replies).json()["replies"] == rows[1:]
-    # what could not be played is told to who laid it ready
-    assert other.put(replies, {"lines": [["m1-a1#3"]]}).is_success
-    assert one.move(board, "m1-i3").is_success
-    told = other.get(replies).json()
-    assert told["replies"] == []
-    assert "m1-a1" in told["notes"][0]
 
 
 def test_what_is_laid_takes_the_place_of_all_there_is_and_is_dropped_whole_or_by_branch(
@@ -462,23 +290,6 @@ def test_what_is_laid_takes_the_place_of_all_there_is_and_is_dropped_whole_or_by
     assert code_of(other.delete(f"{replies}?line=nonsense")) == "unreadable-move"
     assert [other.delete(replies).status_code for _ in range(2)] == [204] * 2
     assert after() == []
-
-
-def test_what_can_not_be_laid_ready_is_refused_and_changes_nothing(pair, replies):
-    _, other, _ = pair
-    before = other.put(replies, {"lines": [LINE]}).json()
-    for lines, status, code in (
-        ([], 400, "bad-request"),
-        ([["m13-j7#0"]], 400, "usage"),
-        ([["m13-j7", "nonsense"]], 422, "unreadable-move"),
-        ([["m13-j7", "a13-d7#4"]], 409, "stale-ply"),
-        ([LINE] * 51, 413, "too-long"),
-        ([["a13-d7#3"]] * 101, 400, "bad-request"),
-        ([[f"a13-d7#{n}" for n in range(1, 101)], ["a13-d7#101"]], 413, "too-long"),
-    ):
-        refused = other.put(replies, {"lines": lines})
-        assert (refused.status_code, code_of(refused)) == (status, code), lines
-    assert other.get(replies).json() == before
 
 
 def test_nobody_else_ever_sees_what_is_laid_ready(api, pair, replies):

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from services.http.connections import ConnectionLimits, JoinedWrites, limits_for
+from services.http.connections import ConnectionLimits, JoinedWrites
 from services.http.requests import network_of
 from services.http.streams import limits
 from tests.helpers.api import Api, code_of, until
@@ -117,14 +117,6 @@ def test_a_head_too_large_is_refused_and_not_read_on(api, sent):
         assert all_of(endless)[:13] in (b"HTTP/1.1 431 ", b"")
 
 
-def test_a_head_a_little_too_large_is_told_so(api):
-    with closing(connected(api)) as large:
-        large.sendall(HEALTH + b"X-A: " + b"a" * 8_300 + b"\r\n\r\n")
-        said = all_of(large)
-    assert said.startswith(b"HTTP/1.1 431 ")
-    assert b'"code": "too-long"' in said
-
-
 class Written:
     """A transport that keeps what is written to it."""
 
@@ -195,18 +187,6 @@ def test_the_connections_of_a_process_are_bounded_whoever_opens_them(api):
     until(lambda: healthy(api))
 
 
-def test_behind_a_trusted_proxy_all_share_its_connections(tmp_path: Path):
-    with Api(tmp_path, bounds=HURRIED, trusted_proxy="on") as behind, ExitStack() as stack:
-        made = [stack.enter_context(closing(connected(behind))) for _ in range(9)]
-        assert [all_of(one) for one in made] == [b""] * 9
-
-
-def test_few_files_are_shared_and_many_are_not_all_used():
-    assert limits_for(1_024).connections < 1_024
-    assert limits_for(1_024).by_address < limits_for(1_024).connections
-    assert limits_for(1_000_000) == ConnectionLimits()
-
-
 def test_a_network_is_an_address_or_half_of_one_of_ipv6():
     assert network_of("203.0.113.7") == "203.0.113.7"
     assert network_of("::ffff:203.0.113.7") == "203.0.113.7"
@@ -265,21 +245,3 @@ def few_streams_open(api: Api, player, path: str) -> bool:
         headers = {**player.headers, "Accept": "text/event-stream"}
         with http.stream("GET", path, headers=headers) as answer:
             return answer.status_code != 200
-
-
-def test_streams_share_their_connections_to_the_server(tmp_path):
-    with Api(tmp_path) as api:
-        one, other = api.players()
-        board = api.match(one, other)
-        with ExitStack() as stack:
-            first = stack.enter_context(api.stream(f"/api/matches/{board}/events"))
-            next(first)
-            before = len(api.parts.data.client_list())
-            told = [
-                stack.enter_context(api.stream(f"/api/matches/{board}/events")) for _ in range(30)
-            ]
-            for stream in told:
-                next(stream)
-            assert one.move(board, "m13-j7").is_success
-            assert {next(stream).event for stream in told} == {"moved"}
-            assert len(api.parts.data.client_list()) <= before + 3

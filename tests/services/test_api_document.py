@@ -1,6 +1,5 @@
 """The document of the API and its page, and the declaration of routes that they are made of."""
 
-import ast
 import importlib.util
 import json
 from collections.abc import Iterator
@@ -16,9 +15,7 @@ from infra.people.tokens import Scope
 from services.app.error_codes import CODE_INFO
 from services.http.api.auth import Own
 from services.http.api.bodies import Sender
-from services.http.api.declared import ANY_TOKEN, ANYBODY, ERROR_CODES, ApiRoutes, refuses
-from services.http.api.openapi import schemas
-from services.http.api.routes.analyses import AnalysedPly, AnalysisUnderWay, MatchAnalysis
+from services.http.api.declared import ANY_TOKEN, ANYBODY, ApiRoutes, refuses
 from tests.helpers.api import Api, code_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "make_api.py"
@@ -132,34 +129,6 @@ def test_unknown_fields_are_refused_in_every_body(document):
     assert all(schemas[name]["additionalProperties"] is False for name in bodies)
 
 
-def test_what_the_sources_say_of_a_field_is_in_the_document(document):
-    schemas = document["components"]["schemas"]
-    assert schemas["Match"]["properties"]["rules"]["description"].startswith(
-        "The version of the rules"
-    )
-    assert schemas["NewChallenge"]["properties"]["seat"]["anyOf"][0]["maximum"] == 7
-
-
-def test_no_source_is_parsed_more_than_once_for_the_document(monkeypatch):
-    kinds = [MatchAnalysis, AnalysisUnderWay, AnalysedPly]  # of one module
-    schemas._field_descriptions.cache_clear()
-    parsed = []
-    monkeypatch.setattr(
-        ast,
-        "parse",
-        lambda text: parsed.append(text) or compile(text, "", "exec", ast.PyCF_ONLY_AST),
-    )
-    described = schemas.schemas(kinds)[1]
-    assert "positions" in described["AnalysisUnderWay"]["properties"]["done"]["description"]
-    assert len(parsed) <= 1
-
-
-def test_the_document_is_sent_once(api):
-    first = api.http.get("/api/openapi.json")
-    again = api.http.get("/api/openapi.json", headers={"If-None-Match": first.headers["ETag"]})
-    assert (again.status_code, again.content) == (304, b"")
-
-
 class Links(HTMLParser):
     """What a page links to and loads, and the names of its places."""
 
@@ -197,47 +166,6 @@ def test_every_code_is_explained_where_problem_documents_say(api):
         said = api.http.get(f"/api/errors/{code}").json()
         assert said == {"code": code, "status": known.status, "meaning": known.meaning}
     assert code_of(api.http.get("/api/errors/no-such-code")) == "not-found"
-
-
-# the declaration of routes
-
-
-def test_a_route_has_what_is_declared_and_the_function_stays_as_it_is():
-    api = ApiRoutes("things")
-
-    @api.put("/api/things/{board:int}", "Change a thing", Scope.PLAY, weight=3, tagged=True)
-    @refuses(Code.UNKNOWN_BOARD, Code.BUSY)
-    def change(board: int) -> int:
-        return board + 1
-
-    (route,) = api.all
-    assert route.paths == {"/api/things/{board:int}"}
-    assert route.http_methods == {"PUT"}
-    assert (route.summary, route.tags) == ("Change a thing", ["things"])
-    assert route.security == [{"token": ["play"]}]
-    assert route.status_code == 200
-    assert route.opt[ERROR_CODES] == (Code.UNKNOWN_BOARD, Code.BUSY)
-    assert (route.opt["weight"], route.opt["tagged"]) == (3, True)
-    assert change(1) == 2
-
-
-def test_a_function_that_blocks_runs_in_a_thread_and_one_that_returns_nothing_answers_204():
-    api = ApiRoutes("things")
-
-    @api.post("/api/things", "Make a thing", ANY_TOKEN, status_code=201, tag="others")
-    def make() -> int:
-        return 1
-
-    @api.delete("/api/things", "Drop all things", ANYBODY)
-    async def drop() -> None:
-        pass
-
-    made, dropped = api.all
-    assert (made.sync_to_thread, dropped.sync_to_thread) == (True, None)
-    assert (made.status_code, dropped.status_code) == (201, 204)
-    assert (made.security, dropped.security) == ([{"token": []}], None)
-    assert (made.tags, dropped.tags) == (["others"], ["things"])
-    assert made.opt[ERROR_CODES] == dropped.opt[ERROR_CODES] == ()
 
 
 @pytest.mark.parametrize("needs", [ANYBODY, ANY_TOKEN, Scope.READ, Scope.ACCOUNT])

@@ -6,7 +6,6 @@ import json
 from base64 import b64decode
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -22,13 +21,8 @@ from infra.projections.notices import (
 )
 from infra.store.port import Watermark
 from services.http.context import TaskIntervals
-from services.http.streams.notice_stream import (
-    MAX_LAG_SECONDS,
-    NoticeGap,
-    NoticeStream,
-    NoticeWatermark,
-)
-from tests.helpers.api import Api, Player, Told, code_of, until
+from services.http.streams.notice_stream import NoticeGap, NoticeStream, NoticeWatermark
+from tests.helpers.api import Api, Player, Told, code_of
 
 MOVES = ["m13-j7", "a13-d7", "m1-i3"]
 LIVE = {"Accept": "text/event-stream"}
@@ -60,9 +54,6 @@ def events_of(api: Api, board: int, query: str = "", **headers: str):
 def news(told: Iterator[Told]) -> Told:
     """The next event, past comments."""
     return next(one for one in told if not one.comment)
-
-
-# the events of a match
 
 
 def test_events_are_the_stored_bytes_with_what_they_say_and_enough_to_verify_a_match(api, pair):
@@ -144,15 +135,6 @@ def test_a_stream_goes_on_after_the_last_event_without_gap_or_repetition(api, pa
     assert [one.data for one in seen] == events_of(api, board).json()
 
 
-def test_a_match_that_is_over_says_so_only_to_who_heard_its_end(api, pair):
-    one, _, board = pair
-    assert one.give(board, {"do": "resign"}).is_success
-    with api.stream(f"/api/matches/{board}/events", Last_Event_ID="2") as told:
-        assert [one.event for one in told] == ["ended"]
-    for last, status in (("3", 204), ("4", 409)):
-        assert events_of(api, board, **LIVE, **{"Last-Event-ID": last}).status_code == status
-
-
 @pytest.mark.parametrize("asked", [{"Last-Event-ID": "5"}, {"Last-Event-ID": "99"}, "?from=6"])
 def test_a_stream_that_is_to_go_on_after_what_never_was_is_refused(api, pair, asked):
     play(pair)
@@ -161,57 +143,6 @@ def test_a_stream_that_is_to_go_on_after_what_never_was_is_refused(api, pair, as
     answer = events_of(api, board, asked if isinstance(asked, str) else "", **headers)
     assert (answer.status_code, code_of(answer)) == (409, "beyond-end")
     assert f"match {board} has 4 events" in answer.json()["detail"]
-
-
-def test_an_id_that_is_none_is_refused(api, pair):
-    for last in ("x", "-1", "1.5", "9" * 10, "1-2"):
-        answer = events_of(api, pair[2], **LIVE, **{"Last-Event-ID": last})
-        assert code_of(answer) == "bad-request", last
-    for last in ("1", "1-2-3", "1-2-3-", "a-b-c-d", "1-2-3-UP", "-1-2-3-x"):
-        answer = pair[0].get("/api/account/events", headers={"Last-Event-ID": last})
-        assert code_of(answer) == "bad-request", last
-
-
-def test_silent_streams_say_that_they_are_still_there(api, pair):
-    for path in (f"/api/matches/{pair[2]}/events", "/api/account/events"):
-        with api.stream(path, pair[0]) as told:
-            assert [next(told).comment for _ in range(3)][1:] == ["still here"] * 2
-
-
-def test_many_watchers_share_one_subscription(api, pair):
-    one, _, board = pair
-    begun = []
-
-    def watch(number: int) -> list[str]:
-        with api.stream(f"/api/matches/{board}/events") as told:
-            first = news(told).event
-            begun.append(number)
-            return [first, news(told).event]
-
-    with ThreadPoolExecutor(12) as pool:
-        watching = [pool.submit(watch, number) for number in range(12)]
-        until(lambda: len(begun) == 12)
-        # a reader that an earlier test has left may come back for a moment
-        assert following(api) <= 2
-        assert one.move(board, MOVES[0]).is_success
-        assert [each.result(10) for each in watching] == [["match-proposed", "moved"]] * 12
-
-
-def following(api: Api) -> int:
-    """How many of the server's clients follow its logs."""
-    return [client["cmd"] for client in api.parts.data.client_list()].count("xread")
-
-
-def test_a_watcher_of_a_match_is_not_told_of_another(api):
-    one, other = api.players()
-    boards = [api.match(one, other) for _ in range(2)]
-    with api.stream(f"/api/matches/{boards[0]}/events?from=2") as told:
-        assert one.move(boards[1], MOVES[0]).is_success
-        assert one.move(boards[0], MOVES[0]).is_success
-        assert news(told).data == events_of(api, boards[0], "?from=2").json()[0]
-
-
-# what an account is told, and when
 
 
 class Logs:
@@ -237,24 +168,6 @@ def test_the_horizon_is_the_watermark_that_the_list_has_read_up_to():
     logs.counts = [6, 5]
     assert logs.horizon.poll() == 200
     assert logs.horizon.poll() is None
-
-
-def test_a_list_that_knows_of_no_logs_yet_has_read_nothing():
-    logs = Logs()
-    logs.counts = []
-    assert logs.horizon.poll() is None
-    logs.mark = Watermark(100, (0, 0))
-    fresh = NoticeWatermark(logs, list, lambda: 0.0)
-    assert fresh.poll() == 100
-
-
-def test_a_list_that_lags_for_ever_is_told_all_the_same(caplog):
-    logs = Logs()
-    logs.counts = [5, 4]
-    assert logs.horizon.poll() is None
-    logs.now = MAX_LAG_SECONDS
-    assert logs.horizon.poll() == 100
-    assert "lags" in caplog.text
 
 
 class Boxes:
@@ -355,9 +268,6 @@ def test_a_gap_is_told_before_the_oldest_that_is_kept_once_the_horizon_has_come_
     assert take(boxes, Logs(), 1, START) == []
 
 
-# what is written
-
-
 def follow(api: Api, player: Player, **headers: str):
     return api.stream("/api/account/events", player, **headers)
 
@@ -390,33 +300,6 @@ def test_a_stream_goes_on_after_any_of_its_ids_without_gap_or_repetition(api):
             assert [news(told) for _ in whole[number:]] == whole[number:]
 
 
-def test_two_notices_of_one_event_have_ids_of_their_own(api):
-    one, other = api.players()
-    begun = one.post("/api/challenges", {"game": "pow2", "seat": 0}).json()["id"]
-    with follow(api, one) as told:
-        assert other.post(f"/api/challenges/{begun}/accept").is_success
-        both = [news(told) for _ in range(2)]
-    assert sorted(each.data["kind"] for each in both) == ["started", "your-turn"]
-    assert both[0].data["seq"] == both[1].data["seq"]
-    with follow(api, one, Last_Event_ID=both[0].id) as told:
-        assert news(told) == both[1]
-
-
-def test_a_list_says_the_same_the_newest_first_and_in_pages(api):
-    one, other = api.players()
-    with follow(api, other) as told:
-        board = api.match(one, other)
-        assert one.move(board, "m13-j7").is_success
-        streamed = [news(told).data for _ in range(2)]
-    listed = other.get("/api/notices").json()
-    nothing = {"messages": 0, "boards": {}}
-    assert listed == {"notices": streamed[::-1], "next": None, "unread": nothing}
-    first = other.get("/api/notices?limit=1").json()
-    rest = other.get(f"/api/notices?limit=1&cursor={first['next']}").json()
-    assert first["notices"] + rest["notices"] == listed["notices"]
-    assert rest["next"] is None
-
-
 def test_the_others_are_told_of_chat_and_messages_and_count_them_until_they_are_read(api):
     one, other = api.players()
     board = api.match(one, other)
@@ -443,19 +326,6 @@ def test_the_others_are_told_of_chat_and_messages_and_count_them_until_they_are_
     assert other.post("/api/messages/read", {"until": at}).is_success
     assert other.get(chat).is_success
     assert other.get("/api/notices").json()["unread"] == nothing
-
-
-def test_the_first_event_has_an_id_to_go_on_after_and_data_like_any_other(api):
-    one, other = api.players()
-    with follow(api, other) as told:
-        first = next(told)
-    at = int(first.id.partition("-")[0])
-    assert first.event == "hello"
-    assert first.data == {"board": 0, "seq": 0, "at": at, "kind": "hello"}
-    board = api.match(one, other)  # while nobody listens
-    with follow(api, other, Last_Event_ID=first.id) as told:
-        assert next(told).id == first.id
-        assert news(told).data["board"] == board
 
 
 def test_a_stream_that_goes_on_past_more_than_is_kept_says_so_first(api):

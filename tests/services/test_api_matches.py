@@ -1,4 +1,4 @@
-"""Matches, their boards and analyses, lists of players, robots and rematches."""
+"""Matches, their boards and analyses, and the list of games."""
 
 import xml.etree.ElementTree as ET
 
@@ -7,7 +7,6 @@ import pytest
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
 from infra.redis.rq_jobs import ANALYSIS
-from services.app.matches import analyse
 from tests.helpers.analysing import do_jobs, listening
 from tests.helpers.api import Api, Player, code_of
 
@@ -28,9 +27,6 @@ def shown(api: Api, board: int) -> dict:
     return api.http.get(f"/api/matches/{board}").json()
 
 
-# a match
-
-
 def test_a_match_is_shown_with_all_it_takes_to_play_on(api, pair):
     one, other, board = pair
     play(pair, "m13-j7")
@@ -44,18 +40,6 @@ def test_a_match_is_shown_with_all_it_takes_to_play_on(api, pair):
     assert "a13-d7" in match["at"]["legal"]
     assert match["clock"]["now"] < match["clock"]["reminder"] < match["clock"]["deadline"]
     assert (match["offer"], match["result"], match["seq"]) == (None, None, 3)
-
-
-def test_an_offer_and_a_result_are_shown(api, pair):
-    one, other, board = pair
-    assert one.give(board, {"do": "offer", "kind": "draw"}).is_success
-    assert shown(api, board)["offer"]["kind"] == "draw"
-    assert other.give(board, {"do": "accept"}).is_success
-    match = shown(api, board)
-    assert (match["state"], match["waits_for"], match["offer"]) == ("over", [], None)
-    assert match["result"]["winners"] == [0, 1]
-    assert "draw" in match["result"]["text"]
-    assert (match["at"]["to_move"], match["at"]["legal"]) == (None, [])
 
 
 def test_any_ply_can_be_seen(api, pair):
@@ -160,221 +144,7 @@ def test_a_ply_that_was_taken_back_and_played_otherwise_has_another_tag(api, pai
     assert (changed.status_code, changed.json()["last_move"]) == (200, "m13-k8")
 
 
-def test_a_name_that_was_erased_is_told_no_more(api, pair):
-    one, other, board = pair
-    for place in ("", "/board.svg", "/board.txt"):
-        assert one.get(f"/api/matches/{board}{place}").is_success
-    tag = api.http.get(f"/api/matches/{board}").headers["ETag"]
-    assert other.post("/api/account/deletion", {"password": "yes-we-can"}).is_success
-    again = api.http.get(f"/api/matches/{board}", headers={"If-None-Match": tag})
-    assert again.status_code == 200
-    for place in ("", "/board.svg"):
-        assert f'"{other.name}"' not in api.http.get(f"/api/matches/{board}{place}").text
-
-
-def test_what_is_no_match_is_unknown(api):
-    for place in (
-        "",
-        "/plies/0",
-        "/board.svg",
-        "/board.txt",
-        "/board.json",
-        "/events",
-        "/analysis",
-    ):
-        refused = api.http.get(f"/api/matches/987654{place}")
-        assert (refused.status_code, code_of(refused)) == (404, "unknown-board"), place
-
-
-# starts
-
-
-def test_a_match_is_started_with_its_players_in_their_seats_and_what_chance_drew(api):
-    one, *others = api.players(3)
-    names = [others[0].name, one.name, others[1].name]
-    body = {"game": "halves", "players": names, "options": ["-tiles_each=6"]}
-    begun = one.post("/api/matches", body)
-    board = begun.json()["board"]
-    assert begun.headers["Location"] == f"/api/matches/{board}"
-    match = shown(api, board)
-    assert [player["userid"] for player in match["players"]] == names
-    assert match["options"] == ["-tiles_each=6"]
-    dealt = api.begun(one, others[0], game="powerdrain")
-    assert sorted(shown(api, dealt)["setup"]) == ["hands", "left", "top"]
-
-
-def test_what_can_not_be_played_does_not_start(api):
-    me, other, third = api.players(3)
-    for change, status, code in (
-        ({"game": "chess"}, 404, "unknown-game"),
-        ({"players": [other.name, third.name]}, 422, "bad-players"),
-        ({"players": []}, 400, "bad-request"),
-        ({"options": ["-slow"]}, 422, "unknown-option"),
-        ({"rated": True}, 400, "bad-request"),
-    ):
-        body = {"game": "pow2", "players": [me.name, other.name], **change}
-        refused = me.post("/api/matches", body)
-        assert (refused.status_code, code_of(refused)) == (status, code), change
-
-
-def test_a_match_started_again_with_its_key_is_one_match(api):
-    one, other = api.players()
-    body = {"game": "pow2", "players": [one.name, other.name]}
-    headers = {"Idempotency-Key": "first"}
-    begun = [one.post("/api/matches", body, headers=headers).json() for _ in range(3)]
-    assert begun[0] == begun[1] == begun[2]
-    changed = {**body, "options": ["-fast"]}
-    assert code_of(one.post("/api/matches", changed, headers=headers)) == "id-reused"
-
-
 # lists of players
-
-
-def won(api: Api, winner: Player, loser: Player, **more) -> int:
-    """Have a match won at its second move."""
-    board = api.match(winner, loser, **more)
-    assert winner.move(board, "m13-j7").is_success
-    assert loser.move(board, "a13-d7").is_success
-    assert loser.give(board, {"do": "resign"}).is_success
-    return board
-
-
-@pytest.fixture(scope="module")
-def played(api: Api) -> tuple[Player, Player, list[int]]:
-    """Two players, and the boards of what they have finished: 2 to 1."""
-    one, other = api.players()
-    boards = [won(api, *pair) for pair in ((one, other), (other, one), (one, other))]
-    api.caught_up()
-    return one, other, boards
-
-
-def test_a_player_has_a_public_record(api, played):
-    one, other, _ = played
-    shown = api.http.get(f"/api/players/{one.name.upper()}").json()
-    assert (shown["userid"], shown["finished"]) == (one.name, 3)
-    loser = api.http.get(f"/api/players/{other.name}").json()
-    assert (loser["active"], loser["finished"]) == (0, 3)
-    assert shown["ratings"]["pow2"] > loser["ratings"]["pow2"]
-    assert code_of(api.http.get("/api/players/nobody-there")) == "unknown-user"
-
-
-def test_matches_are_listed_by_player_and_state(api, played):
-    one, other, boards = played
-    third = api.player()
-    waiting = api.begun(one, third)
-    proposed = [api.match(one, third), api.match(one, third, game="powerdrain")]
-    api.caught_up()
-
-    def found(query: str) -> list[int]:
-        answer = api.http.get(f"/api/matches?{query}")
-        return sorted(match["board"] for match in answer.json()["matches"])
-
-    assert found(f"player={one.name}") == [waiting]
-    assert found(f"player={one.name}&state=next") == [waiting]
-    assert found(f"player={third.name}&state=next") == []
-    for player in (one, third):
-        page = player.get("/api/account/invitations?limit=1").json()
-        rest = player.get(f"/api/account/invitations?cursor={page['next']}").json()
-        rows = page["matches"] + rest["matches"]
-        assert [(row["board"], row["invited"]) for row in rows] == [
-            (b, [1]) for b in proposed[::-1]
-        ]
-        assert rest["next"] is None
-    assert other.get("/api/account/invitations").json()["matches"] == []
-    assert found(f"player={one.name}&state=inactive") == sorted(boards)
-    assert found(f"player={one.name}&state=all&game=pow2") == sorted([*boards, waiting])
-    assert found(f"player={other.name}") == []
-    assert waiting in found("game=pow2")
-    assert not {*proposed} & {*found("game=pow2"), *found("game=powerdrain")}
-
-
-def test_a_listed_match_says_how_it_stands(api, played):
-    one, other, boards = played
-    answer = api.http.get(f"/api/matches?player={one.name}&state=inactive")
-    shown = {match["board"]: match for match in answer.json()["matches"]}[boards[0]]
-    assert (shown["game"], shown["state"], shown["ply"]) == ("pow2", "over", 2)
-    assert shown["players"] == [one.name, other.name]
-    assert (shown["winners"], shown["reason"], shown["waits_for"]) == ([0], "resignation", [])
-
-
-def test_what_can_not_be_listed_is_refused(api, played):
-    for query in (
-        "", "state=all", "game=pow2&state=all", "player=x&state=sleeping", "game=pow2&limit=0",
-        "game=pow2&limit=101", "game=pow2&cursor=-1", "game=pow2&cursor=x", "game=pow2&page=2",
-    ):  # fmt: skip
-        refused = api.http.get(f"/api/matches?{query}")
-        assert (refused.status_code, code_of(refused)) == (400, "bad-request"), query
-    for path, status, code in (
-        ("matches?game=chess", 404, "unknown-game"),
-        ("matches?player=nobody-there", 404, "unknown-user"),
-        ("ratings/chess", 404, "unknown-game"),
-        ("ratings/one", 400, "usage"),
-        ("standings/two", 400, "usage"),
-        ("history/chess", 404, "unknown-game"),
-        ("history/pow2?player=nobody-there", 404, "unknown-user"),
-        ("head-to-head/pow2/ME/ME", 422, "bad-players"),
-        ("puzzles/pow2/scores", 400, "usage"),
-        ("puzzles/chess/scores", 404, "unknown-game"),
-        ("puzzles/jump/scores?options=-slow", 422, "unknown-option"),
-        ("games/chess", 404, "unknown-game"),
-    ):
-        refused = api.http.get(f"/api/{path.replace('ME', played[0].name)}")
-        assert (refused.status_code, code_of(refused)) == (status, code), path
-
-
-def test_lists_come_in_pages_that_have_each_row_once(api, played):
-    one, _, boards = played
-    rows, cursor = [], 0
-    while cursor is not None:
-        query = {"player": one.name, "state": "inactive", "limit": 2, "cursor": cursor}
-        page = api.http.get("/api/matches", params=query).json()
-        assert len(page["matches"]) <= 2
-        rows += [match["board"] for match in page["matches"]]
-        cursor = page["next"]
-    assert sorted(rows) == sorted(boards)
-    beyond = api.http.get(f"/api/matches?player={one.name}&cursor=1000000000").json()
-    assert beyond == {"matches": [], "next": None}
-
-
-def test_ratings_are_listed_and_each_can_be_followed(api, played):
-    one, other, boards = played
-    rows = api.http.get("/api/ratings/pow2").json()["players"]
-    table = {row["userid"]: row["rating"] for row in rows}
-    assert table[one.name] > table[other.name]
-    assert list(table.values()) == sorted(table.values(), reverse=True)
-    series = api.http.get(f"/api/ratings/pow2/{one.name}").json()
-    assert [point["board"] for point in series["points"]] == boards
-    assert series["rating"] == series["points"][-1]["rating"] == table[one.name]
-    assert series["place"] == 1 + sum(rating > table[one.name] for rating in table.values())
-    fresh = api.http.get(f"/api/ratings/pow2/{api.player().name}").json()
-    assert (fresh["place"], fresh["points"]) == (None, [])
-
-
-def test_standings_history_and_head_to_head_agree(api, played):
-    one, other, boards = played
-    table = {row["userid"]: row for row in api.http.get("/api/standings/POW2").json()["players"]}
-    assert (table[one.name]["won"], table[one.name]["lost"]) == (2, 1)
-    history = api.http.get(f"/api/history/pow2?player={one.name}&opponent={other.name}").json()
-    assert [match["board"] for match in history["matches"]] == boards[::-1]
-    assert history["matches"][0]["winners"] == [0]
-    pair = api.http.get(f"/api/head-to-head/pow2/{one.name}/{other.name}").json()
-    assert (pair["played"], pair["won"], pair["shared"], pair["lost"]) == (3, 2, 0, 1)
-    turned = api.http.get(f"/api/head-to-head/pow2/{other.name}/{one.name}").json()
-    assert (turned["userid"], turned["won"], turned["lost"]) == (other.name, 1, 2)
-
-
-def test_the_best_scores_of_a_puzzle_are_listed(api):
-    one, other = api.players()
-    for player, moves in ((one, ("a5", "done")), (other, ("a5", "c3", "done"))):
-        board = api.match(player, game="one")
-        for move in moves:
-            assert player.move(board, move).is_success
-    api.caught_up()
-    both = {one.name, other.name}
-    rows = [row for row in api.http.get("/api/puzzles/one/scores").json() if row["userid"] in both]
-    # the best position of a match counts, and of equal ones the earlier
-    assert [row["userid"] for row in rows] == [one.name, other.name]
-    assert rows[0]["rank"] == rows[1]["rank"]
 
 
 def test_the_games_are_listed(api):
@@ -386,33 +156,9 @@ def test_the_games_are_listed(api):
     assert found[keys.index("halves")]["players"] == [2, 3]
 
 
-# robots
-
-
 @pytest.fixture
 def robots(api: Api) -> None:
     create_robot_accounts(api.parts.data, AccountMacs())
-
-
-@pytest.mark.usefixtures("robots")
-def test_a_robot_is_marked_wherever_it_is_named_alone_and_unrated(api):
-    player = api.player()
-    assert api.http.get("/api/players/robot-hard").json()["robot"] == "hard"
-    assert api.http.get(f"/api/players/{player.name}").json()["robot"] is None
-    body = {"game": "pow2", "players": [player.name, "robot-easy"], "terms": ["--days=3"]}
-    match = shown(api, player.post("/api/matches", body).json()["board"])
-    assert [seat["robot"] for seat in match["players"]] == [None, "easy"]
-    assert (match["state"], match["clock"]["rated"]) == ("active", False)
-    assert match["clock"]["terms"] == ["--days=3", "--unrated"]
-
-
-@pytest.mark.usefixtures("robots")
-def test_nobody_logs_in_as_a_robot(api):
-    wanted = {"userid": "robot-easy", "password": "robot-easy", "label": "x", "scopes": ["play"]}
-    assert code_of(api.http.post("/api/tokens", json=wanted)) == "wrong-password"
-
-
-# analyses
 
 
 @pytest.fixture
@@ -460,52 +206,6 @@ def test_an_analysis_is_asked_for_with_a_token_and_read_by_anybody(api, parts, o
     assert api.http.get(path, headers=tagged).status_code == 304
     again = player.post(path)
     assert (again.status_code, again.json()["done"], again.json()["total"]) == (202, 4, 4)
-
-
-def test_a_puzzle_has_its_score_and_its_bound(api, parts):
-    one = api.player()
-    board = api.match(one, game="one")
-    for move in ("a1", "done"):
-        assert one.move(board, move).is_success
-    assert analyse(parts, board)
-    found = api.http.get(f"/api/matches/{board}/analysis").json()
-    assert "44" in found["bound"]
-    assert [len(ply["values"]) for ply in found["plies"]] == [1, 1, 1]
-    assert "by 1 stone" in found["plies"][-1]["score"]
-    assert found["plies"][-1]["to_move"] is None
-    so_far = [ply["reached"] for ply in found["plies"]]
-    assert so_far[0] == 0 < so_far[1] == so_far[2] <= found["plies"][0]["values"][0] <= 1
-
-
-def test_the_command_asks_with_a_password_or_a_token_and_shows_without(api, parts, over):
-    player, board = over
-    code, text = do(api, f"pow2 analyse {board}")
-    assert code == "not-found"
-    assert f"`pow2 analyse {board} userid password` asks for it" in text
-    code, text = do(api, f"pow2 analyse {board} {player.name} yes-we-can")
-    assert code == ""
-    assert "0 of 4 positions are done" in text
-    assert "0 of 4 positions are done" in do(api, f"pow2 ANALYZE {board}", player)[1]
-    assert do(api, f"pow2 analyse {board} {player.name} wrong-one")[0] == "wrong-password"
-    assert do(api, f"torere analyse {board}")[0] == "wrong-game"
-    do_jobs(parts)
-    code, text = do(api, f"pow2 analyse {board}")
-    assert code == ""
-    rows = [line.split() for line in text.splitlines() if line.strip()]
-    assert rows[1] == ["Light", "Dark"]
-    assert rows[2][:3] == ["0", "the", "start"]
-    assert [row[1] for row in rows[3:]] == ["Light", "Dark", "Light"]
-    assert [row[2].rstrip("?") for row in rows[3:]] == list(MOVES)
-
-
-def test_the_command_in_a_puzzle_shows_the_score(api, parts):
-    one = api.player()
-    board = api.match(one, game="one")
-    assert one.move(board, "c3").is_success
-    assert analyse(parts, board)
-    text = do(api, f"one analyse {board}")[1]
-    assert "100 is the proven maximum" in text
-    assert "lines with exactly one stone" in text.splitlines()[-1]
 
 
 def do(api, line, player=None):

@@ -75,7 +75,7 @@ def test_an_accepted_command_has_the_receipt_of_its_first_event_by_every_way(api
     assert opened(api, confirmed["receipt"]).seq == 3
 
 
-def test_a_refused_command_has_a_receipt_with_the_event_before_it(api: Api, two: list[Player]):
+def test_a_refused_command_has_a_receipt_with_the_event_before_it(api, two):
     board = api.match(*two)
     for seq in (1, 2):
         refused = two[seq % 2].move(board, "a13-d7")
@@ -96,7 +96,7 @@ def refused(api: Api, board: int, player: Player) -> str:
     return id_.hex()
 
 
-def test_a_refusal_is_shown_to_the_players_of_the_match_only(api: Api, two: list[Player]):
+def test_a_refusal_is_shown_to_the_players_of_the_match_only(api, two):
     board = api.match(*two)
     path = f"/api/matches/{board}/commands/{refused(api, board, two[0])}"
     note = two[1].get(f"{path}/receipt").text
@@ -110,7 +110,7 @@ def test_a_refusal_is_shown_to_the_players_of_the_match_only(api: Api, two: list
     opened(api, note).check_leaf(proof.extra)
 
 
-def test_a_proof_comes_when_the_event_is_published(api: Api, two: list[Player]):
+def test_a_proof_comes_when_the_event_is_published(api, two):
     board = api.match(*two)
     made = two[0].move(board, "m13-j7").json()
     path = f"/api/matches/{board}/events/2/proof"
@@ -125,32 +125,6 @@ def test_a_proof_comes_when_the_event_is_published(api: Api, two: list[Player]):
     opened(api, made["receipt"]).check_leaf(proof.extra)
     of_command = two[0].get(f"/api/matches/{board}/commands/{made['id']}/proof").text
     assert InclusionProof.parse(of_command) == proof
-
-
-def test_a_command_with_several_events_has_one_receipt_and_each_event_its_own(
-    api: Api, two: list[Player]
-):
-    board = api.match(*two)
-    body = {"lines": [["m13-j7", "a13-d7"]]}
-    assert two[1].put(f"/api/matches/{board}/replies", body).status_code == 200
-    made = two[0].move(board, "m13-j7").json()
-    assert len(events(api, board)) == 3
-    assert opened(api, made["receipt"]).seq == 2
-    publish(api)
-    for seq in (2, 3):
-        base = f"/api/matches/{board}/events/{seq}"
-        receipt = opened(api, api.http.get(f"{base}/receipt").text)
-        receipt.check_leaf(InclusionProof.parse(api.http.get(f"{base}/proof").text).extra)
-        assert receipt.seq == seq
-
-
-def test_what_is_not_there_has_no_receipt_and_no_proof(api: Api, two: list[Player]):
-    board = api.match(*two)
-    for what in ("receipt", "proof"):
-        assert code_of(api.http.get(f"/api/matches/{board}/events/9/{what}")) == "not-found"
-        assert code_of(api.http.get(f"/api/matches/999999/events/1/{what}")) == "unknown-board"
-        path = f"/api/matches/{board}/commands/{'0' * 32}/{what}"
-        assert code_of(two[0].get(path)) == "not-found"
 
 
 @pytest.fixture
@@ -194,7 +168,7 @@ def test_another_leaf_in_the_place_of_a_lost_one_has_not_its_receipt(lone):
         assert code_of(two[0].get(f"{path}/{what}")) == "not-found"
 
 
-def test_without_a_key_moves_are_played_and_have_no_receipt(tmp_path: Path):
+def test_without_a_key_moves_are_played_and_have_no_receipt(tmp_path):
     with Api(tmp_path) as api:
         one, other = api.players()
         board = api.match(one, other)
@@ -218,48 +192,13 @@ def test_without_a_key_moves_are_played_and_have_no_receipt(tmp_path: Path):
         assert newer not in receipts_keys(api)[4:]
 
 
-def test_a_key_that_can_not_be_used_fails_no_move(tmp_path: Path, caplog):
-    with Api(tmp_path) as api:
-        one, other = api.players()
-        generate_keys(api.settings.data / "keys", HOST)
-        (api.settings.data / "keys" / "receipts-key").write_text("nonsense")
-        board = api.match(one, other)
-        assert one.move(board, "m13-j7").json()["receipt"] is None
-        assert caplog.text.count("ALARM: no receipts are given") == 1
-
-
-def test_what_is_not_on_enough_disks_yet_has_no_receipt(
-    api: Api, two: list[Player], monkeypatch: pytest.MonkeyPatch
-):
+def test_what_is_not_on_enough_disks_yet_has_no_receipt(api, two, monkeypatch):
     board = api.match(*two)
     made = two[0].move(board, "m13-j7").json()
     monkeypatch.setattr(DurabilityWatch, "confirm", lambda _: False)
     assert code_of(api.http.get(f"/api/matches/{board}/events/2/receipt")) == "unavailable"
     path = f"/api/matches/{board}/commands/{made['id']}"
     assert code_of(two[0].get(f"{path}/receipt")) == "unavailable"
-
-
-def test_a_command_line_has_the_receipt_of_its_one_command(api: Api, two: list[Player]):
-    board = api.match(*two)
-    one, other = (f"{player.name} {PASSWORD}" for player in two)
-
-    def receipt(line: str) -> str:
-        answer = api.http.post(
-            "/api/do", content=line.encode(), headers={"Content-Type": "text/plain"}
-        )
-        return b64decode(answer.headers.get("Matchpost-Receipt", "")).decode()
-
-    assert opened(api, receipt(f"pow2 move {board} {one} m13-j7")).seq == 2
-    assert opened(api, receipt(f"pow2 move {board} {one} m1-i3")).seq == 2
-    assert receipt(f"pow2 show {board}") == ""
-    moves = f"multiple\npow2 move {board} {other} a13-d7\npow2 move {board} {one} m1-i3"
-    assert receipt(moves) == ""
-    assert len(events(api, board)) == 4
-    # one of several commands alone is in a match
-    assert opened(api, receipt(f"multiple\nhelp\npow2 resign {board} {other}")).seq == 5
-
-
-# match documents
 
 
 def trusted(api: Api) -> list[VerifierKey]:
@@ -337,21 +276,6 @@ def test_a_page_offers_the_document_with_no_name_of_an_erased_player(api, two):
     assert [seat.userid for seat in exported(api, board).seats] == [two[0].name, None]
     assert api.http.get("/m/999999/document.json").status_code == 404
     assert code_of(api.http.get("/api/matches/999999/export")) == "unknown-board"
-
-
-def test_an_object_store_that_is_away_is_said_and_harms_no_match(api, two):
-    board = api.match(*two)
-    publish(api)
-    log = api.settings.data / "log"
-    checkpoint = next(log.glob(f"s{board % 4:02}/checkpoint"))
-    kept = checkpoint.read_bytes()
-    checkpoint.write_bytes(kept[:-20] + b"\n")
-    try:
-        assert code_of(api.http.get(f"/api/matches/{board}/export")) == "unavailable"
-    finally:
-        checkpoint.write_bytes(kept)
-    assert exported(api, board).log.proofs
-    assert not api.parts.damage.all()
 
 
 def test_texts_of_claims_are_for_players_arbiters_and_the_operator(api, two):

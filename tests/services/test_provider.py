@@ -221,17 +221,6 @@ def test_accounts_are_made_within_the_admission(api, provider, come):
         change_admission(api.parts, {"signups": "open"})
 
 
-def test_a_link_with_a_club_makes_a_member_of_it_here_too(api, provider, come):
-    owner = api.player()
-    club = api.parts.clubs.found("Provided", owner.account)
-    _, link = api.parts.admissions.make_link(1, 1, club=club.id, role="captain")
-    guest = come()
-    page = sign_in(provider, guest, "22", link=link)
-    assert choose(guest, page, "clubber").status_code == 303
-    account = api.parts.accounts.id_of("clubber")
-    assert api.parts.clubs.role_of(club.id, account) == "captain"
-
-
 def test_its_first_password_is_chosen_without_an_old_one_and_the_next_is_not(provider, come):
     guest = come()
     assert choose(guest, sign_in(provider, guest, "30"), "thirty").status_code == 303

@@ -1,23 +1,15 @@
 """Requests over HTTP: their ids, senders over a limit, and streams that end after a time."""
 
-import asyncio
 import logging
 import os
-import resource
-from collections.abc import Iterator
-from contextlib import AsyncExitStack
 from functools import partial
 
-import httpx
 import pytest
 
 from infra.process.log_context import log_fields
-from services.http import middleware
 from services.http.context import TaskIntervals
 from services.http.requests import request_id_of
 from tests.helpers.api import Api
-from tests.helpers.forked import SCRIPT
-from tests.helpers.served import Served
 
 
 @pytest.fixture
@@ -92,25 +84,6 @@ def test_an_error_that_nobody_expected_is_logged_by_its_route_and_with_the_id(
     assert line["text"] == "GET /api/players/{userid} failed"
 
 
-def test_only_an_answer_that_a_limit_is_exceeded_comes_late(tmp_path, monkeypatch):
-    pauses = []
-
-    async def pause() -> None:
-        pauses.append(1)
-
-    monkeypatch.setattr(middleware, "pause", pause)
-    with Api(tmp_path, address_rate=3) as api:
-        statuses = [api.http.get("/api/games").status_code for _ in range(5)]
-    assert statuses.count(200) > 0
-    assert statuses.count(429) == len(pauses) > 0
-
-
-STREAMS = 2_000
-
-AT_ONCE = 20
-"""Streams that are opened at a time: a server asked for a hundred may say that it is busy."""
-
-
 def test_a_stream_ends_after_its_time_and_goes_on_where_it_ended(tmp_path):
     with Api(tmp_path, intervals=TaskIntervals(heartbeat=0.05, stream=0.2)) as api:
         one, other = api.players()
@@ -122,73 +95,6 @@ def test_a_stream_ends_after_its_time_and_goes_on_where_it_ended(tmp_path):
         assert one.move(board, "m13-j7").is_success
         with api.stream(path, Last_Event_ID="1") as told:
             assert [event.id for event in told if event.id] == ["2"]
-
-
-def test_a_stream_of_notices_ends_too(tmp_path):
-    with Api(tmp_path, intervals=TaskIntervals(heartbeat=0.05, stream=0.2)) as api:
-        player = api.player()
-        with api.stream("/api/account/events", player) as told:
-            assert [event for event in told if event.event == "gap"] == []
-
-
-@pytest.fixture
-def many_files() -> Iterator[None]:
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if before[1] < 2 * STREAMS + 500:
-        pytest.skip("this user may not open so many files")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_NOFILE, before)
-
-
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.usefixtures("many_files")
-def test_two_thousand_streams_leave_room_for_players_and_one_more_is_refused(tmp_path):
-    # half of a process's files may be streams
-    limited = ("sh", "-c", f'ulimit -n {2 * STREAMS} && exec "$0" serve', str(SCRIPT))
-    # clients of many networks, as a proxy names them
-    env = {"MATCHPOST_HTTP": "127.0.0.1:0", "MATCHPOST_TRUSTED_PROXY": "on"}
-    with Served(tmp_path / "data", env, limited) as served:
-        served.do("signup alice yes-we-can", "signup bob yes-we-can", "pow2 challenge alice bob")
-        asyncio.run(_crowd(served))
-
-
-async def _crowd(served: Served) -> None:
-    url = httpx.URL(served.url)
-    async with AsyncExitStack() as stack:
-        for start in range(0, STREAMS, AT_ONCE):
-            heads = await asyncio.gather(
-                *(_open(stack, url, number) for number in range(start, start + AT_ONCE))
-            )
-            assert {head.split(b" ")[1] for head in heads} == {b"200"}
-        refused = await _open(stack, url, STREAMS)
-        while b" 503 " not in refused:  # the last ones count only after their answers have begun
-            await asyncio.sleep(0.2)
-            refused = await _open(stack, url, STREAMS)
-        assert b" 503 " in refused.split(b"\r\n")[0]
-        assert b"retry-after: 60" in refused.lower()
-        async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=30) as http:
-            assert (await http.get("/healthz")).status_code == 200
-            assert (await http.get("/readyz")).status_code == 200
-            assert (await http.get("/login")).status_code == 200
-            line = "pow2 move 1 alice yes-we-can m13-m9"
-            moved = await http.post("/api/do", content=line)
-            assert moved.status_code == 200, moved.text
-            assert (await http.get("/api/matches/1")).json()["ply"] == 1
-
-
-async def _open(stack: AsyncExitStack, url: httpx.URL, number: int) -> bytes:
-    """Open a stream of one network; return the head of the answer."""
-    assert url.host
-    reader, writer = await asyncio.open_connection(url.host, url.port)
-    stack.callback(writer.close)
-    address = f"10.{number // 65_536}.{number // 256 % 256}.{number % 256}"
-    writer.write(
-        b"GET /api/matches/1/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n"
-        + f"X-Forwarded-For: {address}\r\n\r\n".encode()
-    )
-    return await reader.readuntil(b"\r\n\r\n")
 
 
 def test_processes_that_are_forked_from_one_make_ids_of_their_own():

@@ -2,7 +2,7 @@
 
 import re
 from base64 import b32decode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
@@ -10,9 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from infra.mail.outbox import Outbox
 from infra.people.account_macs import AccountMacs, make_mac_key
-from infra.people.accounts import MailAddress
 from infra.people.accounts.record import Passkey
 from infra.people.accounts.second_factors import STEP_MS, app_code, unseal
 from infra.people.password_resets import PasswordResets
@@ -21,7 +19,7 @@ from services.app import accounts, passwords
 from services.cli import login
 from services.client.login_file import read_login
 from tests.helpers.api import PASSWORD, Api, Player
-from tests.helpers.web import Guest, door, refusal
+from tests.helpers.web import Guest, refusal
 
 NEW = "looking-glass"
 CODES = re.compile(r"<code>([a-z2-9]{5}-[a-z2-9]{5}-[a-z2-9]{5})</code>")
@@ -38,12 +36,6 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with Api(folder, relay="smtp://127.0.0.1:9", **given) as api:
         api.parts.accounts.macs = AccountMacs(Path(folder / "keys"))
         yield api
-
-
-@pytest.fixture
-def come(api: Api) -> Iterator[Callable[..., Guest]]:
-    with door(api) as come:
-        yield come
 
 
 class Owner:
@@ -213,12 +205,6 @@ def test_a_link_alone_undoes_what_a_thief_has_just_set_up(owner, api, come):
     assert come().log_in(owner.name, NEW).status_code == 303
 
 
-def test_an_operator_lets_somebody_in_who_has_lost_all(owner, api, come):
-    password = passwords.replace_lost_password(api.parts, owner.name)
-    assert not owner.factors.any
-    assert come().log_in(owner.name, password).status_code == 303
-
-
 def test_a_factor_is_removed_by_its_owner_only_and_the_last_takes_the_codes(owner, api, come):
     api.parts.accounts.change_of(owner.account, lambda old: replace(old, passkeys=(KEY,)))
     thief, page = owner.guest, "/account"
@@ -243,19 +229,14 @@ def test_a_factor_is_removed_by_its_owner_only_and_the_last_takes_the_codes(owne
     assert come().log_in(owner.name).status_code == 303
 
 
-def test_its_owner_hears_of_a_new_factor_by_mail(api, come):
-    player = api.player()
-    home = MailAddress(f"{player.name}@home.example", verified=True)
-    api.parts.accounts.change_of(
-        player.account, lambda old: replace(old, addresses=(home,), language="de")
-    )
-    Owner(api, come(player), player)
-    told = [one.subject for _, one in Outbox(api.parts.data)._all() if one.to == home.address]
-    assert told == ["Der zweite Faktor deines Kontos"]
-
-
 def test_the_secret_is_sealed_in_the_store(owner, api):
     stored = api.parts.data.get(keys.account(owner.account))
     assert owner.secret not in stored
     totp = api.parts.accounts.passwordless_record(owner.account).totp
     assert unseal(api.parts.accounts.macs, owner.account, totp) == owner.secret
+
+
+def test_an_operator_lets_somebody_in_who_has_lost_all(owner, api, come):
+    password = passwords.replace_lost_password(api.parts, owner.name)
+    assert not owner.factors.any
+    assert come().log_in(owner.name, password).status_code == 303

@@ -1,8 +1,7 @@
-"""The account by the web: preferences, vacations, addresses; messages and blocks between players."""
+"""The account by the web: preferences, addresses, tokens, vacations, the end of all mail, and what is pending."""
 
 import re
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -11,15 +10,12 @@ from domain.errors import Refusal
 from infra.durability.durability import Mode
 from infra.log.key_files import keys_folder
 from infra.mail.unsubscribe_links import UnsubscribeLinks
-from infra.mail.verification_codes import VerificationCodes
 from infra.people.account_macs import make_mac_key
 from services.app import vacations
 from services.app.context import Actor
-from services.app.messages import inbox
 from tests.fakes.tokens import check, check_one
-from tests.helpers.api import PASSWORD, Api, until
-from tests.helpers.web import Guest, Read, door
-from tests.services.matches_by_form import challenge, turn
+from tests.helpers.api import Api
+from tests.helpers.web import Guest
 
 
 def test_preferences_addresses_and_tokens_are_kept(api, come):
@@ -42,18 +38,6 @@ def test_preferences_addresses_and_tokens_are_kept(api, come):
     (id_,) = listed - before
     guest.send(f"/account/tokens/{id_}/revoke")
     assert check(api.parts.tokens, [text]) == [None]
-
-
-def test_english_is_kept_when_it_is_chosen_and_a_choice_can_be_taken_back(api, come):
-    guest = come(api.player())
-    asks = {"accept-language": "de"}
-    for choice, shown in (("", "de"), ("en", "en"), ("de", "de"), ("", "de")):
-        guest.send("/account/preferences", {"language": choice})
-        profile = api.parts.accounts.record_of(api.parts.accounts.id_of(guest.name))
-        assert profile.language == choice
-        assert f'<html lang="{shown}"' in guest.get("/account", headers=asks).text
-    guest.send("/account/preferences", {"notify": "move"})
-    assert '<html lang="en"' in guest.get("/account", headers={"accept-language": "fr"}).text
 
 
 def test_a_vacation_may_end_today_or_tomorrow_and_not_before_the_one_that_runs(api):
@@ -109,30 +93,6 @@ def test_a_change_is_said_beside_its_button_and_a_mistake_at_its_field(api, come
     assert guest.send("/account/deletion", {"password": "wrong1"}).status_code == 401
 
 
-def test_an_address_is_verified_by_the_code_of_its_mail(api, come):
-    guest = come(api.player())
-    guest.send("/account/addresses", {"addresses": "code@example.org"})
-    account = api.parts.accounts.id_of(guest.name)
-    codes = VerificationCodes(api.parts.data, api.parts.store.now)
-    code = codes.issue(account, "code@example.org")
-    assert guest.send("/account/verify", {"code": "wrong"}).status_code == 422
-    assert guest.send("/account/verify", {"code": code.upper()}).status_code == 303
-    assert "verified</span>" in guest.page("/account")
-
-
-def test_a_sign_up_for_whose_mailbox_no_code_is_sent_leads_to_a_page_that_says_so(tmp_path):
-    with Api(tmp_path, relay="smtp://127.0.0.1:1") as api, door(api) as come:
-        for n in range(6):
-            guest = come()
-            fields = {"userid": f"fan{n}", "password": PASSWORD, "address": f"v+{n}@example.net"}
-            sent = guest.send("/signup", fields, on="/signup")
-            assert sent.headers["location"] == ("/account#mail" if n == 5 else "/")
-            page = guest.page("/account")
-            said = "No code was sent to your address, because too many were requested today;"
-            assert (said in page) is (n == 5)
-            assert ("not verified yet: reply to our e-mail" in page) is (n < 5)
-
-
 def test_one_click_ends_all_mail_and_looking_at_the_link_does_not(api, come):
     account = api.parts.accounts.id_of(api.player().name)
     make_mac_key(keys_folder(api.parts.settings))
@@ -157,91 +117,8 @@ def test_one_click_ends_all_mail_and_looking_at_the_link_does_not(api, come):
     assert api.http.post(path).status_code == 200
 
 
-def texts(api: Api, name: str) -> list[str]:
-    return [one.text for one in inbox(api.parts, api.parts.accounts.id_of(name))]
-
-
-def test_a_message_goes_from_a_players_page_and_is_answered_and_marked(api, come):
-    ann, ben = come().sign_up("ann"), come().sign_up("ben")
-    assert 'href="/messages?to=ben"' in ann.page("/players/ben")
-    assert 'name="to" value="ben"' in ann.page("/messages?to=ben")
-    sent = ann.send("/messages", {"to": "ben", "text": "A game?\r\nTonight"}, on="/messages?to=ben")
-    assert (sent.status_code, sent.headers["location"]) == (303, "/messages?sent=ben")
-    assert "Your message to ben has been sent." in ann.page("/messages?sent=ben")
-    assert texts(api, "ben") == ["A game?\nTonight"]
-    assert "1 new message" in ben.page("/")
-    page = ben.page("/messages")
-    assert page.count('class="letter new"') == 1
-    assert 'href="/messages?to=ann"' in page
-    assert "/players/ann/block" in Read(page).forms
-    assert "new message" not in ben.page("/")
-    unread = re.search(r'action="(/messages/\d+/unread)"', page)
-    assert unread is not None
-    again = ben.send(unread[1], on="/messages")
-    assert (again.status_code, again.headers["location"]) == (303, "/")
-    assert "1 new message" in ben.page("/")
-    assert ben.send("/messages/17/unread", on="/").status_code == 404
-
-
-def test_the_same_form_sent_twice_is_one_message_and_goes_to_several(api, come):
-    cleo, _, _ = come().sign_up("cleo"), come().sign_up("dan"), come().sign_up("eve")
-    fields = {"to": "dan, Eve", "text": "hello both", "key": "once"}
-    for _ in range(2):
-        assert cleo.send("/messages", fields, on="/messages").status_code == 303
-    assert texts(api, "dan") == texts(api, "eve") == ["hello both"]
-
-
-@pytest.mark.parametrize(
-    ("to", "text", "status", "at"),
-    [
-        ("nobody-here", "hello", 404, "to"),
-        ("gus", "hello", 403, "to"),
-        ("hal", "x" * 2001, 413, "text"),
-        ("hal", " ", 400, "text"),
-        ("", "hello", 400, "text"),
-    ],
-)
-def test_a_form_with_a_mistake_comes_back_with_what_was_typed(api, come, to, text, status, at):
-    guests = {name: come() for name in ("fay", "gus", "hal")}
-    for name, guest in guests.items():
-        if guest.log_in(name).status_code != 303:
-            guest.sign_up(name)
-    guests["gus"].send("/players/fay/block", on="/players/fay")
-    sent = guests["fay"].send("/messages", {"to": to, "text": text}, on="/messages")
-    assert sent.status_code == status
-    assert f'id="wrong-{at}"' in sent.text
-    assert f'name="to" value="{to}"' in sent.text
-    assert text.strip() in sent.text
-    assert texts(api, "hal") == []
-
-
-def test_a_player_is_blocked_on_their_page_and_unblocked_in_the_account(api, come):
-    hal, ida = come().sign_up("hal-b"), come().sign_up("ida-b")
-    page = ida.page("/players/hal-b")
-    assert ">Block</button>" in page
-    assert "/players/hal-b/unblock" not in Read(page).forms
-    assert "/players/hal-b/block" in Read(page).forms
-    boards = [challenge(hal, ida), challenge(hal, ida, game="halves")]
-    api.caught_up()
-    shown = ida.send("/players/hal-b/block", on="/players/hal-b").headers["location"]
-    assert shown == "/account?saved=blocks&declined=2#blocks"
-    page = ida.page(shown.partition("#")[0])
-    assert "2 matches with this player were declined." in page
-    assert "/players/hal-b/unblock" in Read(page).forms
-    # a block does not wait until its declines are decided
-    until(lambda: all("Declined" in turn(hal, board) for board in boards))
-    page = ida.page("/players/hal-b")
-    assert ">Unblock</button>" in page
-    assert "/players/hal-b/unblock" in Read(page).forms
-    assert ida.send("/players/hal-b/unblock", on="/account").status_code == 303
-    assert "/players/hal-b/unblock" not in Read(ida.page("/account")).forms
-    assert api.parts.blocks.of(api.parts.accounts.id_of("ida-b")) == []
-
-
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}], ids=["page", "part"])
-def test_a_page_says_that_a_move_is_pending_where_nothing_is_promised(
-    tmp_path: Path, headers: dict[str, str]
-) -> None:
+def test_a_page_says_that_a_move_is_pending_where_nothing_is_promised(tmp_path, headers):
     with Api(tmp_path, durability=Mode.NONE) as api, Guest(api) as guest:
         one, other = api.players()
         begun = one.post("/api/matches", {"game": "pow2", "players": [one.name, other.name]})

@@ -1,4 +1,4 @@
-"""The admin page: who may open what, and what each section does."""
+"""The admin page: who may open what, what each section does, and a report from its text to its appeal."""
 
 import html
 import re
@@ -10,24 +10,19 @@ from litestar.routes import HTTPRoute
 
 from infra.people.accounts import AccountRole
 from infra.people.acts import TERMINAL, Act
-from services.app.acts import PAGE, acts_of, record_act
+from infra.people.moderation import REMOVED
+from services.app.acts import acts_of
+from services.app.messages import send_message
 from services.app.passwords import MOST_AT_ONCE
 from services.app.roles import set_role
 from services.doctor.facts import gather
 from services.doctor.findings import Level
 from services.doctor.recent import KEPT_SECONDS, RecentDiagnosis
 from services.http.app import make_app
-from services.http.web.admin.members import userids_in
 from services.http.web.admin.sections import SECTIONS
 from services.http.web.session import Visitor
 from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.web import Guest, Read, door, refusal
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("admin")) as api:
-        yield api
 
 
 @pytest.fixture(scope="module")
@@ -120,22 +115,6 @@ def test_the_link_to_it_and_the_sections_are_shown_to_those_who_may_open_them(ap
             assert answer.headers["cache-control"] == "no-store"
 
 
-def test_members_are_found_fifty_a_page_with_their_state(api, come):
-    ann = come(with_role(api, AccountRole.OPERATOR))
-    names = [api.player(name=f"zz-{at:02}").name for at in range(51)]
-    set_role(api.parts, TERMINAL, names[0], AccountRole.ARBITER, held=True)
-    found = ann.page("/admin/members?starts=ZZ-")
-    rows = re.findall('<a href="/admin/members/(zz-[0-9]+)">', found)
-    assert rows == names[:50]
-    assert "There may be more" in found
-    assert re.search("zz-00</a> <span[^>]*><strong>arbiter", found)
-    total = api.parts.accounts.count()
-    last = ann.page(f"/admin/members?page={-(-total // 50)}")
-    assert names[-1] in last
-    assert f"of {total}" in last
-    assert "No account begins like this" in ann.page("/admin/members?starts=qqq")
-
-
 def test_a_member_is_suspended_and_reinstated_with_a_reason(api, come, ann):
     ben = api.player()
     there, page = come(ben), f"/admin/members/{ben.name}"
@@ -154,22 +133,6 @@ def test_a_member_is_suspended_and_reinstated_with_a_reason(api, come, ann):
     assert ann.send(f"{page}/reinstate", {"why": "sorry"}, on=page).status_code == 303
     assert come().log_in(ben.name).status_code == 303
     assert latest(api) == (Act.REINSTATED, ben.account, "sorry")
-
-
-def test_no_operator_can_suspend_themselves(api, ann, operator):
-    page = f"/admin/members/{operator.name}"
-    sent = ann.send(f"{page}/suspend", {"why": "tired"}, on=page)
-    assert "You can't suspend yourself" in refusal(sent.text)[1]
-    assert not api.parts.accounts.record_of(operator.account).suspended
-
-
-def test_a_member_is_logged_out_everywhere(api, come, ann):
-    ben = api.player()
-    there, page = come(ben), f"/admin/members/{ben.name}"
-    assert ann.send(f"{page}/logout", on=page).status_code == 303
-    assert there.get("/account").status_code == 303
-    assert ben.get("/api/account").status_code == 401
-    assert latest(api)[:2] == (Act.LOGGED_OUT, ben.account)
 
 
 def shown_password(text: str) -> str:
@@ -224,20 +187,6 @@ def test_a_pasted_list_makes_accounts_with_slips_and_names_those_that_are_refuse
     assert api.parts.accounts.names_starting("many-", 5) == []
 
 
-def test_the_userids_of_a_pasted_list_are_its_first_column():
-    assert userids_in("Userid,Name\nann,Ann A\n ben \n\ncleo;x") == ["ann", "ben", "cleo"]
-    assert userids_in("ann ben") == ["ann", "ben"]
-    assert userids_in(" \n,x") == []
-
-
-def test_more_accounts_than_one_network_may_make_in_a_minute(tmp_path):
-    with Api(tmp_path, password_rate=2) as api, door(api) as come:
-        operator = with_role(api, AccountRole.OPERATOR)
-        ann = come(operator)
-        sent = ann.send("/admin/members", {"userids": "a1\na2\na3\na4"}, on="/admin/members")
-        assert len(re.findall("Password: ", sent.text)) == 4
-
-
 def test_a_sign_up_link_is_made_shown_once_used_and_revoked(api, ann):
     page = "/admin/signup-links"
     for wrong in (
@@ -259,57 +208,6 @@ def test_a_sign_up_link_is_made_shown_once_used_and_revoked(api, ann):
     assert api.parts.admissions.usable_link(address.partition("link=")[2]) is None
 
 
-def test_the_admission_is_changed_and_only_what_changed_is_recorded(api, come, ann):
-    page = "/admin/admission"
-    rules = {"signups": "link", "visible_to": "members", "trial": "on", "clubs": "operators"}
-    try:
-        assert ann.send(page, rules, on=page).headers["location"] == f"{page}?saved=rules"
-        assert come().get("/players").status_code == 303
-        act = acts_of(api.parts, TERMINAL)[0]
-        assert (act.act, act.what) == (Act.ADMISSION_CHANGED, "signups link, visible_to members")
-        wrong = ann.send(page, {**rules, "signups": "everyone"}, on=page)
-        assert refusal(wrong.text)[0] == "bad-option"
-        assert '<option value="link" selected>' in ann.page(page)
-    finally:
-        api.parts.admissions.change({"signups": "open", "visible_to": "everybody"})
-
-
-def test_a_role_is_given_and_taken(api, come, ann):
-    ben, page = api.player(), "/admin/roles"
-    fields = {"userid": ben.name.upper(), "role": "moderator", "do": "give"}
-    assert ann.send(page, fields, on=page).status_code == 303
-    assert ben.name in ann.page(page)
-    assert come(ben).get("/admin/record").status_code == 200
-    assert ann.send(page, {**fields, "do": "take"}, on=page).status_code == 303
-    assert ben.name not in ann.page(page)
-    for wrong in ({"role": "king"}, {"userid": "nobody-here"}):
-        assert ann.send(page, {**fields, **wrong}, on=page).status_code in (404, 422)
-
-
-def test_the_record_has_pages_and_each_language(api, ann):
-    for _ in range(PAGE + 1):
-        record_act(api.parts, TERMINAL, Act.BROADCAST, why="for the pages")
-    first = ann.page("/admin/record")
-    assert first.count("<q dir") == PAGE
-    (older,) = re.findall('href="(/admin/record[?]before=[0-9-]+)"', first)
-    assert "Newest" in ann.page(older)
-    assert ann.get("/admin/record?before=tomorrow").status_code == 400
-    german = ann.page("/admin/record", headers={"Accept-Language": "de"})
-    assert "Das Terminal hat an alle geschrieben" in german
-
-
-def test_health_has_the_findings_of_the_doctor_and_storage_its_figures(api, ann):
-    text = html.unescape(ann.page("/admin/health"))
-    said = re.findall('<strong class="(?:lost|quiet)">([a-z]+)</strong>', text)
-    assert {"server", "data", "workers", "disk", "memory"} <= set(said)
-    assert "no command worker runs" in text.lower()
-    assert f"are free for {api.settings.data}" in text
-    figures = ann.page("/admin/storage")
-    assert f"<dd>{api.parts.accounts.count()}</dd>" in figures
-    assert "Memory used" in figures
-    assert "Free on the disk" in figures
-
-
 def test_the_doctor_looks_once_for_all_who_ask_within_seconds(api):
     looks, now = [], [0.0]
 
@@ -325,3 +223,55 @@ def test_the_doctor_looks_once_for_all_who_ask_within_seconds(api):
     assert max(one.level for one in found[0].findings) is Level.BAD
     now[0] = KEPT_SECONDS
     assert recent.read() is not found[0]
+
+
+def moderator(api: Api, come) -> Guest:
+    player = api.player()
+    set_role(api.parts, TERMINAL, player.name, AccountRole.MODERATOR, held=True)
+    return come(player)
+
+
+def reported(guest: Guest, page: str, reason: str = "insult") -> None:
+    """Follow the link of a page to the form, and send it."""
+    (link,) = re.findall(r'href="(/report[?][^"]+)"', guest.page(page))
+    link = link.replace("&amp;", "&")
+    fields = dict(re.findall(r'name="(kind|place|at)" value="([^"]*)"', guest.page(link)))
+    answer = guest.send("/report", {**fields, "reason": reason, "words": "look"}, on=link)
+    assert "Thank you" in guest.page(answer.headers["location"])
+
+
+def test_a_message_is_reported_decided_appealed_and_answered(api, come):
+    writer, reader = api.players()
+    send_message(api.parts, writer.account, [reader.account], "you <fool>", b"m" * 16)
+    guest, author = come(reader), come(writer)
+    reported(guest, "/messages")
+    staff, other = moderator(api, come), moderator(api, come)
+    page = staff.page("/admin/reports")
+    assert "you &lt;fool&gt;" in page
+    assert "insult or threat" in page
+    (id_,) = re.findall(r'action="/admin/reports/([0-9a-f]+)"', page)
+    wrong = staff.send(
+        f"/admin/reports/{id_}", {"sanction": "no-chat", "days": "3"}, on="/admin/reports"
+    )
+    assert (wrong.status_code, "Give a reason" in wrong.text) == (400, True)
+    decision = {"sanction": "no-chat", "days": "3", "removes": "on", "why": "no insults"}
+    assert staff.send(f"/admin/reports/{id_}", decision, on="/admin/reports").status_code == 303
+    assert "No reports are waiting." in staff.page("/admin/reports")
+    assert REMOVED in guest.page("/messages")
+    own = author.page("/account/sanctions")
+    assert "No messages and chat until" in own
+    assert "no insults" in own
+    assert "/account/sanctions" in author.page("/account")
+    assert "/account/sanctions" not in guest.page("/account")
+    refused = author.send("/messages", {"to": reader.name, "text": "hello"}, on="/messages")
+    assert (refused.status_code, "Moderators have decided" in refused.text) == (403, True)
+    (appeal,) = re.findall(r'action="(/account/sanctions/[0-9a-f]+/appeal)"', own)
+    author.send(appeal, {"words": "a joke"}, on="/account/sanctions")
+    assert "Your appeal is waiting" in author.page("/account/sanctions")
+    assert "/admin/appeals/" not in staff.page("/admin/reports")
+    (answer,) = re.findall(r'action="(/admin/appeals/[^"]+)"', other.page("/admin/reports"))
+    other.send(answer, {"do": "lift", "why": "it was"}, on="/admin/reports")
+    assert "lifted" in author.page("/account/sanctions")
+    assert author.send(
+        "/messages", {"to": reader.name, "text": "hello"}, on="/messages"
+    ).is_redirect

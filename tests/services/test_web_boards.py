@@ -1,21 +1,13 @@
-"""Boards on pages: how they look, what can be chosen on them, replays, lines that are tried, files of a match."""
+"""Boards on pages: how they look, what a move would change, replays, lines that are tried."""
 
-import json
-import random
 import re
-import subprocess
-import sys
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
 
-from domain.match.state import positions
-from domain.rules import all_games, latest_rules
+from domain.rules import all_games
 from services.app.matches import load_state
-from services.http.web.boards.board_view import MAX_MOVES, board_sample, draw_figures, preview_move
-from services.http.web.boards.live_try import start_of_try
-from tests.services.matches_by_form import moves, start, whole_match
+from services.http.web.boards.board_view import draw_figures
 
 COLOUR = re.compile(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
 RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
@@ -43,43 +35,6 @@ def test_a_legend_shows_figures_of_the_game_and_says_what_they_mean(come):
     halves, free = "/games/halves/try", "a tile can be placed here"
     assert free not in come().page(halves)
     assert free in come().page(f"{halves}?options=-manual_start")
-
-
-def test_a_browser_keeps_the_look_of_its_boards(come):
-    guest = come()
-    page = guest.page("/games/pow2/try")
-    assert '<html lang="en" data-board="paper"' in page
-    assert 'data-coordinates="off"' not in page
-    for field, value in (("board", "wood"), ("coordinates", "false"), ("below", "first")):
-        sent = {field: value, "back": "/games/pow2/try"}
-        assert guest.send("/display", sent, on="/games/pow2/try").status_code == 303
-    page = guest.page("/games/pow2/try")
-    assert 'data-board="wood" data-coordinates="off"' in page
-    pressed = re.findall(r'name="(\w+)" value="(\w+)" class="\w+" aria-pressed="(\w+)"', page)
-    assert ("board", "wood", "true") in pressed
-    assert ("coordinates", "true", "false") in pressed
-    assert ("below", "mine", "false") in pressed
-
-
-def test_my_side_of_the_board_is_below_unless_i_want_the_first_players(api, come):
-    first, second = api.players()
-    board = api.begun(first, second)
-    guest = come(second)
-
-    def height(page):
-        found = re.search(r'data-place="m13" transform="translate\(\S+ (\S+)\)"', page)
-        return float(found[1])
-
-    turned = guest.page(f"/m/{board}")
-    guest.send("/display", {"below": "first"}, on=f"/m/{board}")
-    plain = guest.page(f"/m/{board}")
-    assert height(turned) < 256 < height(plain)
-
-
-def test_samples_show_each_theme_and_no_place():
-    samples = [board_sample(theme) for theme in ("paper", "wood", "slate")]
-    assert [sample.count("data-place") for sample in samples] == [0, 0, 0]
-    assert len(set(samples)) == 3
 
 
 def themes():
@@ -128,22 +83,6 @@ def test_everything_on_a_board_stands_out_in_every_theme(colours):
     assert contrast(colours["board-light"], colours["board-dark"]) >= 7
 
 
-@pytest.mark.parametrize("game", ["pow2", "halves", "one"])
-def test_what_can_be_chosen_is_what_is_legal(api, one, two, game):
-    rules = latest_rules(game)
-    board = start(one, *([two] if rules.players != (1,) else []), game=game)
-    chance = random.Random(game)
-    for _ in range(6):
-        state = load_state(api.parts, board)
-        if state.over:
-            break
-        position = positions(state)[-1]
-        found = moves(one, board)
-        assert found == list(rules.legal_moves(position))[:MAX_MOVES]
-        mover = one if state.next == 0 else two
-        mover.move(board, chance.choice(found))
-
-
 def test_a_move_is_looked_at_before_it_is_played(api, one, two, board):
     json_ = {"headers": {"Accept": "application/json"}}
     found = one.get(f"/m/{board}/check?move=m13-m5:l4", **json_).json()
@@ -172,54 +111,6 @@ def test_a_move_is_looked_at_before_it_is_played(api, one, two, board):
     assert load_state(api.parts, board).ply == 0
 
 
-def test_a_move_that_ends_the_match_is_said_to():
-    rules = latest_rules("powerdrain")
-    position = start_of_try(rules, rules.read_options(["-o1"]), 2, "x")
-    while True:
-        move = next(iter(rules.legal_moves(position)))
-        after = rules.play(position, rules.check(position, rules.read(move)))
-        if rules.outcome(after):
-            break
-        position = after
-    found = preview_move(rules, position, move, ("ann", "bob"))
-    assert found.said.startswith("This ends the match: ")
-    assert not preview_move(rules, after, move, ()).legal
-
-
-def test_who_chooses_a_colour_in_halves_reads_its_name_and_what_follows(one, two):
-    board = start(one, two, game="halves")
-    found = one.get(f"/m/{board}/moves").json()
-    assert found["moves"] == ["keep", "swap"]
-    assert found["prompt"] == "Which colour do you want?"
-    assert found["words"] == {"keep": "Play the light tiles", "swap": "Play the dark tiles"}
-    said = one.get(f"/m/{board}/check?move=swap", headers={"accept": "application/json"}).json()
-    assert (said["label"], said["changes"]) == ("Play the dark tiles", [])
-    assert said["said"] == f"the light ones go to {two.name}, who removes the first tile"
-    tried = one.get("/games/halves/try/check?seed=00&move=keep").json()
-    assert tried["said"] == "the dark ones go to B, who removes the first tile"
-    page = one.page(f"/m/{board}/check?move=swap")
-    assert "<h1>Play the dark tiles</h1>" in page
-    assert f"The light ones go to {two.name}, who removes the first tile." in page
-    assert "You’re playing Light." in one.page(f"/m/{board}")
-    one.move(board, "swap")
-    assert "You’re playing Dark." in one.page(f"/m/{board}")
-    assert "You’re playing Light." in two.page(f"/m/{board}")
-    assert two.get(f"/m/{board}/moves").json()["prompt"] == "Choose a tile to remove"
-
-
-def test_a_free_cell_that_gets_another_number_is_no_change():
-    rules = latest_rules("halves")
-    position = start_of_try(rules, rules.read_options(["-manual_start"]), 3, "x")
-    for _ in range(8):
-        moves_of = list(rules.legal_moves(position))
-        changes = preview_move(rules, position, moves_of[0], ("ann", "bob", "cid")).changes
-        assert not [one for one in changes if "free" in (one.was, one.now)]
-        position = rules.play(position, rules.check(position, rules.read(moves_of[0])))
-
-
-SCRIPT = Path(sys.executable).with_name("matchpost")
-
-
 def test_every_ply_has_a_page_and_no_other(one, two, board):
     one.move(board, "m13-m5:l4")
     two.move(board, "a13-c11")
@@ -232,16 +123,6 @@ def test_every_ply_has_a_page_and_no_other(one, two, board):
     assert "After move 1 of 2: m13-m5:l4." in one.page(f"/m/{board}/1")
     assert one.get(f"/m/{board}/3").status_code == 404
     assert one.get(f"/m/{board + 10_000}/0").status_code == 404
-
-
-def test_two_plies_are_compared_by_what_stands_where(one, board):
-    one.move(board, "m13-m5:l4")
-    page = one.page(f"/m/{board}/compare?a=0&b=1")
-    assert "spaces differ" in page
-    assert page.count('class="differs-ring"') == 8  # four on each board
-    assert re.search(r"<td>l4</td><td>nothing</td><td>Light, fresh</td>", page)
-    assert re.search(r"<td>m1</td><td>Light, fresh</td><td>Light, aged</td>", page)
-    assert "The boards are identical." in one.page(f"/m/{board}/compare?a=1&b=1")
 
 
 def test_what_if_goes_on_from_any_ply_and_touches_nothing(api, come, one, board):
@@ -266,36 +147,6 @@ def test_what_if_goes_on_from_any_ply_and_touches_nothing(api, come, one, board)
     assert load_state(api.parts, board).ply == 1
 
 
-def test_the_script_gets_the_board_of_each_position_and_of_each_line(come, one, two, board):
-    one.move(board, "m13-m5:l4")
-    guest = come()
-    found = guest.get(f"/m/{board}/1/if/board").json()
-    assert found["says"] == f"After move 1 of 1: m13-m5:l4. {two.name} is to move."
-    assert (found["moves"], found["over"]) == ([], False)
-    assert 'class="player' not in found["svg"]
-    assert "13 left to place" in found["plates"]["below"]
-    assert "to-move" in found["plates"]["above"]
-    tried = guest.get(f"/m/{board}/0/if/board?line=M1-M7+a13-c11").json()
-    assert tried["moves"] == ["m1-m7", "a13-c11"]
-    assert tried["seats"] == [0, 1]
-    assert 'class="clock' in found["plates"]["above"]
-    assert 'class="clock' not in tried["plates"]["above"]  # nothing ran
-    assert tried["says"] == f"{one.name} is to move."
-    assert guest.get(f"/m/{board}/2/if/board").status_code == 404
-
-
-def test_an_earlier_position_has_the_clocks_of_then(one, two, come):
-    board = start(one, two, **{"time": "own", "own-bank": "5", "own-more": "1"})
-    one.move(board, "m13-m5:l4")
-    clocks = [
-        re.findall(r'class="clock still"[^>]*>([^<]*)<', come().page(f"/m/{board}/{ply}"))
-        for ply in (0, 1)
-    ]
-    assert clocks == [["5 d 0 h", "5 d 0 h"], ["5 d 0 h", "5 d 23 h"]]
-    one.act(board, "resign")
-    assert 'class="clock' not in come().page(f"/m/{board}/1")
-
-
 def test_chance_in_a_game_that_is_tried_stays_in_the_address(come):
     guest = come()
     page = guest.page("/games/powerdrain/try")
@@ -306,34 +157,3 @@ def test_chance_in_a_game_that_is_tried_stays_in_the_address(come):
         return text.partition('<svg class="board"')[2].partition("</svg>")[0]
 
     assert board(seed) == board(seed) != board("00")
-
-
-@pytest.mark.parametrize("game", ["halves", "torere"])
-def test_the_referee_reads_a_match_that_was_taken_away(come, one, two, pair, game):
-    if game == "torere":  # which may never end
-        board = start(one, two, game=game)
-        one.move(board, moves(one, board)[0])
-    else:
-        board = whole_match(pair, game, **{"number-0": "4"})
-    told = come().get(f"/m/{board}/match.json")
-    assert "attachment" in told.headers["content-disposition"]
-    given = {key: value for key, value in told.json().items() if key in
-             ("game", "players", "options", "rules", "setup", "moves")}  # fmt: skip
-    given["rules"] = given["rules"].partition("/")[2] and given["rules"]
-    asked = subprocess.run(
-        [SCRIPT, "referee"], input=json.dumps(given), capture_output=True, text=True, check=True
-    )
-    answer = json.loads(asked.stdout)
-    assert answer["ok"], answer
-    assert answer["ply"] == len(given["moves"])
-    result = told.json()["result"]
-    assert (answer["result"] or {}).get("winners") == (result or {}).get("winners")
-
-
-def test_a_match_as_text_has_every_board(come, pair):
-    board = whole_match(pair, "powerdrain")
-    answer = come().get(f"/m/{board}/match.txt")
-    assert answer.headers["content-disposition"].startswith("attachment")
-    text = answer.text
-    assert len(re.findall(r"^#\d+  ", text, re.MULTILINE)) == 16
-    assert pair[0].name in text

@@ -1,4 +1,4 @@
-"""The pages of games for people: guides, pictures, boards to try, options of a new match, help; and words in German."""
+"""The pages of games for people: guides, pictures, boards to try, options of a new match; and words in German."""
 
 import html
 import re
@@ -11,23 +11,16 @@ import pytest
 
 from domain.game.options import OptionField, OptionKind
 from domain.game.protocol import GamePart, game_text
-from domain.match.start import read_start_options
-from domain.rules import all_games, all_rules, game_by_key
+from domain.rules import all_rules, game_by_key
 from domain.sentences import ENGLISH
 from infra.languages.wording import wording
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
 from services.app.games import game_keys
 from services.http.web.boards.board_view import draw_guide_picture, guide_of
-from services.http.web.challenges.match_draft import (
-    TIME_CHOICES,
-    chosen_options,
-    featured_games,
-    showcase_games,
-    suggested_game,
-)
+from services.http.web.challenges.match_draft import chosen_options, showcase_games
 from services.http.web.forms import Form
-from tests.helpers.api import MANY, Api
+from tests.helpers.api import Api
 from tests.helpers.web import Guest
 from tests.services.matches_by_form import start
 
@@ -80,31 +73,6 @@ def test_pictures_are_kept_by_browsers_under_an_address_that_changes_with_them(c
     assert guest.page("/games/pow2/board.svg") == guest.page("/games/pow2/pictures/card.svg")
 
 
-def test_pictures_have_the_colours_of_the_board_that_a_browser_has_chosen(come):
-    guest = come()
-    found = {}
-    for theme in ("paper", "wood", "slate"):
-        guest.http.cookies.set("display", f"board-{theme}")
-        address = re.search(r'src="(/games/pow2/pictures/card[^"]+)"', guest.page("/games"))
-        assert address
-        picture = guest.get(html.unescape(address[1]))
-        assert "immutable" in picture.headers["cache-control"]
-        found[theme] = picture.text
-    assert len(set(found.values())) == 3
-    assert "#dcb57c" in found["wood"]
-    assert guest.get("/games/pow2/pictures/card.svg?board=pink").status_code == 400
-
-
-def test_the_cards_of_all_games_show_different_pictures(come):
-    page = come().page("/games")
-    for key in game_keys():
-        assert f'href="/games/{key}"' in page
-        assert f"/games/{key}/pictures/card.svg" in page
-    assert len({draw_guide_picture(key, "card").svg for key in game_keys()}) == len(game_keys())
-    assert "about 23 moves" in page
-    assert "2 or 3 players" in page
-
-
 def test_a_guest_moves_on_the_first_page_and_a_robot_answers(come):
     guest = come()
     page = guest.page("/")
@@ -127,65 +95,6 @@ def test_a_guest_moves_on_the_first_page_and_a_robot_answers(come):
     assert guest.get(form[2], params={**sent, "against": "bob"}).status_code == 400
 
 
-def test_a_robot_answers_until_the_game_is_over_and_then_says_who_has_won(come):
-    guest, line = come(), ""
-    where = "/games/line/try"
-    for _ in range(40):
-        sent = {"against": "robot", "live": "1", "line": line}
-        part = guest.page(f"{where}/live", params=sent)
-        if "<form" not in part:
-            break
-        listed = guest.get(f"{where}/moves", params=sent).json()["moves"]
-        part = guest.page(f"{where}/live", params={**sent, "move": listed[0]})
-        found = re.search(r'name="line" value="([^"]*)"', part)
-        if found is None:
-            break
-        line = found[1]
-    assert "You won." in part or "The robot won." in part
-    assert "Sign up to play a robot" in part
-
-
-def test_a_preview_on_a_part_of_a_page_has_no_plates_either(come):
-    guest = come()
-    checked = guest.get("/games/pow2/try/check", params={"live": "1", "move": "m13-j7"}).json()
-    whole = guest.get("/games/pow2/try/check", params={"move": "m13-j7"}).json()
-    assert 'class="plate"' not in checked["svg"]
-    assert 'class="plate"' in whole["svg"]
-
-
-def test_the_options_of_a_board_to_try_are_chosen_by_controls(come):
-    guest = come()
-    page = guest.page("/games/halves/try")
-    assert "-manual_start" not in words_of(page)
-    chosen = {"pick-5": "-manual_start", "number-0": "8", "players": "3", "against": ""}
-    moved = guest.get("/games/halves/try/options", params=chosen)
-    query = parse_qs(urlsplit(moved.headers["location"]).query)
-    assert query == {"options": ["-manual_start -tiles_each=8"], "players": ["3"]}
-    tried = guest.page(moved.headers["location"])
-    assert re.search(r'value="-manual_start" checked', tried)
-    assert re.search(r'name="number-0"[^>]* value="8"', tried)
-    assert '<option value="3" selected>' in tried
-    wrong = guest.get("/games/halves/try/options", params={"number-0": "999"})
-    assert wrong.status_code == 422
-    plain = guest.get("/games/torere/try/options", params={"against": "robot"})
-    assert plain.headers["location"] == "/games/torere/try?against=robot"
-
-
-def test_help_is_by_topics_and_the_manual_is_a_page_of_its_own(come):
-    guest = come()
-    for headers, word in ((None, "Getting started"), (GERMAN, "So fängst du an")):
-        page = guest.page("/help", headers=headers)
-        assert word in page
-        assert "userid" not in page
-        contents = re.findall(r'<li><a href="#([a-z]+)">', page)
-        assert len(contents) >= 12
-        assert all(f'<section id="{name}"' in page for name in contents)
-    assert "/help/commands" in page
-    manual = guest.page("/help/commands")
-    assert "challenge" in manual
-    assert manual != guest.page("/help/commands", headers=GERMAN)
-
-
 def test_every_option_that_can_be_chosen_is_one_of_the_game():
     for rules in all_rules():
         for at, field in enumerate(game_by_key(rules.key).options_form):
@@ -206,17 +115,6 @@ def values_of(field: OptionField, at: int) -> list[tuple[str, str]]:
     return [(f"pick-{at}", pick.flag) for pick in field.picks if pick.flag]
 
 
-def test_what_is_usual_is_no_option():
-    for rules in all_rules():
-        fields = list(enumerate(game_by_key(rules.key).options_form))
-        form = Form(
-            {f"number-{at}": (str(field.usual),) for at, field in fields}
-            | {f"pick-{at}": ("",) for at, field in fields if field.kind is OptionKind.ONE_OF}
-            | {f"names-{at}": ("",) for at, field in fields}
-        )
-        assert chosen_options(rules.key, form) == ()
-
-
 def test_every_option_of_every_game_is_in_the_form(guest):
     page = html.unescape(guest.page("/new"))
     for rules in showcase_games():
@@ -226,22 +124,6 @@ def test_every_option_of_every_game_is_in_the_form(guest):
                 assert f'name="{rules.key}-pick-{at}" value="{pick.flag}"' in page
             if not field.picks:
                 assert f'name="{rules.key}-{field.kind}-{at}"' in page
-
-
-def test_the_games_that_are_offered_are_those_that_say_so(guest):
-    featured = {game.key for game in all_games() if game.featured}
-    assert {rules.key for rules in featured_games()} == featured
-    assert suggested_game() == featured_games()[0]
-    shown = showcase_games()
-    assert shown[: len(featured_games())] == featured_games()
-    several = {rules.key for rules in all_rules() if rules.players != (1,)}
-    assert {rules.key for rules in shown} == several
-    assert f"The rules of {suggested_game().title}" in guest.page("/new")
-
-
-def test_every_time_that_can_be_chosen_is_one():
-    for _, words in TIME_CHOICES.values():
-        assert read_start_options(words, 2).terms is not None
 
 
 ROOT = Path(__file__).parents[2]
@@ -278,35 +160,6 @@ def test_german_says_du_everywhere():
     for path in found:
         text = " ".join(path.read_text("utf-8").split())
         assert not re.search(r"[a-zäöüß,] (?:Sie|Ihnen|Ihre[mnrs]?)\b", text), path
-
-
-def test_an_unknown_player_and_an_unknown_match_are_explained_in_german(come):
-    guest = come(**GERMAN)
-    said = html.unescape(guest.get("/players/nobody-here").text)
-    assert re.search("[Ee]s gibt keinen Spieler", said)
-    assert "Es gibt keine Partie 99999." in guest.get("/m/99999").text
-
-
-def test_what_has_no_words_in_german_says_so(come):
-    guest = come(**GERMAN)
-    answer = guest.http.post("/login", content="x", headers={"content-type": "text/plain"})
-    assert answer.status_code >= 400
-    assert '<p class="lead" lang="en">' in answer.text
-    answer = guest.get("/players", params={"page": "x"})
-    assert answer.status_code == 400
-    assert "Die Adresse dieser Seite hat einen Wert, der hier nicht passt" in answer.text
-    assert "Eine solche Datei gibt es nicht" in guest.get("/static/1/nothing.js").text
-    answer = guest.get("/games/pow2/try", params={"players": "7"})
-    assert answer.status_code == 422
-    assert "The Power of Two wird nicht zu 7 gespielt" in answer.text
-
-
-def test_a_short_month_ends_no_sentence_because_it_has_a_full_stop_of_its_own(api, come):
-    made = api.player().post("/api/challenges", {"game": "torere"}).json()
-    shown = come(**GERMAN).page(f"/c/{made['id']}")
-    found = re.search(r"Sie ist bis (.*?) offen\.", re.sub(r"<[^>]*>", "", shown))
-    assert found, shown
-    assert ".." not in found[0]
 
 
 @pytest.fixture(scope="module")
@@ -349,30 +202,6 @@ def test_one_click_on_the_home_page_starts_a_match_with_a_robot(api, guest):
     assert 'id="chat-form"' not in page
 
 
-def test_a_form_that_is_sent_twice_starts_one_match(guest):
-    fields = {"play": "line hard", "key": "a" * 32}
-    one, other = (guest.send("/robots", fields) for _ in range(2))
-    assert board_of(one) == board_of(other)
-    assert board_of(guest.send("/robots", {**fields, "play": "line easy"})) != board_of(one)
-    for play, status in (("pow2", 400), ("chess easy", 404)):
-        assert guest.send("/robots", {"play": play}).status_code == status
-    assert guest.get("/new?game=pow2&options=-colour").status_code in (400, 422)
-
-
-def test_each_seat_is_a_robots_now_and_then(api, guest):
-    seats = set()
-    for _ in range(15):
-        board = board_of(guest.send("/robots", {"play": "pow2 easy"}))
-        seats |= {one["seat"] for one in shown(api, board)["players"] if one["robot"]}
-    assert seats == {0, 1}
-
-
-def test_a_match_with_a_robot_counts_for_the_rate_of_the_account(api, guest, monkeypatch):
-    monkeypatch.setattr(api.parts.pace, "_timer", lambda: 0.0)  # nothing comes back
-    api.parts.pace.check(api.parts.accounts.id_of(guest.name), weight=MANY)
-    assert guest.send("/robots", {"play": "pow2 easy"}).status_code == 429
-
-
 def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
     with Guest(api) as guest:
         answer = guest.send("/robots", {"play": "torere hard"}, on="/")
@@ -390,69 +219,3 @@ def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
         fields = {"game": "torere", "opponent": ["", "robot-hard"]}
         board = board_of(guest.send("/new", fields, on=answer.headers["location"]))
         assert shown(api, board)["clock"]["rated"] is False
-
-
-def test_a_tried_game_leads_a_guest_to_a_match_with_a_robot_and_the_same_options(api):
-    with Guest(api) as guest:
-        tried = "/games/halves/try?against=robot&options=-tiles_each%3D5&seed=feed"
-        signup = re.search(r"href=\"(/signup[^\"]+)\">Sign up to play a robot<", guest.page(tried))
-        assert signup
-        page = guest.page(html.unescape(signup[1]))
-        wanted = html.unescape(re.search(r'name="next" value="([^"]+)"', page)[1])
-        fields = {"userid": "tryer", "password": "yes-we-can", "next": wanted}
-        where = guest.send("/signup", fields, on=html.unescape(signup[1])).headers["location"]
-        form = guest.page(where)
-        assert re.search(r'<input[^>]*name="game"[^>]*value="halves"[^>]*checked', form)
-        assert 'name="robot" value="robot-easy" checked' in form
-        assert re.search(r'name="halves-number-0"[^>]*value="5"', form)
-
-
-def test_two_robots_of_one_strength_are_a_mistake_beside_the_second_and_nothing_is_promised(guest):
-    fields = {"game": "halves", "against": "robot"}
-    fields |= {"robot": "robot-easy", "halves-robot": "robot-easy"}
-    answer = guest.send("/new", fields | {"halves-seat": "2"}, on="/new")
-    assert answer.status_code == 422
-    said = "The same robot can’t play twice in one match; choose another strength."
-    field = re.search(r'<select name="halves-robot"[^>]*>', answer.text)[0]
-    assert field.endswith('aria-invalid="true" aria-describedby="wrong-halves-robot" autofocus>')
-    assert f'<p class="mistake" id="wrong-halves-robot">{said}</p>' in answer.text
-    offer = re.search(r'<div id="offer".*?</div>', answer.text, re.DOTALL)[0]
-    assert said in offer
-    assert "against" not in offer
-    # a field that only another way to find opponents shows has no mistake
-    assert guest.send("/new", fields | {"halves-robot": "", "note": "x" * 201}).status_code == 303
-
-
-def test_sides_of_halves_are_named_by_their_colour(guest):
-    form = guest.page("/new?game=halves")
-    sides = re.findall(r'name="halves-seat" value="\d"><span>(.*?)</span>', form)
-    assert sides == ["Light", "Dark", "Teal"]
-    found = guest.get("/new/offer", params={"game": "halves", "halves-seat": "1"}).text
-    assert "You’re playing Dark." in html.unescape(found)
-    found = guest.get("/new/offer", params={"game": "halves", "halves-seat": "2"}).text
-    assert "Teal" not in found
-
-
-def test_an_open_challenge_is_filled_by_a_robot_with_one_click(api, guest):
-    guest.send("/new", {"game": "pow2", "opponent": ""}, on="/new")
-    found = re.search(r'action="(/challenges/[a-z2-7]{10}/robot)"', guest.page("/"))
-    board = board_of(guest.send(found[1], {"level": "easy"}))
-    assert shown(api, board)["clock"]["rated"] is False
-
-
-def test_robots_are_marked_in_lists_and_on_their_pages(guest):
-    marked = 'href="/players/robot-easy">robot-easy</a> <span class="tag">robot</span>'
-    assert marked in guest.page("/players")
-    page = guest.page("/players/robot-hard")
-    assert '<h1>robot-hard <span class="tag">robot</span></h1>' in page
-    assert "A robot of this server, here since" in page
-    assert "Matches against robots aren’t rated." in page
-
-
-def test_where_no_robots_run_none_are_offered(guest, monkeypatch):
-    monkeypatch.setattr("services.app.opponents.robots_play", lambda _: False)
-    monkeypatch.setattr("services.http.web.challenges.match_draft.robots_play", lambda _: False)
-    for path in ("/", "/challenges", "/games/pow2", "/new"):
-        assert "Play a robot" not in guest.page(path), path
-        assert "A robot" not in guest.page(path), path
-    assert guest.send("/robots", {"play": "pow2 easy"}).status_code == 403

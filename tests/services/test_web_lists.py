@@ -1,14 +1,12 @@
-"""Lists on pages: what waits, what goes on, what is searched for, and news, true when they are read."""
+"""Lists on pages: what waits, what goes on, what is searched for, news, and lists longer than a page."""
 
-import html
 import re
-from hashlib import sha256
 
-from services.app.messages import inbox
-from services.http.streams.page_marks import WaitingTopic, page_marks
+import pytest
+
 from services.http.web.lists.match_rows import ListPart
-from tests.helpers.api import Api, until
-from tests.helpers.web import Guest, all_pages, boards, section
+from tests.helpers.api import Api, Player
+from tests.helpers.web import all_pages, boards, section
 
 
 def test_an_offer_comes_before_all_else_and_is_counted(api, come):
@@ -37,44 +35,6 @@ def test_an_offer_comes_before_all_else_and_is_counted(api, come):
     assert boards(section(page, "others")) == [last]
 
 
-def test_messages_are_read_once_and_counted(api, come):
-    one, two = api.player(), api.player()
-    guest = come(two)
-    assert two.post("/api/messages", {"to": [one.name], "text": "tell me all"}).status_code == 204
-    for number in range(52):
-        sent = one.post("/api/messages", {"to": [two.name], "text": f"letter {number} <b>"})
-        assert sent.status_code == 204
-    until(lambda: "52 new messages" in guest.page("/"))
-    assert "✉ 52 matchpost</title>" in guest.page("/")
-    page = guest.page("/messages")
-    assert "1 to 50 of 52" in page
-    assert "letter 51 &lt;b&gt;" in page
-    assert page.count('class="letter new"') == 50
-    found = all_pages(guest, "/messages", r"letter (\d+) ")
-    assert [int(one) for one in found] == list(range(51, -1, -1))
-    assert "new message" not in guest.page("/")
-
-
-def test_chat_that_was_not_read_is_marked_at_home_until_the_match_is_looked_at(api, come):
-    one, two = api.player(), api.player()
-    board = api.begun(one, two)
-    guest = come(two)
-    one.post(f"/api/matches/{board}/chat", {"text": "hello"})
-    one.post(f"/api/matches/{board}/chat", {"text": "are you there?"})
-    api.caught_up()
-    home = guest.page("/")
-    assert "✉ 2 matchpost</title>" in home
-    assert f"2 new chat messages: The Power of Two against {one.name}" in home
-    assert "2 new chat messages" in section(home, "others")
-    partial = guest.page(f"/m/{board}", headers={"HX-Request": "true"})
-    assert "are you there?" not in partial  # what is asked for in the background reads nothing
-    match = guest.page(f"/m/{board}")
-    assert 'id="unread">2 new</span>' in match
-    assert match.count('<li class="line new">') == 2
-    assert 'id="unread" hidden>0 new</span>' in guest.page(f"/m/{board}")
-    assert "✉" not in guest.page("/")
-
-
 def test_a_part_leads_to_those_beside_it():
     first = ListPart.of("x", start=0, shown=50, total=299, path="/x", query={"state": "a"})
     assert (first.before, first.after) == ("", "/x?state=a&page=2")
@@ -83,27 +43,6 @@ def test_a_part_leads_to_those_beside_it():
     assert ListPart.of("x", start=50, shown=2, total=52, path="/x").before == "/x"
     assert not ListPart.of("x", start=0, shown=5, total=5, path="/x").needed
     assert ListPart.of("x", start=0, shown=50, total=51, path="/x").after == "/x?page=2"
-
-
-def test_lists_say_who_is_to_reveal_a_text_and_until_when(api, come):
-    one, two = api.player(), api.player()
-    texts = [f"{player.name} keeps it".encode() for player in (one, two)]
-    own, others = (sha256(text).hexdigest() for text in texts)
-    terms = ["--gather", "--days=3"]
-    board = api.match(one, two, game="powerdrain", terms=terms, commitment=own)
-    two.give(board, {"do": "accept", "commitment": others})
-    api.caught_up()
-    guest, maker = come(two), come(one)
-    mine = re.sub(r"\s+", " ", section(maker.page("/"), "to-move"))
-    assert "the deal is waiting for you" in mine
-    assert "2 d 23 h" in mine
-    api.http.post(f"/api/matches/{board}/reveal", json={"text": texts[0].hex()})
-    api.caught_up()
-    other = section(maker.page("/"), "others")
-    assert f"the deal is waiting for {two.name}" in other
-    assert boards(section(guest.page("/"), "to-move")) == [board]
-    two.give(board, {"do": "decline"})
-    assert "Its board was never dealt." in guest.page(f"/m/{board}")
 
 
 def give_up(api, winner, loser):
@@ -143,19 +82,6 @@ def test_matches_are_searched_by_game_and_opponent(api, come):
     assert ">?</abbr>" in section(page, "strengths")
 
 
-def test_players_and_ratings_are_searched_by_name(come, api):
-    one, two = api.player(name="zora"), api.player(name="zorro")
-    give_up(api, one, two)
-    api.caught_up()
-    guest = come()
-    found = guest.page("/players?name=ZOR")
-    assert re.findall(r'href="/players/(\w+)"', found) == ["zora", "zorro"]
-    assert "The Power of Two" in found
-    assert "No player’s name begins with" in guest.page("/players?name=zzz")
-    assert '<tr class="me"><td class="number">' in guest.page("/ratings/pow2?name=zorro")
-    assert "has no rating in" in guest.page("/ratings/pow2?name=nobody")
-
-
 def test_matches_are_found_by_words_of_ones_own_notes(api, come):
     lena, mia = come().sign_up("lena"), come().sign_up("mia")
     one, other = api.player_of("lena"), api.player_of("mia")
@@ -174,27 +100,6 @@ def test_matches_are_found_by_words_of_ones_own_notes(api, come):
     assert 'name="note"' not in mia.page("/players/lena/matches")
     ignored = mia.page("/players/lena/matches?note=corner").partition("<main")[2]
     assert boards(ignored.partition("<footer")[0]) == [over]
-
-
-def test_a_guest_sees_what_goes_on_the_newest_move_first(tmp_path):
-    with Api(tmp_path) as api, Guest(api) as guest:
-        one, other, third = api.players(3)
-        give_up(api, other, one)
-        api.caught_up()
-        first, second = api.begun(one, other), api.begun(third, one)
-        another = api.begun(third, other, game="torere")
-        assert one.move(first, "m13-j7").is_success
-        api.caught_up()
-        page = guest.page("/playing")
-        assert boards(page) == [first, another, second]
-        assert f"{first}:" in page.partition('data-boards="')[2].partition('"')[0]
-        assert boards(guest.page("/playing?game=torere")) == [another]
-        assert boards(guest.page("/playing?rating=1501")) == [first], "only the winner has so much"
-        assert boards(guest.page("/playing?rating=1501&game=torere")) == []
-        assert "No matches found." in guest.page("/playing?rating=9999")
-        assert "none of 3 from here on" in guest.page("/playing?page=2")
-        assert guest.get("/playing?game=one").status_code >= 400
-        assert 'href="/playing"' in guest.page("/")
 
 
 def pill(page: str) -> str:
@@ -219,64 +124,6 @@ def test_every_page_says_how_many_matches_wait_and_none_says_nothing(api, come):
     assert pill(come().page("/games")) == ""
     german = guest.page("/games", headers={"Accept-Language": "de"})
     assert "3 Partien warten auf dich" in pill(german)
-
-
-def test_the_way_leads_from_one_match_to_the_next_and_home_at_last(api, come):
-    one, two = api.players()
-    slow = api.begun(one, two, terms=["--days=7"])
-    fast = api.begun(one, two, terms=["--days=1"])
-    api.caught_up()
-    guest, other = come(one), come(two)
-    assert guest.get("/next").headers["location"] == f"/m/{fast}"
-    link = re.search(r'href="([^"]+)"', pill(guest.page(f"/m/{fast}")))
-    assert link is not None
-    assert guest.get(link[1]).headers["location"] == f"/m/{slow}"
-    assert other.get("/next").headers["location"] == "/"
-    assert come().get("/next").headers["location"].startswith("/login")
-
-
-def test_a_stream_tells_an_account_how_many_wait(api):
-    one, two = api.players()
-    topics = [WaitingTopic(one.account), WaitingTopic(two.account)]
-    board = api.begun(one, two)
-    api.caught_up()
-    assert list(page_marks(api.parts, topics).values()) == ["1", "0"]
-    one.move(board, "m13-j7")
-    api.caught_up()
-    assert list(page_marks(api.parts, topics).values()) == ["0", "1"]
-
-
-def test_news_of_a_match_whose_row_has_left_redis_name_the_opponent(api, come):
-    one, two = api.player(name="news1"), api.player(name="news2")
-    board = api.begun(one, two)
-    two.give(board, {"do": "resign"})
-    api.caught_up()
-    (rows,) = api.parts.data.keys("{p:history:b0}:*:rows")
-    assert api.parts.data.hdel(rows, board) == 1
-    guest = come(one)
-    for path in ("/", "/notices"):
-        assert "You won The Power of Two against news2" in guest.page(path)
-
-
-def test_news_tell_what_is_true_now(api, come):
-    one, two = api.player(), api.player()
-    board = api.begun(one, two)
-    one.move(board, "m13-j7")
-    api.caught_up()
-    guest = come(two)
-    turn = f"our turn in The Power of Two against {one.name}"
-    assert f"Y{turn}" in section(guest.page("/"), "news-title")
-    two.move(board, "a13-d7")
-    api.caught_up()
-    assert turn not in section(guest.page("/"), "news-title")
-    assert f"It was y{turn}" in guest.page("/notices")
-    one.give(board, {"do": "resign"})
-    api.caught_up()
-    news = section(guest.page("/"), "news-title")
-    assert f"You won The Power of Two against {one.name}</a>" in news
-    assert "by resignation" in news
-    german = guest.page("/notices", headers={"Accept-Language": "de"})
-    assert f"Du hast The Power of Two gegen {one.name} gewonnen" in german
 
 
 def test_news_are_new_until_their_page_was_visited(api, come):
@@ -306,56 +153,85 @@ def test_news_are_new_until_their_page_was_visited(api, come):
     assert later.count('class="day-of-news"') == 1
 
 
-def test_news_have_one_row_for_each_match_and_kind_and_what_was_read_elsewhere_is_not_new(
-    api, come
-):
+def test_news_tell_what_is_true_now(api, come):
     one, two = api.player(), api.player()
     board = api.begun(one, two)
-    for mover, move in ((one, "m13-j7"), (two, "a13-d7"), (one, "m1-m5")):
-        assert mover.move(board, move).status_code == 200
-    writer, guest = come(one), come(two)
-    for text in ("a", "b", "c"):
-        writer.send(f"/m/{board}/chat", {"text": text}, on=f"/m/{board}")
-        writer.send("/messages", {"to": two.name, "text": text}, on="/messages")
+    one.move(board, "m13-j7")
     api.caught_up()
-
-    def rows(**options) -> list[str]:
-        page = guest.page("/notices", **options).partition('id="notices"')[2]
-        return [
-            f"{html.unescape(text)}{' (new)' if ' new' in kind else ''}"
-            for kind, text in re.findall(r'<li class="([^"]*)"><a href="[^"]+">([^<]*)</a>', page)
-        ]
-
-    watched = {"headers": {"HX-Request": "true"}}  # it marks nothing as read
-    match = f"The Power of Two against {one.name}"
-    assert rows(**watched)[:3] == [
-        f"3 messages from {one.name} (new)",
-        f"3 new chat messages in {match} (new)",
-        f"Your turn in {match}",
-    ]
-    assert ">2</span>" in re.search(r'class="bell".*?</a>', guest.page("/games"), re.DOTALL)[0]
-    assert [row for row in rows(**watched) if "turn" in row] == [f"Your turn in {match}"]
-    guest.page(f"/m/{board}")
-    guest.page("/messages")
-    two.move(board, "a1-e3")
+    guest = come(two)
+    turn = f"our turn in The Power of Two against {one.name}"
+    assert f"Y{turn}" in section(guest.page("/"), "news-title")
+    two.move(board, "a13-d7")
     api.caught_up()
-    assert rows(**watched)[:3] == [
-        f"3 messages from {one.name}",
-        f"{one.name} sent a message in The Power of Two",
-        f"It was your turn in {match}",
-    ]
-    assert "bell-number" not in guest.page("/games")
+    assert turn not in section(guest.page("/"), "news-title")
+    assert f"It was y{turn}" in guest.page("/notices")
+    one.give(board, {"do": "resign"})
+    api.caught_up()
+    news = section(guest.page("/"), "news-title")
+    assert f"You won The Power of Two against {one.name}</a>" in news
+    assert "by resignation" in news
+    german = guest.page("/notices", headers={"Accept-Language": "de"})
+    assert f"Du hast The Power of Two gegen {one.name} gewonnen" in german
 
 
-def test_who_signs_up_later_sees_no_announcement_from_before(api, come):
-    arbiter, old, new = api.player(name="marek-a"), api.player(), come()
-    api.parts.messages.broadcast(arbiter.account, "We rest on Sunday.", bytes(16))
-    guest = come(old)
-    assert "Announcement from marek-a (arbiter)" in section(guest.page("/"), "news-title")
-    assert "Announcement from marek-a (arbiter)" in guest.page("/messages")
-    new.sign_up("later-born")
-    home = new.page("/")
-    assert "1 new message" not in home
-    assert "bell-number" not in home
-    assert "Announcement" not in home + new.page("/notices") + new.page("/messages")
-    assert inbox(api.parts, api.parts.accounts.id_of("later-born")) == []
+MANY = 56
+
+
+@pytest.fixture(scope="module")
+def busy(api: Api) -> dict[str, Player]:
+    """Erin, for whom 56 matches wait, ida with as many that wait for others, and what is over."""
+    erin, ida = api.player(name="erin"), api.player(name="ida")
+    for _ in range(MANY):
+        api.begun(erin, ida, terms=["--days=7"])
+    api.begun(erin, ida, terms=["--days=1"])  # the newest, and the most urgent
+    for _ in range(MANY):
+        ida.give(api.begun(erin, ida, game="torere"), {"do": "resign"})
+    makers = (erin, ida, api.player())
+    for number in range(MANY):
+        who = makers[number % 3]
+        who.post("/api/challenges", {"game": "goliath", "note": f"offer {number}"})
+    api.caught_up()
+    return {"erin": erin, "ida": ida}
+
+
+@pytest.mark.usefixtures("busy")
+def test_all_that_waits_is_counted_and_the_most_urgent_comes_first(come):
+    erin = come("erin")
+    page = erin.page("/")
+    assert f"<title>({MANY + 1}) matchpost</title>" in page
+    mine = section(page, "to-move")
+    assert f"Show all {MANY + 1}" in mine
+    assert mine.count("board.svg") == 12
+    assert len(boards(mine)) == 24
+    assert "23 h 59 min" in mine.partition("</li>")[0]
+    assert "urgent" in mine.partition("</li>")[0]
+    everything = all_pages(erin, "/matches", r'href="/m/(\d+)"')
+    assert len(everything) == len({*everything}) == MANY + 1
+    assert boards(mine)[0] == int(everything[0])
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "count"),
+    [
+        ("/players/ida/matches?state=going", r'href="/m/(\d+)"', MANY + 1),
+        ("/players/ida/matches?state=finished", r'href="/m/(\d+)"', MANY),
+        ("/games/pow2/matches", r'href="/m/(\d+)"', None),
+        ("/games/torere/matches?state=finished", r'href="/m/(\d+)"', None),
+        ("/challenges", r"“(offer \d+)”", MANY),
+        ("/players", r'href="/players/([^"]+)"', None),
+        ("/notices", r'<li class="[^"]*"><a href="/m/(\d+)"', None),
+    ],
+)
+@pytest.mark.usefixtures("busy")
+def test_every_list_is_gone_through_page_by_page(api, come, path, pattern, count):
+    while path == "/players" and api.parts.accounts.count() < 102:
+        api.player()
+    guest = come("erin")
+    found = all_pages(guest, path, pattern)
+    total = int(re.search(r"1 to 50 of (\d+)", guest.page(path))[1])
+    assert len(found) == total == (count or total)
+    assert path == "/notices" or len(found) == len({*found})
+    assert path != "/players" or total == api.parts.accounts.count()
+    later = f"{path}{'&' if '?' in path else '?'}page=2"
+    before = re.search(r'href="([^"]*)" rel="prev"', guest.page(later))
+    assert before[1].replace("&amp;", "&").startswith(path.split("?")[0])

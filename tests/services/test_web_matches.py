@@ -2,29 +2,15 @@
 
 import re
 
-import pytest
 from markupsafe import Markup
-from msgspec.structs import force_setattr
 
-from domain.clocks.time_control import read_time_control
-from domain.rules import game_by_key
 from infra.people.account_lists import Notes
 from infra.people.accounts import AccountRole
 from infra.projections.ratings import RatingChange
 from services.app.matches import load_state
-from services.http.web.boards.board_view import BoardView, draw_position
 from services.http.web.messages.chat_text import linked
 from tests.helpers.api import PASSWORD, until
 from tests.services.matches_by_form import challenge, start, turn
-
-
-def test_a_match_is_started_and_played_with_forms_alone(one, two, board):
-    assert turn(one, board) == "Your turn"
-    assert turn(two, board) == f"{one.name}\N{RIGHT SINGLE QUOTATION MARK}s turn"
-    one.move(board, "m13-m5:l4")
-    assert turn(two, board) == "Your turn"
-    two.move(board, "A13 - C11")
-    assert ">a13-c11</a>" in one.page(f"/m/{board}")
 
 
 def test_a_form_sent_twice_is_one_move(api, one, board):
@@ -59,20 +45,6 @@ def test_a_move_meant_for_another_ply_is_refused(one, two, board):
         assert ">The match has moved on" in who.act(board, "move", move=move, ply="0").text
 
 
-@pytest.mark.parametrize(
-    ("fields", "code"),
-    [
-        ({"do": "fly"}, "bad-request"),
-        ({}, "bad-request"),
-        ({"do": "accept"}, "no-offer"),
-        ({"do": "move", "move": "m13-j7", "ply": "99999999999999999999"}, ""),
-    ],
-)
-def test_what_can_t_be_done_is_told(one, board, fields, code):
-    answer = one.send(f"/m/{board}/act", fields, on=f"/m/{board}")
-    assert f"<code>{code}</code>" in answer.text if code else answer.status_code == 303
-
-
 def test_a_mistyped_move_comes_back_in_a_form(one, board):
     answer = one.act(board, "move", move="zz top")
     assert answer.headers["location"] == f"/m/{board}/check?move=zz+top"
@@ -82,24 +54,6 @@ def test_a_mistyped_move_comes_back_in_a_form(one, board):
     answer = one.send(f"/m/{board}/act", fields, headers={"HX-Request": "true"})
     assert (answer.status_code, answer.headers["hx-retarget"]) == (422, "#message")
     assert answer.text.startswith('<p class="message">')
-
-
-def test_a_rematch_is_offered_on_the_page_of_the_match_that_is_over(one, two, come):
-    for answer in ("accept", "decline"):
-        board = start(one, two)
-        two.act(board, "resign")
-        asked = one.send(f"/m/{board}/rematch", on=f"/m/{board}").headers["location"]
-        mine, theirs = one.page(f"/m/{board}"), two.page(f"/m/{board}")
-        assert f"You want a rematch. Waiting for {two.name} to accept." in mine
-        assert ">Withdraw</button>" in mine
-        assert f"{one.name} wants a rematch." in theirs
-        for page in (mine, theirs, come().page(f"/m/{board}")):
-            assert f"/m/{board}/rematch" not in page
-        sent = {"do": answer, "back": f"/m/{board}" if answer == "decline" else ""}
-        answered = two.send(f"{asked}/act", sent, on=f"/m/{board}")
-        assert answered.headers["location"] == (sent["back"] or asked)
-        said = "declined" if answer == "decline" else "begun"
-        assert re.search(f"The rematch (has|was) {said}", one.page(f"/m/{board}"))
 
 
 def test_strangers_and_who_has_not_logged_in_can_do_nothing(api, come, board):
@@ -157,86 +111,6 @@ def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, one, 
     assert load_state(api.parts, board).moves == "m13-j7"
 
 
-def test_a_match_of_chance_is_accepted_before_its_board_is_dealt(api, one, two):
-    board = challenge(one, two, game="powerdrain")
-    assert turn(two, board) == f"{one.name} challenges you to Powerdrain"
-    assert turn(one, board) == f"Waiting for {two.name} to accept"
-    assert "The board is dealt as soon as you accept." in two.page(f"/m/{board}")
-    assert f"The board is dealt as soon as {two.name} accepts." in one.page(f"/m/{board}")
-    api.caught_up()
-    page = two.page(f"/m/{board}")
-    assert "<title>● Your answer" in page
-    assert 'class="turn asked yours"' in page
-    for said in (
-        "7 days a move</li>",
-        "<li>rated</li>",
-        "The rules of Powerdrain",
-        "the challenge lapses",
-    ):
-        assert said in page
-    for missing in (
-        "data-commits",
-        'name="entropy"',
-        "All clocks have been stopped",
-        "Offer a draw",
-    ):
-        assert missing not in page
-    assert two.get(f"/m/{board}/0").status_code == 409
-    assert two.act(board, "accept").status_code == 303
-    assert turn(one, board) == "Your turn"
-
-
-def test_a_provably_fair_deal_is_accepted_with_a_word(one, two):
-    board = challenge(one, two, game="powerdrain", gather="yes")
-    page = two.page(f"/m/{board}")
-    assert "<li>provably fair deal</li>" in page
-    assert "data-commits" in page
-    assert two.act(board, "accept", entropy="swordfish").status_code == 303
-    assert turn(one, board) == "Your turn"
-
-
-def test_a_challenger_moves_first_and_the_answer_of_the_other_is_accepting(one, two, come):
-    board = challenge(one, two)
-    assert turn(one, board) == "Your turn"
-    assert turn(two, board) == f"{one.name} challenges you to The Power of Two"
-    assert f"{one.name} challenges {two.name} to" in turn(come(), board)
-    one.move(board, "m13-j7")
-    page = two.page(f"/m/{board}")
-    assert "Making a move also accepts the challenge" in page
-    assert 'class="clock' not in page
-    two.move(board, "a13-d7")
-    assert turn(one, board) == "Your turn"
-    assert 'class="clock' in one.page(f"/m/{board}")
-
-
-def test_all_challenges_of_one_player_are_declined_with_one_button(api, one, two, come):
-    third = come(api.player())
-    mine = [challenge(one, two, game=game) for game in ("pow2", "halves")]
-    others = [challenge(third, two), challenge(third, two, one, game="halves")]
-    api.caught_up()
-    assert f"Decline all 2 from {one.name}" in two.page(f"/m/{mine[0]}")
-    assert f"Decline all 2 from {third.name}" in two.page(f"/m/{others[0]}")
-    sent = two.send(f"/players/{one.name}/decline", on=f"/m/{mine[0]}")
-    assert sent.headers["location"] == "/"
-    until(lambda: all(load_state(api.parts, board).over for board in mine))
-    assert not any(load_state(api.parts, board).over for board in others)
-
-
-def test_home_shows_a_challenge_to_accept_and_to_whom_ones_own_went(api, one, two, come):
-    board = challenge(one, two, game="halves")
-    api.caught_up()
-    asked = two.page("/").partition('id="to-move"')[0]
-    assert f"{one.name} challenges you to Halves" in asked
-    assert "Decline" in asked
-    assert f"waiting for {two.name} to accept" in one.page("/").partition('id="others"')[2]
-    assert f"{one.name} challenged you to Halves" in two.page("/")
-    assert f"/m/{board}" not in come().page("/games/halves/matches")
-    sent = two.send(f"/m/{board}/act", {"do": "accept", "back": "/"}, on="/")
-    assert sent.headers["location"] == "/"
-    api.caught_up()
-    assert f"/m/{board}" in come().page("/games/halves/matches")
-
-
 def test_the_page_says_that_staff_could_choose_the_deal_and_not_of_a_sealed_one(
     api, one, two, come
 ):
@@ -256,43 +130,6 @@ def test_the_page_says_that_staff_could_choose_the_deal_and_not_of_a_sealed_one(
     assert "belongs to the staff" not in two.page(f"/m/{start(two, one)}")
     api.parts.accounts.set_role(one.name, AccountRole.ARBITER, held=False)
     assert "belongs to the staff" not in two.page(f"/m/{board}")
-
-
-def test_an_open_challenge_is_taken_and_withdrawn(api, one, two):
-    one.send("/new", {"game": "goliath", "note": "a first try", "seat": "first"}, on="/new")
-    one.send("/new", {"game": "torere"}, on="/new")
-    page = two.page("/")
-    assert "a first try" in page
-    assert "You’d play Goliath" in page
-    for id_ in re.findall(r"/challenges/([a-z2-7]{10})/withdraw", one.page("/"))[:1]:
-        assert one.send(f"/challenges/{id_}/withdraw").status_code == 303
-    (left,) = re.findall(r"/challenges/([a-z2-7]{10})/withdraw", one.page("/"))
-    answer = two.send(f"/challenges/{left}/take")
-    board = int(answer.headers["location"].rpartition("/")[2])
-    seats = load_state(api.parts, board).seats
-    assert {*api.parts.accounts.name_of(seats)} == {one.name, two.name}
-    one.send("/new", {"game": "halves", "seats": "3", "note": "a round of three"}, on="/new")
-    assert "<li>3 players</li>" in two.page("/").partition("a round of three")[0][-400:]
-
-
-def test_whose_tiles_are_whose_is_shown_after_they_were_swapped(one, two):
-    board = start(one, two, game="halves")
-    looks = re.compile(r'class="icon (light|dark)')
-    assert looks.findall(one.page(f"/m/{board}")) == ["dark", "light"]  # the own plate is below
-    one.move(board, "swap")
-    assert looks.findall(one.page(f"/m/{board}")) == ["light", "dark"]
-
-
-def test_beside_a_name_stands_the_look_of_the_pieces_even_where_dark_ones_begin():
-    game = game_by_key("torere")
-    rules = game.latest
-    svg = draw_position(rules, rules.start(rules.read_options(()), 2, None), ("anna", "berta"))
-    exchanged = str(svg).replace('data-looks="light dark"', 'data-looks="dark light"')
-    shown = [
-        BoardView(svg=Markup(each), moves="", check="", ply=0, turn="", game=game)
-        for each in (svg, exchanged)
-    ]
-    assert [each.looks for each in shown] == [(0, 1), (1, 0)]
 
 
 def test_options_and_times_of_the_form_are_those_of_the_match_and_its_page_has_them_in_words(
@@ -318,64 +155,6 @@ def test_options_and_times_of_the_form_are_those_of_the_match_and_its_page_has_t
     ]
 
 
-def test_options_of_the_clock_in_the_form_are_those_of_the_match_and_there_is_no_pause(
-    api, one, two
-):
-    times = {"time": "own", "own-bank": "14", "own-more": "1", "own-cap": "60"}
-    board = start(one, two, **times, reminders="5, 9", vacation="0", pause="off")
-    state = load_state(api.parts, board)
-    assert state.clock.terms == read_time_control(
-        ["--bank=14+1:60", "--nagtime=5,9", "--vacation=0", "--pause=off"]
-    )
-    page = one.page(f"/m/{board}")
-    assert "<li>14 days in total, plus 1 per move up to 60, no vacation, no pauses</li>" in page
-    assert "Offer a draw" in page
-    assert "Suggest a pause" not in page
-    assert "Suggest a pause" in one.page(f"/m/{start(one, two)}")
-    plain = start(one, two, time="none", reminders="30")
-    assert load_state(api.parts, plain).clock.terms.nag_days == (30,)
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"reminders": "9, 5"}, "Enter up to 5 numbers of days in order, such as 14, 28."),
-        ({"reminders": "soon"}, "Enter up to 5 numbers of days in order, such as 14, 28."),
-        ({"vacation": "366"}, "Enter a number from 0 to 365."),
-        ({"time": "own", "own-days": "3", "own-cap": "9"}, "Enter a number from 1 to 3650."),
-        ({"vacation": "-1"}, "Enter a number from 0 to 365."),
-        (
-            {"time": "own", "own-bank": "14", "own-more": "1", "own-cap": "9"},
-            "Enter a number from 14 to 3650.",
-        ),
-    ],
-)
-def test_a_mistake_in_an_option_of_the_clock_stands_at_its_field(one, two, fields, said):
-    sent = {"game": "pow2", "against": "name", "opponent": two.name, **fields}
-    answer = one.send("/new", sent, on="/new")
-    assert answer.status_code == 422
-    assert f">{said}</p>" in answer.text
-
-
-def test_a_puzzle_is_played_with_its_score_and_bound(api, come):
-    guest = come(api.player())
-    board = start(guest, game="one")
-    guest.move(board, "c3")
-    page = guest.page(f"/m/{board}")
-    assert "Your puzzle" in page
-    assert re.search(r'class="score">\d+ lines with exactly one stone', page)
-    assert "40 of the 44" in page
-    guest.move(board, "done")
-    assert "Make a claim" not in guest.page(f"/m/{board}") + guest.page(f"/m/{board}/1")
-    api.caught_up()
-    assert guest.name in guest.page("/puzzles")
-    assert guest.name in guest.page("/games/one")
-    assert "by 1 stone" in guest.page("/games/one/scores")
-    given_up = start(guest, game="one")
-    guest.act(given_up, "resign")
-    assert "The puzzle was given up." in guest.page(f"/m/{given_up}")
-
-
 def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, one, two, board):
     fields = {"note": "watch m5,\r\nthen <i>e9</i>"}
     assert one.send(f"/m/{board}/note", fields, on=f"/m/{board}").status_code == 303
@@ -384,16 +163,6 @@ def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, one, two, bo
     account = api.parts.accounts.id_of(one.name)
     assert one.send("/account/deletion", {"password": PASSWORD}).status_code == 303
     assert Notes(api.parts.data).get(account, board) == ""
-
-
-def test_the_chat_that_is_asked_for_alone_is_that_of_the_page(one, board):
-    one.send(f"/m/{board}/chat", {"text": "hello"}, on=f"/m/{board}")
-    part = one.page(f"/m/{board}/chat", headers={"HX-Request": "true"})
-    page = one.page(f"/m/{board}")
-    assert "<html" not in part
-    page, part = (re.sub("[0-9a-f]{32}", "KEY", text) for text in (page, part))
-    assert part.strip() in page
-    assert ">hello</p>" in part
 
 
 PLATE = re.compile(r'<div class="plate([^"]*)" data-seat="(\d)">(.*?)</div>', re.DOTALL)
@@ -420,13 +189,6 @@ def test_the_own_plate_is_below_the_board_and_who_is_to_move_has_a_running_clock
     assert "14 left to place" in mover
 
 
-def test_a_vacation_is_told_beside_the_name(api, one, two, board):
-    line = f"vacation {one.name} {PASSWORD} 9"
-    assert api.http.post("/api/do", content=line).is_success
-    until(lambda: "on vacation until" in two.page(f"/m/{board}"))
-    assert two.page(f"/m/{board}").count("on vacation until") == 1
-
-
 def test_a_result_is_said_to_who_reads_it(api, one, two, board, come):
     one.move(board, "m13-j7")
     two.move(board, "a13-c11")
@@ -445,72 +207,6 @@ def test_a_result_is_said_to_who_reads_it(api, one, two, board, come):
     until(lambda: rating in re.sub("<[^>]*>", "", turn(two, board)))
     assert "(\N{MINUS SIGN}" in turn(one, board)
     assert "?</abbr>" in PLATE.findall(one.page(f"/m/{board}"))[0][2]  # after one match
-
-
-def test_a_proposal_stands_beside_the_turn_and_can_be_taken_back(one, two, board, come):
-    one.act(board, "offer", kind="draw")
-    assert "You offered a draw." in one.page(f"/m/{board}")
-    assert "Withdraw" in one.page(f"/m/{board}")
-    once = "One offer at a time"
-    assert once in one.page(f"/m/{board}")
-    asked = two.page(f"/m/{board}")
-    assert once in asked
-    assert ">Decline</button>" in asked
-    assert f"{one.name} offers a draw." in asked
-    assert "<title>\N{BLACK CIRCLE} Your answer" in asked
-    watched = come().page(f"/m/{board}")
-    assert "The others haven’t answered yet." in watched
-    assert 'value="reject"' not in watched
-    assert one.act(board, "reject").status_code == 303
-    assert "offers a draw" not in two.page(f"/m/{board}")
-    assert two.act(board, "accept").status_code == 409
-    assert once not in one.page(f"/m/{board}")
-
-
-def test_another_server_is_offered_where_the_operator_names_one_and_says_what_that_means(
-    api, one, two
-):
-    board, button, ends = start(one, two), "Suggest moving it", "The match then ends here"
-    assert button not in one.page(f"/m/{board}")
-    one.act(board, "offer", kind="transfer")
-    asked = f"{one.name} wants to move the match to another server."
-    where = f"{ends} and doesn’t count. It can continue on a"
-    assert asked in two.page(f"/m/{board}")
-    assert f"{where} server whose operator" in two.page(f"/m/{board}")
-    force_setattr(api.settings, "transfer_to", "b.example.org c.example.org")
-    try:
-        assert f"{where}nother server (b.example.org, c.example.org)" in two.page(f"/m/{board}")
-        two.act(board, "reject")
-        box = one.page(f"/m/{board}").partition("Move to another server")[2]
-    finally:
-        force_setattr(api.settings, "transfer_to", None)
-    assert box.index(ends) < box.index(button)
-
-
-def test_after_a_move_the_next_match_is_one_click_away(api, one, two):
-    first, second = start(one, two), start(one, two, game="torere", time="1")
-    api.caught_up()
-    assert 'id="next-match"' not in one.page(f"/m/{first}")
-    one.move(first, "m13-j7")
-    api.caught_up()
-    link = re.search(
-        r'<a id="next-match"[^>]*href="([^"]*)"[^>]*>(.*?)</a>', one.page(f"/m/{first}")
-    )
-    assert link
-    assert link[1] == f"/m/{second}"
-    assert f"Next: Mū tōrere against {two.name}" in link[2]
-    assert "left" in link[2]  # less than a day
-
-
-def test_chat_has_the_own_lines_on_their_side_and_links(one, two, board):
-    text = "see https://example.org/a?b=1&c=2."
-    one.send(f"/m/{board}/chat", {"text": text}, on=f"/m/{board}")
-    mine, theirs = one.page(f"/m/{board}"), two.page(f"/m/{board}")
-    assert 'class="line own"' in mine
-    assert 'class="line new"' in theirs
-    assert 'href="https://example.org/a?b=1&amp;c=2" rel="nofollow noopener noreferrer"' in theirs
-    assert theirs.count('<li class="day">') == 1
-    assert 'dir="auto"' in theirs
 
 
 def test_addresses_are_links_and_nothing_else_is():

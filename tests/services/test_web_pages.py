@@ -8,18 +8,18 @@ import struct
 import sys
 import time
 from collections.abc import Iterable
-from html.parser import HTMLParser
+from pathlib import Path
 
 import brotli
 import pytest
 from markupsafe import Markup, escape
 
+from infra.languages.catalogues import script_words, translations
 from infra.languages.wording import wording
 from services.app.games import game_keys
-from services.http.web.assets import ASSETS, asset_url
+from services.http import web
+from services.http.web.assets import ALONE, ASSETS, address, asset_url, join_scripts, module_tags
 from services.http.web.boards.board_view import CARD, draw_guide_picture
-from services.http.web.games.page import help_blocks
-from services.http.web.players.page import ChartSeries, draw_chart
 from services.http.web.render import HEADERS, environment
 from services.http.web.site_files import preview_png, with_plain_style
 from tests.helpers.api import Api, code_of
@@ -150,21 +150,6 @@ def test_what_people_wrote_stays_words(api, come):
     assert "&lt;script&gt;alert(1)" in shown[2]
 
 
-def test_a_list_that_is_empty_says_what_to_do_next(come):
-    new = come().sign_up("newcomer")
-    for path, what in (
-        ("/", 'href="/new"'),
-        ("/ratings/torere", 'href="/new?game=torere"'),
-        ("/players/newcomer", "a rated match"),
-        ("/puzzles", "Start the puzzle"),
-        ("/matches", '<a class="button quiet-button" href="/new">New match</a>'),
-        ("/matches?state=others", '<a class="button quiet-button" href="/new">New match</a>'),
-    ):
-        page = new.page(path)
-        assert re.search('class="(empty|fresh)"', page), path
-        assert what in page, path
-
-
 def test_pages_take_50_ms_of_the_processor_at_the_median(come, played):
     anna, took = come("anna"), {}
     for path in [*own_pages(), *pages(played)]:
@@ -246,16 +231,6 @@ def test_texts_are_sent_packed_to_who_takes_them_so(come, path, shrinks):
         assert "content-encoding" not in answer.headers
 
 
-def test_a_packed_answer_has_a_weak_tag_which_is_known_again(come, played):
-    guest = come()
-    answer = guest.get(f"/api/matches/{played}", headers={"Accept-Encoding": "br"})
-    assert answer.headers["content-encoding"] == "br"
-    tag = answer.headers["etag"]
-    assert tag.startswith('W/"')
-    again = guest.get(f"/api/matches/{played}", headers={"If-None-Match": tag})
-    assert again.status_code == 304
-
-
 def test_no_asset_names_anything_elsewhere():
     for name, asset in ASSETS.items():
         text = asset.data.decode()
@@ -265,38 +240,6 @@ def test_no_asset_names_anything_elsewhere():
         else:
             found = set(re.findall(r"https?://[^\s\"')]+", text))
             assert found <= {"http://www.w3.org/2000/svg"}, name
-
-
-def test_help_is_read_as_headings_sentences_and_what_is_drawn():
-    page = "THE GAME\n\nFirst line\nand second.\n\n  a - b\n\n  c - d\n\n1. One\n   goes on\n2. Two"
-    assert [(one.kind, one.text) for one in help_blocks(page)] == [
-        ("heading", "The game"),
-        ("text", "First line and second."),
-        ("drawn", "  a - b\n\n  c - d"),
-        ("item", "1. One goes on"),
-        ("item", "2. Two"),
-    ]
-
-
-def test_a_plot_has_a_line_for_each_player_within_the_picture():
-    drawn = draw_chart(
-        "Ratings",
-        [ChartSeries("a<b", (1500, 1600, 1550)), ChartSeries("bob", (1500, 1400))],
-        wording("en"),
-    )
-    assert drawn.count("<polyline") == 2
-    assert "a&lt;b 1550" in drawn
-    assert ">2 matches</text>" in drawn
-    assert ">1 match</text>" in draw_chart(
-        "Ratings", [ChartSeries("bob", (1500, 1400))], wording("en")
-    )
-    for series in ([ChartSeries("bob", (1500,))], []):
-        assert draw_chart("Ratings", series, wording("en")) == ""
-    for points in re.findall(r'points="([^"]*)"', drawn):
-        for point in points.split():
-            x, y = map(float, point.split(","))
-            assert 0 <= x <= 640
-            assert 0 <= y <= 240
 
 
 @pytest.mark.parametrize(("path", "status"), [("/nowhere", 404), ("/apia", 404), ("/logout", 405)])
@@ -319,59 +262,10 @@ def test_where_the_api_has_nothing_a_browser_too_gets_a_problem(come, path, code
     assert code_of(come().get(path, headers=BROWSER)) == code
 
 
-def test_a_style_is_sent_without_comments_and_loses_nothing_else():
-    style = ASSETS["style.css"].data.decode()
-    assert "/*" not in style
-    assert style.count("{") == style.count("}") > 300
-
-
-class Head(HTMLParser):
-    """What a page says of itself to others."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.said: dict[str, str] = {}
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        name = given.get("property") or given.get("name")
-        if tag == "meta" and name:
-            self.said[name] = given["content"]
-        if tag == "link" and given["rel"] == "canonical":
-            self.said["canonical"] = given["href"]
-
-
 def size(png: bytes) -> tuple[int, int]:
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">2I", png[16:24])
     return width, height
-
-
-def test_icons_have_the_size_that_their_names_promise(come):
-    for path, wanted in (
-        ("/apple-touch-icon.png", 180),
-        ("/icon-192.png", 192),
-        ("/icon-512.png", 512),
-    ):
-        answer = come().get(path)
-        assert answer.headers["content-type"] == "image/png"
-        assert size(answer.content) == (wanted, wanted)
-    data = come().get("/favicon.ico").content
-    assert struct.unpack("<3H", data[:6]) == (0, 1, 1)
-    length, offset = struct.unpack("<2I", data[14:22])
-    assert len(data) == offset + length
-    assert size(data[offset:]) == (data[6], data[7]) == (32, 32)
-
-
-def test_the_manifest_names_icons_that_there_are(come):
-    guest = come()
-    manifest = guest.get("/manifest.webmanifest").json()
-    assert manifest["start_url"] == "/"
-    for icon in manifest["icons"]:
-        assert "x".join(map(str, size(guest.get(icon["src"]).content))) == icon["sizes"]
-    assert {icon["purpose"] for icon in manifest["icons"]} == {"any", "maskable"}
-    assert 'rel="manifest" href="/manifest.webmanifest"' in guest.page("/")
 
 
 def test_search_engines_are_kept_from_pages_of_one_person_and_from_lines_without_end(come):
@@ -381,27 +275,6 @@ def test_search_engines_are_kept_from_pages_of_one_person_and_from_lines_without
     assert lines[0] == "User-agent: *"
     assert {"Disallow: /account", "Disallow: /games/*/try"} <= {*lines}
     assert "Disallow: /" not in lines
-
-
-def test_a_link_to_a_match_shows_its_board(api, one, board, come):
-    guest = come()
-    said = Head(guest.page(f"/m/{board}?move=m13-j7")).said
-    assert said["canonical"] == said["og:url"] == f"{api.url}/m/{board}"
-    assert one.name in said["og:title"]
-    assert said["description"] == said["og:description"]
-    assert said["twitter:card"] == "summary_large_image"
-    picture = guest.get(said["og:image"].removeprefix(api.url))
-    assert size(picture.content) == (1200, 630)
-    assert picture.headers["cache-control"] == "public, max-age=300"
-
-
-def test_each_page_describes_itself(come):
-    for path in ("/", "/games", "/players", "/games/halves", "/login"):
-        said = Head(come().page(path)).said
-        assert len(said["description"]) > 20
-        assert said["og:title"]
-        assert said["canonical"].endswith(path)
-        assert ("preview.png" in said["og:image"]) == (path == "/games/halves")
 
 
 def test_a_strange_host_is_not_repeated(come):
@@ -418,14 +291,6 @@ def test_each_game_has_a_preview_in_plain_colours(key):
     png = preview_png(svg)
     assert size(png) == (1200, 630)
     assert len(png) > 10_000
-
-
-def test_values_that_refer_to_each_other_come_to_an_end():
-    style = ".b{--a:var(--b);--b:var(--a)}.c{fill:var(--a);stroke:light-dark(#fff,var(--b))}"
-    plain = with_plain_style(f'<svg viewBox="0 0 9 9"><style>{style}</style></svg>')
-    assert "stroke:#fff" in plain
-    mixed = with_plain_style("<style>.c{fill:color-mix(in srgb,var(--x,#123456) 40%,red)}</style>")
-    assert mixed == "<style>.c{fill:#123456}</style>"
 
 
 def test_any_site_may_frame_a_match_and_no_other_page(one, board, come):
@@ -448,61 +313,7 @@ def test_any_site_may_frame_a_match_and_no_other_page(one, board, come):
     assert come().get(f"/m/{board}/embed?ply=9").status_code == 404
 
 
-def test_what_went_wrong_is_said_with_a_way_on(come, pair):
-    page = come().get("/m/999999", headers={"Accept": "text/html"})
-    assert page.status_code == 404
-    assert "Page not found" in page.text
-    assert '<a href="/games">' in page.text
-    assert re.search(r"<details[^>]*><summary>Details</summary>.*unknown-board", page.text)
-    assert pair[0].name in pair[0].get("/m/999999").text
-    german = come(**{"Accept-Language": "de"}).get("/m/999999").text
-    assert "Seite nicht gefunden" in german
-    assert '<html lang="de"' in german
-
-
-def test_the_switches_of_each_page_are_kept_in_the_browser(come):
-    guest = come()
-    answer = guest.send("/display", {"theme": "dark", "back": "/games"}, on="/games")
-    assert answer.headers["location"] == "/games"
-    assert 'data-theme="dark"' in guest.page("/games")
-    guest.send("/display", {"language": "de"}, on="/games")
-    page = guest.page("/games")
-    assert '<html lang="de" data-theme="dark"' in page
-    assert "Spiele</a>" in page
-    guest.send("/display", {"sound": "true"}, on="/games")
-    assert 'data-sound="on"' in guest.page("/games")
-    assert 'data-sound="on"' not in come().page("/games")
-    by_script = guest.send("/display", {"theme": "light"}, on="/", headers={"HX-Request": "true"})
-    assert by_script.status_code == 204
-    assert 'data-theme="light"' in guest.page("/")
-
-
 _BACK = re.compile(r'id="display-form".*?name="back" value="([^"]*)"', re.DOTALL)
-
-
-@pytest.mark.parametrize(
-    ("path", "fields", "page"),
-    [
-        ("/new", {"game": "pow2", "against": "name", "opponent": "nobody-here"}, "/new"),
-        ("/account/password", {"old": "wrong", "new": "x"}, "/account"),
-        ("/account/tokens", {"label": "one", "scope": "read", "days": "30"}, "/account"),
-        ("/account/tokens/none/revoke", {}, "/account"),
-        ("/players/nobody-here/block", {}, "/players/nobody-here"),
-        ("/puzzles/one", {"line": "z99"}, "/puzzles/one"),
-        ("/challenges/none/take", {}, "/challenges"),
-    ],
-)
-def test_the_switches_below_an_answered_form_lead_to_a_page(api, come, path, fields, page):
-    guest = come(api.player())
-    assert _BACK.search(guest.page("/new?game=pow2"))[1] == "/new?game=pow2"
-    answer = guest.send(path, fields)
-    assert answer.status_code != 303, answer.headers
-    found = _BACK.search(answer.text)
-    assert found, answer.text
-    assert found[1] == page
-    sent = guest.send("/display", {"theme": "dark", "back": found[1]})
-    assert sent.headers["location"] == page
-    assert guest.get(page).status_code != 405
 
 
 @pytest.mark.parametrize("page", ["/login", "/signup"])
@@ -528,3 +339,73 @@ def test_a_value_is_escaped_by_itself_and_in_a_message(value):
 def test_a_message_that_is_made_only_when_a_page_is_shown_is_an_error():
     with pytest.raises(TypeError, match="line 1"):
         environment(wording("en")).from_string("{{ _(message) }}")
+
+
+STATIC = Path(web.__file__).with_name("static")
+SOURCES = {path.name: path.read_text() for path in STATIC.iterdir() if path.suffix == ".js"}
+
+
+def test_every_function_that_a_joined_file_calls_is_in_it_and_no_form_of_modules_is_left():
+    for name in ("scripts.js", *ALONE):
+        text = own_code(name)
+        made = set(re.findall(r"^const (\$\w+) = once\(", text, re.MULTILINE))
+        assert made == set(re.findall(r"(?<!\w)\$[a-z]\w*", text))
+        assert not re.search(r"^(import|export)\b|\bimport\(", text, re.MULTILINE)
+
+
+def own_code(name: str) -> str:
+    """Return a joined file without htmx, which has names of all kinds."""
+    return ASSETS[name].data.decode().replace(HTMX, "")
+
+
+HTMX = SOURCES["htmx.js"].partition("*/")[2].strip()
+
+
+def test_htmx_is_in_the_joined_file_as_its_authors_packed_it():
+    assert HTMX.startswith("var htmx=function(){")
+    assert HTMX in ASSETS["scripts.js"].data.decode()
+
+
+def test_a_page_in_another_language_loads_one_script_too_which_begins_with_its_words():
+    translations("de")  # pages read the same catalogues, before or after
+    assert ASSETS["scripts.de.js"].data == script_words("de") + ASSETS["scripts.js"].data
+    assert asset_url("scripts.de.js") in module_tags("match.js", "de")
+    assert asset_url("scripts.js") in module_tags("match.js", "en")
+
+
+def test_a_script_that_changes_gets_another_address_and_the_others_keep_theirs():
+    def addresses(sources):
+        return {name: address(name, text.encode()) for name, text in join_scripts(sources).items()}
+
+    def changed_by(name):
+        after = addresses({**SOURCES, name: f"{SOURCES[name]}\nchanged();\n"})
+        return {one for one, path in after.items() if path != before[one]}
+
+    before = addresses(SOURCES)
+    assert {name: asset_url(name) for name in before} == before
+    assert changed_by("match.js") == {"scripts.js"}
+    assert changed_by("puzzle.js") == {"puzzle.js"}
+    # the joined file has the worker's address
+    assert changed_by("worker.js") == {"worker.js", "scripts.js"}
+    assert f'new SharedWorker("{before["worker.js"]}"' in ASSETS["scripts.js"].data.decode()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "export default 1;", "export let changes = 1;", "export { other };", 'export * from "./b.js";',
+        'import * as all from "./b.js";', 'import { one as other } from "./b.js";', 'import first from "./b.js";',
+        "const later = import(name);", "await start();", 'import "./a.js";',
+    ],
+)  # fmt: skip
+def test_a_form_that_can_not_be_joined_is_refused_at_the_start(code):
+    with pytest.raises(ValueError, match=r"a\.js"):
+        join_scripts(
+            {
+                "a.js": code,
+                "b.js": "export const b = 1;",
+                "begin.js": "",
+                "once.js": "",
+                "htmx.js": "",
+            }
+        )

@@ -1,20 +1,16 @@
 """What can be had of a match that was played: receipts, proofs, the page that verifies, an analysis, a dispute."""
 
 import html
-import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from hashlib import sha256
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from domain.engine.match_analysis import ANALYSIS_VERSION
 from domain.engine.turning_points import AnalysedPosition
-from domain.match.events import Claimed, Event, ResultChanged
+from domain.match.events import Claimed, ResultChanged
 from domain.match.history import decode_event, leaf_hash
 from infra.log.checkpoint import InclusionProof
 from infra.log.key_files import generate_keys
@@ -25,106 +21,67 @@ from infra.redis.rq_jobs import ANALYSIS
 from infra.store.analyses import Analyses, StoredAnalysis
 from services.app import matches
 from services.app.accounts import erase_account
-from services.app.matches import analyse, load_state
+from services.app.matches import load_state
 from services.http.web.log.page import PAGE
 from services.http.web.render import HEADERS
 from tests.helpers.analysing import do_jobs, listening
 from tests.helpers.api import Api, Player
 from tests.helpers.publishing import log_keys, publish, receipts_keys
-from tests.helpers.web import Guest, Read
+from tests.helpers.web import Read
 from tests.services.matches_by_form import start
 
 MOVES = ("m13-m5:l4", "a13-c11", "l4-k3:j2")
 
 
-class Recorded(NamedTuple):
-    """A match with three moves, of which the second was taken back and played again, before a player."""
-
-    api: Api
-    guest: Guest
-    two: list[Player]
-    board: int
-
-
-@contextmanager
-def recorded(folder: Path, *, keys: bool = True) -> Iterator[Recorded]:
-    with Api(folder) as api, Guest(api) as guest:
-        if keys:
-            generate_keys(api.settings.data / "keys", "play.example.org")
-        two = api.players()
-        board = api.begun(*two)
-        assert two[0].move(board, MOVES[0]).is_success
-        assert two[1].move(board, "a13-d7").is_success
-        assert two[1].give(board, {"do": "offer", "kind": "undo"}).is_success
-        assert two[0].give(board, {"do": "accept"}).is_success
-        assert two[1].move(board, MOVES[1]).is_success
-        assert two[0].move(board, MOVES[2]).is_success
-        guest.log_in(two[0].name)
-        yield Recorded(api, guest, two, board)
-
-
-@pytest.fixture
-def match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
-    monkeypatch.setattr(matches, "SIZES_SECONDS", 0.0)
-    with recorded(tmp_path) as match:
-        yield match
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("records")) as api:
+        generate_keys(api.settings.data / "keys", "play.example.org")
+        yield api
 
 
 def kept(page: str) -> int:
     return len(re.findall(r'<li class="column-\d kept">', page))
 
 
-def test_the_mark_says_what_is_published(match: Recorded):
-    board, page = match.board, match.guest.page
-    assert kept(page(f"/m/{board}")) == kept(page(f"/m/{board}/1")) == 0
-    assert "Saved · being added to the public log" in page(f"/m/{board}")
-    assert f"/m/{board}/receipt.txt" in page(f"/m/{board}")
-    assert "proof.txt" not in page(f"/m/{board}")
-    early = match.guest.get(f"/m/{board}/proof.txt")
-    assert early.status_code == 404
-    assert "in the published log within a minute" in early.text
-    assert match.guest.get(f"/m/{board}/9/proof.txt").status_code == 404
-    publish(match.api)
-    assert match.two[1].move(board, "a1-a7").is_success
-    assert "Saved · being added to the public log" in page(f"/m/{board}")
-    assert kept(page(f"/m/{board}")) == kept(page(f"/m/{board}/1")) == 3
-    assert f"/m/{board}/3/proof.txt" in page(f"/m/{board}/3")
-    assert f"/m/{board}/0/proof.txt" in page(f"/m/{board}/0")
-    assert '<li hidden><a id="proof"' in page(f"/m/{board}/4")
-    assert '<li hidden><a id="proof"' not in page(f"/m/{board}/3")
-    publish(match.api)
-    for shown in (page(f"/m/{board}"), match.api.http.get(f"/m/{board}").text):
-        assert re.search(r'Recorded and published: <a href="/m/\d+/proof.txt"', shown)
-        assert kept(shown) == 4
-
-
-def test_behind_the_mark_are_the_files(match: Recorded):
-    api, board = match.api, match.board
+def test_the_mark_says_what_is_published_and_behind_it_are_the_files(api, come, monkeypatch):
+    monkeypatch.setattr(matches, "SIZES_SECONDS", 0.0)
+    one, two = api.players()
+    board = api.begun(one, two)
+    # the second move is taken back, and played again
+    for player, body in (
+        (one, {"do": "move", "move": MOVES[0]}), (two, {"do": "move", "move": "a13-d7"}),
+        (two, {"do": "offer", "kind": "undo"}), (one, {"do": "accept"}),
+        (two, {"do": "move", "move": MOVES[1]}), (one, {"do": "move", "move": MOVES[2]}),
+    ):  # fmt: skip
+        assert player.give(board, body).is_success
+    guest = come(one)
+    page, match = guest.page, f"/m/{board}"
+    assert kept(page(match)) == kept(page(f"{match}/1")) == 0
+    assert "Saved · being added to the public log" in page(match)
+    assert "proof.txt" not in page(match)
+    early = guest.get(f"{match}/proof.txt")
+    assert (early.status_code, "in the published log within a minute" in early.text) == (404, True)
     publish(api)
-    events = api.parts.store.events(board)
-    assert len(events) == 9
-    key = log_keys(api)[board % 4]
-    # the second move is that which was played again
+    events, key = api.parts.store.events(board), log_keys(api)[board % 4]
     for place, seq in (("", 9), ("/0", 1), ("/1", 3), ("/2", 8), ("/3", 9)):
-        answer = match.guest.get(f"/m/{board}{place}/receipt.txt")
+        answer = guest.get(f"{match}{place}/receipt.txt")
         found = open_receipt(answer.text, receipts_keys(api))
         assert found.seq == seq
         found.check_leaf(events[seq - 1])
         name = f"receipt-{board}-{seq}.txt"
         assert answer.headers["content-disposition"] == f'attachment; filename="{name}"'
-        proof = InclusionProof.parse(match.guest.get(f"/m/{board}{place}/proof.txt").text)
+        proof = InclusionProof.parse(guest.get(f"{match}{place}/proof.txt").text)
         assert proof.extra == events[seq - 1]
         proof.verify(leaf_hash(proof.extra), key.name, [key])
-
-
-def test_a_server_that_promises_nothing_has_no_mark(tmp_path):
-    with recorded(tmp_path, keys=False) as match:
-        for path in (f"/m/{match.board}", f"/m/{match.board}/1"):
-            page = match.guest.page(path)
-            assert "Recorded" not in page
-            assert "receipt.txt" not in page
-            assert kept(page) == 0
-        assert match.guest.get(f"/m/{match.board}/receipt.txt").status_code == 404
+    assert two.move(board, "a1-a7").is_success
+    assert kept(page(match)) == kept(page(f"{match}/1")) == 3
+    assert '<li hidden><a id="proof"' in page(f"{match}/4")
+    assert '<li hidden><a id="proof"' not in page(f"{match}/3")
+    publish(api)
+    for shown in (page(match), api.http.get(match).text):
+        assert re.search(r'Recorded and published: <a href="/m/\d+/proof.txt"', shown)
+        assert kept(shown) == 4
 
 
 def source_of(element: str) -> str:
@@ -133,56 +90,29 @@ def source_of(element: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def test_its_policy_allows_its_own_script_and_style_and_nothing_else(api: Api) -> None:
-    with Guest(api) as guest:
-        answer = guest.get("/verify")
+def test_the_page_that_verifies_runs_its_own_script_alone_and_asks_for_nothing(come):
+    guest = come()
+    answer = guest.get("/verify")
     assert answer.text == PAGE
     (saved,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', PAGE)
     assert source_of("script") in saved
     assert source_of("style") in saved
     assert saved.startswith("default-src 'none';")
     assert "unsafe" not in saved
-    policy = answer.headers["Content-Security-Policy"]
-    assert policy == (
+    assert answer.headers["Content-Security-Policy"] == (
         f"default-src 'none'; script-src {source_of('script')}; style-src {source_of('style')}; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     for name in HEADERS.keys() - {"Content-Security-Policy"}:
         assert answer.headers[name] == HEADERS[name]
     assert "set-cookie" not in answer.headers
-
-
-def test_it_asks_for_nothing(api: Api) -> None:
     assert re.findall(r"\b(?:src|srcset|action)=", PAGE) == []
     # the header and the foot of all pages, but for what is of a visitor
-    with Guest(api) as guest:
-        around = re.sub(r"<main.*</main>", "", guest.page("/help"), flags=re.DOTALL)
+    around = re.sub(r"<main.*</main>", "", guest.page("/help"), flags=re.DOTALL)
     shown = set(Read(PAGE).links)
     assert set(Read(around).links) - shown == {"/login", "/signup"}
     assert all(re.fullmatch("#main|/[a-z]*", one) for one in shown)
     assert not re.search(r"\bfetch\(|XMLHttpRequest|WebSocket|import\(|\beval\(|innerHTML", PAGE)
-
-
-def test_pages_lead_to_it(api: Api) -> None:
-    anna, berta = api.player(name="anna"), api.player(name="berta")
-    board = api.begun(anna, berta)
-    with Guest(api) as guest:
-        for path in ("/", "/help", f"/m/{board}", f"/m/{board}/0"):
-            main, _, foot = guest.page(path).partition("</main>")
-            assert 'href="/verify"' in foot
-            assert ('href="/verify"' in main) == (path != "/")
-
-
-def test_the_page_is_in_german_for_its_readers(api):
-    german = api.http.get("/verify", headers={"Accept-Language": "de"}).text
-    assert '<html lang="de">' in german
-    assert "Selbst prüfen" in german
-    assert 'id="report" lang="en"' in german, "the steps of a check are in English"
-    shown = re.findall(r"said\(\"([^\"]+)\"\)|show\(\"\w*\", \"([^\"]+)\"", german)
-    headlines = {one or other for one, other in shown}
-    assert headlines
-    (words,) = re.findall(r'data-words="([^"]*)"', german)
-    assert headlines <= set(json.loads(html.unescape(words)))
 
 
 ANALYSED = ("m13-j7", "a13-d7", "m1-i3")
@@ -243,25 +173,6 @@ def test_the_way_from_the_match_to_its_chart(come, pair, parts, board):
     assert Read(shown).inline == []
 
 
-def test_a_list_of_moves_has_the_marks_of_the_analysis(come, parts, board):
-    assert 'class="judged"' not in come().page(f"/m/{board}")
-    store(parts, board, {3})
-    for page in (f"/m/{board}", f"/m/{board}/1"):
-        found = come().page(page)
-        assert f"/m/{board}/analysis/3" in Read(found).links
-        assert re.search(r'class="judged"[^>]*>\?\?</a>', found)
-
-
-def test_a_match_that_goes_on_has_neither_link_nor_page(pair):
-    board = start(*pair)
-    pair[0].move(board, ANALYSED[0])
-    for page in (f"/m/{board}", f"/m/{board}/1"):
-        assert f"/m/{board}/analysis" not in Read(pair[0].page(page)).links
-    answer = pair[0].get(f"/m/{board}/analysis")
-    assert answer.status_code == 409
-    assert "can only be analysed once it is over" in answer.text
-
-
 def test_turning_points_lead_to_the_replay_and_lines_are_gone_through(come, parts, board):
     store(parts, board, {3})
     guest = come()
@@ -281,104 +192,39 @@ def test_turning_points_lead_to_the_replay_and_lines_are_gone_through(come, part
     assert guest.get(f"/m/{board}/analysis/9").status_code == 404
 
 
-def test_the_chart_of_three_has_a_line_for_each(api, come, parts):
-    three = api.players(3)
-    board = api.begun(*three, game="halves")
-    move = api.http.get(f"/api/matches/{board}").json()["at"]["legal"][0]
-    assert three[0].move(board, move).is_success
-    for player in three[:2]:
-        assert player.give(board, {"do": "resign"}).is_success
-    assert analyse(parts, board)
-    page = come().page(f"/m/{board}/analysis")
-    assert page.count("<polyline") == 3
-    assert all(player.name in page for player in three)
-
-
-def test_a_puzzle_has_a_line_for_its_score_and_one_for_what_is_within_reach(api, come, parts):
-    one = api.player()
-    board = api.begun(one, game="one")
-    assert one.move(board, "c3").is_success
-    assert analyse(parts, board)
-    page = come().page(f"/m/{board}/analysis")
-    assert page.count("<polyline") == 2
-    assert "lines with exactly one stone" in page
-    assert "100 % is the maximum" in page
-
-
-class World(NamedTuple):
-    api: Api
-    alice: Guest
-    bob: Guest
-    arbiter: Guest
-    stranger: Guest
-    board: int
-
-    def last(self) -> Event:
-        return decode_event(self.api.parts.store.events(self.board)[-1]).body
-
-
-@pytest.fixture
-def world(api: Api) -> Iterator[World]:
-    """A match of two moves, an arbiter and somebody else."""
-    players: list[Player] = api.players(4)
+def test_a_case_takes_its_course_on_the_pages_of_those_whom_it_concerns(api, come):
+    players = api.players(4)
     api.parts.accounts.set_role(players[2].name, AccountRole.ARBITER, held=True)
     board = api.begun(*players[:2], terms=["--days=3"])
-    players[0].move(board, "m13-j7")
-    players[1].move(board, "a13-d7")
-    with ExitStack() as stack:
-        guests = [stack.enter_context(Guest(api)) for _ in players]
-        for guest, player in zip(guests, players, strict=True):
-            guest.log_in(player.name)
-        yield World(api, *guests, board)
+    assert players[0].move(board, "m13-j7").is_success
+    assert players[1].move(board, "a13-d7").is_success
+    alice, bob, arbiter, stranger = map(come, players)
+    match, case = f"/m/{board}", f"/m/{board}/case"
 
+    def last():
+        return decode_event(api.parts.store.events(board)[-1]).body
 
-def claim(world: World, text: str = "He moved <twice>") -> None:
-    sent = world.alice.send(
-        f"/m/{world.board}/claim", {"ply": "1", "text": text}, on=f"/m/{world.board}/claim?ply=1"
-    )
-    assert sent.headers["location"] == f"/m/{world.board}/case"
-
-
-def rule(world: World, **fields: str):
-    page = f"/m/{world.board}/case"
-    return world.arbiter.send(f"/m/{world.board}/rule", fields, on=page)
-
-
-def test_a_player_disputes_a_ply_from_the_menu_of_the_match(world):
-    board = world.board
-    link = f'href="/m/{board}/claim?ply=2">Make a claim about this move</a>'
-    assert link in world.alice.page(f"/m/{board}")
-    assert link in world.arbiter.page(f"/m/{board}")
-    assert "Make a claim" not in world.stranger.page(f"/m/{board}")
-    claim(world)
-    assert isinstance(world.last(), Claimed)
-    assert world.last().ply == 1
-    page = world.bob.page(f"/m/{board}/case")
-    assert html.escape("He moved <twice>") in page
-    assert "See the case" in world.bob.page(f"/m/{board}")
-
-
-def test_a_stranger_sees_no_case_and_disputes_nothing(world):
-    claim(world)
-    for path in (f"/m/{world.board}/case", f"/m/{world.board}/claim"):
-        answer = world.stranger.get(path)
-        assert answer.status_code == 403
-        assert "twice" not in answer.text
-    assert world.stranger.get("/cases").status_code == 403
-    sent = world.stranger.send(f"/m/{world.board}/claim", {"ply": "0", "text": "I say"})
-    assert sent.status_code == 403
-
-
-def test_an_arbiter_finds_the_case_in_the_queue_and_the_record_beside_it(world):
-    back = world.alice.act(world.board, "move", move="m13-m7").headers["location"]
-    assert back == f"/m/{world.board}/check?move=m13-m7"
-    claim(world)
-    world.api.caught_up()
-    assert "for a ruling</a>" in world.arbiter.page("/")
-    assert "for a ruling</a>" not in world.alice.page("/")
-    queue = world.arbiter.page("/cases")
-    assert f'href="/m/{world.board}/case?case=5"' in queue
-    page = world.arbiter.page(f"/m/{world.board}/case?case=5")
+    back = alice.act(board, "move", move="m13-m7").headers["location"]
+    assert back == f"{match}/check?move=m13-m7"
+    link = f'href="{match}/claim?ply=2">Make a claim about this move</a>'
+    assert link in alice.page(match)
+    assert link in arbiter.page(match)
+    assert "Make a claim" not in stranger.page(match)
+    claim = {"ply": "1", "text": "He moved <twice>"}
+    assert stranger.send(f"{match}/claim", claim).status_code == 403
+    sent = alice.send(f"{match}/claim", claim, on=f"{match}/claim?ply=1")
+    assert sent.headers["location"] == case
+    assert (type(last()), last().ply) == (Claimed, 1)
+    assert html.escape("He moved <twice>") in bob.page(case)
+    assert "See the case" in bob.page(match)
+    for path in (case, f"{match}/claim", "/cases"):
+        answer = stranger.get(path)
+        assert (answer.status_code, "twice" in answer.text) == (403, False)
+    api.caught_up()
+    assert "for a ruling</a>" in arbiter.page("/")
+    assert "for a ruling</a>" not in alice.page("/")
+    assert f'href="{case}?case=5"' in arbiter.page("/cases")
+    shown = arbiter.page(f"{case}?case=5")
     for part in (
         "Claim and rulings",
         "The board after move 1",
@@ -386,54 +232,22 @@ def test_an_arbiter_finds_the_case_in_the_queue_and_the_record_beside_it(world):
         "What was refused",
         "Record",
     ):
-        assert part in page
-    assert f"<td>{world.alice.name}</td>" in page
-    assert "<code>illegal-move</code>" in page
-    assert "Your ruling" in page
-    assert "Your ruling" not in world.alice.page(f"/m/{world.board}/case")
-
-
-def test_a_ruling_is_shown_before_it_is_given(world):
-    claim(world)
+        assert part in shown
+    assert "<code>illegal-move</code>" in shown
+    assert "Your ruling" in shown
+    assert "Your ruling" not in alice.page(case)
+    # a ruling is shown before it is given
     fields = {"case": "5", "verdict": "result", "winner": "Light", "text": "It was so."}
-    shown = rule(world, do="preview", **fields)
-    assert shown.status_code == 200
-    assert f"If you submit this: Light ({world.alice.name}) wins the match." in shown.text
-    assert ">It was so.</textarea>" in shown.text
-    assert isinstance(world.last(), Claimed)
-    given = rule(world, do="rule", **fields)
-    assert given.headers["location"] == f"/m/{world.board}/case?case=5"
-    assert isinstance(world.last(), ResultChanged)
-    page = world.bob.page(f"/m/{world.board}/case")
-    assert "It was so." in page
-    assert "Appeal</h2>" in page
-    assert "Appeal</h2>" not in world.arbiter.page(f"/m/{world.board}/case")
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"verdict": "dismissed"}, "If you submit this: nothing changes."),
-        ({"verdict": "back", "ply": "0", "time-Dark": "36"}, "gets 1 day 12 hours more"),
-        ({"verdict": "draw"}, "If you submit this: the match is a draw."),
-        ({"verdict": "annul"}, "the match is annulled"),
-        ({"verdict": "time", "time-Light": "24"}, "gets 1 day more"),
-    ],
-)
-def test_each_ruling_is_previewed_in_words(world, fields, said):
-    claim(world)
-    shown = rule(world, do="preview", case="5", text="so", **fields)
-    assert said in shown.text
-    assert isinstance(world.last(), Claimed)
-
-
-def test_the_board_of_the_claim_is_shown_also_after_the_match_was_set_back(world):
-    claim(world)
-    before = world.alice.page(f"/m/{world.board}/case")
-    rule(world, do="rule", case="5", verdict="back", ply="0", text="again")
-    after = world.alice.page(f"/m/{world.board}/case")
-    board = before[before.index('<svg class="board') : before.index("Replay from here")]
-    assert board in after
+    preview = arbiter.send(f"{match}/rule", {"do": "preview", **fields}, on=case).text
+    assert f"If you submit this: Light ({alice.name}) wins the match." in preview
+    assert ">It was so.</textarea>" in preview
+    assert isinstance(last(), Claimed)
+    given = arbiter.send(f"{match}/rule", {"do": "rule", **fields}, on=case)
+    assert given.headers["location"] == f"{case}?case=5"
+    assert isinstance(last(), ResultChanged)
+    assert "It was so." in bob.page(case)
+    assert "Appeal</h2>" in bob.page(case)
+    assert "Appeal</h2>" not in arbiter.page(case)
 
 
 JSON = {"Accept": "application/json"}
@@ -469,30 +283,7 @@ def test_only_a_browser_that_has_the_text_of_the_match_counts_as_seen(api, come)
     assert not is_seen(api, two, board)
     asked = guest.page(f"/m/{board}").partition("data-known")[2].partition("hx-confirm=")[2]
     assert asked.startswith('"The board can already be known.')
+    for bad in ("x" * 16, "0" * 15, ".".join(["0" * 16] * 101), "0" * 64):
+        assert guest.get(f"/draws?have={bad}", headers=JSON).status_code == 400
     erase_account(api.parts, one.account)
     assert not api.parts.data.exists(keys.seen_texts(one.account))
-
-
-@pytest.mark.parametrize("have", ["x" * 16, "0" * 15, ".".join(["0" * 16] * 101), "0" * 64])
-def test_a_browser_names_at_most_100_texts_by_their_first_digits(api, come, have):
-    guest = come(api.player())
-    assert guest.get(f"/draws?have={have}", headers=JSON).status_code == 400
-
-
-def test_all_can_agree_that_the_server_deals(api, come):
-    one, two = api.players()
-    board, _ = sealed(api, one, two)
-    guests = [come(), come()]
-    for guest, player in zip(guests, (one, two), strict=True):
-        guest.log_in(player.name)
-    assert ">Let the server deal</button>" in guests[0].page(f"/m/{board}")
-    assert guests[0].act(board, "offer", kind="deal").status_code == 303
-    assert "You want the server to deal now." in guests[0].page(f"/m/{board}")
-    page = guests[1].page(f"/m/{board}")
-    assert f"{one.name} wants the server to deal now." in page
-    assert ">Let the server deal</button>" not in page
-    api.caught_up()
-    assert f"{one.name} wants the server to deal now." in guests[1].page("/")
-    assert guests[1].act(board, "accept").status_code == 303
-    assert load_state(api.parts, board).setup is not None
-    assert 'data-game="halves"' in guests[0].page(f"/m/{board}")

@@ -2,26 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
-from infra.people.accounts import Accounts, MailAddress
 from infra.people.password_resets import PasswordResets
 from infra.people.sessions import LASTS_SECONDS, Sessions
-from infra.redis import keys
 from services.app.matches import load_state
-from services.app.names import shown_name
-from services.http.web.account.login import browser_name
 from services.http.web.declared import Pages
 from services.http.web.render import local_path
 from services.http.web.session import csrf_token, mask_token, unmask_token
-from tests.fakes.sink import Sink
 from tests.helpers.api import MANY, PASSWORD, Api
-from tests.helpers.served import Served, until
 from tests.helpers.web import door
-from tests.services.test_mailer_served import DOMAIN
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 
@@ -38,20 +29,6 @@ def cookie(answer, name):
     found = [one for one in answer.headers.get_list("set-cookie") if one.startswith(f"{name}=")]
     assert len(found) == 1, answer.headers
     return found[0]
-
-
-def test_a_name_that_can_not_be_had_is_told_on_the_form_with_what_was_typed(api, come):
-    api.player(name="taken")
-    for name, status, said in (
-        ("Taken", 409, "is taken; choose another"),
-        ("x" * 50, 422, "isn&#39;t a userid: a letter, then 1 to 19"),
-    ):
-        answer = come().send("/signup", {"userid": name, "password": PASSWORD}, on="/signup")
-        assert answer.status_code == status
-        assert said in answer.text
-        assert f'value="{name}"' in answer.text
-        assert 'id="wrong-userid"' in answer.text
-        assert PASSWORD not in answer.text
 
 
 def test_a_wrong_password_and_an_unknown_userid_are_told_alike(come):
@@ -94,19 +71,6 @@ def test_by_tls_the_cookie_is_one_that_no_other_host_can_set(come):
     assert "domain" not in set_
 
 
-def test_each_login_is_a_session_of_its_own_and_ends_the_one_before(come):
-    guest = come().sign_up("bob")
-    before = guest.http.cookies["session"]
-    guest.http.cookies.delete("session")
-    guest.http.cookies.set("session", before)
-    sent = {"userid": "bob", "password": PASSWORD, "csrf": guest.proof("/account")}
-    answer = guest.http.post("/login", data=sent)
-    assert cookie(answer, "session").split(";")[0].partition("=")[2] != before
-    old = come()
-    old.http.cookies.set("session", before)
-    assert old.get("/account").headers["location"] == "/login?next=/account"
-
-
 def test_who_logs_out_is_out_also_with_the_cookie_from_before(come):
     guest = come().sign_up("cal")
     held = guest.http.cookies["session"]
@@ -128,42 +92,6 @@ def test_sessions_are_listed_and_can_be_ended_from_elsewhere(come):
     assert two.send(f"/account/sessions/{other}/end").status_code == 303
     assert one.get("/account").status_code == 303
     assert two.get("/account").status_code == 200
-
-
-def test_another_password_ends_all_other_sessions(come):
-    one, two = come().sign_up("dan"), come()
-    two.log_in("dan")
-    answer = two.send("/account/password", {"old": PASSWORD, "new": "now-we-can"})
-    assert answer.status_code == 303
-    assert one.get("/account").status_code == 303
-    assert two.get("/account").status_code == 200
-    assert come().log_in("dan", "now-we-can").status_code == 303
-
-
-def test_an_account_is_deleted_with_its_sessions(api, come):
-    guest = come().sign_up("dee")
-    account = api.parts.accounts.id_of("dee")
-    assert guest.send("/account/deletion", {"password": "wrong1"}).status_code == 401
-    answer = guest.send("/account/deletion", {"password": PASSWORD})
-    assert answer.status_code == 303
-    assert "Your account has been deleted." in guest.page(answer.headers["location"])
-    assert Sessions(api.parts.data).list_of(account) == []
-    assert guest.get("/players/dee").status_code == 404
-
-
-def test_a_match_is_shown_to_a_spectator_once_the_session_or_the_account_is_gone(api, come):
-    one, two = api.players()
-    board = api.begun(one, two)
-    guest = come(one)
-    assert 'href="/account"' in guest.page(f"/m/{board}")
-    assert guest.get(f"/m/{board + 99}").status_code == 404
-    Sessions(api.parts.data).forget(one.account)
-    assert 'href="/login"' in guest.page(f"/m/{board}")
-    guest.log_in(one.name)
-    api.parts.data.delete(keys.account(one.account))
-    page = guest.page(f"/m/{board}")
-    assert 'href="/login"' in page
-    assert shown_name(None) in page
 
 
 FOR_ANYBODY = {"/login", "/signup", "/password", "/password/abc", "/display", "/banner"}
@@ -310,46 +238,6 @@ def test_a_move_that_is_sent_after_the_session_is_over_comes_back_with_the_login
     assert load_state(api.parts, board).ply == 0
 
 
-def test_a_form_of_a_stranger_without_a_session_leads_to_the_login(come):
-    answer = come().http.post("/m/3/chat", data={"text": "hello"})
-    assert (answer.status_code, answer.headers["location"]) == (303, "/login?next=/m/3&over=yes")
-    by_htmx = come().http.post("/m/3/chat", headers={"HX-Request": "true"})
-    assert by_htmx.status_code == 401
-    assert '<a href="/login?next=/m/3">Log in again</a>' in by_htmx.text
-    assert come().http.post("/login", data={"userid": "ida"}).status_code == 403
-
-
-@pytest.mark.parametrize(
-    ("agent", "name"),
-    [
-        (FIREFOX, "Firefox, Linux"),
-        ("Mozilla/5.0 (Windows NT 10.0) Chrome/126.0 Safari/537.36 Edg/126.0", "Edge, Windows"),
-        ("Mozilla/5.0 (Linux; Android 14) Chrome/126.0 Mobile Safari/537.36", "Chrome, Android"),
-        ("Mozilla/5.0 (iPhone; like Mac OS X) Version/17.5 Safari/604.1", "Safari, iPhone"),
-        ("curl/8.0", ""),
-    ],
-)
-def test_a_browser_is_called_as_its_owner_would_call_it(agent, name):
-    assert browser_name(agent) == name
-
-
-def test_who_has_not_logged_in_may_ask_only_so_often(tmp_path):
-    with Api(tmp_path, address_rate=12) as api, door(api) as come:
-        one = come().sign_up("ines")
-        guest = come()
-        codes = [guest.get("/games").status_code for _ in range(14)]
-        assert codes[-1] == 429
-        assert 200 in codes
-        assert one.get("/games").status_code == 200
-        # the pages of refusals have the header of who is logged in
-        for path in ["/nowhere"] * 5 + ["/games"] * 9:
-            answer = one.get(path, headers={"Accept": "text/html"})
-            assert answer.status_code in (404 if path == "/nowhere" else 200, 429)
-            assert 'href="/account">ines</a>' in answer.text
-            assert 'href="/new"' in answer.text
-        assert answer.status_code == 429
-
-
 @pytest.mark.parametrize(
     ("referer", "back"),
     [("/m/12", "/m/12"), ("//evil.example", "/"), ("https://evil.example/", "/"), ("", "/")],
@@ -405,42 +293,42 @@ def test_a_link_opens_a_form_and_the_form_logs_in_with_the_new_password(api, com
     assert come().send(path, {"new": NEW_PASSWORD}, on="/password").status_code == 404
 
 
-def test_without_a_relay_the_page_says_so(tmp_path):
-    with Api(tmp_path, site=SITE) as quiet, door(quiet) as visit:
-        assert "This server doesn’t send mail," in visit().page("/password")
-        assert 'href="/password"' in visit().page("/login")
-        assert visit().send("/password", {"who": "x"}, on="/login").status_code == 503
+def test_who_has_not_logged_in_may_ask_only_so_often(tmp_path):
+    with Api(tmp_path, address_rate=12) as api, door(api) as come:
+        one = come().sign_up("ines")
+        guest = come()
+        codes = [guest.get("/games").status_code for _ in range(14)]
+        assert codes[-1] == 429
+        assert 200 in codes
+        assert one.get("/games").status_code == 200
+        # the pages of refusals have the header of who is logged in
+        for path in ["/nowhere"] * 5 + ["/games"] * 9:
+            answer = one.get(path, headers={"Accept": "text/html"})
+            assert answer.status_code in (404 if path == "/nowhere" else 200, 429)
+            assert 'href="/account">ines</a>' in answer.text
+            assert 'href="/new"' in answer.text
+        assert answer.status_code == 429
 
 
-@pytest.mark.long
-@pytest.mark.slow
-def test_the_link_is_mailed_to_the_proven_address_in_the_language_of_the_account(tmp_path: Path):
-    with Sink(auth_require_tls=False) as sink:
-        env = {
-            "MATCHPOST_RELAY": f"smtp://me:s3cret@127.0.0.1:{sink.port}",
-            "MATCHPOST_MAIL_DOMAIN": DOMAIN,
-            "MATCHPOST_SITE": SITE,
-            "MATCHPOST_HTTP": "127.0.0.1:0",
-        }
-        with Served(tmp_path / "data", env) as served, door(served) as come:
-            with served.client() as client:
-                accounts = Accounts(client)
-                account = accounts.signup("dora", "mad-hatter")
-                own = MailAddress("dora@example.org", verified=True), MailAddress("no@example.org")
-                chosen = {"addresses": own, "language": "de", "notify": "none"}
-                accounts.change_of(account, lambda old: replace(old, **chosen))
-                closed = accounts.signup("dorothea", "mad-hatter")
-                accounts.change_of(closed, lambda old: replace(old, addresses=own, suspended=True))
-            come().send("/password", {"who": "Dora@example.org"}, on="/password")
-            until(lambda: sink.to("dora@example.org"))
-            (mail,) = sink.to("dora@example.org")
-            assert mail["Subject"] == "matchpost: ein neues Passwort für dora"
-            (link,) = re.findall(rf"{SITE}(/password/\S+)", mail.get_content())
-            guest = come()
-            assert guest.send(link, {"new": NEW_PASSWORD}, on=link).status_code == 303
-            assert come().log_in("dora", NEW_PASSWORD).status_code == 303
-            others = [mail["Subject"] for mail in sink.to("no@example.org")]
-            assert not [subject for subject in others if "Passw" in subject]
-            log = (tmp_path / "serve.log").read_text()
-            assert "password-reset" in log
-            assert link.rpartition("/")[2] not in log
+def test_each_login_is_a_session_of_its_own_and_ends_the_one_before(come):
+    guest = come().sign_up("bob")
+    before = guest.http.cookies["session"]
+    guest.http.cookies.delete("session")
+    guest.http.cookies.set("session", before)
+    sent = {"userid": "bob", "password": PASSWORD, "csrf": guest.proof("/account")}
+    answer = guest.http.post("/login", data=sent)
+    assert cookie(answer, "session").split(";")[0].partition("=")[2] != before
+    old = come()
+    old.http.cookies.set("session", before)
+    assert old.get("/account").headers["location"] == "/login?next=/account"
+
+
+def test_an_account_is_deleted_with_its_sessions(api, come):
+    guest = come().sign_up("dee")
+    account = api.parts.accounts.id_of("dee")
+    assert guest.send("/account/deletion", {"password": "wrong1"}).status_code == 401
+    answer = guest.send("/account/deletion", {"password": PASSWORD})
+    assert answer.status_code == 303
+    assert "Your account has been deleted." in guest.page(answer.headers["location"])
+    assert Sessions(api.parts.data).list_of(account) == []
+    assert guest.get("/players/dee").status_code == 404

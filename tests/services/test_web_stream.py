@@ -117,11 +117,6 @@ def test_it_counts_among_the_streams_that_one_account_may_have(come):
     assert guest.get("/healthz").status_code == 200
 
 
-@pytest.mark.parametrize("boards", ["1,", "x", "-1", "1,,2", ",".join(["1"] * 201)])
-def test_what_is_no_list_of_matches_is_refused(come, boards):
-    assert come().get(f"/stream?boards={boards}").status_code == 400
-
-
 def test_the_home_page_and_its_stream_have_the_same_mark(api, come):
     one, two = api.players()
     boards = [api.begun(one, two) for _ in range(3)]
@@ -150,19 +145,3 @@ def test_the_home_page_and_its_stream_have_the_same_mark(api, come):
     api.parts.messages.mark_read(one.account, api.parts.messages.read(one.account))
     second = marks()
     assert second[0] == second[1] != first[0]
-
-
-def test_a_page_holds_the_marks_of_what_it_shows(api, come):
-    one, two = api.players()
-    board = api.begun(one, two)
-    api.caught_up()
-    guest = come(one)
-    home, chat = HomeTopic(one.account), ChatTopic(board)
-    shown = re.search(r'id="matches" data-mark="([0-9a-f]{16})"', guest.page("/"))
-    assert shown[1] == page_marks(api.parts, [home])[home]
-    said = re.search(r'id="chat" data-mark="([0-9a-f]{16})"', guest.page(f"/m/{board}"))
-    assert said[1] == page_marks(api.parts, [chat])[chat]
-    part = guest.page(f"/m/{board}/chat", headers={"HX-Request": "true"})
-    assert f'data-mark="{said[1]}"' in part
-    assert guest.get(f"/m/{board}/chat").headers["location"] == f"/m/{board}#chat"
-    assert come().get(f"/m/{board}/chat", headers={"HX-Request": "true"}).status_code == 303

@@ -9,9 +9,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from domain.match.commands import CommandEnvelope
-from domain.records import SERVER_ACCOUNT, command_id
-from domain.tournament.commands import PairRound
 from domain.tournament.results import PairResult, PointScheme, ScheduledMatch, Tally
 from domain.tournament.table import table_of
 from domain.tournament.terms import USUAL_TIEBREAKS
@@ -19,15 +16,13 @@ from infra.durability.durability import Mode
 from infra.people.clubs import ClubAudience, ClubRole
 from infra.projections.tournaments import PairedMatch
 from infra.redis.keys import Lane
-from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
 from services.app.admission import change_admission
 from services.app.clubs import ClubChanges, change_club, found_club
-from services.app.matches import load_state
 from services.app.tournaments import view_of
 from tests.helpers.api import Api, Player, until
-from tests.helpers.web import Guest, door, refusal
+from tests.helpers.web import Guest, refusal
 from workers.tournament_manager import TournamentManager
 
 Come = Callable[..., Guest]
@@ -47,12 +42,6 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with Api(tmp_path_factory.mktemp("tournaments")) as api:
         api.parts.admissions.change({"clubs": "members"})
         yield api
-
-
-@pytest.fixture
-def come(api: Api) -> Iterator[Come]:
-    with door(api) as come:
-        yield come
 
 
 def made(guest: Guest, **changes: str) -> str:
@@ -116,9 +105,7 @@ def resign_all(api: Api, page: str, player: Player) -> None:
             assert player.give(view.matches[pairing].board, {"do": "resign"}).is_success
 
 
-def test_a_tournament_is_made_entered_played_and_confirmed_on_its_pages(
-    api: Api, come: Come
-) -> None:
+def test_a_tournament_is_made_entered_played_and_confirmed_on_its_pages(api, come):
     host, page, players = begun(api, come)
     shown = come(players[0]).page(page)
     assert "Being played." in shown
@@ -151,7 +138,7 @@ def test_a_tournament_is_made_entered_played_and_confirmed_on_its_pages(
     assert page in host.page("/tournaments?state=ended")
 
 
-def test_the_lists_show_what_is_open_and_what_is_ones_own(api: Api, come: Come) -> None:
+def test_the_lists_show_what_is_open_and_what_is_ones_own(api, come):
     host, other = come(api.player()), come(api.player())
     hidden, page = made(host, name="Not yet"), opened(host, name="Open <b>")
     api.caught_up()
@@ -170,7 +157,7 @@ def test_the_lists_show_what_is_open_and_what_is_ones_own(api: Api, come: Come) 
     assert 'href="/tournaments"' in other.page("/")
 
 
-def test_a_form_with_mistakes_comes_back_with_all_that_was_typed(api: Api, come: Come) -> None:
+def test_a_form_with_mistakes_comes_back_with_all_that_was_typed(api, come):
     host = come(api.player())
     wrong = {
         "name": "Cup",
@@ -202,7 +189,7 @@ def test_a_form_with_mistakes_comes_back_with_all_that_was_typed(api: Api, come:
         assert (undated.status_code, 'id="wrong-starts"' in undated.text) == (422, True)
 
 
-def test_a_form_that_is_sent_twice_makes_one_tournament(api: Api, come: Come) -> None:
+def test_a_form_that_is_sent_twice_makes_one_tournament(api, come):
     host = come(api.player())
     form = host.page("/tournaments/new")
     fields = {
@@ -214,126 +201,7 @@ def test_a_form_that_is_sent_twice_makes_one_tournament(api: Api, come: Come) ->
     assert first.headers["location"] == second.headers["location"]
 
 
-def test_another_is_made_like_an_earlier_one(api: Api, come: Come) -> None:
-    host = come(api.player())
-    page = made(
-        host, text="*hello*", time="own", **{"own-days": "5"}, double="on", unrated="yes",
-        least="1400", most="1600", section="5", players="10",
-    )  # fmt: skip
-    form = host.page(f"/tournaments/new?like={number_of(page)}")
-    for said in (
-        'value="Autumn cup"',
-        "*hello*",
-        'name="kept" value="--days=5"',
-        "5 days a move",
-        'value="1400"',
-        'value="10"',
-    ):
-        assert said in form
-    again = {**PLAN, "time": "kept", "kept": "--days=5", "unrated": "yes"}
-    copy = host.send("/tournaments/new", again, on=f"/tournaments/new?like={number_of(page)}")
-    assert "5 days a move" in host.page(copy.headers["location"])
-    assert "unrated" in host.page(copy.headers["location"])
-    stranger = come(api.player())
-    assert stranger.get(f"/tournaments/new?like={number_of(page)}").status_code == 404
-
-
-def test_an_entry_is_taken_back_and_who_comes_late_waits(api: Api, come: Come) -> None:
-    host, players = come(api.player()), api.players(4)
-    page = opened(host, start="organiser")
-    for player in players:
-        assert "By entering you agree to be paired" in come(player).page(page)
-        act(come(player), page, "enter")
-    last = come(players[3])
-    assert "wait for room" in last.page(page)
-    assert "Waiting for room" in come().page(page)
-    again = last.send(f"{page}/act", {"do": "enter"}, on=page)
-    assert (again.status_code, "already" in again.text) == (409, True)
-    removed = last.send(f"{page}/act", {"do": "leave", "userid": players[0].name}, on=page)
-    assert removed.status_code == 403
-    assert f"{players[0].name}</a>" in act(host, page, "leave", players[1].name)
-    assert "You have entered." in last.page(page)
-    assert f"/players/{players[1].name}" not in last.page(page)
-    act(last, page, "leave")
-    early = host.send(f"{page}/act", {"do": "start"}, on=page)
-    assert (early.status_code, "3 players are needed" in early.text) == (409, True)
-    for do in ("start", "cancel", "open", "confirm"):
-        assert last.send(f"{page}/act", {"do": do}, on=page).status_code in (403, 409)
-    assert "Cancelled before the start." in act(host, page, "cancel")
-    assert last.send(f"{page}/act", {"do": "dance"}, on=page).status_code == 400
-
-
-def test_a_player_who_leaves_is_taken_out_by_the_organiser(api: Api, come: Come) -> None:
-    host, page, players = begun(api, come)
-    fields = {"do": "withdraw", "userid": players[0].name, "kind": "silent", "why": "no word"}
-    refused = come(players[1]).send(f"{page}/act", fields, on=page)
-    assert refused.status_code == 403
-    untold = host.send(f"{page}/act", {**fields, "why": "", "section": "1"}, on=page)
-    assert untold.status_code in (400, 422)
-    assert '<section id="withdraw"><details open>' in untold.text
-    assert host.send(f"{page}/act", fields, on=page).status_code == 303
-    managed(api, page, lambda some: sum(bool(one.result) for one in some.values()) == 2)
-    shown = host.page(page)
-    assert "1 match has no result yet." in shown
-    assert '<span class="tag">withdrawn</span>' in shown
-    assert "Take a player out" not in come(players[1]).page(page)
-
-
-def test_name_and_text_are_changed_by_the_organiser_alone(api: Api, come: Come) -> None:
-    host, other = come(api.player()), come(api.player())
-    page = opened(host)
-    fields = {"name": "Winter cup", "text": "# Hello <script>"}
-    assert other.send(f"{page}/text", fields, on=page).status_code == 403
-    assert host.send(f"{page}/text", fields, on=page).status_code == 303
-    shown = come().page(page)
-    assert "Winter cup</h1>" in shown
-    assert "<h3>Hello &lt;script&gt;</h3>" in shown
-    bad = host.send(f"{page}/text", {"name": "", "text": "kept"}, on=page)
-    assert (bad.status_code, "kept</textarea>" in bad.text) == (422, True)
-
-
-def test_several_sections_are_shown_one_at_a_time_ones_own_first(api: Api, come: Come) -> None:
-    host, players = come(api.player()), api.players(6)
-    page = opened(host, players="6")
-    for player in players:
-        act(come(player), page, "enter")
-    managed(api, page, lambda matches: len(matches) == 6)
-    view = view_of(api.parts, None, number_of(page))
-    in_second = view.players[view.state.sections[1].players[0]]
-    (player,) = [one for one in players if one.account == in_second]
-    assert "Section 2 of 2" in come(player).page(page)
-    guest = come()
-    assert "Section 1 of 2" in guest.page(page)
-    assert "Section 2 of 2" in guest.page(f"{page}?section=99")
-    second = guest.page(f"{page}?section=2")
-    assert second.count('<th scope="row"') == 3
-    assert f"/players/{player.name}" in second
-    rows = list(csv.DictReader(io.StringIO(guest.page(f"{page}/table.csv"))))
-    assert [row["section"] for row in rows] == ["1"] * 3 + ["2"] * 3
-
-
-def test_a_match_of_a_tournament_says_so_and_has_no_buttons_that_are_refused(
-    api: Api, come: Come
-) -> None:
-    host, page, players = begun(api, come, name="Cup of tea")
-    board = view_of(api.parts, None, number_of(page)).matches[0].board
-    (mine,) = [one for one in players if 'id="proposing"' in come(one).page(f"/m/{board}")][:1]
-    shown = come(mine).page(f"/m/{board}")
-    assert f'<a href="{page}" dir="auto">Cup of tea</a>' in shown
-    proposing = shown.partition('id="proposing"')[2].partition("</details>")[0]
-    assert "Offer a draw" in proposing
-    assert "Resign" in proposing
-    for refused in ("Decline match", "Offer to call it off", "takeback"):
-        assert refused not in proposing
-    for guest in (host, come()):
-        answer = guest.get(f"/m/{number_of(page)}")
-        assert (answer.status_code, answer.headers["location"]) == (303, page)
-    assert come().get("/m/999999").status_code == 404
-
-
-def test_a_tournament_of_a_club_is_seen_and_entered_by_those_whom_the_club_lets(
-    api: Api, come: Come
-) -> None:
+def test_a_tournament_of_a_club_is_seen_and_entered_by_those_whom_the_club_lets(api, come):
     owner, member, stranger = api.players(3)
     found_club(api.parts, owner.account, "Knights")
     club = change_club(
@@ -353,29 +221,7 @@ def test_a_tournament_of_a_club_is_seen_and_entered_by_those_whom_the_club_lets(
         assert "Knights only" not in guest.page("/tournaments")
 
 
-def test_who_moves_up_from_the_waiting_list_and_who_plays_reads_it_on_the_pages(
-    api: Api, come: Come
-) -> None:
-    host, (first, *others, late) = come(api.player()), api.players(4)
-    page = opened(host, name="Wool & Cup", start="now")
-    for player in (first, *others, late):
-        act(come(player), page, "enter")
-    act(come(first), page, "leave")
-    api.caught_up()
-    guest = come(late)
-    for path in ("/", "/notices"):
-        shown = guest.page(path)
-        assert "You have moved up from the waiting list of Wool &amp; Cup" in shown
-        assert f'href="{page}"' in shown
-    act(host, page, "start")
-    api.caught_up()
-    assert "Wool &amp; Cup has started: you play 2 matches" in come(others[0]).page("/")
-    assert "Wool &amp; Cup" not in host.page("/notices")
-    kinds = [one["kind"] for one in late.get("/api/notices").json()["notices"]]
-    assert kinds == ["tournament-started", "moved-up"]
-
-
-def test_who_has_left_a_private_club_reads_no_more_of_its_tournament(api: Api, come: Come) -> None:
+def test_who_has_left_a_private_club_reads_no_more_of_its_tournament(api, come):
     owner, *members = api.players(4)
     club = found_club(api.parts, owner.account, "Night riders")
     change_club(api.parts, owner.account, club.path, ClubChanges(visible_to=ClubAudience.CLUB))
@@ -393,7 +239,7 @@ def test_who_has_left_a_private_club_reads_no_more_of_its_tournament(api: Api, c
     assert "Riders only" not in guest.page("/notices")
 
 
-def test_the_example_of_the_docs_is_what_the_rules_say() -> None:
+def test_the_example_of_the_docs_is_what_the_rules_say():
     text = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text("utf-8")
     shown = csv.reader(text.partition("```csv\n")[2].partition("```")[0].splitlines())
     head, *rows = shown
@@ -413,18 +259,7 @@ def test_the_example_of_the_docs_is_what_the_rules_say() -> None:
     ]
 
 
-def test_tournaments_in_german(api: Api, come: Come) -> None:
-    host = come(api.player())
-    page = opened(host)
-    host.send("/account/preferences", {"language": "de"})
-    shown = host.page(page)
-    for said in ("Offen für Meldungen.", "sobald 3 Spieler gemeldet sind", "Bedingungen"):
-        assert said in shown
-    assert "Neues Turnier" in host.page("/tournaments/new")
-    assert "Turniere" in host.page("/tournaments")
-
-
-def test_guests_see_no_tournament_where_matches_are_for_members(api: Api, come: Come) -> None:
+def test_guests_see_no_tournament_where_matches_are_for_members(api, come):
     host = come(api.player())
     page = opened(host)
     change_admission(api.parts, {"visible_to": "members"})
@@ -439,51 +274,10 @@ def test_guests_see_no_tournament_where_matches_are_for_members(api: Api, come: 
         change_admission(api.parts, {"visible_to": "everybody"})
 
 
-KNOCKOUT = {"form": "knockout", "tie-matches": "1", "extra": "0", "third": "on", "players": "3"}
-
-
-def test_a_knockout_has_its_rounds_on_its_page_and_the_places_so_far(api: Api, come: Come) -> None:
-    host, players = come(api.player()), api.players(3)
-    page = opened(host, **KNOCKOUT)
-    for player in players:
-        act(come(player), page, "enter")
-    managed(api, page, lambda matches: len(matches) == 1)
-    shown = host.page(page)
-    assert "<h3>Semifinals</h3>" in shown
-    assert shown.count('<li class="tie">') == 2
-    assert shown.count("bye") == 1
-    resign_all(api, page, players[1])
-    managed(api, page, lambda matches: len(matches) == 2)
-    shown = host.page(page)
-    assert "<h3>Final</h3>" in shown
-    cells = re.findall(r'<span aria-hidden="true">([^<]+)</span>', shown.partition("<table")[2])
-    assert sorted(cells) == ["#0", "#0", "+", "\N{MINUS SIGN}"]
-    rows = list(csv.reader(io.StringIO(host.get(f"{page}/table.csv").text)))
-    assert [row[1] for row in rows] == ["place", "1", "1", "3"]
-    assert len({len(row) for row in rows}) == 1
-
-
-def test_a_form_for_further_stages_is_read_and_filled_in_again(come: Come, api: Api) -> None:
-    host = come(api.player())
-    stage = {"stage2-first": "2", "stage2-total": "6", "stage2-section": "4", "by-rating": "on"}
-    page = made(host, **{**PLAN, "section": "5", "players": "20"}, **stage)
-    shown = host.page(page)
-    assert "Stage 2: the best 2 of each section and the next best, 6 in all" in shown
-    again = host.page(f"/tournaments/new?like={number_of(page)}")
-    for name, value in stage.items():
-        assert re.search(rf'name="{name}"[^>]*value="{value}"', again), name
-    answer = host.send(
-        "/tournaments/new", {**PLAN, "stage2-first": "2", "form": "lottery"}, on="/tournaments/new"
-    )
-    assert answer.status_code == 422
-    assert "Choose a form." in answer.text
-    assert 'id="wrong-stage2-total"' in answer.text
-
-
 SWISS = {"form": "swiss", "rounds": "2", "days": "30", "players": "5"}
 
 
-def test_a_swiss_tournament_has_a_column_for_each_round_and_a_report(api: Api, come: Come) -> None:
+def test_a_swiss_tournament_has_a_column_for_each_round_and_a_report(api, come):
     host, players = come(api.player()), api.players(5)
     page = opened(host, **SWISS)
     shown = host.page(page)
@@ -512,16 +306,6 @@ def test_a_swiss_tournament_has_a_column_for_each_round_and_a_report(api: Api, c
     for name in ("rounds", "days"):
         assert re.search(rf'name="{name}"[^>]*value="{SWISS[name]}"', again), name
     assert re.search(r'name="form" value="swiss"[^>]*checked', again)
-
-
-def test_rounds_that_cannot_be_are_said_at_their_field(come: Come, api: Api) -> None:
-    host = come(api.player())
-    wrong = {**PLAN, **SWISS, "rounds": "20"}
-    answer = host.send("/tournaments/new", wrong, on="/tournaments/new")
-    assert answer.status_code == 422
-    assert 'id="wrong-rounds"' in answer.text
-    answer = host.send("/tournaments/new", {**wrong, "rounds": "7"}, on="/tournaments/new")
-    assert "8 to 200 players" in answer.text
 
 
 LADDER = {
@@ -553,9 +337,7 @@ def reasons(shown: str) -> list[str]:
     return [re.sub(r"<span.*?</span>|<[^>]+>", "", one) for one in cells]
 
 
-def test_a_ladder_has_a_button_at_who_can_be_challenged_and_the_reason_at_the_others(
-    api: Api, come: Come
-) -> None:
+def test_a_ladder_has_a_button_at_who_can_be_challenged_and_the_reason_at_the_others(api, come):
     page, players = climbing(api, come)
     last = come(players[2])
     shown = last.page(page)
@@ -587,152 +369,7 @@ def test_a_ladder_has_a_button_at_who_can_be_challenged_and_the_reason_at_the_ot
     assert "Only players above can be challenged." in again.text
 
 
-def test_a_ladder_is_entered_left_and_ended_while_it_runs(api: Api, come: Come) -> None:
-    page, players = climbing(api, come, 2)
-    newcomer = api.player()
-    assert "Log in to enter" in come().page(page)
-    assert "You begin at the bottom." in come(newcomer).page(page)
-    shown = act(come(newcomer), page, "enter")
-    assert "Leave the ladder" in shown
-    shown = act(come(newcomer), page, "leave")
-    assert "You begin at the bottom." in shown
-    assert "End the ladder" not in shown
-    shown = act(come(players[0]), page, "end")
-    assert "Confirm the places" in shown
-    assert "You begin at the bottom." not in come(newcomer).page(page)
-    again = come(newcomer).send(f"{page}/act", {"do": "enter"}, on=page)
-    assert (again.status_code, "The ladder has been ended." in again.text) == (409, True)
-    done = act(come(players[0]), page, "confirm")
-    assert "Over, the places are confirmed." in done
-    rows = list(csv.DictReader(io.StringIO(come().page(f"{page}/table.csv"))))
-    assert [(row["place"], row["player"]) for row in rows] == [
-        (str(n), player.name) for n, player in enumerate(players, 1)
-    ]
-
-
-def test_a_form_for_a_ladder_is_read_and_filled_in_again(api: Api, come: Come) -> None:
-    host = come(api.player())
-    page = made(host, **{**LADDER, "start": "full", "swap": "on", "reach": "7"})
-    shown = host.page(page)
-    assert "A challenge goes to a player up to 7 places above" in shown.replace("Ladder: a", "A")
-    assert "A challenger who wins changes places with the other." in shown
-    assert "Its organiser starts it." in shown
-    again = host.page(f"/tournaments/new?like={number_of(page)}")
-    assert re.search(r'name="reach"[^>]*value="7"', again)
-    assert re.search(r'name="swap"[^>]*checked', again)
-    wrong = host.send("/tournaments/new", {**PLAN, **LADDER, "drop": "many"}, on="/tournaments/new")
-    assert (wrong.status_code, 'id="wrong-drop"' in wrong.text) == (422, True)
-
-
-def test_a_long_ladder_has_pages(api: Api, come: Come) -> None:
-    page, players = climbing(api, come)
-    beyond = come(players[0]).page(f"{page}?page=2")
-    assert "none of 3 from here on" in beyond
-    assert reasons(beyond) == []
-    assert 'hx-get="' + page + '?page=2"' in beyond
-
-
-LEAGUE = {
-    "form": "league",
-    "size": "3",
-    "up": "1",
-    "down": "1",
-    "seasons": "2",
-    "season-days": "30",
-}
-
-
-def pair_season(api: Api, number: int) -> None:
-    """Have the server begin the second season of a league, as on its day."""
-    id_ = command_id("season", SERVER_ACCOUNT, str(number))
-    order = CommandEnvelope(number, id_, SERVER_ACCOUNT, PairRound(stage=2))
-    with api.server.client(blocking_timeout=5) as client:
-        store = RedisStore(client, Mode.FSYNC)
-        woken: list[Lane] = []
-        store.submit([submission_of(order, 0, "season")])
-        LaneLeases(client, woken.append).request(store.layout().lane_of(number))
-    until(lambda: view_of(api.parts, None, number).state.stage == 2)
-    api.caught_up()
-
-
-def test_a_league_has_its_divisions_and_a_way_into_and_out_of_its_next_season(
-    api: Api, come: Come
-) -> None:
-    host, players, newcomer = come(api.player()), api.players(6), come(api.player())
-    page = opened(host, **LEAGUE, players="", start="organiser")
-    for player in players:
-        act(come(player), page, "enter")
-    act(host, page, "start")
-    managed(api, page, lambda matches: len(matches) == 6)
-    shown = host.page(f"{page}?section=2")
-    assert "Season 1, division 2" in shown
-    assert '<strong aria-current="true">Division 2</strong>' in shown
-    assert f'<a href="{page}?section=1">Division 1</a>' in shown
-    assert "\N{UPWARDS ARROW}</span>" in shown
-    assert "\N{DOWNWARDS ARROW}</span>" in host.page(f"{page}?section=1")
-    guest = come(players[0])
-    assert "and you are in it" in guest.page(page)
-    shown = act(guest, page, "leave")
-    assert "Enter for the next season" in shown
-    assert "not in the next season" in shown
-    assert "and you are in it" in act(guest, page, "enter")
-    assert "Leave after this season" in act(newcomer, page, "enter")
-    pair_season(api, number_of(page))
-    shown = guest.page(page)
-    assert "Season 2, division" in shown
-    assert "Season 1</a>" in shown
-    assert "Leave after this season" not in shown
-    rows = list(csv.reader(io.StringIO(host.get(f"{page}/table.csv").text)))
-    assert {row[0] for row in rows[1:]} == {"1", "2", "3", "4"}
-
-
-def test_a_form_for_a_league_is_read_and_filled_in_again(come: Come, api: Api) -> None:
-    host = come(api.player())
-    page = made(host, **LEAGUE, players="", start="organiser", **{"double-season": "on"})
-    shown = host.page(page)
-    assert "League in divisions of 3: each plays each twice" in shown
-    assert "2 seasons of 30 days each" in shown
-    again = host.page(f"/tournaments/new?like={number_of(page)}")
-    for name in ("size", "up", "down", "seasons", "season-days"):
-        assert re.search(rf'name="{name}"[^>]*value="{LEAGUE[name]}"', again), name
-    assert re.search(r'name="double-season" value="on" checked', again)
-    bad = {**PLAN, **LEAGUE, "players": "", "start": "organiser", "season-days": ""}
-    answer = host.send("/tournaments/new", bad, on="/tournaments/new")
-    assert answer.status_code == 422
-
-
-def test_a_volunteer_takes_over_a_place_on_the_page(api: Api, come: Come) -> None:
-    host, page, players = begun(api, come)
-    new = come(player := api.player())
-    assert "You can be a substitute" in new.page(page)
-    assert "You can be a substitute" not in come(players[0]).page(page)
-    assert "Be a substitute" not in come().page(page)
-    assert "a substitute takes over the matches" not in host.page(page)
-    assert "You are a substitute" in act(new, page, "volunteer")
-    assert "You can be a substitute" in act(new, page, "leave")
-    act(new, page, "volunteer")
-    again = new.send(f"{page}/act", {"do": "volunteer"}, on=page)
-    assert (again.status_code, "already volunteered" in again.text) == (409, True)
-    assert f"<option>{player.name}</option>" in host.page(page)
-    fields = {"do": "withdraw", "kind": "substituted", "userid": players[0].name, "why": "ill"}
-    unknown = host.send(f"{page}/act", {**fields, "substitute": players[1].name}, on=page)
-    assert '<section id="withdraw"><details open>' in unknown.text
-    taken = host.send(f"{page}/act", {**fields, "substitute": player.name}, on=page)
-    assert taken.status_code == 303
-    shown = new.page(page)
-    assert f"for {players[0].name}" in shown
-    assert "You are a substitute" not in shown
-    wanted = player.account
-    managed(api, page, lambda some: sum(wanted in one.seats for one in some.values()) == 2)
-    boards = [one.board for one in api.parts.tournaments.matches(number_of(page)).values()]
-    mine = [one for one in boards if player.account in load_state(api.parts, one).seats]
-    facts = new.page(f"/m/{mine[0]}")
-    assert f"({players[0].name}) played until #0, then a substitute took over." in facts
-    assert "You’re playing" in facts
-    assert "You’re playing" not in come(players[0]).page(f"/m/{mine[0]}")
-
-
-def test_a_director_sees_the_matches_and_decides_one(api: Api, come: Come) -> None:
+def test_a_director_sees_the_matches_and_decides_one(api, come):
     host, page, players = begun(api, come)
     there = f"{page}/director"
     assert come(players[0]).get(there).status_code == 403

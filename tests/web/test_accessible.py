@@ -1,24 +1,19 @@
 """Pages for everybody: by keyboard, for screen readers, on a phone, light and dark, in German."""
 
-import json
 import re
 from collections.abc import Iterator
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
-import tests.games
-from domain.match.state import position_of
-from domain.rules import latest_rules, rules_id
 from infra.people.accounts import AccountRole
 from services.app.games import game_keys
 from services.app.matches import load_state
 from tests.helpers.api import PASSWORD, Player
 from tests.helpers.browser import PHONE, faults_of
-from tests.helpers.keyboard import play_by_keys, tab_to, walk_to
+from tests.helpers.keyboard import tab_to, walk_to
 from tests.helpers.page_texts import texts_of
 from tests.helpers.sentences import english_in
 from tests.helpers.web import Guest
@@ -186,34 +181,6 @@ def test_on_a_phone_nothing_sticks_out_and_all_can_be_touched(person, pair, boar
         assert not small, (path, small)
 
 
-def test_on_a_phone_the_board_is_as_wide_as_the_screen_and_its_places_can_be_touched(
-    person, pair, board
-):
-    page = shown(person(pair[0], **PHONE), f"/m/{board}")
-    width, *sizes = page.evaluate(
-        """() => [document.querySelector("#board-area svg.board").getBoundingClientRect().width,
-          ...[...document.querySelectorAll("#board-area .hit")]
-          .map((one) => one.getBoundingClientRect()).map((box) => Math.min(box.width, box.height))]"""
-    )
-    assert width >= 390 - 2 * 16
-    assert len(sizes) == 64
-    assert min(sizes) >= SMALLEST
-
-
-def test_whose_turn_it_is_can_be_read_from_afar(person, pair, board):
-    page = person(pair[0]).goes_to(f"/m/{board + 1}")
-    turn = page.locator("#turn")
-    size, weight = turn.evaluate(
-        """(one) => {
-          const style = getComputedStyle(one);
-          return [parseFloat(style.fontSize), Number(style.fontWeight)];
-        }"""
-    )
-    assert size >= 20
-    assert weight >= 600
-    expect(turn).to_be_in_viewport()
-
-
 def texts_in(api, language: str, name: str, paths: list[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield each path with the texts of the page there, which are all in its language."""
     with Guest(api, **{"accept-language": language}) as guest:
@@ -248,49 +215,3 @@ def test_what_scripts_write_is_german_too(person, pair, board):
     language, texts = texts_of(page.content())
     assert language == "de"
     assert [text for text in texts if english_in(text)] == []
-
-
-FEWEST = 3
-"""Moves of a match at least: a puzzle can be handed in with its first."""
-
-LONGEST = 64
-"""Characters of an option that the API takes."""
-
-SHORT = {"halves": ["-tiles_each=2"]}
-"""Options by which a game whose start is drawn by chance ends soon."""
-
-
-def recorded(key: str) -> tuple[list[str], list[str]]:
-    """Return the options and moves of the shortest recorded game without chance; no moves if none is."""
-    games = json.loads(Path(tests.games.__path__[0], key, "games.json").read_text("utf-8"))
-    fits = [
-        (game["options"], game["moves"].split())
-        for game in games
-        if game["rules"] == rules_id(latest_rules(key))
-        and game["setup"] is None
-        and not any(sign in game["moves"] for sign in ("=", "!"))
-        and len(game["moves"].split()) >= FEWEST
-        and all(len(option) <= LONGEST for option in game["options"])
-    ]
-    return min(fits, key=lambda one: len(one[1]), default=(SHORT.get(key, []), []))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("key", game_keys())
-def test_a_game_is_played_to_its_end_with_the_keyboard_alone(api, person, key):
-    rules = latest_rules(key)
-    seats = [api.player() for _ in range(rules.players[0])]
-    options, moves = recorded(key)
-    board = api.begun(*seats, game=key, options=options)
-    pages = [person(one).goes_to(f"/m/{board}") for one in seats]
-    for number in range(500):
-        state = load_state(api.parts, board)
-        if state.over:
-            break
-        move = moves[number] if moves else next(iter(rules.legal_moves(position_of(state))))
-        assert state.next is not None
-        # each player is at one page all the time, the second one at its list of choices
-        play_by_keys(pages[state.next], move, listed=len(seats) == 1 or state.next == 1)
-    assert load_state(api.parts, board).over
-    for page in pages:
-        expect(page.locator("#builder")).to_have_count(0)

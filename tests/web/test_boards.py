@@ -1,4 +1,4 @@
-"""Boards in a browser: turned, in other looks, on every screen; they stay where they are while somebody plays."""
+"""Boards in a browser: turned, on every screen; they stay where they are while somebody plays."""
 
 import pytest
 from playwright.sync_api import expect
@@ -9,17 +9,6 @@ from services.http.web.assets import ASSETS, asset_url
 from tests.helpers.browser import pick_any
 
 pytestmark = pytest.mark.slow
-
-
-TRY = "/games/goliath/try"
-WATCH = """
-  window.glides = [];
-  const animate = Element.prototype.animate;
-  Element.prototype.animate = function (frames, options) {
-    window.glides.push(Object.keys(frames).join());
-    return animate.call(this, frames, options);
-  };
-"""
 
 
 def middle(page, place):
@@ -53,74 +42,6 @@ def test_a_board_is_turned_and_a_move_can_still_be_chosen_on_it(person, api):
     expect(page.locator('[data-place="i9"] .piece')).to_have_count(1)
 
 
-def test_pieces_glide_except_for_people_who_want_none_of_it(person):
-    one = person()
-    page = one.page
-    page.add_init_script(WATCH)
-    for motion, glides in (("no-preference", ["translate"]), ("reduce", [])):
-        page.emulate_media(reduced_motion=motion)
-        one.goes_to("/games/torere/try")
-        page.locator("#board-area.choosing").wait_for()
-        one.chooses("1")
-        page.locator("#board-area.looking").wait_for()
-        expect(page.locator('[data-place="0"] .piece')).to_have_count(1)
-        assert page.evaluate("new Promise((done) => setTimeout(() => done(glides)))") == glides
-
-
-def test_a_board_on_which_nearly_all_can_be_chosen_is_marked_under_the_pointer_only(person):
-    one = person()
-    page = one.goes_to("/games/line/try")
-    page.locator("#board-area.many").wait_for()
-    halo = page.locator('[data-place="e5"] .halo')
-    expect(halo).to_be_hidden()
-    page.locator('[data-place="e5"] .hit').hover()
-    expect(halo).to_be_visible()
-
-
-def test_a_piece_is_seen_where_it_would_go_before_it_is_moved(person):
-    one = person()
-    page = one.goes_to(TRY)
-    page.locator("#board-area.choosing").wait_for()
-    one.chooses("m13")
-    page.locator('[data-place="h8"] .hit').hover()
-    expect(page.locator('[data-place="h8"] .would .letter')).to_have_text("D")
-    one.chooses("h8")
-    expect(page.locator('[data-place="h8"].chosen .would')).to_have_count(1)
-    expect(page.locator('[data-place="m13"]')).to_have_class("place chosen left-behind")
-
-
-def test_a_legend_is_open_in_the_first_matches_of_a_game_and_folded_later(person):
-    one = person()
-    page = one.goes_to(TRY)
-    legend = page.locator("[data-legend]")
-    expect(legend).to_have_attribute("open", "")
-    page.evaluate("""localStorage.setItem("legend goliath", '["/m/1", "/m/2", "/m/3"]')""")
-    page.reload()
-    expect(legend).not_to_have_attribute("open", "")
-
-
-def test_a_look_takes_effect_at_once_and_stays(person):
-    one = person()
-    page = one.goes_to(TRY)
-    page.locator(".looks summary").click()
-    held = []
-    page.route("**/display", lambda route: held.append(route))  # noqa: PLW0108 - needs a function
-    page.get_by_role("button", name="Wood").click()
-    expect(page.locator("html")).to_have_attribute("data-board", "wood")
-    expect(page.get_by_role("button", name="Wood")).to_have_attribute("aria-pressed", "true")
-    page.get_by_role("button", name="Coordinates").click()
-    expect(page.locator("#board-area .label").first).to_be_hidden()
-    assert len(held) == 1  # the second waits for the answer to the first, which has the cookie
-    with page.expect_response(lambda one: "coordinates" in (one.request.post_data or "")):
-        held[0].continue_()
-        while len(held) == 1:
-            page.wait_for_timeout(20)
-        held[1].continue_()
-    page.reload()
-    expect(page.locator("html")).to_have_attribute("data-board", "wood")
-    expect(page.locator("#board-area .label").first).to_be_hidden()
-
-
 LONG = "bartholomew-the-tall"
 TOP = "document.querySelector('#board-box').getBoundingClientRect().top + scrollY"
 FIRST_MOVE = """async () => {
@@ -150,63 +71,6 @@ def test_the_board_stays_where_it_is_whatever_is_said_above_it(api, person):
     expect(page.locator("#next-match")).to_be_visible()
     expect(page.locator("#turn")).to_contain_text(LONG)
     assert page.evaluate(TOP) == top
-
-
-def test_a_written_move_keeps_its_field(api, person):
-    one = person("writer-of-moves")
-    page = one.goes_to(f"/m/{api.begun(api.player_of(one.name), api.player())}")
-    field = page.locator("#move")
-    page.locator("#board-area.choosing").wait_for()
-    field.press_sequentially("m13-j7")
-    expect(page.locator("#says")).to_contain_text("Play m13-j7?")
-    expect(field).to_be_focused()
-    page.get_by_role("button", name="Back").click()
-    one.picks("m13-j7")
-    expect(field).to_be_hidden()
-
-
-@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
-def test_a_step_back_can_be_pressed_twice_at_the_same_point(api, person, width, height):
-    one, two = api.players()
-    board = api.begun(one, two)
-    for player, move in ((one, "m13-j7"), (two, "a13-d7"), (one, "m1-j4"), (two, "a1-d4")):
-        assert player.move(board, move).status_code == 200
-    page = person(one, viewport={"width": width, "height": height}).goes_to(f"/m/{board}")
-    page.locator("#board-area.choosing").wait_for()
-    back = page.locator('[data-step="back"]')
-    back.evaluate("button => button.scrollIntoView({ block: 'center' })")
-    box = back.bounding_box()
-    at = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.mouse.click(*at)
-    expect(page.locator("#study-turn")).to_have_attribute("data-ply", "3")
-    page.mouse.click(*at)
-    expect(page.locator("#study-turn")).to_have_attribute("data-ply", "2")
-
-
-def test_the_next_match_has_the_whole_width_of_a_tablet(api, person):
-    one, two = api.players()
-    board, _ = api.begun(one, two), api.begun(one, two, game="halves")
-    api.caught_up()
-    one.move(board, "m13-j7")
-    page = person(one, viewport={"width": 768, "height": 1024}).goes_to(f"/m/{board}")
-    assert page.locator(".next").bounding_box()["width"] == 768
-
-
-def test_three_names_and_the_own_clock_can_be_read_on_the_smallest_phones(api, person):
-    one = api.player(name="emmeline")
-    others = api.player(name="ottilie"), api.player(name="wilhelmine")
-    board = api.begun(one, *others, game="halves")
-    page = person(one, viewport={"width": 320, "height": 568}).goes_to(f"/m/{board}")
-    page.locator("#board-area.choosing").wait_for()
-    cut = page.evaluate(
-        """() => [...document.querySelectorAll(".plate .name a")]
-          .filter((name) => name.scrollWidth > name.clientWidth).map((name) => name.textContent)"""
-    )
-    assert cut == []
-    page.goto(f"/m/{api.begun(one, others[0])}")
-    page.locator("#board-area.choosing").wait_for()
-    plate = page.locator("#plates-below .clock").bounding_box()
-    assert plate["y"] + plate["height"] <= page.locator(".bar").bounding_box()["y"]
 
 
 SIZES = [(844, 390), (768, 1024), (375, 553), (390, 844), (1280, 900)]
@@ -262,15 +126,6 @@ def test_the_whole_board_and_play_are_in_sight_at_every_size(api, person, pair, 
         high = found["board"]["bottom"] - found["board"]["top"]
         wide = found["board"]["right"] - found["board"]["left"]
         assert high >= min(width, height) * 0.5 or wide >= width * 0.9, size
-
-
-def test_a_match_that_waits_is_no_narrow_column_on_a_phone_that_lies(api, person, pair):
-    board = api.match(*pair, game="powerdrain", terms=["--gather"])
-    page = person(pair[1]).goes_to("/")
-    page.set_viewport_size({"width": 844, "height": 390})
-    page.goto(f"/m/{board}")
-    wide = page.evaluate("document.querySelector('.side').getBoundingClientRect().width")
-    assert wide >= 844 * 0.4
 
 
 def test_a_module_that_fails_is_named_and_keeps_no_other_from_running(person, api):

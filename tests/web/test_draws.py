@@ -6,11 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from domain.match.audit import verify
-from domain.match.deals import DealKind, deal_kind
-from domain.match.events import Called, MatchStarted, Revealed, Withheld
+from domain.match.events import Called, MatchStarted, Withheld
 from domain.match.history import decode_event
 from services.app.matches import load_state
-from tests.helpers.browser import PHONE
 
 pytestmark = pytest.mark.slow
 
@@ -35,17 +33,6 @@ def chooses_fair(one) -> None:
     """Choose the provably fair deal on the form for a new match."""
     one.page.locator("summary:visible", has_text="Variants").click()
     one.page.get_by_label("Provably fair deal").locator("visible=true").check()
-
-
-def offers(one, game: str, *, fair: bool = True) -> None:
-    """Offer a match to anybody, from the tiles of the list of matches."""
-    one.goes_to("/")
-    one.page.locator("aside").get_by_role("link", name=game, exact=True).first.click()
-    one.page.wait_for_url("**/new?game=*")
-    if fair:
-        chooses_fair(one)
-    one.starts()
-    one.page.wait_for_url("**/#open")
 
 
 def calls(one, other) -> int:
@@ -80,22 +67,6 @@ def test_two_browsers_commit_and_reveal_and_the_match_starts_while_both_look_on(
     assert (len(mine), len(other)) == (64, 32)
 
 
-@pytest.mark.long
-def test_without_a_secure_page_the_server_keeps_the_text_and_the_page_says_so(api, person):
-    lena, dora = person("lena-i"), person("dora-i")
-    for one in (lena, dora):
-        one.page.add_init_script("Object.defineProperty(crypto, 'subtle', { value: undefined })")
-    board = calls(lena, dora)
-    dora.goes_to(f"/m/{board}")
-    expect(dora.page.locator("[data-keeper]")).to_contain_text("The server keeps your secret text")
-    dora.page.get_by_label("Add a secret word to the shuffle").fill("swordfish")
-    dora.page.get_by_role("button", name="Accept").click()
-    dora.page.locator("#board-area svg").wait_for()
-    revealed = [body for body in bodies(api, board) if isinstance(body, Revealed)]
-    assert len(revealed) == 2
-    assert any(body.text[32:] == sha256(b"swordfish").digest() for body in revealed)
-
-
 def test_a_browser_that_does_not_keep_the_text_says_where_it_is_and_keeps_what_is_typed(
     api, person
 ):
@@ -118,69 +89,6 @@ def test_a_browser_that_does_not_keep_the_text_says_where_it_is_and_keeps_what_i
     expect(field).to_have_value(texts[1].hex())
     form.get_by_role("button", name="Reveal").click()
     elsewhere.page.locator("#board-area svg").wait_for()
-
-
-@pytest.mark.long
-def test_the_list_of_matches_reveals_while_it_is_looked_at_though_the_server_is_busy(person):
-    lena, dora = person("lena-l"), person("dora-l")
-    lena.page.clock.install()
-    offers(lena, "Powerdrain")
-    asked = []
-
-    def busy(route) -> None:
-        asked.append(route.request.url)
-        route.fulfill(status=503, json={"code": "unavailable"})
-
-    lena.page.route("**/draws?*", busy, times=1)
-    lena.page.route("**/reveal", busy, times=1)
-    dora.goes_to("/")
-    with lena.page.expect_response("**/draws?*"):
-        dora.page.locator("li", has_text="lena-l").get_by_role("button", name="Play").click()
-    with lena.page.expect_response("**/reveal"):
-        lena.page.clock.fast_forward(2_000)
-    lena.page.clock.fast_forward(2_000)
-    dora.page.locator("#board-area svg").wait_for()
-    assert len(asked) == 2
-    forgets(lena)
-    forgets(dora)
-
-
-def test_a_deal_that_is_not_chosen_and_forms_that_are_looked_at_keep_no_text(person):
-    lena = person("lena-t")
-    offers(lena, "Powerdrain", fair=False)
-    assert kept(lena) == 0
-    page = lena.goes_to("/new?game=powerdrain")
-    for game in ("Halves", "Powerdrain", "The Power of Two"):
-        page.get_by_label(game, exact=True).check()
-        expect(page.get_by_role("link", name=f"The rules of {game}")).to_be_visible()
-    assert kept(lena) == 0
-
-
-@pytest.mark.long
-def test_a_deal_waits_for_the_browser_in_which_its_challenger_accepted(api, person):
-    nora, oleg = api.player(name="nora-open"), person("oleg-open")
-    desktop, phone = person(nora), person(nora, **PHONE)
-    offers(desktop, "Halves")
-    desktop.page.goto("about:blank")
-    api.caught_up()
-    oleg.goes_to("/challenges")
-    facts = oleg.page.locator(".open-offer", has_text=nora.name)
-    expect(facts.get_by_text("provably fair deal")).to_have_count(1)
-    facts.get_by_role("button", name="Play").click()
-    oleg.page.wait_for_url("**/m/*")
-    board = int(oleg.page.url.rpartition("/")[2])
-    expect(oleg.page.locator("#board-area")).to_contain_text(
-        f"The board is dealt as soon as {nora.name} opens matchpost in the browser"
-    )
-    phone.goes_to(f"/m/{board}")
-    expect(phone.page.locator("[data-elsewhere]")).to_contain_text("It isn’t in this browser")
-    api.caught_up()
-    desktop.goes_to("/help")  # any page reveals
-    for one in (oleg, phone):
-        expect(one.page.locator("#board-area svg")).to_be_visible()
-    events = api.parts.store.events(board)
-    verify(board, events)
-    assert deal_kind(decode_event(data).body for data in events) is DealKind.SEALED
 
 
 def seal(api, person, name: str):

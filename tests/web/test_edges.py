@@ -1,4 +1,4 @@
-"""The edges of the pages in a browser: switches, sound, paper, notifications, messages, other sites."""
+"""The edges of the pages in a browser: the header, other sites, lines that break, lists that are looked at."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,28 +8,9 @@ from threading import Thread
 import pytest
 from playwright.sync_api import expect
 
-from tests.helpers.browser import faults_of
+from services.app.matches import load_state
 
 pytestmark = pytest.mark.slow
-
-
-def test_the_theme_changes_at_once_and_stays(person):
-    page = person("edgetheme").goes_to("/games")
-    foot = page.locator("#display-form")
-    with page.expect_response("**/display"):
-        foot.get_by_role("button", name="Dark").click()
-    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    expect(foot.get_by_role("button", name="Dark")).to_have_attribute("aria-pressed", "true")
-    paper = "getComputedStyle(document.body).backgroundColor"
-    dark = page.evaluate(paper)
-    page.goto("/puzzles")
-    assert page.evaluate(paper) == dark
-    with page.expect_response("**/display"):
-        page.locator("#display-form").get_by_role("button", name="Light").click()
-    page.wait_for_function(f"{paper} !== '{dark}'")
-    page.locator("#display-form").get_by_role("button", name="Deutsch").click()
-    expect(page.locator("html")).to_have_attribute("lang", "de")
-    assert page.url.endswith("/puzzles")
 
 
 LINKS_IN_SIGHT = """() => {
@@ -60,39 +41,6 @@ def test_the_header_is_one_line_and_the_foot_has_what_finds_no_room_there(person
     for path in everywhere:
         expect(page.locator(f'.foot a[href="{path}"]')).to_be_hidden()
         expect(page.locator(f'header a[href="{path}"]')).to_be_visible()
-
-
-def test_a_move_of_the_other_is_heard_once_and_an_own_one_is_not(api, person):
-    one, two = api.player(name="edgeears"), api.player(name="edgemouth")
-    board = api.begun(one, two)
-    page = person(one).goes_to(f"/m/{board}")
-    root = page.locator("html")
-    with page.expect_response("**/display"):
-        page.locator("#display-form").get_by_role("button", name="Sound").click()
-    expect(root).to_have_attribute("data-tocks", "1")  # so one knows how it sounds
-    ears = person(two).goes_to(f"/m/{board}")
-    page.reload()
-    page.wait_for_function("document.documentElement.dataset.sound")
-    page.locator("#board-area.choosing").wait_for()
-    one.move(board, "m13-j7")
-    expect(page.locator(".moves a.now")).to_have_text("m13-j7")
-    two.move(board, "a13-d7")
-    expect(page.locator(".moves a.now")).to_have_text("a13-d7")
-    page.wait_for_function("document.documentElement.dataset.tocks === '2'")
-    expect(ears.locator("html")).not_to_have_attribute("data-tocks", "1")
-
-
-def test_paper_gets_the_board_and_the_moves_only(api, person):
-    one, two = api.player(name="edgepaper"), api.player(name="edgepencil")
-    board = api.begun(one, two)
-    one.move(board, "m13-j7")
-    page = person(two).goes_to(f"/m/{board}")
-    page.emulate_media(media="print")
-    expect(page.locator("#board-area svg.board")).to_be_visible()
-    expect(page.locator(".moves a.now")).to_be_visible()
-    for hidden in ("header.top", "footer", "#builder", "#chat-form", ".skip", "#proposing"):
-        expect(page.locator(hidden)).to_be_hidden()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.fixture
@@ -171,59 +119,111 @@ def test_a_page_of_another_site_plays_by_the_api_with_a_token(browser, api, else
     assert found["rate"].startswith('"commands";r=')
 
 
-def test_a_new_message_appears_while_another_is_typed(api, person):
-    one, other = api.players()
-    page = person(one).goes_to("/messages")
-    page.get_by_text("Write a message").click()
-    page.get_by_label("To", exact=True).fill(other.name)
-    page.get_by_label("Text").fill("half a sentence")
-    assert other.post("/api/messages", {"to": [one.name], "text": "are you there?"}).is_success
-    letter = page.locator(".letter")
-    expect(letter).to_contain_text("are you there?")
-    expect(page.get_by_label("Text")).to_have_value("half a sentence")
-    assert faults_of(page) == []
-    page.get_by_role("button", name="Send").click()
-    expect(page.get_by_role("status").filter(has_text=other.name)).to_be_visible()
-    page.get_by_role("link", name="Answer").click()
-    expect(page.get_by_label("To", exact=True)).to_have_value(other.name)
-    expect(page.get_by_label("Text")).to_be_focused()
-    page.get_by_role("button", name="Mark as unread").click()
-    expect(page.get_by_role("link", name="1 new message")).to_be_visible()
+NO_WORKER = "delete window.SharedWorker"
+HIDDEN = """
+  window.away = false;
+  Object.defineProperty(document, "hidden", { get: () => window.away });
+"""
 
 
-def test_the_star_keeps_a_match_and_home_shows_how_it_goes_on(api, person):
-    one, other = api.players()
-    board = api.begun(one, other)
-    fan = person("fan")
-    star = fan.goes_to(f"/m/{board}").get_by_role("button", name="Watch")
-    expect(star).to_have_attribute("aria-pressed", "false")
-    star.press("Enter")
-    expect(star).to_have_attribute("aria-pressed", "true")
-    expect(star).to_be_focused()
+def look_away(page) -> None:
+    page.evaluate("window.away = true")
+
+
+def look_again(page) -> None:
+    page.evaluate("window.away = false; document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def test_a_browser_without_shared_workers_follows_what_is_looked_at(api, person):
+    one, other = person("lonely"), api.player()
+    one.page.add_init_script(NO_WORKER)
+    board = api.begun(other, api.player_of(one.name))
+    one.goes_to(f"/m/{board}")
+    other.move(board, "m13-j7")
+    one.waits_for_turn()
+
+
+def test_a_page_heals_after_its_line_was_down(api, person):
+    one, other = person("hilda"), api.player()
+    board = api.begun(other, api.player_of(one.name))
+    one.goes_to(f"/m/{board}")
+    one.expected.append("htmx:")
+    bar = one.page.locator("#offline")
+    expect(bar).to_be_hidden()
+    one.context.set_offline(True)
+    other.move(board, "m13-j7")
+    expect(bar).to_have_text(re.compile(r"Offline\. Reconnecting (in \d+ s|now)"))
+    expect(one.page.locator("#turn")).to_contain_text(
+        f"{other.name}\N{RIGHT SINGLE QUOTATION MARK}s turn"
+    )
+    one.context.set_offline(False)
+    one.waits_for_turn()
+    expect(bar).to_be_hidden()
+    expect(one.page.locator("#message")).to_be_empty()
+    one.page.locator("#board-area.choosing").wait_for()
+    one.context.set_offline(True)
+    one.page.locator("#move").fill("a13-d7")
+    one.page.locator("#confirm").click()
+    expect(one.page.locator("#message")).to_contain_text("Please try again.")
+    expect(one.page.locator("#move")).to_have_value("a13-d7")
+    one.context.set_offline(False)
+    expect(one.page.locator("#message")).to_be_empty()
+    one.page.locator("#confirm").click()
+    one.page.locator(".moves a.now", has_text="a13-d7").wait_for()
+    assert load_state(api.parts, board).moves == "m13-j7 a13-d7"
+
+
+def test_the_list_of_matches_brings_itself_up_to_date_while_it_is_looked_at(api, person):
+    one, other = person("helga"), api.player()
+    mine = api.player_of(one.name)
+    board = api.begun(other, mine)
     api.caught_up()
-    row = fan.goes_to("/").locator("#watching .row-item")
-    expect(row).to_contain_text(f"{one.name} to move")
-    assert faults_of(fan.page) == []
-    assert one.move(board, "m13-j7").is_success
-    expect(row).to_contain_text(f"{other.name} to move")
-    assert other.give(board, {"do": "resign"}).is_success
-    expect(row).to_contain_text(f"{one.name} won")
-    page = fan.goes_to("/watching")
-    assert faults_of(page) == []
-    page.get_by_role("button", name=re.compile("Remove")).click()
-    empty = page.get_by_text("You aren’t watching any matches. To watch one, use the")
-    expect(empty).to_be_visible()
+    page = one.goes_to("/")
+    expect(page.locator("#matches")).to_contain_text("All done")
+    other.move(board, "m13-j7")
+    card = page.locator(f'.match-tile a[href="/m/{board}"]')
+    expect(card).to_be_visible()
+    expect(page).to_have_title("(1) matchpost")
+    other.post("/api/challenges", {"game": "torere", "note": "who comes?"})
+    expect(page.locator("#open")).to_contain_text("who comes?")
+    mine.post("/api/challenges", {"game": "goliath", "note": "for anybody"})
+    expect(page.locator("#open")).to_contain_text("for anybody")
+    (mine_open,) = [c for c in mine.get("/api/challenges").json()["challenges"]
+                    if c["note"] == "for anybody"]  # fmt: skip
+    other.post(f"/api/challenges/{mine_open['id']}/accept")
+    expect(page.locator("#open")).not_to_contain_text("for anybody")
+    mine.move(board, "a13-d7")
+    expect(card).to_have_count(0)
+    other.give(board, {"do": "offer", "kind": "draw"})
+    ask = page.locator(".ask")
+    expect(ask).to_contain_text(f"{other.name} offers a draw")
+    expect(page.locator("#news-box")).to_contain_text("offers a draw")
+    ask.get_by_role("button", name="Decline").click()
+    expect(ask).to_have_count(0)
+    expect(page.locator("#news-box")).not_to_contain_text("offers a draw")
 
 
-def test_a_muted_chat_makes_no_mark_on_the_page(api, person):
-    one, other = api.players()
-    board = api.begun(one, other)
-    page = person(one).goes_to(f"/m/{board}")
-    mute = page.get_by_role("button", name="Mute this chat")
-    mute.click()
-    expect(mute).to_have_attribute("aria-pressed", "true")
-    assert other.post(f"/api/matches/{board}/chat", {"text": "psst"}).is_success
-    expect(page.locator("#chat")).to_contain_text("psst")
-    page.goto("/")
-    expect(page.locator("#matches")).to_be_visible()
-    assert "new chat" not in page.locator("#matches").inner_text()
+def test_what_is_said_comes_at_once_and_is_marked_until_it_is_looked_at(api, person):
+    one, other = person("carla"), api.player()
+    one.page.add_init_script(HIDDEN)
+    mine = api.player_of(one.name)
+    board = api.begun(other, mine)
+    api.caught_up()
+    home, page = one.context.new_page(), one.page
+    home.goto("/")
+    page.goto(f"/m/{board}")
+    other.post(f"/api/matches/{board}/chat", {"text": "good morning"})
+    expect(page.locator("#chat")).to_contain_text("good morning")
+    expect(page.locator("#unread")).to_have_text("1 new")
+    expect(home).not_to_have_title(re.compile("✉"))
+    look_away(page)
+    other.post(f"/api/matches/{board}/chat", {"text": "are you there?"})
+    expect(page).to_have_title(re.compile("^✉ "))
+    expect(page.locator("#unread")).to_be_visible()
+    expect(page.locator("#chat")).not_to_contain_text("are you there?")
+    expect(home).to_have_title("✉ 1 matchpost")
+    expect(home.locator("#matches")).to_contain_text("1 new")
+    look_again(page)
+    expect(page.locator("#chat li.new")).to_contain_text("are you there?")
+    expect(page).not_to_have_title(re.compile("✉"))
+    expect(home).to_have_title("matchpost")

@@ -1,13 +1,12 @@
-"""Replays, lines that nobody plays, an analysis, puzzles, boards to try, and pages without scripts."""
+"""Replays, puzzles, and pages without scripts."""
 
 import re
 
 import pytest
 from playwright.sync_api import expect
 
-from services.app.matches import analyse, load_state
-from tests.helpers.analysing import listening
-from tests.helpers.browser import choices, faults_of
+from services.app.matches import load_state
+from tests.helpers.browser import faults_of
 
 pytestmark = pytest.mark.slow
 
@@ -45,55 +44,6 @@ def test_a_replay_is_gone_through_with_keys_links_and_the_slider(person, board):
     page.wait_for_url(f"**/m/{board}/2")
     expect(page.locator('[data-place="c11"] .piece')).to_have_count(1)
     expect(page.locator(".moves a.now")).to_have_text("a13-c11")
-
-
-def test_a_replay_runs_by_itself_and_stops_at_the_end(person, board):
-    page = person().page
-    page.clock.install()
-    page.goto(f"/m/{board}/2")
-    page.clock.pause_at(page.evaluate("Date.now()") + 1_000)
-    run = page.locator("#run")
-    run.click()
-    expect(run).to_have_text("Stop")
-    for ply in (3, 4):
-        page.clock.run_for(1_200)
-        page.wait_for_url(f"**/m/{board}/{ply}")
-    expect(run).to_have_text("Stop")
-    page.clock.run_for(1_200)
-    expect(run).to_have_text("Play ▶")
-
-
-def test_what_if_is_played_for_everybody_and_touches_nothing(api, person, board):
-    one = person()
-    one.goes_to(f"/m/{board}/1/if")
-    one.picks("a13-d7")
-    one.page.locator("#confirm").click()
-    one.page.locator(".moves a.now", has_text="a13-d7").wait_for()
-    one.picks("m5-m9")
-    one.page.locator("#confirm").click()
-    one.page.wait_for_url(f"**/m/{board}/1/if?line=a13-d7+m5-m9")
-    one.page.get_by_role("link", name="Take back").click()
-    one.page.wait_for_url(f"**/m/{board}/1/if?line=a13-d7")
-    one.page.locator("#board-area.choosing").wait_for()
-    assert "m5" in choices(one.page)
-    one.page.go_back()
-    expect(one.page.locator(".moves a.now")).to_have_text("m5-m9")
-    assert load_state(api.parts, board).moves.split() == list(MOVES)
-
-
-def test_a_jump_may_go_on_where_it_could_end(person):
-    one = person()
-    one.goes_to("/games/jump/try?line=a1+c3:d4")
-    one.page.locator("#board-area.choosing").wait_for()
-    found = one.page.evaluate(
-        """async () => (await (await fetch(
-             document.querySelector("#board-area").dataset.moves)).json()).moves"""
-    )
-    longer = next(move for move in found if move.count("-") == 1 and move.split("-")[0] in found)
-    one.picks(longer.split("-")[0])
-    expect(one.page.locator("#says")).to_contain_text("or continue?")
-    one.chooses(longer.split("-")[1])
-    expect(one.page.locator("#move")).to_have_value(longer)
 
 
 def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person):
@@ -138,42 +88,6 @@ def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person
     assert load_state(api.parts, board).ply == 1
 
 
-def test_the_board_of_the_first_page_is_live(api, person):
-    players = api.players()
-    board = api.begun(*players)
-    api.caught_up()
-    page = person().goes_to("/")
-    expect(page.locator("h1")).to_contain_text("games at your own pace")
-    expect(page.locator("[data-follow]")).to_have_attribute("data-follow", str(board))
-    expect(page.locator('#live-board [data-place="j7"] .piece')).to_have_count(0)
-    players[0].move(board, "m13-j7")
-    expect(page.locator('#live-board [data-place="j7"] .piece')).to_have_count(1)
-
-
-def test_an_analysis_is_asked_for_and_comes_by_itself(api, person):
-    anna = person("anna")
-    board = api.begun(api.player_of("anna"), api.player(), game="pow2")
-    for move in ({"do": "move", "move": "m13-j7"}, {"do": "resign"}):
-        assert api.player_of("anna").give(board, move).is_success
-    page = anna.goes_to(f"/m/{board}")
-    anna.expected.append("htmx:")
-    page.get_by_role("link", name="Analysis").click()
-    with listening(api.parts):
-        page.get_by_role("button", name="Analyse").click()
-        page.locator("#progress").wait_for()
-    expect(page.get_by_role("status")).to_contain_text("0 of 2 positions done")
-    assert faults_of(page) == []
-    # too many requests: the page stays, and looks again by itself
-    page.route("**/analysis", lambda route: route.fulfill(status=429, body="<p>wait</p>"))
-    expect(page.locator("#offline")).to_contain_text("Too many requests. Trying again")
-    expect(page.locator("#progress")).to_contain_text("0 of 2 positions done")
-    page.unroute("**/analysis")
-    expect(page.locator("#offline")).to_be_hidden()
-    assert analyse(api.parts, board)
-    expect(page.locator("svg.plot polyline")).to_have_count(1)
-    expect(page.get_by_role("heading", name="Turning points")).to_be_visible()
-
-
 def sets(page, place: str, moves: int) -> None:
     page.locator("#board-area.choosing").wait_for()
     page.locator(f'#board-area [data-place="{place}"] .hit').click()
@@ -212,27 +126,3 @@ def test_a_puzzle_is_solved_by_clicks_undone_redone_and_handed_in(api, person):
     page.get_by_role("link", name="Try again").click()
     page.wait_for_url("**/puzzles/one")
     expect(one.goes_to("/puzzles").locator("[data-goes-on]:visible")).to_have_count(0)
-
-
-def test_a_guest_plays_on_the_first_page_and_the_address_stays(person):
-    one = person()
-    page = one.goes_to("/")
-    expect(page.locator("#turn")).to_contain_text("You’re playing Light")
-    expect(page.locator("#confirm")).to_be_disabled()
-    heading = page.locator("h1").bounding_box()
-    one.picks("4-0")
-    page.locator("#confirm").click()
-    expect(page.locator("#turn")).to_have_text("The robot played 5-4. Your turn.")
-    expect(page.locator('#board-area [data-place="4"] .piece')).to_have_attribute("data-seat", "1")
-    assert page.locator("h1").bounding_box() == heading
-    # the next one by the keyboard alone
-    page.locator("#board-area.choosing .choice").first.focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#move")).to_have_value("0-5")
-    page.locator("#confirm").focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#turn")).to_contain_text("Your turn")
-    expect(page.locator('#play [name="line"]')).to_have_value("4-0 5-4 0-5 4-0")
-    assert page.url.endswith("/")
-    page.get_by_role("link", name="Start again").click()
-    expect(page.locator("#turn")).to_contain_text("You’re playing Light")

@@ -1,16 +1,13 @@
-"""On the page of a match: the preview, the next match, times, messages, earlier positions, tried moves."""
+"""On the page of a match: the preview, the next match, times, earlier positions, tried moves."""
 
 import re
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from infra.redis.reads import read_nothing
 from services.app.conditional_moves import conditional_moves_of
 from services.app.matches import load_state
-from services.http.web.match import page as page_module
 from tests.helpers.browser import PHONE, faults_of
-from tests.helpers.keyboard import tab_to
 
 pytestmark = pytest.mark.slow
 
@@ -119,110 +116,6 @@ def test_times_are_those_of_the_browser_and_clocks_run(api, person):
     expect(clock).to_have_text(re.compile(r"^(1:0[0-3]|0:\d\d)$"))
 
 
-def test_a_message_stands_beside_its_button_and_moves_nothing(api, person):
-    one = opened(api, person, "mesa")
-    page = one.page
-    top = page.locator("#board-area").bounding_box()["y"]
-    page.locator("#move").fill("m13-k5")
-    page.locator("#confirm").click()
-    message = page.locator("#message.beside .message")
-    expect(message).to_contain_text("No line connects m13 and k5".lower(), ignore_case=True)
-    assert page.locator("#board-area").bounding_box()["y"] == top
-    said, play = message.bounding_box(), page.locator("#confirm").bounding_box()
-    assert 0 <= said["y"] - play["y"] - play["height"] < 24
-    page.locator("h1").click()
-    expect(message).to_have_count(0)
-
-
-def test_after_a_choice_the_keyboard_is_at_the_nearest_target(api, person):
-    one = opened(api, person, "tasta")
-    page = one.page
-    page.locator('#board-area [data-place="m13"]').focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#says")).to_contain_text("m13 selected.")
-    gaps = page.evaluate(
-        """() => {
-          const middle = (one) => {
-            const box = one.getBoundingClientRect();
-            return [box.x + box.width / 2, box.y + box.height / 2];
-          };
-          const [x, y] = middle(document.querySelector('[data-place="m13"]'));
-          const far = (one) => Math.hypot(middle(one)[0] - x, middle(one)[1] - y);
-          const all = [...document.querySelectorAll("#board-area .choice")].map(far);
-          return [far(document.activeElement), Math.min(...all)];
-        }"""
-    )
-    assert gaps[0] == pytest.approx(gaps[1])
-
-
-@pytest.mark.long
-def test_who_proposes_hears_that_it_was_declined_and_nothing_if_it_was_not(api, person):
-    one = person("proposer")
-    other = api.player(name="decliner")
-    board = api.begun(api.player_of(one.name), other)
-    page = one.goes_to(f"/m/{board}")
-    one.plays("m13-j7")
-    assert other.move(board, "a13-d7").status_code == 200
-    action = page.locator("#action")
-
-    def proposes(label: str) -> None:
-        if page.locator("#proposing").get_attribute("open") != "":
-            page.locator("#proposing summary").click()
-        page.get_by_role("button", name=label).click()
-        expect(action.get_by_role("button", name="Withdraw")).to_be_visible()
-
-    proposes("Offer a draw")
-    top = page.evaluate("document.querySelector('#board-box').getBoundingClientRect().top")
-    other.give(board, {"do": "reject"})
-    expect(action.get_by_role("status").first).to_have_text("decliner declined the draw.")
-    assert page.evaluate("document.querySelector('#board-box').getBoundingClientRect().top") == top
-    # it gives way to the next proposal; one's own taking back and what is accepted are no refusals
-    proposes("Suggest a pause")
-    action.get_by_role("button", name="Withdraw").click()
-    expect(action.locator(".offer")).to_have_count(0)
-    proposes("Suggest a pause")
-    other.give(board, {"do": "accept"})
-    expect(page.get_by_role("region", name="Pause")).to_be_visible()
-    expect(action.locator(".offer")).to_have_count(0)
-    page.get_by_role("button", name="End the pause").click()
-    proposes("Ask for a takeback")
-    other.give(board, {"do": "accept"})
-    page.locator('#board-area[data-ply="0"]').wait_for()
-    expect(action.locator(".offer")).to_have_count(0)
-    page.get_by_role("button", name="Resign").click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("Resign this match?")
-    dialog.get_by_role("button", name="Cancel").click()
-    expect(dialog).to_have_count(0)
-    page.get_by_role("button", name="Resign").click()
-    other.give(
-        board, {"do": "offer", "kind": "draw"}
-    )  # another form comes in place of the one that asks
-    expect(action).to_contain_text("decliner offers a draw.")
-    dialog.get_by_role("button", name="Resign").click()
-    expect(page.locator("#turn")).to_contain_text("You resigned")
-
-
-def test_the_change_of_the_rating_comes_by_itself_after_the_end(api, person, monkeypatch):
-    one, two = api.players()
-    board = api.begun(one, two)
-    assert one.move(board, "m13-j7").status_code == 200
-    assert two.move(board, "a13-d7").status_code == 200
-    page = person(one).goes_to(f"/m/{board}")
-    with monkeypatch.context() as patched:  # the rating is not known yet
-        patched.setattr(page_module, "read_rating_change", lambda *_: read_nothing(None))
-        two.give(board, {"do": "resign"})
-        expect(page.locator("#turn")).to_contain_text("You won by resignation.")
-        expect(page.locator("#turn .change")).to_have_text("")
-    expect(page.locator("#turn")).to_contain_text("You won by resignation. Rating 1500 →")
-    expect(page.locator("#turn .change")).to_have_count(1)
-    asked = two.post(f"/api/matches/{board}/rematch", {}).json()["board"]
-    expect(page.locator("#action")).to_contain_text(f"{two.name} wants a rematch.")
-    page.locator("#action").get_by_role("button", name="Accept").click()
-    page.wait_for_url(f"**/m/{asked}")
-    expect(page.locator("#turn")).to_contain_text("s turn")
-
-
 MOVES = ("m13-m5:l4", "a13-c11", "l4-k3:j2", "a1-a7")
 
 
@@ -264,45 +157,6 @@ def test_earlier_positions_are_shown_in_place_and_news_are_announced(person, pai
     assert page.url.endswith(f"/m/{board}")
 
 
-def test_steps_go_on_from_a_position_that_is_still_being_fetched(person, board):
-    page, held = person().page, []
-    page.route("**/if/board*", lambda route: held.append(route))  # noqa: PLW0108 - needs a function
-
-    def slow(*does):
-        for do in does:
-            with page.expect_request("**/if/board*"):
-                do()
-        while len(held) < len(does):
-            page.wait_for_timeout(20)
-        while held:
-            held.pop().continue_()
-
-    label = page.locator("#study-turn")
-    page.goto(f"/m/{board}")
-    page.locator("#steps").wait_for()
-    slow(*[lambda: page.keyboard.press("ArrowLeft")] * 2)
-    expect(label).to_contain_text("After move 2 of 4")
-    page.goto("/")
-    slow(
-        lambda: page.goto(f"/m/{board}#at=1"),
-        lambda: page.get_by_role("link", name="Back one move").click(),
-    )
-    expect(label).to_contain_text("The start.")
-
-
-def test_a_move_that_is_being_chosen_outlasts_a_look_back(person, pair, board):
-    one = person(pair[0])
-    one.goes_to(f"/m/{board}")
-    one.picks("m5-m9")
-    one.page.locator("#study-turn").wait_for(state="hidden")
-    one.page.get_by_role("link", name="To the start").click()
-    expect(one.page.locator("#study-turn")).to_contain_text("The start.")
-    one.page.get_by_role("link", name="To the end").click()
-    expect(one.page.locator("#move")).to_have_value("m5-m9")
-    one.page.locator("#confirm").click()
-    one.page.locator(".moves a.now", has_text="m5-m9").wait_for()
-
-
 def test_tried_moves_are_branches_that_come_back_and_can_be_deleted(api, person, board):
     one = person(**PHONE)
     page = one.goes_to(f"/m/{board}#at=1")
@@ -326,40 +180,6 @@ def test_tried_moves_are_branches_that_come_back_and_can_be_deleted(api, person,
     expect(page.locator(".branch a")).to_have_text(["a13-d7", "m5-m9"])
     page.get_by_role("button", name="Delete a13-d7", exact=True).click()
     expect(page.locator(".branches")).to_have_count(0)
-    assert load_state(api.parts, board).moves.split() == list(MOVES)
-
-
-def test_a_place_chosen_for_a_tried_move_outlasts_a_line_of_chat(person, pair, board):
-    page = person(pair[0]).goes_to(f"/m/{board}#at=1")
-    page.get_by_role("link", name="Try moves from here").click()
-    page.locator(".study-frame.choosing").wait_for()
-    page.locator('.study-frame [data-place="a13"] .hit').click()
-    says = page.locator(".trial .says")
-    expect(says).to_have_text("a13 selected.")
-    assert pair[1].post(f"/api/matches/{board}/chat", {"text": "a long think"}).is_success
-    expect(page.locator(".chat")).to_contain_text("a long think")
-    page.wait_for_timeout(300)
-    expect(says).to_have_text("a13 selected.")
-    page.locator('.study-frame [data-place="d7"] .hit').click()
-    expect(page.locator(".branch a.now")).to_have_text("a13-d7")
-
-
-def test_moves_are_tried_from_the_list_with_the_keyboard_alone(api, person, board):
-    page = person().goes_to(f"/m/{board}#at=1")
-    expect(page.locator("#study-turn")).to_contain_text("Earlier position")
-    tab_to(page, "#try")
-    page.keyboard.press("Enter")
-    page.wait_for_function("() => document.activeElement.matches('.study-frame .choice')")
-    tab_to(page, ".trial summary")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    for _ in range(8):
-        if page.locator(".branch a").count() > 1:
-            break
-        page.wait_for_function("() => document.activeElement.matches('.trial .row button')")
-        page.keyboard.press("Enter")
-        page.wait_for_timeout(300)
-    expect(page.locator(".branch a")).to_have_count(2)
     assert load_state(api.parts, board).moves.split() == list(MOVES)
 
 

@@ -1,19 +1,14 @@
-"""The form for a new match, and links for friends, in a browser; matches that were imported."""
+"""The form for a new match in a browser; and a match that was imported."""
 
-import re
-
-import pytest
 from playwright.sync_api import expect
 
 from domain.match.events import MatchSource
 from domain.match.history import is_event
 from infra.log.checkpoint import InclusionProof
-from infra.people.account_macs import AccountMacs
-from infra.people.accounts import create_robot_accounts
 from services.app.imports import CheckedImport, check_import, plan_import, seats_of
 from services.app.matches import load_state
-from tests.helpers.api import PASSWORD, Api
-from tests.helpers.browser import PHONE, faults_of
+from tests.helpers.api import Api
+from tests.helpers.browser import faults_of
 from tests.helpers.publishing import publish
 
 
@@ -83,126 +78,6 @@ def test_a_new_match_is_put_together_in_sight_and_nothing_typed_is_lost(api, per
     expect(page.get_by_label("Name of your opponent")).to_have_value(other.name)
 
 
-def test_the_form_offers_only_sides_and_robots_that_there_can_be(api, person):
-    create_robot_accounts(api.parts.data, AccountMacs())
-    page = person("forma-sides").goes_to("/new?game=halves")
-    side = page.locator(".chip:visible", has=page.locator('[name="halves-seat"]'))
-    expect(side).to_have_text(["Random", "Light", "Dark"])
-    page.locator('[name="halves-seats"][value="3"]').check()
-    side.filter(has_text="Teal").locator("input").check()
-    # another way to find opponents keeps the number of players
-    page.get_by_label("A robot", exact=True).check()
-    second = page.locator('[name="halves-robot"]')
-    expect(second).to_have_value("robot-medium")
-    expect(page.locator('[name="halves-seat"][value="2"]')).to_be_checked()
-    page.locator('[name="robot"][value="robot-medium"]').check()
-    expect(second).to_have_value("robot-easy")
-    expect(second.locator("option:not([hidden])")).to_have_text(["none", "Easy", "Hard"])
-    second.select_option("")
-    expect(side).to_have_text(["Random", "Light", "Dark"])
-    expect(page.locator('[name="halves-seat"][value=""]')).to_be_checked()
-    page.get_by_label("Anyone").check()
-    expect(page.locator('[name="halves-seats"][value="2"]')).to_be_checked()
-
-
-def test_each_mistake_stands_at_its_field_on_a_small_screen(person):
-    page = person("schmal", **PHONE).goes_to("/new?game=halves")
-    page.locator("summary:visible", has_text="Variants").click()
-    page.get_by_label("Tiles each").fill("9999")
-    page.get_by_label("Custom", exact=True).check()
-    page.locator('[name="own-bank"]').fill("x")
-    page.get_by_label("A note for potential opponents").fill("x" * 201)
-    page.get_by_role("button", name="Start").click()
-    alert = page.get_by_role("alert").filter(has_text="Please fix")
-    expect(alert).to_have_text("Please fix the 3 fields marked in red.")
-    for name, said in (
-        ("halves-number-0", "Enter a number from"),
-        ("own-bank", "Enter a number from 1 to 3650."),
-        ("note", "The note has 201 characters; the limit is 200."),
-    ):
-        field = page.locator(f'[name="{name}"]')
-        described = str(field.get_attribute("aria-describedby")).split()[0]
-        expect(page.locator(f"#{described}")).to_contain_text(said)
-        expect(page.locator(f"#{described}")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert faults_of(page) == []
-
-
-def test_options_of_the_clock_are_folded_away_until_a_mistake_is_in_them(person):
-    page = person("faltig", **PHONE).goes_to("/new")
-    expect(page.locator('[name="vacation"]')).to_be_hidden()
-    page.get_by_label("Custom", exact=True).check()
-    page.get_by_label("or total days").fill("10")
-    page.get_by_label("up to days (optional)").fill("9")
-    page.locator("summary", has_text="Reminders, vacations and pauses").click()
-    page.get_by_label("Remind players after days").fill("9, 5")
-    page.get_by_label("Days of vacation that stop the clock, at most").fill("x")
-    page.get_by_role("button", name="Start").click()
-    alert = page.get_by_role("alert").filter(has_text="Please fix")
-    expect(alert).to_have_text("Please fix the 3 fields marked in red.")
-    for name, said in (
-        ("own-cap", "Enter a number from 10 to 3650."),
-        ("reminders", "Enter up to 5 numbers of days in order, such as 14, 28."),
-        ("vacation", "Enter a number from 0 to 365."),
-    ):
-        expect(page.locator(f"#wrong-{name}")).to_have_text(said)
-        expect(page.locator(f"#wrong-{name}")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert faults_of(page) == []
-    page.get_by_label("up to days (optional)").fill("30")
-    page.get_by_label("Remind players after days").fill("5, 9")
-    page.get_by_label("Days of vacation that stop the clock, at most").fill("0")
-    page.get_by_label("No pauses").check()
-    expect(page.locator("#offer")).to_contain_text(
-        "Time: 10 days in total, no vacation, no pauses."
-    )
-
-
-def test_a_mistake_is_never_behind_the_bar_that_starts_the_match(person):
-    one = person("hidden", viewport={"width": 844, "height": 390})
-    page = one.goes_to("/new")
-    page.get_by_label("A specific player").check()
-    page.get_by_label("Name of your opponent").fill("nobody-at-all")
-    one.starts()
-    expect(page.get_by_label("Name of your opponent")).to_be_focused()
-    mistake = page.get_by_text("There is no player named").bounding_box()
-    bar = page.locator(".offer-bar").bounding_box()
-    assert mistake["y"] + mistake["height"] <= bar["y"]
-
-
-@pytest.mark.long
-def test_a_link_for_a_friend_leads_through_signing_up_into_the_match(api, person):
-    one, friend = person("linka"), person()
-    page = one.goes_to("/new?game=torere")
-    page.get_by_label("A friend (send a link)").check()
-    page.get_by_label("A note for potential opponents").fill("as we said")
-    one.starts()
-    page.wait_for_url("**/c/*")
-    link = page.get_by_label("The link for your friend").input_value()
-    assert re.fullmatch(re.escape(api.url) + "/c/[a-z2-7]{20}", link)
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.locator("#copied")).to_have_text("Copied")
-    assert faults_of(page) == []
-    there = friend.goes_to(link)
-    expect(there.get_by_role("heading", level=1)).to_have_text(
-        "linka wants to play Mū tōrere with you"
-    )
-    expect(there.locator("main")).to_contain_text("as we said")
-    assert "torere" not in friend.goes_to("/challenges").locator("#challenges").inner_text()
-    there.goto(link)
-    there.get_by_role("link", name="Play", exact=True).click()
-    there.locator('[name="userid"]').fill("lenas-friend")
-    there.locator('[name="password"]').fill(PASSWORD)
-    there.locator("main form button").click()
-    there.wait_for_url("**/c/*")
-    there.get_by_role("button", name="Play", exact=True).click()
-    there.wait_for_url("**/m/*")
-    seats = load_state(api.parts, board_of(there)).seats
-    assert {*api.parts.accounts.name_of(seats)} == {"linka", "lenas-friend"}
-    # the page of the challenge says it by itself
-    expect(page.get_by_role("link", name="View")).to_have_attribute("href", f"/m/{board_of(there)}")
-
-
 RECORD = b"""pow2 challenge -fast dora emil
 pow2 move 9 dora * i5-g4:g5
 pow2 move 9 emil * a13-c11
@@ -220,28 +95,7 @@ def imported(api: Api, *names: str, **source) -> int:
     return planned.sent.match
 
 
-def test_players_see_where_it_comes_from_and_accept_it(api: Api, person):
-    one, two = person("dora"), person("emil")
-    board = imported(api, one.name, two.name)
-    one.page.goto(f"/m/{board}")
-    expect(one.page.get_by_text("Imported from a record: unproven.")).to_be_visible()
-    expect(one.page.get_by_text("Continue this match here?")).to_be_visible()
-    expect(one.page.get_by_text("Your word for the draw")).to_have_count(0)
-    expect(one.page.locator("#board-area svg").first).to_be_visible()
-    expect(one.page.locator("ol.moves li")).to_have_count(2)
-    one.page.get_by_role("button", name="Accept").click()
-    expect(one.page.get_by_text(f"Waiting for {two.name} to accept", exact=True)).to_be_visible()
-    two.page.goto(f"/m/{board}")
-    two.page.get_by_role("button", name="Accept").click()
-    expect(two.page.locator("#turn")).to_contain_text(one.name)
-    expect(two.page.get_by_text("Imported from a record: unproven.")).to_be_visible()
-    one.page.reload()
-    expect(one.page.locator("#turn")).to_contain_text("Your turn")
-    one.page.get_by_text("Offer a draw, resign").click()
-    expect(one.page.get_by_role("button", name="Offer a draw")).to_be_visible()
-
-
-def test_one_with_a_log_says_its_server_and_can_be_declined(api: Api, person):
+def test_one_with_a_log_says_its_server_and_can_be_declined(api, person):
     one, two = person("fred"), person("gina")
     source = {
         "kind": "document",

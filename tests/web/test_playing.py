@@ -1,7 +1,6 @@
-"""Games in browsers, by clicks: a whole one, place by place, and a newcomer's first."""
+"""Games in browsers, by clicks: choosing a move, place by place, and a newcomer's first."""
 
 import random
-import re
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -19,30 +18,8 @@ from tests.helpers.browser import notation_of
 pytestmark = pytest.mark.slow
 
 
-WHOLE_GAME = [
-    "m1-e1:d2",
-    "a1-d4:e3",
-    "m13-e13:d12",
-    "a13-c8",
-    "e13-e5:c5,f3",
-    "e3-e5:c6,e3,g4",
-    "c5-a7:c5,c9",
-    "g4-g5:f6",
-    "f3-e5:d4,d7,e7,f3,g4",
-    "c8-i11",
-    "e7-e9:c8,d10",
-    "i11-g10:f11",
-    "d10-g13:e11,h11",
-]
-"""A whole game of pow2: Light brings all 16 pieces in."""
-
-
 MOVED_DIFFERENTLY = ("halves", "pow2", "powerdrain", "torere")
 """Games whose moves are written in different ways."""
-
-
-def board_of(one) -> int:
-    return int(one.page.url.rpartition("/")[2])
 
 
 def table(api, person, name: str):
@@ -52,47 +29,6 @@ def table(api, person, name: str):
     light.goes_to(f"/m/{board}")
     light.page.locator("#board-area.choosing").wait_for()
     return light
-
-
-def test_two_sign_up_and_play_the_end_of_a_game_of_pow2(api, person):
-    light, dark = (person().signs_up(f"{name}-plays") for name in ("lena", "dora"))
-    light.goes_to("/new?game=pow2")
-    light.names(dark.name, seat=0)
-    light.starts()
-    light.page.wait_for_url("**/m/*")
-    board = board_of(light)
-    dark.accepts(board)
-    seats = [api.player_of(one.name) for one in (light, dark)]
-    for at, move in enumerate(WHOLE_GAME[:9]):
-        assert seats[at % 2].move(board, move).is_success
-    for at, move in enumerate(WHOLE_GAME[9:], 9):
-        mover = (light, dark)[at % 2]
-        mover.waits_for_turn()
-        mover.plays(move)
-    for one in (light, dark):
-        expect(one.page.locator("#turn")).to_contain_text("Light has all 16 pieces on the board")
-    assert load_state(api.parts, board).moves.split() == WHOLE_GAME
-
-
-def test_before_it_is_played_a_move_shows_what_will_age(api, person):
-    light = table(api, person, "lisa")
-    for place in ("m13", "m5"):
-        light.chooses(place)
-    changes = light.page.locator("#changes")
-    expect(changes).to_have_text("m1: Light, fresh becomes Light, aged")
-    expect(light.page.locator('[data-place="m1"]')).to_have_class("place changes")
-    expect(light.page.locator("#says")).to_contain_text("Play m13-m5:l4")
-
-
-def test_what_can_t_be_chosen_says_why(api, person):
-    light = table(api, person, "lola")
-    says = light.page.locator("#says")
-    light.chooses("a1")
-    expect(says).to_have_text(re.compile("^The piece at a1 is Dark's"))
-    light.chooses("m13")
-    light.chooses("k5")
-    expect(says).to_contain_text("No line connects m13 and k5")
-    assert load_state(api.parts, board_of(light)).ply == 0
 
 
 def drawn_anew(one) -> None:
@@ -117,36 +53,6 @@ def test_what_was_chosen_stays_and_no_click_is_lost_when_the_board_is_drawn_anew
     drawn_anew(light)
     light.chooses("j7")
     expect(light.page.locator("#says")).to_contain_text("Play m13-j7")
-
-
-def test_moves_that_come_late_are_those_of_the_board_drawn_anew(api, person):
-    light = table(api, person, "liza")
-    board, held = board_of(light), []
-    light.page.route("**/moves", lambda route: held.append(route))  # noqa: PLW0108 - needs a function
-    with light.page.expect_request("**/moves"):
-        light.goes_to(f"/m/{board}")
-    drawn_anew(light)
-    light.chooses("m13")  # too early, and not forgotten
-    (asked,) = held
-    asked.continue_()
-    expect(light.page.locator("#says")).to_contain_text("m13 selected.")
-    light.chooses("j7")
-    expect(light.page.locator("#says")).to_contain_text("Play m13-j7")
-
-
-def test_the_same_words_are_said_twice_and_typing_is_not_disturbed(api, person):
-    light = table(api, person, "lois")
-    other = api.player_of(light.name)
-    words = light.page.get_by_label("Say something")
-    for count in (1, 2):
-        words.fill("Good luck!")
-        light.page.get_by_role("button", name="Send").click()
-        expect(light.page.locator("#chat .line")).to_have_count(count)
-        expect(words).to_have_value("")
-    words.fill("half a sent")
-    assert other.move(board_of(light), "m13-j7").is_success
-    light.page.locator(".moves a.now", has_text="m13-j7").wait_for()
-    expect(words).to_have_value("half a sent")
 
 
 @pytest.mark.parametrize(
@@ -208,3 +114,81 @@ def test_from_the_first_page_to_a_move_against_a_robot_in_nine_clicks_and_two_fi
         api.player_of("robot-easy").move(board, next(rules.legal_moves(position_of(state))))
     move()
     assert clicks <= 9
+
+
+@pytest.fixture
+def mover(api, person):
+    """Somebody before a match of pow2 in which it is their turn."""
+    count = api.parts.accounts.count()
+    one = person(f"mover-{count}")
+    board = api.begun(api.player_of(one.name), api.player())
+    one.goes_to(f"/m/{board}")
+    one.page.locator("#board-area.choosing").wait_for()
+    one.board = board
+    return one
+
+
+def twice(one, place: str) -> None:
+    one.page.locator(f'#board-area [data-place="{place}"] .hit').dblclick()
+
+
+def test_a_double_click_takes_nothing_back_and_plays_a_move_that_is_whole(api, mover):
+    twice(mover, "m13")
+    expect(mover.page.locator("#says")).to_contain_text("m13 selected.")
+    twice(mover, "j7")
+    mover.page.locator(".moves a.now", has_text="m13-j7").wait_for()
+    assert load_state(api.parts, mover.board).ply == 1
+
+
+def test_play_is_off_until_the_move_is_whole(api, mover):
+    play, field = mover.page.locator("#confirm"), mover.page.locator("#move")
+    expect(play).to_be_disabled()
+    mover.chooses("m13")
+    expect(field).to_have_value("m13")
+    expect(play).to_be_disabled()
+    mover.chooses("j7")
+    expect(play).to_be_enabled()
+    for _ in "m13", "j7":
+        mover.page.get_by_role("button", name="Back").click()
+        expect(play).to_be_disabled()
+    field.fill("A1 - C11")  # what somebody writes is theirs to judge
+    expect(play).to_be_enabled()
+    field.fill("")
+    expect(play).to_be_disabled()
+    field.fill("M13 - J7")
+    play.click()
+    mover.page.locator(".moves a.now", has_text="m13-j7").wait_for()
+    assert load_state(api.parts, mover.board).ply == 1
+
+
+AT_ITS_END = """(selector) => {
+  const list = document.querySelector(selector);
+  const last = list.lastElementChild.getBoundingClientRect();
+  const box = list.getBoundingClientRect();
+  return list.scrollHeight > list.clientHeight
+    && last.top >= box.top - 1 && last.bottom <= box.bottom + 1;
+}"""
+
+
+def test_moves_and_chat_show_their_newest(api, person):
+    one, other = person("lange"), api.player()
+    players = (api.player_of(one.name), other)
+    board = api.begun(*players, game="torere")
+    for ply in range(60):
+        legal = latest_rules("torere").legal_moves(position_of(load_state(api.parts, board)))
+        players[ply % 2].move(board, next(iter(legal)))
+    for number in range(20):
+        other.post(f"/api/matches/{board}/chat", {"text": f"line {number}"})
+    page = one.goes_to(f"/m/{board}")
+    for selector in (".moves", ".chat"):
+        page.wait_for_function(AT_ITS_END, arg=selector)
+    other.post(f"/api/matches/{board}/chat", {"text": "the newest"})
+    expect(page.locator(".chat li").last).to_contain_text("the newest")
+    page.wait_for_function(AT_ITS_END, arg=".chat")
+    page.goto(f"/m/{board}/60")
+    expect(page.locator(".moves a.now")).to_be_in_viewport()
+    page.keyboard.press("Home")
+    expect(page.locator("#at .says")).to_contain_text("The start")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(f"**/m/{board}/1")
+    expect(page.locator(".moves a.now")).to_be_in_viewport()

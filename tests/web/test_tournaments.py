@@ -65,9 +65,7 @@ def faults_in_both(page: Page) -> list[str]:
 @pytest.mark.parametrize(
     "screen", [PHONE, pytest.param(WIDE, marks=pytest.mark.long)], ids=["phone", "wide"]
 )
-def test_a_tournament_is_made_entered_and_followed(
-    api: Api, person: Callable[..., Person], screen: dict[str, Any]
-) -> None:
+def test_a_tournament_is_made_entered_and_followed(api, person, screen):
     players: list[Player] = api.players(3)
     host = person(players[0], **screen)
     there = make(host, "Cup in a browser")
@@ -98,65 +96,3 @@ def test_a_tournament_is_made_entered_and_followed(
         assert before
         assert after
         assert after["x"] == before["x"], "the players stay in sight"
-
-
-@pytest.mark.parametrize(
-    "screen", [PHONE, pytest.param(WIDE, marks=pytest.mark.long)], ids=["phone", "wide"]
-)
-def test_a_swiss_tournament_is_made_and_shows_its_rounds(
-    api: Api, person: Callable[..., Person], screen: dict[str, Any]
-) -> None:
-    players = api.players(5)
-    host = person(players[0], **screen)
-    page = host.goes_to("/tournaments/new")
-    expect(page.get_by_label("Number of rounds")).to_be_hidden()
-    page.get_by_label("Name", exact=True).fill("Swiss in a browser")
-    page.locator('.game-tile:has([value="goliath"])').click()
-    page.locator('[name="form"][value="swiss"]').check()
-    expect(page.get_by_label("Players in a section").first).to_be_hidden()
-    page.get_by_label("Number of rounds").fill("2")
-    page.get_by_label("Days of a round or stage").fill("30")
-    page.get_by_label("Most players").fill("5")
-    assert faults_in_both(page) == []
-    page.get_by_role("button", name="Make the tournament").click()
-    page.get_by_role("button", name="Open it for entry").click()
-    number = int(re.sub(r".*/tournaments/(\d+).*", r"\1", page.url))
-    for one in players:
-        assert one.post(f"/api/tournaments/{number}/entry", {}).is_success
-    manage(api, number, lambda known: known == 2)
-    board = api.parts.tournaments.matches(number)[0].board
-    assert any(one.give(board, {"do": "resign"}).is_success for one in players)
-    manage(api, number, lambda known: known == 2)
-    page = host.goes_to(f"/tournaments/{number}")
-    expect(page.locator("table.cross tbody tr")).to_have_count(5)
-    expect(page.locator("table.cross .won").first).to_be_visible()
-    expect(page.locator("table.cross td.against", has_text="bye")).to_have_count(1)
-    assert faults_in_both(page) == []
-
-
-@pytest.mark.parametrize("screen", [PHONE, WIDE], ids=["phone", "wide"])
-def test_a_player_of_a_ladder_is_challenged_at_its_button(
-    api: Api, person: Callable[..., Person], screen: dict[str, Any]
-) -> None:
-    players: list[Player] = api.players(3)
-    plan = {"name": "Ladder", "game": "goliath", "form": "ladder", "ladder": {"reach": 1}}
-    number = int(players[0].post("/api/tournaments", plan).json()["board"])
-    assert players[0].post(f"/api/tournaments/{number}/open").is_success
-    for one in players:
-        assert one.post(f"/api/tournaments/{number}/entry", {}).is_success
-    assert players[0].post(f"/api/tournaments/{number}/start").is_success
-    page = person(players[2], **screen).goes_to(f"/tournaments/{number}")
-    rows = page.locator("table.ladder tbody tr")
-    expect(rows.nth(0)).to_contain_text("and this is 2 places above.")
-    assert faults_in_both(page) == []
-    rows.nth(1).get_by_role("button", name="Challenge").click()
-    expect(rows.nth(1)).to_contain_text("A match of these two is running on the ladder already.")
-    manage(api, number, lambda known: known == 1)
-    board = api.parts.tournaments.matches(number)[0].board
-    page.reload()
-    expect(rows.nth(1).locator(f'a[href="/m/{board}"]')).to_have_count(1)
-    assert players[1].give(board, {"do": "resign"}).is_success
-    manage(api, number, lambda known: known == 1)
-    # the ladder follows by itself
-    expect(rows.nth(1)).to_contain_text(players[2].name)
-    assert faults_in_both(page) == []
