@@ -3,20 +3,15 @@
 import json
 import os
 import re
-import socket
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
-from msgspec.structs import replace
 from redis import Redis
 
-from domain.aggregates import unpack
 from domain.clocks.time_control import DAY
 from domain.game.engine import RobotLevel
-from domain.match.commands import PlayMove
 from domain.match.events import (
     Appealed,
     Claimed,
@@ -39,8 +34,8 @@ from domain.match.state import MatchState, Reason, next_due, robot_level
 from domain.rules import rules_by_id
 from infra.audit.stored_match import check, check_match
 from infra.health.heartbeats import Heartbeat, Role
-from infra.people.account_macs import KEYS_FOLDER, AccountMacs, make_mac_key
-from infra.people.accounts import Accounts, create_robot_accounts
+from infra.people.account_macs import KEYS_FOLDER, make_mac_key
+from infra.people.accounts import Accounts
 from infra.projections.leaderboards import Leaderboards
 from infra.projections.match_lists import MatchFilter, MatchLists
 from infra.projections.ratings import RatingsQuery
@@ -50,31 +45,20 @@ from infra.store.board_numbers import BoardNumbers
 from infra.store.layout import Layout
 from infra.store.port import Store
 from infra.valkey.server import EmbeddedServer
-from services.cli.demo import NotEmptyError, fill_server, run
-from services.demo.community import PEOPLE, VISITOR
+from services.cli.demo import NotEmptyError, fill_server
+from services.demo.community import VISITOR
 from services.demo.fill import FillReport, fill
-from services.demo.past_server import FillError, PastApp
-from services.demo.record import MOST_PLIES, SERIES, GameSeries, record
+from services.demo.past_server import PastApp
+from services.demo.record import MOST_PLIES, GameSeries, record
 from services.demo.recorded_matches import (
-    RecordedGame,
-    read_game,
     read_games,
     recorded_games,
-    recorded_matches,
-    write_game,
 )
-from tests.helpers.bench import Bench
 from tests.helpers.forked import run_command
 from tests.helpers.served import Served, until
 from tests.helpers.side import catch_up, contents
 from workers.projections import PROJECTIONS
 from workers.projections.maintenance import rebuild
-
-
-def test_there_are_as_many_games_as_the_series_ask_for():
-    wanted = sum(series.count for series in SERIES)
-    assert len(recorded_games()) == wanted
-    assert len(set(recorded_games())) == wanted
 
 
 def test_each_game_is_legal_and_ends_as_recorded():
@@ -93,23 +77,6 @@ def test_each_game_is_legal_and_ends_as_recorded():
             outcome = rules.outcome_by_offer(position, game.offer)
         assert game.winners == (outcome.winners if outcome else ())
         assert outcome is not None or len(game.moves) == MOST_PLIES
-
-
-def test_a_game_is_read_as_it_was_written():
-    for game in recorded_games():
-        assert read_game(write_game(game)) == game
-
-
-def test_a_line_that_is_no_game_is_refused():
-    with pytest.raises(ValueError, match="unpack"):
-        read_game("pow2/1\tm13-j7")
-
-
-def test_the_seats_are_written_if_they_do_not_alternate():
-    easy = RobotLevel.EASY
-    game = RecordedGame("line/1", (), (easy, easy), (1,), "", (0, 1, 1), ("a1", "b2", "c3"))
-    assert write_game(game) == "line/1\t\teasy easy\t1\t\t011\ta1 b2 c3"
-    assert read_games(["# a comment", write_game(game)]) == (game,)
 
 
 def test_recording_again_gives_the_same_bytes(tmp_path):
@@ -241,13 +208,6 @@ def test_the_visitor_can_log_in_and_has_moves_to_make(server):
 
 
 @pytest.mark.slow
-def test_no_robot_is_to_move(server):
-    # so that a server without robots is not stuck, and one with them does not begin with a burst
-    for state in server.states().values():
-        assert state.next is None or robot_level(state.seats[state.next]) is None
-
-
-@pytest.mark.slow
 def test_projections_follow_from_the_logs_and_a_rebuild_makes_them_again(server):
     client = server.client
     side = catch_up(server.store, client)
@@ -285,14 +245,6 @@ def test_a_server_can_be_filled_on_any_day_and_at_any_hour(valkey, redis_client,
     assert min(due for state in made.states().values() if (due := next_due(state))) > at + HOUR
 
 
-@pytest.mark.slow
-def test_a_refused_command_ends_the_filling(valkey, redis_client, tmp_path, monkeypatch):
-    first = replace(recorded_matches()[0], steps=((60, VISITOR, PlayMove(text="z99", ply=0)),))
-    monkeypatch.setattr("services.demo.fill.recorded_matches", lambda: (first,))
-    with pytest.raises(FillError, match="refused"):
-        filled(valkey, redis_client, tmp_path, MONDAY)
-
-
 @pytest.fixture(scope="module")
 def output(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A directory that was filled, and what was printed."""
@@ -311,18 +263,6 @@ def served(output: tuple[Path, str]) -> Iterator[Served]:
 
 def matchpost(*words: str) -> subprocess.CompletedProcess[str]:
     return run_command(words, os.environ, seconds=120)
-
-
-def page(served: Served, path: str) -> str:
-    with urlopen(f"{served.url}{path}") as answer:
-        return str(answer.read().decode())
-
-
-@pytest.mark.slow
-def test_a_directory_in_use_is_refused(served):
-    done = served.run("demo")
-    assert done.returncode == 2
-    assert "is in use by process" in done.stderr
 
 
 @pytest.mark.slow
@@ -354,38 +294,7 @@ def test_the_doctor_has_no_complaint(served):
     assert {one["level"] for one in report["findings"]} <= {"ok", "note"}
 
 
-@pytest.mark.slow
-def test_every_page_has_something_to_show(served):
-    until(lambda: _shows_people(page(served, "/ratings/pow2")))
-    assert "Being played now" in page(served, "/")
-    for path in ("/games/pow2/matches", "/players/anneke", "/puzzles", "/challenges", "/m/1"):
-        assert _shows_people(page(served, path)), path
-
-
-def _shows_people(text: str) -> bool:
-    return any(person.name in text for person in PEOPLE)
-
-
 # refusals
-
-
-@pytest.mark.slow
-def test_a_server_with_a_match_is_not_filled(valkey, redis_client, tmp_path):
-    Bench(redis_client, tmp_path / "seeds").start(1)
-    assert _is_refused(valkey, redis_client, tmp_path, "accounts or matches")
-
-
-@pytest.mark.slow
-def test_a_server_with_an_account_is_not_filled(valkey, redis_client, tmp_path):
-    Accounts(redis_client).signup("alice", "mad-hatter")
-    assert _is_refused(valkey, redis_client, tmp_path, "accounts or matches")
-
-
-@pytest.mark.slow
-def test_the_accounts_of_robots_do_not_count(valkey, redis_client, tmp_path):
-    create_robot_accounts(redis_client, AccountMacs())
-    settings = Settings(data=tmp_path, redis_url=valkey.url, queue_url=valkey.url)
-    assert fill_server(settings, "mad-hatter-7").matches > 150
 
 
 @pytest.mark.slow
@@ -400,31 +309,6 @@ def _is_refused(valkey: EmbeddedServer, client: Redis, folder: Path, why: str) -
     with pytest.raises(NotEmptyError, match=why):
         fill_server(settings, "mad-hatter-7")
     return sorted(client.scan_iter(count=1_000)) == before
-
-
-@pytest.mark.slow
-def test_nothing_is_filled_where_the_port_is_in_use(tmp_path, capsys):
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        http = f"127.0.0.1:{other.getsockname()[1]}"
-        settings = Settings(data=tmp_path / "data", http=http)
-        assert run(settings, None, fill_only=False) == 2
-    assert "another program listens there" in capsys.readouterr().err
-    assert not (tmp_path / "data").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.long
-def test_recording_needs_no_server(tmp_path, monkeypatch, capsys):
-    written: list[Path] = []
-
-    def record(file: Path) -> Sequence[str]:
-        written.append(file)
-        return ["line: 1 games"]
-
-    monkeypatch.setattr("services.demo.record.record", record)
-    assert run(Settings(data=tmp_path), tmp_path / "games.txt", fill_only=False) == 0
-    assert written == [tmp_path / "games.txt"]
-    assert capsys.readouterr().out == "line: 1 games\n"
 
 
 @pytest.mark.slow
@@ -447,28 +331,3 @@ def test_one_tournament_of_each_form_is_in_full_swing_and_one_is_open_for_entry(
     assert not all(over)
     assert 0 < entry.entered < entry.room
     assert {check_match(server.store, one.number).kind for one in (*found, entry)} == {"tournament"}
-
-
-@pytest.mark.slow
-def test_a_swiss_tournament_is_in_one_of_its_later_rounds(server):
-    catch_up(server.store, server.client)
-    lists = Tournaments(server.client)
-    (row,) = [one for one in lists.listed("running", 0, 9) if one.form == "swiss"]
-    assert 2 <= row.stage < row.rounds == 5
-    assert row.started == row.pairings == 4 * row.stage
-    assert 4 * (row.stage - 1) <= row.counted < row.pairings
-    assert check_match(server.store, row.number).events
-
-
-@pytest.mark.slow
-def test_a_ladder_is_in_full_swing(server):
-    catch_up(server.store, server.client)
-    (row,) = (
-        row for row in Tournaments(server.client).listed("running", 0, 9) if row.form == "ladder"
-    )
-    state = unpack(server.store.snapshots([row.number])[0]).state
-    assert len(state.ladder.order) == 9
-    assert sum(one.won for one in state.ladder.players) > 3
-    assert any(one.change for one in state.ladder.players)
-    assert 2 < state.left < 15
-    assert check_match(server.store, row.number).kind == "tournament"

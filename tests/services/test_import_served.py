@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -161,80 +160,3 @@ def _check_third(servers: list[Served], file: Path, first: MatchDocument) -> Non
     forged = file.with_name("forged.json")
     forged.write_text(file.read_text().replace("m13-m9", "m13-m5", 1))
     assert "does not hold" in refused(servers[2], "verify", str(forged))
-
-
-@pytest.mark.long
-def test_a_declined_import_is_proposed_again_and_a_forged_one_is_refused(servers, tmp_path):
-    a, b, _ = servers
-    there = challenge(a, "-fast")
-    accept(a, there, "bob")
-    a.do(f"pow2 resign {there} alice alice-keeps-it")
-    file = exported(a, there, tmp_path)
-    first = board_of(import_to(b, file, "anna", "ben"))
-    b.do(f"pow2 decline {first} ben ben-keeps-it")
-    second = board_of(import_to(b, file, "anna", "ben"))
-    assert second != first
-    accept(b, second, "ben", "anna")
-    assert "Dark (ben) won by resignation" in show(b, second)
-
-    document = json.loads(file.read_text())
-    document["result"]["winners"] = [0]
-    file.write_text(json.dumps(document))
-    assert "the document does not hold: result" in refused(b, "import", str(file))
-
-
-@pytest.mark.long
-def test_wrong_words_are_refused_with_a_sentence(servers, tmp_path):
-    a, b, _ = servers
-    file = exported(a, challenge(a), tmp_path)
-    for words_, said in (
-        (("--player", "Light"), "write --player SIDE=USERID"),
-        (("--player", "Light=anna"), "say who plays Dark"),
-        (("--player", "Red=anna"), "there is no side 'Red'"),
-        (("--player", "Light=anna", "--player", "Dark=nobody"), "nobody"),
-        (("--player", "Light=anna", "--player", "Dark=anna"), "two seats"),
-    ):
-        assert said in refused(b, "import", str(file), "--still-running", *words_)
-    assert b.run("import", str(tmp_path / "nothing"), "--player", "Light=anna").returncode == 2
-
-
-@pytest.mark.long
-def test_a_record_goes_out_and_comes_in_and_is_called_unproven(servers, tmp_path):
-    a, b, _ = servers
-    there = challenge(a, "-fast")
-    move(a, there, "alice", "i5-g4:g5")
-    move(a, there, "bob", "a13-c11")
-    done = a.run("export", str(there), "--record")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [
-        "pow2 challenge -fast alice bob",
-        f"pow2 move {there} alice * i5-g4:g5",
-        f"pow2 move {there} bob * a13-c11",
-    ]
-    file = tmp_path / "record.txt"
-    file.write_text(done.stdout)
-    said = import_to(b, file, "ben", "anna")
-    assert "imported from a record: unproven" in said
-    board = board_of(said)
-    accept(b, board, "ben", "anna")
-    move(b, board, "ben", "i9-i5:h3,h6")
-    verified = b.run("verify", str(board))
-    assert "nothing shows that they were played" in verified.stdout
-    document = exported(b, board, tmp_path)
-    verdict = b.run("verify", str(document), "--key", key_of(b))
-    assert verdict.returncode == 0, verdict.stderr
-    assert "not proven: the match was imported from a record: unproven" in verdict.stdout
-
-
-@pytest.mark.long
-def test_an_export_says_so_if_the_document_of_the_source_is_lost(servers, tmp_path):
-    a, b, _ = servers
-    there = challenge(a)
-    accept(a, there, "bob")
-    a.do(f"pow2 resign {there} alice alice-keeps-it")
-    board = board_of(import_to(b, exported(a, there, tmp_path), "anna", "ben"))
-    shutil.rmtree(b.data / "log" / "imports")
-    lost = b.run("export", str(board))
-    assert lost.returncode == 2
-    assert "imported from is missing in the object store; put imports/" in lost.stderr
-    assert b.run("verify", str(board)).returncode == 0

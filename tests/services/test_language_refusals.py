@@ -7,7 +7,7 @@ import pytest
 from domain.errors import Code
 from infra.people.accounts import AccountRole, Accounts
 from infra.people.messages import MOST_RECIPIENTS
-from infra.people.rate_limits import CommandRateLimit, LoginRateLimit
+from infra.people.rate_limits import LoginRateLimit
 from infra.people.texts import TEXT_LIMIT
 from tests.fakes.app import CHEAP, PASSWORDS, FakeApp, Terminal
 
@@ -322,34 +322,3 @@ def test_only_the_owner_of_an_account_speaks_for_it_while_it_is_there(busy):
         assert busy.do(line.format("alice guessing")).code == Code.WRONG_PASSWORD, line
         assert busy.do(line.format("zoe mad-hatter")).code == Code.UNKNOWN_USER, line
     assert all_there_is(busy) == before
-
-
-@pytest.mark.parametrize("line", OWN)
-def test_after_ten_wrong_passwords_not_even_the_right_one_is_heard(terminal, line):
-    terminal.challenge()
-    for _ in range(10):
-        assert terminal.do(line.format("alice guessing")).code == Code.WRONG_PASSWORD
-    answer = terminal.do(line.format("Alice mad-hatter"))
-    assert answer.code == Code.TOO_MANY_ATTEMPTS
-    assert answer.sentence.startswith("too many wrong passwords for 'Alice'; try again in ")
-
-
-@pytest.mark.parametrize("line", OWN[:-1])
-def test_whoever_gives_too_many_commands_in_a_minute_is_asked_to_wait(terminal, line):
-    terminal.challenge()
-    terminal.app.accounts.set_role("alice", AccountRole.ARBITER, held=True)
-    before = terminal.app.accounts.record_of(terminal.app.accounts.id_of("alice"))
-    terminal.app.pace = CommandRateLimit(1)
-    assert terminal.do(f"messages {A}").code == ""
-    assert terminal.do(line.format(A)).code == Code.TOO_FAST
-    assert terminal.app.accounts.record_of(terminal.app.accounts.id_of("alice")) == before
-
-
-def test_the_password_of_a_deleted_account_opens_nothing_any_more():
-    app = FakeApp()
-    terminal = patient(app)
-    terminal.challenge()
-    assert terminal.do(f"delete {A}").code == ""
-    for line in (*OWN, "pow2 move 1 {} m13-j7"):
-        assert terminal.do(line.format(A)).code == Code.UNKNOWN_USER, line
-    app.close()

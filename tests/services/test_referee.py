@@ -42,15 +42,6 @@ def test_the_start_is_answered_with_the_keys_in_order():
     }
 
 
-def test_moves_are_read_leniently_and_played():
-    answer = ask(moves=["M13 - M5 : L4"], options=["exact", "-noborder"])
-    assert answer["ok"] is False
-    assert answer["ply"] == 0
-    answer = ask(moves=["M13 - J7", "a13-d7"])
-    assert (answer["ply"], answer["to_move"]) == (2, 0)
-    assert answer["position"]["board"] == {"a1": "X", "d7": "X", "j7": "O", "m1": "O"}
-
-
 def test_a_trace_has_every_prefix_of_the_moves():
     moves = ["m13-j7", "a13-d7"]
     answer = ask(moves=moves, trace=True)
@@ -138,33 +129,12 @@ def test_what_is_no_request_is_answered_and_the_next_line_read(line):
     assert good["ok"]
 
 
-def test_blank_lines_are_skipped_and_a_last_line_needs_no_end():
-    assert len(filtered(b'\n  \r\n{"game": "pow2"}\n\t\n{"game": "pow2"}')) == 2
-    assert filtered(b"") == []
-
-
 @pytest.mark.parametrize("end", [b"\n", b""])
 @pytest.mark.parametrize("over", [1, 100, LINE_LIMIT, 3 * LINE_LIMIT])
 def test_a_line_over_the_limit_is_answered_and_the_next_read(over, end):
     answers = filtered(b" " * (LINE_LIMIT + over) + end + b'{"game": "pow2"}' * bool(end))
     assert answers[0]["error"] == Code.TOO_LONG
     assert [answer["ok"] for answer in answers[1:]] == [True] * bool(end)
-
-
-def test_a_line_at_the_limit_is_read():
-    line = b'{"game": "pow2"}'
-    assert filtered(line + b" " * (LINE_LIMIT - len(line)) + b"\n" + line)[0]["ok"]
-
-
-def test_each_answer_is_flushed_before_the_next_line_is_read():
-    flushed = []
-
-    class Out(io.BytesIO):
-        def flush(self) -> None:
-            flushed.append(self.getvalue().count(b"\n"))
-
-    serve(io.BytesIO(b'{"game": "pow2"}\n' * 3), Out())
-    assert flushed == [1, 2, 3]
 
 
 JSON = st.recursive(
@@ -236,11 +206,6 @@ def test_a_game_of_chance_takes_a_setup_or_a_seed(more, message):
     assert message in answer["message"]
 
 
-def test_a_puzzle_is_for_one_without_saying_so():
-    assert ask(game="one")["to_move"] == 0
-    assert ask(game="one", players=2)["error"] == "bad-players"
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_match_document_is_judged_as_it_is(kind):
     document = golden_document(kind)
@@ -271,25 +236,3 @@ def test_a_document_may_be_longer_than_other_lines_but_not_longer_than_documents
     (answer, other) = filtered(long + b'{"game": "pow2"}\n')
     assert answer["error"] == Code.TOO_LONG
     assert other["ply"] == 0
-
-
-def test_a_document_that_is_none_is_refused_with_a_sentence():
-    for fields, said in (
-        ({"format": "matchpost-match/2"}, "this version reads matchpost-match/1"),
-        ({"format": 7}, "expected `str`, got `int`"),
-        ({"format": "matchpost-match/1"}, "missing required field `game`"),
-    ):
-        (answer,) = filtered(json.dumps(fields).encode())
-        assert (answer["ok"], answer["error"]) == (False, Code.BAD_REQUEST)
-        assert said in answer["message"]
-    fields = json.loads(write_document(golden_document("plain")))
-    fields["leaves"][0]["leaf"] = "kgE="
-    (answer,) = filtered(json.dumps(fields).encode())
-    assert (answer["ok"], answer["error"]) == (False, Code.BAD_REQUEST)
-
-
-def test_an_illegal_move_in_a_document_is_named():
-    fields = json.loads(write_document(golden_document("plain")))
-    fields["moves"][1] = "a1-a1"
-    (answer,) = filtered(json.dumps(fields).encode())
-    assert (answer["ok"], answer["ply"]) == (False, 1)

@@ -31,29 +31,6 @@ def test_the_answers_are_the_recorded_ones():
     assert json.loads(json.dumps(answers())) == recorded
 
 
-def test_the_examples_of_the_design():
-    answer = ask(tournament="schedule", players=7, double=False)
-    assert list(answer) == ["ok", "rounds"]
-    assert answer["rounds"][0] == [[0, 6], [1, 5], [2, 4]]
-    assert ask(tournament="bracket", players=6) == {
-        "ok": True,
-        "ties": [[0, None], [3, 4], [2, 5], [1, None]],
-    }
-
-
-def test_points_tie_breaks_and_withdrawals_may_be_left_out():
-    row = {"points": 0, "place": 1, "tiebreaks": []}
-    assert ask_table() == {"ok": True, "table": [{"player": one} | row for one in range(3)]}
-    usual = {"win": 1, "draw": 0.5, "loss": 0}
-    matches = [[0, 1, "1/2"], [1, 2, "+-"]]
-    assert ask_table(matches=matches) == ask_table(
-        matches=matches, points=usual, tiebreaks=[], withdrawn=[]
-    )
-    assert ask(tournament="schedule", players=4) == ask(
-        tournament="schedule", players=4, double=False
-    )
-
-
 @pytest.mark.parametrize(
     ("request_", "said"),
     [
@@ -170,17 +147,6 @@ def test_numbers_are_written_as_short_as_they_can_be(points, written):
     answers = io.BytesIO()
     serve(io.BytesIO(request.encode()), answers)
     assert b'{"player":0,"points":' + written + b"," in answers.getvalue()
-
-
-def test_a_line_that_is_no_json_is_no_tournament():
-    for line in (b'{"tournament": "table"', b'{"tournament": NaN}', b'{"tournament": "table\xff"}'):
-        answer = judge(line)
-        assert (answer["ok"], answer["error"]) == (False, Code.BAD_REQUEST)
-
-
-def test_the_field_that_says_what_a_line_is_may_stand_anywhere_and_a_document_stays_one():
-    assert ask(players=2, tournament="bracket") == {"ok": True, "ties": [[0, 1]]}
-    assert ask(tournament="bracket", format="x", players=2)["error"] == Code.BAD_REQUEST
 
 
 FIELDS = ["players", "points", "tiebreaks", "matches", "withdrawn", "double", "else"]

@@ -87,14 +87,6 @@ def test_a_span_in_words(language, ms, words):
     assert wording(language).span(ms) == words
 
 
-def test_moments_and_names_in_words():
-    assert wording("en").moment(1_796_000_000_000) == "30 Nov 2026, 00:53 UTC"
-    assert wording("de").moment(1_796_000_000_000) == "30. Nov. 2026, 00:53 UTC"
-    assert wording("de").names(["alice", "bob", "carol"]) == "alice, bob und carol"
-    assert wording("en").names(["alice", "bob", "carol"]) == "alice, bob and carol"
-    assert wording("xx").code == "en"
-
-
 def test_english_needs_no_catalogue_and_nothing_of_babel():
     code = (
         "import sys, services.cli.do, workers.commands.drain\n"
