@@ -45,10 +45,9 @@ def test_an_account_is_found_by_name_and_by_id(accounts):
     assert accounts.name_of([alice, bytes(8), alice]) == ["alice", None, "alice"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["", "a", "1alice", "-al", "al ice", "a" * 21, "al!ce", "ålice", "\N{KELVIN SIGN}evin", "al\n"],
-)
+@pytest.mark.parametrize("name", [
+    "", "a", "1alice", "-al", "al ice", "a" * 21, "al!ce", "ålice", "\N{KELVIN SIGN}evin", "al\n",
+])  # fmt: skip
 def test_what_can_not_be_a_name_is_refused(accounts, name):
     assert "isn't a userid" in refused(Code.BAD_NAME, accounts.signup, name, "mad-hatter")
     refused(Code.UNKNOWN_USER, accounts.id_of, name)
@@ -67,10 +66,9 @@ def test_what_can_not_be_a_password_is_refused(accounts, password):
     refused(Code.UNKNOWN_USER, accounts.id_of, "alice")
 
 
-@pytest.mark.parametrize(
-    "password",
-    ["correct horse battery", "x" * 128, "påßwörd-10", "alice-i-am", "a powerdrain a day"],
-)
+@pytest.mark.parametrize("password", [
+    "correct horse battery", "x" * 128, "påßwörd-10", "alice-i-am", "a powerdrain a day",
+])  # fmt: skip
 def test_passwords_of_good_form_are_taken(password):
     check_password(password, "alicia")
 

@@ -37,10 +37,9 @@ def test_a_queue_of_its_own_is_used_for_wake_ups_only(valkey, redis_client, sett
         assert parts.queue.exists("{lease:0/1}")
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["signup bob yes-we-can", "change password alice mad-hatter w2w2w2w2w2", "pow2 challenge a b"],
-)
+@pytest.mark.parametrize("line", [
+    "signup bob yes-we-can", "change password alice mad-hatter w2w2w2w2w2", "pow2 challenge a b",
+])  # fmt: skip
 def test_nothing_is_written_to_a_server_that_can_not_keep_our_promise(settings, line):
     with EmbeddedServer(settings.data, durable=False) as server, server.client() as client:
         RedisStore(client, Mode.NONE).create(Layout(shards=4, lanes=1))

@@ -61,19 +61,16 @@ def test_who_proves_nothing_starts_nothing_and_is_told_how(door):
     assert door.app.store.allocate(b"x" * 16) == 1, "a number was given away"
 
 
-@pytest.mark.parametrize(
-    ("line", "proven", "challenger"),
-    [
-        ("pow2 challenge alice bob --password=mad-hatter", "", "alice"),
-        ("pow2 challenge --PASSWORD=mad-hatter Alice bob -fast", "", "alice"),
-        ("pow2 challenge alice bob --password=yes-we-can --as=Bob", "", "bob"),
-        ("pow2 challenge alice bob --as=bob --password=yes-we-can", "carol", "bob"),
-        ("pow2 challenge alice bob", "alice", "alice"),
-        ("pow2 challenge alice bob", "bob", "bob"),
-        ("one challenge carol", "carol", "carol"),
-        ("one challenge carol --password=sing-along", "", "carol"),
-    ],
-)
+@pytest.mark.parametrize(("line", "proven", "challenger"), [
+    ("pow2 challenge alice bob --password=mad-hatter", "", "alice"),
+    ("pow2 challenge --PASSWORD=mad-hatter Alice bob -fast", "", "alice"),
+    ("pow2 challenge alice bob --password=yes-we-can --as=Bob", "", "bob"),
+    ("pow2 challenge alice bob --as=bob --password=yes-we-can", "carol", "bob"),
+    ("pow2 challenge alice bob", "alice", "alice"),
+    ("pow2 challenge alice bob", "bob", "bob"),
+    ("one challenge carol", "carol", "carol"),
+    ("one challenge carol --password=sing-along", "", "carol"),
+])  # fmt: skip
 def test_a_player_who_is_proven_starts_a_match_and_is_recorded(door, line, proven, challenger):
     board = board_of(door.do(line, proven))
     first = decode_event(door.app.store.events(board)[0])
@@ -132,18 +129,15 @@ def test_a_password_in_a_challenge_is_never_repeated(door):
 THREE = "halves challenge alice bob carol -tiles_each=3"
 
 
-@pytest.mark.parametrize(
-    ("line", "answers"),
-    [
-        ("pow2 challenge alice bob", ["bob decline"]),
-        ("pow2 challenge alice bob", ["bob resign"]),
-        ("pow2 challenge alice bob", ["bob reject"]),
-        ("pow2 challenge alice bob", ["bob accept"]),
-        ("powerdrain challenge alice bob --gather", ["bob accept"]),
-        (THREE, ["bob accept", "alice decline"]),
-        (f"{THREE} --gather", ["bob accept", "carol accept"]),
-    ],
-)
+@pytest.mark.parametrize(("line", "answers"), [
+    ("pow2 challenge alice bob", ["bob decline"]),
+    ("pow2 challenge alice bob", ["bob resign"]),
+    ("pow2 challenge alice bob", ["bob reject"]),
+    ("pow2 challenge alice bob", ["bob accept"]),
+    ("powerdrain challenge alice bob --gather", ["bob accept"]),
+    (THREE, ["bob accept", "alice decline"]),
+    (f"{THREE} --gather", ["bob accept", "carol accept"]),
+])  # fmt: skip
 def test_a_match_that_all_others_took_up_or_that_is_over_gives_room(door, line, answers):
     first, *_ = [board_of(door.do(line, "alice")) for _ in range(MOST_BETWEEN_TWO)]
     for answer in answers:
@@ -153,15 +147,12 @@ def test_a_match_that_all_others_took_up_or_that_is_over_gives_room(door, line, 
     board_of(door.do("pow2 challenge alice bob", "alice"))
 
 
-@pytest.mark.parametrize(
-    ("game", "line", "text"),
-    [
-        ("pow2", "pow2 challenge alice bob", "resign"),
-        ("pow2", "pow2 challenge alice bob", "decline"),
-        ("pow2", "pow2 challenge bob alice", "resign"),
-        ("powerdrain", "powerdrain challenge alice bob --gather", "decline"),
-    ],
-)
+@pytest.mark.parametrize(("game", "line", "text"), [
+    ("pow2", "pow2 challenge alice bob", "resign"),
+    ("pow2", "pow2 challenge alice bob", "decline"),
+    ("pow2", "pow2 challenge bob alice", "resign"),
+    ("powerdrain", "powerdrain challenge alice bob --gather", "decline"),
+])  # fmt: skip
 def test_who_starts_and_leaves_in_turn_is_counted_for_a_day(door, game, line, text):
     for _ in range(MOST_BETWEEN_TWO):
         assert not door.terminal.move_in(game, board_of(door.do(line, "alice")), "alice", text).code
@@ -271,20 +262,17 @@ PLAYED = ["pow2 challenge alice bob", "pow2 move 1 {alice} m13-j7", "pow2 move 1
 GATHERING = "halves challenge alice bob carol --gather -tiles_each=3"
 
 
-@pytest.mark.parametrize(
-    ("lines", "known"),
-    [
-        (["pow2 challenge alice bob", "pow2 move 1 {alice} m13-j7"], False),
-        (["pow2 challenge alice bob", "pow2 decline 1 {bob}"], False),
-        (["message {alice} bob hello"], False),
-        (["message {bob} alice come and play"], True),
-        ([f"pow2 challenge bob alice --password={PASSWORDS['bob']}"], True),
-        (PLAYED, True),
-        ([*PLAYED, "pow2 resign 1 {bob}"], True),
-        ([GATHERING], False),
-        ([GATHERING, "halves move 1 {bob} accept"], True),
-    ],
-)
+@pytest.mark.parametrize(("lines", "known"), [
+    (["pow2 challenge alice bob", "pow2 move 1 {alice} m13-j7"], False),
+    (["pow2 challenge alice bob", "pow2 decline 1 {bob}"], False),
+    (["message {alice} bob hello"], False),
+    (["message {bob} alice come and play"], True),
+    ([f"pow2 challenge bob alice --password={PASSWORDS['bob']}"], True),
+    (PLAYED, True),
+    ([*PLAYED, "pow2 resign 1 {bob}"], True),
+    ([GATHERING], False),
+    ([GATHERING, "halves move 1 {bob} accept"], True),
+])  # fmt: skip
 def test_challenges_are_taken_of_those_whom_one_knows(terminal, lines, known):
     for line in lines:
         fine(terminal, line.format(alice=ALICE, bob=BOB))

@@ -170,17 +170,14 @@ def test_ctrl_c_ends_quietly(nowhere):
     assert (process.returncode, said) == (130, "")
 
 
-@pytest.mark.parametrize(
-    ("error", "code", "said"),
-    [
-        (Refusal(Code.UNKNOWN_BOARD, "there is no match 7"), 1, "unknown-board: there is no match"),
-        (SettingsError("a setting"), 2, "matchpost: a setting"),
-        (RedisConnectionError("refused"), 2, "unavailable: the server does not answer (refused)"),
-        (ResponseError("MISCONF"), 2, "unavailable: the server failed (MISCONF)"),
-        (LookupError("there is no data yet"), 2, "unavailable: there is no data yet"),
-        (KeyError("x"), 2, "matchpost: this should not have happened: KeyError: 'x'"),
-    ],
-)
+@pytest.mark.parametrize(("error", "code", "said"), [
+    (Refusal(Code.UNKNOWN_BOARD, "there is no match 7"), 1, "unknown-board: there is no match"),
+    (SettingsError("a setting"), 2, "matchpost: a setting"),
+    (RedisConnectionError("refused"), 2, "unavailable: the server does not answer (refused)"),
+    (ResponseError("MISCONF"), 2, "unavailable: the server failed (MISCONF)"),
+    (LookupError("there is no data yet"), 2, "unavailable: there is no data yet"),
+    (KeyError("x"), 2, "matchpost: this should not have happened: KeyError: 'x'"),
+])  # fmt: skip
 def test_what_goes_wrong_is_one_line(capsys, error, code, said):
     assert errors.report(error) == code
     out, err = capsys.readouterr()
@@ -228,17 +225,14 @@ def test_no_password_is_in_the_logs_or_the_data(server):
     assert b"yes-we-can" not in kept
 
 
-@pytest.mark.parametrize(
-    ("line", "parts"),
-    [
-        ("pow2 chat 15 alice - hello - you", [("password", "alice")]),
-        ("signup alice -", [("password", "alice")]),
-        ("change password alice - -", [("password", "alice"), ("new", "alice")]),
-        ("pow2 previewas 15 alice - m13-j7", [("password", "alice")]),
-        ("pow2 challenge --password=- alice bob", [("password", "alice")]),
-        ("pow2 challenge alice bob --as=bob \u2014password=-", [("password", "bob")]),
-    ],
-)
+@pytest.mark.parametrize(("line", "parts"), [
+    ("pow2 chat 15 alice - hello - you", [("password", "alice")]),
+    ("signup alice -", [("password", "alice")]),
+    ("change password alice - -", [("password", "alice"), ("new", "alice")]),
+    ("pow2 previewas 15 alice - m13-j7", [("password", "alice")]),
+    ("pow2 challenge --password=- alice bob", [("password", "alice")]),
+    ("pow2 challenge alice bob --as=bob \u2014password=-", [("password", "bob")]),
+])  # fmt: skip
 def test_a_hyphen_in_the_place_of_a_password_stands_for_one(line, parts):
     found = password_blanks(line)
     assert [(one.part, one.userid) for one in found] == parts
@@ -320,10 +314,9 @@ def test_the_receipt_of_a_move_is_in_the_file_and_a_repetition_has_the_same(
 ASKED = '{"game": "pow2"}\n'
 
 
-@pytest.mark.parametrize(
-    ("words", "typed"),
-    [(["--version"], None), (["dance"], None), (["referee"], ASKED), (["do"], "")],
-)
+@pytest.mark.parametrize(("words", "typed"), [
+    (["--version"], None), (["dance"], None), (["referee"], ASKED), (["do"], ""),
+])  # fmt: skip
 def test_a_forked_command_says_what_one_of_its_own_says(words, typed):
     own = subprocess.run(
         [SCRIPT, *words], input=typed, env=os.environ, capture_output=True, text=True, check=False

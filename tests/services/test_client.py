@@ -23,12 +23,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("client")
     env = {"MATCHPOST_HTTP": "127.0.0.1:0", "XDG_STATE_HOME": str(folder / "state")}
     with Served(folder / "data", env) as served:
-        for line in (
-            "signup alice mad-hatter",
-            "signup bob yes-we-can",
-            "pow2 challenge alice bob",
-        ):
-            assert served.run("do", line).returncode == 0
+        served.do("signup alice mad-hatter", "signup bob yes-we-can", "pow2 challenge alice bob")
         yield served
 
 
@@ -136,25 +131,16 @@ def test_a_text_that_its_match_will_not_ask_for_is_forgotten(
     assert list((tmp_path / "alice").iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ("powerdrain move 17 bob pass accept", ("powerdrain move 17 bob pass accept", "", 17)),
-        (
-            "Powerdrain MOVE 17 bob pass ACCEPT --entropy=luck",
-            ("Powerdrain MOVE 17 bob pass ACCEPT", "luck", 17),
-        ),
-        (
-            "powerdrain challenge -p alice bob --entropy=luck --gather",
-            ("powerdrain challenge -p alice bob --gather", "luck", None),
-        ),
-        ("powerdrain challenge alice bob", None),
-        ("powerdrain move 17 bob pass accept --commitment=00", None),
-        ("powerdrain move 17 bob pass acceptable", None),
-        ("multiple\npowerdrain move 17 bob pass accept", None),
-        ("pow2 move 1 bob pass m13-j7", None),
-    ],
-)
+@pytest.mark.parametrize(("line", "found"), [
+    ("powerdrain move 17 bob pass accept", ("powerdrain move 17 bob pass accept", "", 17)),
+    ("Powerdrain MOVE 17 bob pass ACCEPT --entropy=luck", ("Powerdrain MOVE 17 bob pass ACCEPT", "luck", 17)),
+    ("powerdrain challenge -p alice bob --entropy=luck --gather", ("powerdrain challenge -p alice bob --gather", "luck", None)),
+    ("powerdrain challenge alice bob", None),
+    ("powerdrain move 17 bob pass accept --commitment=00", None),
+    ("powerdrain move 17 bob pass acceptable", None),
+    ("multiple\npowerdrain move 17 bob pass accept", None),
+    ("pow2 move 1 bob pass m13-j7", None),
+])  # fmt: skip
 def test_lines_that_commit_are_known(line: str, found: tuple | None) -> None:
     said = read_committing_line(line)
     assert (said and (said.line, said.word, said.board)) == found

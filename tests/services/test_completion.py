@@ -85,13 +85,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture(params=SHELLS)
-def shell(
-    request: pytest.FixtureRequest, server: Served, tmp_path_factory: pytest.TempPathFactory
-) -> Shell:
+def shell(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Shell:
     """A shell of a user who is not logged in."""
     folder = tmp_path_factory.mktemp("shell")
     env = {
-        **server.env,
+        **Served(folder / "data").env,
         "PATH": f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(folder),
         "XDG_CONFIG_HOME": str(folder / "config"),

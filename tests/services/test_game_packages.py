@@ -95,15 +95,12 @@ def test_a_game_of_another_distribution_is_played_taken_away_and_played_on(tmp_p
         until(lambda: "bob won" in line(served, "tictactoe history"))
 
 
-@pytest.mark.parametrize(
-    ("entry_point", "problem"),
-    [
-        ("matchpost_tictactoe:MATCH", "has no attribute 'MATCH'"),
-        ("matchpost_ludo:GAME", "No module named 'matchpost_ludo'"),
-        ("matchpost_tictactoe.rules:TicTacToe", "matchpost_tictactoe.rules:TicTacToe isn't a Game"),
-        ("domain.games.pow2:GAME", "there is a game 'pow2' already, in domain.games.pow2"),
-    ],
-)
+@pytest.mark.parametrize(("entry_point", "problem"), [
+    ("matchpost_tictactoe:MATCH", "has no attribute 'MATCH'"),
+    ("matchpost_ludo:GAME", "No module named 'matchpost_ludo'"),
+    ("matchpost_tictactoe.rules:TicTacToe", "matchpost_tictactoe.rules:TicTacToe isn't a Game"),
+    ("domain.games.pow2:GAME", "there is a game 'pow2' already, in domain.games.pow2"),
+])  # fmt: skip
 def test_a_distribution_that_can_not_be_used_is_named(tmp_path, entry_point, problem):
     packages = install(tmp_path / "packages", entry_point)
     done = server(tmp_path / "data", packages).run("do", "help")

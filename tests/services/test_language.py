@@ -92,16 +92,13 @@ def test_moves_are_played_and_shown_each_board_at_its_ply(terminal):
     assert now == terminal.do(f"pow2 show {first}").page
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("accept", "accepted the draw; the match is over: draw by agreement"),
-        ("decline", "declined to play; the match is over: declined; the match doesn’t count"),
-        ("resign", "resigned; the match is over: Light (alice) won by resignation"),
-        ("Propose  Draw", "accepted the draw; the match is over"),
-        ("reject", "declined the draw"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("accept", "accepted the draw; the match is over: draw by agreement"),
+    ("decline", "declined to play; the match is over: declined; the match doesn’t count"),
+    ("resign", "resigned; the match is over: Light (alice) won by resignation"),
+    ("Propose  Draw", "accepted the draw; the match is over"),
+    ("reject", "declined the draw"),
+])  # fmt: skip
 def test_what_stands_in_place_of_a_move_is_done_and_shown(terminal, text, said):
     board = terminal.challenge()
     offered = terminal.move(board, "alice", "propose draw").sentence
@@ -202,25 +199,6 @@ def test_a_display_once_set_is_that_of_the_players_own_answers_in_one_game(termi
     assert terminal.move(board, "alice", "m13-j7").page == drawn("small")
     assert terminal.move(board, "bob", "a13-d7").page == drawn("large")
     assert terminal.do(f"pow2 resign {board} alice mad-hatter").page == drawn("small")
-    terms = "--bank=10+1 --weekends=off --unrated"
-    time, shown = terminal.do(f"pow2 challenge alice bob -fast {terms}").page.split("\n\n", 1)
-    head, board_shown = terminal.do("pow2 show 2 --display=small").page.split("\n\n", 1)
-    assert shown == board_shown
-    assert time in head.splitlines()
-    assert time.startswith("time: ")
-    assert "10 days" in time
-    terms = "--bank=10+1:20 --nagtime=3,5 --vacation=2 --pause=off"
-    said = terminal.do(f"pow2 challenge alice bob {terms}").page
-    assert said.startswith(
-        "time: 10 days in total, plus 1 per move up to 20, at most 2 days of vacation, no pauses, "
-        "reminders after 3 and 5 days\n"
-    )
-    refused = terminal.do("pow2 move 3 bob yes-we-can propose pause")
-    assert refused.code == "not-started", "bob has not accepted"
-    accepted(terminal, "pow2 move 3 bob yes-we-can accept")
-    refused = terminal.do("pow2 move 3 bob yes-we-can propose pause")
-    assert refused.code == "unknown-offer"
-    assert "this match is played without pauses" in refused.sentence
     accepted(terminal, "pow2 set alice mad-hatter display large")
     alice = terminal.app.accounts.record_of(terminal.app.accounts.id_of("alice"))
     assert alice is not None

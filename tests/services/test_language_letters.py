@@ -50,10 +50,9 @@ def test_a_message_is_found_by_whom_it_was_written_to_and_new_until_it_was_shown
     assert box(terminal, "bob") == ["bob: to myself", "carol: two"]
 
 
-@pytest.mark.parametrize(
-    "words",
-    ["Bob,CAROL,bob hello", "bob carol\nhello", "bob,carol\nhello", "bob, carol \r\n  hello\r\n"],
-)
+@pytest.mark.parametrize("words", [
+    "Bob,CAROL,bob hello", "bob carol\nhello", "bob,carol\nhello", "bob, carol \r\n  hello\r\n",
+])  # fmt: skip
 def test_a_message_goes_to_several_in_one_line_or_on_the_lines_after(terminal, words):
     said = accepted(terminal, f"message alice mad-hatter {words}")
     assert said == "bob and carol will find it in `messages`"
@@ -106,15 +105,10 @@ def test_the_players_of_a_match_read_in_its_order_what_they_said_whenever(termin
     accepted(terminal, f"powerdrain chat {other + 1} bob yes-we-can what word do I give?")
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "message alice mad-hatter bob,carol hello",
-        "message alice mad-hatter bob carol\nhello",
-        "broadcast alice mad-hatter hello",
-        "pow2 chat 1 alice mad-hatter hello",
-    ],
-)
+@pytest.mark.parametrize("line", [
+    "message alice mad-hatter bob,carol hello", "message alice mad-hatter bob carol\nhello",
+    "broadcast alice mad-hatter hello", "pow2 chat 1 alice mad-hatter hello",
+])  # fmt: skip
 def test_what_is_repeated_with_its_senders_key_is_written_once_and_answered_alike(terminal, line):
     terminal.challenge()
     terminal.app.accounts.set_role("alice", AccountRole.ARBITER, held=True)

@@ -82,9 +82,8 @@ class Office:
             self.app.accounts.signup(name, password)
         self.app.accounts.set_role(NAMES[0], AccountRole.ARBITER, held=True)
         for line in (
-            "pow2 challenge charlotte benjamin",
-            "halves challenge charlotte benjamin -manual_start",
-        ):
+            "pow2 challenge charlotte benjamin", "halves challenge charlotte benjamin -manual_start",
+        ):  # fmt: skip
             assert self.language.do(line).code == ""
 
     def __enter__(self) -> Self:

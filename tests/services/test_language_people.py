@@ -70,10 +70,8 @@ def test_it_is_chosen_when_mail_is_sent_and_signoff_ends_it_until_it_is_chosen_a
         assert accepted(terminal, f"{game}set alice mad-hatter notify {when}") == said
         assert profile(terminal, "alice").notify == when.lower()
     for again in (
-        "set alice mad-hatter notify move",
-        "add alice mad-hatter a@b.org",
-        "change address alice mad-hatter",
-    ):
+        "set alice mad-hatter notify move", "add alice mad-hatter a@b.org", "change address alice mad-hatter",
+    ):  # fmt: skip
         assert accepted(terminal, "signoff Alice mad-hatter") == (
             "alice won't get any more mail; `set alice password notify move` starts it again, "
             "`delete alice password` erases the account"
@@ -88,13 +86,10 @@ def test_it_is_chosen_when_mail_is_sent_and_signoff_ends_it_until_it_is_chosen_a
 
 def test_nothing_in_the_store_leads_to_who_was_deleted(terminal):
     for line in (
-        "signup Eleanor aquitaine-2 eleanor@example.org",
-        "message eleanor aquitaine-2 bob from eleanor",
-        "message bob yes-we-can eleanor hello",
-        "pow2 challenge eleanor bob",
-        "pow2 submit 1 eleanor aquitaine-2 m13-j7",
-        "delete eleanor aquitaine-2",
-    ):
+        "signup Eleanor aquitaine-2 eleanor@example.org", "message eleanor aquitaine-2 bob from eleanor",
+        "message bob yes-we-can eleanor hello", "pow2 challenge eleanor bob",
+        "pow2 submit 1 eleanor aquitaine-2 m13-j7", "delete eleanor aquitaine-2",
+    ):  # fmt: skip
         accepted(terminal, line)
     client = terminal.app.client
     kept = [key + (client.dump(key) or b"") for key in client.scan_iter()]

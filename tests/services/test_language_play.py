@@ -241,19 +241,16 @@ def test_texts_that_a_killed_process_left_make_room_for_new_ones(terminal, judge
     assert texts(terminal, judged) == ["he cheats"]
 
 
-@pytest.mark.parametrize(
-    ("verdict", "expected"),
-    [
-        ("dismissed", "an arbiter dismissed claim 4"),
-        ("back #0", "the match goes back to the start"),
-        ("back #0 time alice=3d,Dark=12h", "Light (alice) gets 3 days more"),
-        ("result Dark", "Dark (bob)"),
-        ("result ALICE", "Light (alice)"),
-        ("draw", "the match is over"),
-        ("annul", "annulled"),
-        ("time Light=2", "Light (alice) gets 2 days more"),
-    ],
-)
+@pytest.mark.parametrize(("verdict", "expected"), [
+    ("dismissed", "an arbiter dismissed claim 4"),
+    ("back #0", "the match goes back to the start"),
+    ("back #0 time alice=3d,Dark=12h", "Light (alice) gets 3 days more"),
+    ("result Dark", "Dark (bob)"),
+    ("result ALICE", "Light (alice)"),
+    ("draw", "the match is over"),
+    ("annul", "annulled"),
+    ("time Light=2", "Light (alice) gets 2 days more"),
+])  # fmt: skip
 def test_each_ruling_does_what_it_says_and_once_for_its_key(terminal, judged, verdict, expected):
     claim(terminal, judged)
     answer = rule(terminal, judged, f"{verdict} time was not over\nand that", "k")

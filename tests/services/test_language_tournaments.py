@@ -110,22 +110,19 @@ def test_the_flags_of_a_tournament_make_its_terms(hall: Hall) -> None:
         assert said in shown, said
 
 
-@pytest.mark.parametrize(
-    ("flags", "code", "said"),
-    [
-        ("--section=x", Code.BAD_OPTION, "'--section=x' can't be read; the form is --section=7"),
-        ("--section", Code.BAD_OPTION, "the form is --section=7"),
-        ("--full=yes", Code.BAD_OPTION, "the form is --full"),
-        ("--start=soon", Code.BAD_OPTION, "the form is --start=2030-12-24 (UTC)"),
-        ("--rating=-", Code.BAD_OPTION, "the form is --rating=1200-1600"),
-        ("--double --double", Code.BAD_OPTION, "--double is given twice; give it once"),
-        ("--section=2", Code.BAD_OPTION, "a section has 3 to 15 players"),
-        ("--start=2001-01-01", Code.BAD_OPTION, "the start is in the past"),
-        ("--sections=3", Code.UNKNOWN_OPTION, "there is no option '--sections'"),
-        ("--club=nix", Code.UNKNOWN_CLUB, "there is no club 'nix'"),
-        ("-nonsense", Code.UNKNOWN_OPTION, "there is no option '-nonsense'"),
-    ],
-)
+@pytest.mark.parametrize(("flags", "code", "said"), [
+    ("--section=x", Code.BAD_OPTION, "'--section=x' can't be read; the form is --section=7"),
+    ("--section", Code.BAD_OPTION, "the form is --section=7"),
+    ("--full=yes", Code.BAD_OPTION, "the form is --full"),
+    ("--start=soon", Code.BAD_OPTION, "the form is --start=2030-12-24 (UTC)"),
+    ("--rating=-", Code.BAD_OPTION, "the form is --rating=1200-1600"),
+    ("--double --double", Code.BAD_OPTION, "--double is given twice; give it once"),
+    ("--section=2", Code.BAD_OPTION, "a section has 3 to 15 players"),
+    ("--start=2001-01-01", Code.BAD_OPTION, "the start is in the past"),
+    ("--sections=3", Code.UNKNOWN_OPTION, "there is no option '--sections'"),
+    ("--club=nix", Code.UNKNOWN_CLUB, "there is no club 'nix'"),
+    ("-nonsense", Code.UNKNOWN_OPTION, "there is no option '-nonsense'"),
+])  # fmt: skip
 def test_flags_that_cannot_be_are_refused(hall: Hall, flags: str, code: Code, said: str) -> None:
     found, sentence = hall.refused(f"tournament new alice mad-hatter goliath {flags} Cup")
     assert (found, said in sentence) == (code, True), sentence

@@ -205,10 +205,8 @@ def by_api(served: Served) -> list[str]:
         http.post("/api/messages", json={"to": [name("api2")], "text": f"{MARK} writes"})
         http.post("/api/do", json={"line": f"help {MARK}"})
         for path in (
-            f"/api/players/{name('api')}",
-            f"/api/{MARK}?{MARK}={MARK}",
-            f"/api/players/{MARK}0",
-        ):
+            f"/api/players/{name('api')}", f"/api/{MARK}?{MARK}={MARK}", f"/api/players/{MARK}0",
+        ):  # fmt: skip
             http.get(path)
         # beyond the limit of passwords
         del http.headers["Authorization"]

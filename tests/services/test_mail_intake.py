@@ -137,16 +137,13 @@ def test_nobody_else_s_mail_is_taken(running, taker):
     assert taker.is_processed == []
 
 
-@pytest.mark.parametrize(
-    ("error", "told"),
-    [
-        (UnfitError("there is a NUL in it"), "550 5.6.0 not accepted: there is a NUL in it"),
-        (TryAgainError("pending"), "451 4.3.0 "),
-        (DurabilityError("it lost its mind"), "451 4.3.0 "),
-        (OSError("no file"), "451 4.3.0 "),
-        (RuntimeError("mad-hatter"), "451 4.3.0 "),
-    ],
-)
+@pytest.mark.parametrize(("error", "told"), [
+    (UnfitError("there is a NUL in it"), "550 5.6.0 not accepted: there is a NUL in it"),
+    (TryAgainError("pending"), "451 4.3.0 "),
+    (DurabilityError("it lost its mind"), "451 4.3.0 "),
+    (OSError("no file"), "451 4.3.0 "),
+    (RuntimeError("mad-hatter"), "451 4.3.0 "),
+])  # fmt: skip
 def test_what_became_of_a_mail_is_told(running, taker, error, told, caplog):
     taker.raises = error
     with caplog.at_level(logging.DEBUG):
@@ -156,14 +153,11 @@ def test_what_became_of_a_mail_is_told(running, taker, error, told, caplog):
     assert sent(running).startswith("250 ")
 
 
-@pytest.mark.parametrize(
-    ("error", "opened"),
-    [
-        (RedisConnectionError("it is away"), 2),
-        (TryAgainError("unavailable"), 2),
-        (Refusal(Code.DAMAGED, "match 1 can't be read"), 1),
-    ],
-)
+@pytest.mark.parametrize(("error", "opened"), [
+    (RedisConnectionError("it is away"), 2),
+    (TryAgainError("unavailable"), 2),
+    (Refusal(Code.DAMAGED, "match 1 can't be read"), 1),
+])  # fmt: skip
 def test_while_the_matches_can_t_be_read_mail_is_to_come_again_and_new_connections_ask(
     running, taker, error, opened
 ):

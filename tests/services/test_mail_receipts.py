@@ -100,15 +100,10 @@ def quoted(text: str, mark: str = "> ") -> str:
 def test_a_receipt_in_a_reply_is_no_command(office: FakeOffice, receipt: str):
     below = quoted(receipt)
     for text in (
-        f"{QUOTED}\n\n{below}",
-        f"{below}\n{QUOTED}\n",
-        f"{QUOTED}\n{below}",
-        f"{QUOTED}\n\nOn Monday matchpost wrote:\n{receipt}",
-        f"{QUOTED}\n\n-----Original Message-----\n{receipt}",
-        f"{QUOTED}\n{receipt}",
-        f"{QUOTED}\n\n{receipt}",
-        f"{QUOTED}\n-- \n{receipt}",
-    ):
+        f"{QUOTED}\n\n{below}", f"{below}\n{QUOTED}\n", f"{QUOTED}\n{below}",
+        f"{QUOTED}\n\nOn Monday matchpost wrote:\n{receipt}", f"{QUOTED}\n\n-----Original Message-----\n{receipt}",
+        f"{QUOTED}\n{receipt}", f"{QUOTED}\n\n{receipt}", f"{QUOTED}\n-- \n{receipt}",
+    ):  # fmt: skip
         board = office.challenge()
         (answer,) = office.take(office.seat(board, 0, "alice"), text)
         assert answer.body.startswith(f"> {QUOTED}\nmatch {board}, #1: "), text

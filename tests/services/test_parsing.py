@@ -106,31 +106,23 @@ def test_any_word_may_be_a_password(line, word):
     assert (read.form, read.get("new")) == ("change_password", word)
 
 
-@pytest.mark.parametrize(
-    ("text", "part", "word"),
-    [
-        ("undo", "undo", "undo"),
-        ("Accept", "accept", "Accept"),
-        ("accept --entropy=luck", "flag", "--entropy=luck"),
-        ("propose draw", "value", "draw"),
-        ("undone", "move", "undone"),
-        ("a1 - b4 : c5 #3", "move", "a1 - b4 : c5 #3"),
-        ("-a5", "move", "-a5"),
-    ],
-)
+@pytest.mark.parametrize(("text", "part", "word"), [
+    ("undo", "undo", "undo"),
+    ("Accept", "accept", "Accept"),
+    ("accept --entropy=luck", "flag", "--entropy=luck"),
+    ("propose draw", "value", "draw"),
+    ("undone", "move", "undone"),
+    ("a1 - b4 : c5 #3", "move", "a1 - b4 : c5 #3"),
+    ("-a5", "move", "-a5"),
+])  # fmt: skip
 def test_in_the_place_of_a_move_a_word_of_the_language_is_one_and_nothing_follows_it(
     text, part, word
 ):
     line = parse(f"pow2 move 1 alice mad-hatter {text}")
     assert (line.form, line.get(part)) == ("move", word)
     for more in (
-        "undo now",
-        "resign\nmore",
-        "accept it",
-        "propose",
-        "propose a draw",
-        "m13-j7\nmore",
-    ):
+        "undo now", "resign\nmore", "accept it", "propose", "propose a draw", "m13-j7\nmore",
+    ):  # fmt: skip
         assert refused(f"pow2 move 1 alice mad-hatter {more}"), more
 
 
@@ -159,21 +151,18 @@ def test_any_text_is_read_or_has_no_form(text):
     assert refused(text) or parse(text).form in form_names()
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "pow2 show " + "1 " * 30_000,
-        "pow2 challenge " + "-x " * 20_000,
-        "help " + "all " * 15_000 + "!",
-        "pow2 games all" + " " * 60_000 + "x",
-        "pow2 games " + "all  " * 12_000,
-        "message alice mad-hatter " + "b " * 30_000,
-        "message alice mad-hatter bob" + "\n" * 60_000 + "x",
-        "pow2 move 1 alice mad-hatter " + "undo " * 12_000,
-        "multiple" + "\n \t" * 20_000 + "x",
-        "\t" * 60_000 + "help",
-    ],
-)
+@pytest.mark.parametrize("line", [
+    "pow2 show " + "1 " * 30_000,
+    "pow2 challenge " + "-x " * 20_000,
+    "help " + "all " * 15_000 + "!",
+    "pow2 games all" + " " * 60_000 + "x",
+    "pow2 games " + "all  " * 12_000,
+    "message alice mad-hatter " + "b " * 30_000,
+    "message alice mad-hatter bob" + "\n" * 60_000 + "x",
+    "pow2 move 1 alice mad-hatter " + "undo " * 12_000,
+    "multiple" + "\n \t" * 20_000 + "x",
+    "\t" * 60_000 + "help",
+])  # fmt: skip
 def test_the_longest_text_is_read_or_refused_without_an_error(line):
     assert refused(line) or parse(line).form in form_names()
 

@@ -190,18 +190,15 @@ def test_a_kill_between_queue_and_cursor_queues_it_once_and_one_after_sending_se
     assert len({one["title"] for one in browser.messages()}) == 1
 
 
-@pytest.mark.parametrize(
-    ("endpoint", "keys"),
-    [
-        ("https://169.254.169.254/latest", {}),
-        ("http://127.0.0.1:1/x", {}),
-        ("", {}),
-        (None, {"p256dh": "AAAA"}),
-        (None, {"p256dh": "B" * 87}),
-        (None, {"auth": "AAAA"}),
-        (None, {"auth": "é"}),
-    ],
-)
+@pytest.mark.parametrize(("endpoint", "keys"), [
+    ("https://169.254.169.254/latest", {}),
+    ("http://127.0.0.1:1/x", {}),
+    ("", {}),
+    (None, {"p256dh": "AAAA"}),
+    (None, {"p256dh": "B" * 87}),
+    (None, {"auth": "AAAA"}),
+    (None, {"auth": "é"}),
+])  # fmt: skip
 def test_an_unknown_service_and_unusable_keys_are_refused_and_nothing_is_sent(
     api, service, endpoint, keys
 ):

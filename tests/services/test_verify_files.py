@@ -85,21 +85,18 @@ def test_what_does_not_hold_is_named_on_standard_error(verified):
 
 
 @pytest.mark.usefixtures("clean_environment")
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (b"", "can't be read as a receipt or a proof"),
-        (b"\xff\xfe\x00", "because it isn't UTF-8 text"),
-        (b"Hello!\n", "can't be read as a receipt or a proof"),
-        (b"{", "a match document is JSON: Input data was truncated"),
-        (b"[]", "expected `object`, got `array`"),
-        (b'{"format":"matchpost-match/9"}', "the document has the format matchpost-match/9"),
-        (b"c2sp.org/tlog-proof@v2\n\n", "a proof begins with"),
-        (b"\n" * (1 << 21), "too long for a receipt or a proof"),
-        (write_document(replace(DOCUMENT, rules="pow2/99")), "there are no rules 'pow2/99'"),
-        (write_document(replace(DOCUMENT, rules="nim/1")), "the rules 'nim/1' are not installed"),
-    ],
-)
+@pytest.mark.parametrize(("data", "said"), [
+    (b"", "can't be read as a receipt or a proof"),
+    (b"\xff\xfe\x00", "because it isn't UTF-8 text"),
+    (b"Hello!\n", "can't be read as a receipt or a proof"),
+    (b"{", "a match document is JSON: Input data was truncated"),
+    (b"[]", "expected `object`, got `array`"),
+    (b'{"format":"matchpost-match/9"}', "the document has the format matchpost-match/9"),
+    (b"c2sp.org/tlog-proof@v2\n\n", "a proof begins with"),
+    (b"\n" * (1 << 21), "too long for a receipt or a proof"),
+    (write_document(replace(DOCUMENT, rules="pow2/99")), "there are no rules 'pow2/99'"),
+    (write_document(replace(DOCUMENT, rules="nim/1")), "the rules 'nim/1' are not installed"),
+])  # fmt: skip
 def test_what_is_none_of_these_can_not_be_checked(verified, data, said):
     code, out, err = verified(data, "--key", KEY)
     assert (code, out) == (2, "")
@@ -144,29 +141,23 @@ def test_a_proof_is_checked_by_a_key(verified):
 
 
 @pytest.mark.usefixtures("clean_environment")
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["no-such.json"], "no-such.json: No such file or directory"),
-        (["./17"], "./17: No such file or directory"),
-        (["."], ".: Is a directory"),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), [
+    (["no-such.json"], "no-such.json: No such file or directory"),
+    (["./17"], "./17: No such file or directory"),
+    (["."], ".: Is a directory"),
+])  # fmt: skip
 def test_a_file_that_can_not_be_read_is_named(capfd, words, said):
     assert main(["verify", *words]) == 2
     assert said in capfd.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("report", "code"),
-    [
-        (VerifyReport(["it holds"]), 0),
-        (VerifyReport(unchecked=["it is away"]), 0),
-        (VerifyReport(unchecked=["it is away"], is_unknown=True), 2),
-        (VerifyReport(faults=["it is forged"], is_unknown=True), 1),
-        (not_checkable("a.json", "it is empty"), 2),
-    ],
-)
+@pytest.mark.parametrize(("report", "code"), [
+    (VerifyReport(["it holds"]), 0),
+    (VerifyReport(unchecked=["it is away"]), 0),
+    (VerifyReport(unchecked=["it is away"], is_unknown=True), 2),
+    (VerifyReport(faults=["it is forged"], is_unknown=True), 1),
+    (not_checkable("a.json", "it is empty"), 2),
+])  # fmt: skip
 def test_a_fault_counts_more_than_something_that_is_not_known(report, code):
     assert report.exit_code == code
 
