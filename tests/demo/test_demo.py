@@ -3,7 +3,8 @@
 import json
 import os
 import re
-import subprocess
+import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +34,7 @@ from domain.match.history import (
 from domain.match.state import MatchState, Reason, next_due, robot_level
 from domain.rules import rules_by_id
 from infra.audit.stored_match import check, check_match
+from infra.durability.durability import Mode
 from infra.health.heartbeats import Heartbeat, Role
 from infra.people.account_macs import KEYS_FOLDER, make_mac_key
 from infra.people.accounts import Accounts
@@ -43,11 +45,11 @@ from infra.projections.tournaments import Tournaments
 from infra.settings.settings import Settings
 from infra.store.board_numbers import BoardNumbers
 from infra.store.layout import Layout
-from infra.store.port import Store
+from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.cli.demo import NotEmptyError, fill_server
 from services.demo.community import VISITOR
-from services.demo.fill import FillReport, fill
+from services.demo.fill import fill
 from services.demo.past_server import PastApp
 from services.demo.record import MOST_PLIES, GameSeries, record
 from services.demo.recorded_matches import (
@@ -94,18 +96,15 @@ HOUR = DAY // 24
 MONDAY = 1_795_392_000_000
 """Monday 2026-11-23 00:00 UTC, in ms."""
 
-PASSWORD = "mad-hatter-7"
 GAMES = {"pow2", "goliath", "line", "powerdrain", "halves", "torere", "jump", "one", "two", "duo"}
 
 
 class Filled:
     """A server that is filled."""
 
-    def __init__(self, client: Redis, app: PastApp, report: FillReport) -> None:
+    def __init__(self, client: Redis) -> None:
         self.client = client
-        self.app = app
-        self.report = report
-        self.store: Store = app.store
+        self.store = RedisStore(client, Mode.FSYNC)
         found = BoardNumbers(client, self.store.layout()).highest()
         packed = zip(range(1, found + 1), self.store.snapshots(range(1, found + 1)), strict=True)
         self.boards = [board for board, data in packed if data and not is_tournament(data)]
@@ -128,26 +127,40 @@ class Filled:
         }
 
 
-def filled(valkey: EmbeddedServer, client: Redis, folder: Path, now: int) -> Filled:
-    """Fill an empty server as of a time."""
-    settings = Settings(data=folder, redis_url=valkey.url, queue_url=valkey.url, workers=2)
-    make_mac_key(folder / KEYS_FOLDER)
-    with PastApp(settings, client, client, now) as app:
-        app.store.create(Layout(shards=8, lanes=2))
-        return Filled(client, app, fill(app, PASSWORD))
-
-
 @pytest.fixture(scope="module")
 def now() -> int:
-    return MONDAY + 9 * HOUR
+    return time.time_ns() // 1_000_000
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, now: int) -> Iterator[Filled]:
-    """A server of its own, filled once for these tests, which change nothing."""
-    folder = tmp_path_factory.mktemp("demo")
-    with EmbeddedServer(folder / "valkey") as valkey, valkey.client() as client:
-        yield filled(valkey, client, folder, now)
+def output(now: int, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A directory that was filled after `now`, and what was printed."""
+    del now
+    data = tmp_path_factory.mktemp("filled") / "data"
+    done = run_command(["demo", "--fill-only", "--data", str(data)], os.environ, seconds=120)
+    assert done.returncode == 0, done.stderr
+    return data, done.stdout
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, output: tuple[Path, str]) -> Iterator[Filled]:
+    """A copy of the directory, on which no process works, for tests that read it."""
+    copy = shutil.copytree(output[0], tmp_path_factory.mktemp("copy") / "data")
+    with EmbeddedServer(copy) as valkey, valkey.client() as client:
+        yield Filled(client)
+
+
+@pytest.fixture(scope="module")
+def served(server: Filled, output: tuple[Path, str]) -> Iterator[Served]:
+    """The server that was filled, as it runs."""
+    del server  # the copy was made before
+    with Served(output[0], {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
+        yield served
+
+
+def password_in(said: str) -> str:
+    """The visitor's password, as it is printed."""
+    return re.search(r"Log in as demo, password (\S+)", said)[1]
 
 
 @pytest.mark.slow
@@ -155,7 +168,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, now: int) -> Iterator[Fille
 def test_every_match_holds(server):
     for board in server.boards:
         assert "decided again" in check(server.store, board)
-    assert server.store.inbox_size(range(8)) == 0
+    assert server.store.inbox_size(range(server.store.layout().shards)) == 0
 
 
 @pytest.mark.slow
@@ -171,7 +184,8 @@ def test_there_is_a_history_of_months(server, now):
 
 
 @pytest.mark.slow
-def test_nothing_is_of_the_future_and_each_match_is_in_order(server, now):
+def test_nothing_is_of_the_future_and_each_match_is_in_order(server):
+    now = time.time_ns() // 1_000_000
     for found in server.events.values():
         times = [one.at for one in found]
         assert times == sorted(times)
@@ -195,9 +209,9 @@ def test_everything_that_can_happen_has_happened(server):
 
 
 @pytest.mark.slow
-def test_the_visitor_can_log_in_and_has_moves_to_make(server):
+def test_the_visitor_can_log_in_and_has_moves_to_make(server, output):
     accounts = Accounts(server.client)
-    visitor = accounts.verify(VISITOR, PASSWORD)
+    visitor = accounts.verify(VISITOR, password_in(output[1]))
     to_move = [
         state
         for state in server.states().values()
@@ -215,13 +229,13 @@ def test_projections_follow_from_the_logs_and_a_rebuild_makes_them_again(server)
     live = contents(client)
     rebuild(server.store, client, PROJECTIONS, _Silent())
     assert contents(client) == live
-    stronger, weaker = (server.app.accounts.id_of(name) for name in ("emre", "quinn"))
+    stronger, weaker = (Accounts(server.client).id_of(name) for name in ("emre", "quinn"))
     ratings = RatingsQuery(client)
     rated = [ratings.player("pow2", one).display_value for one in (stronger, weaker)]
     assert rated == sorted(rated, reverse=True)
     for puzzle in ("jump", "one", "two", "duo"):
         assert len(Leaderboards(client).best(puzzle)) >= 3, puzzle
-    visitor = server.app.accounts.id_of(VISITOR)
+    visitor = Accounts(server.client).id_of(VISITOR)
     assert len(MatchLists(client).of(visitor, MatchFilter.ACTIVE)) >= 6
 
 
@@ -240,36 +254,19 @@ class _Silent:
 @pytest.mark.parametrize("hours", [37, 5 * 24 + 23])
 def test_a_server_can_be_filled_on_any_day_and_at_any_hour(valkey, redis_client, tmp_path, hours):
     at = MONDAY + hours * HOUR
-    made = filled(valkey, redis_client, tmp_path, at)
-    assert made.report.matches > 150
-    assert min(due for state in made.states().values() if (due := next_due(state))) > at + HOUR
-
-
-@pytest.fixture(scope="module")
-def output(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A directory that was filled, and what was printed."""
-    data = tmp_path_factory.mktemp("filled") / "data"
-    done = matchpost("demo", "--fill-only", "--data", str(data))
-    assert done.returncode == 0, done.stderr
-    return data, done.stdout
-
-
-@pytest.fixture(scope="module")
-def served(output: tuple[Path, str]) -> Iterator[Served]:
-    """The server that was filled, as it runs."""
-    with Served(output[0], {"MATCHPOST_HTTP": "127.0.0.1:0"}) as server:
-        yield server
-
-
-def matchpost(*words: str) -> subprocess.CompletedProcess[str]:
-    return run_command(words, os.environ, seconds=120)
+    settings = Settings(data=tmp_path, redis_url=valkey.url, queue_url=valkey.url, workers=2)
+    make_mac_key(tmp_path / KEYS_FOLDER)
+    with PastApp(settings, redis_client, redis_client, at) as app:
+        app.store.create(Layout(shards=8, lanes=2))
+        assert fill(app, "mad-hatter-7").matches > 150
+    states = Filled(redis_client).states().values()
+    assert min(due for state in states if (due := next_due(state))) > at + HOUR
 
 
 @pytest.mark.slow
 def test_it_says_how_to_log_in(output, served):
-    found = re.search(r"Log in as demo, password (\S+)", output[1])
-    assert found
-    done = served.run("do", f"message demo {found[1]} anneke thanks for the welcome")
+    password = password_in(output[1])
+    done = served.run("do", f"message demo {password} anneke thanks for the welcome")
     assert done.returncode == 0, done.stderr
 
 

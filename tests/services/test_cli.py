@@ -38,7 +38,9 @@ HEAVY = ["argon2", "fakeredis", "hiredis", "msgspec", "redis", "rich", "rq", "in
 @pytest.fixture(scope="module")
 def server(tmp_path_factory) -> Iterator[Served]:
     """A running server where alice and bob have signed up and play board 1 with -fast."""
-    with Served(tmp_path_factory.mktemp("cli") / "data") as served:
+    with Served(
+        tmp_path_factory.mktemp("cli") / "data", {"MATCHPOST_HTTP": "127.0.0.1:0"}
+    ) as served:
         served.do(
             "signup alice mad-hatter",
             "signup bob yes-we-can",
@@ -265,47 +267,31 @@ def test_the_prompt_says_whose_password_and_a_new_one_is_asked_for_twice(monkeyp
     ]
 
 
-@pytest.fixture(scope="module")
-def signing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A running server where alice and bob play board 1."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    data = tmp_path_factory.mktemp("cli") / "data"
-    with Served(data, env={"MATCHPOST_HTTP": address}) as served:
-        served.do(*("signup alice mad-hatter", "signup bob yes-we-can"), "pow2 challenge alice bob")
-        yield served
-
-
 @pytest.fixture(params=["here", pytest.param("elsewhere", marks=pytest.mark.long)])
-def flags(request: pytest.FixtureRequest, signing: Served) -> list[str]:
-    return [] if request.param == "here" else ["--url", f"http://{signing.env['MATCHPOST_HTTP']}"]
+def flags(request: pytest.FixtureRequest, server: Served) -> list[str]:
+    return [] if request.param == "here" else ["--url", server.url]
 
 
-def opened(signing: Served, file: Path) -> Receipt:
+def opened(server: Served, file: Path) -> Receipt:
     note = file.read_text("utf-8")
     shard = int(read_receipt(note).origin[-2:])
-    keys = read_public_keys(signing.data / "keys", "receipts-key")
+    keys = read_public_keys(server.data / "keys", "receipts-key")
     return open_receipt(note, [shard_key(key, shard, KEY_SUFFIX) for key in keys])
 
 
-def shown(signing: Served) -> str:
-    """The match, without the time that it has waited."""
-    return signing.run("do", "pow2 show 1").stdout.split("\n", 1)[1]
-
-
 def test_the_receipt_of_a_move_is_in_the_file_and_a_repetition_has_the_same(
-    signing, tmp_path, flags
+    server, tmp_path, flags
 ):
     # a match of its own, because other tests may have played in board 1 or not
-    started = signing.run("do", "pow2 challenge alice bob").stdout
+    started = server.run("do", "pow2 challenge alice bob").stdout
     board = started.removeprefix("match ").partition(",")[0]
     line = f"pow2 move {board} alice mad-hatter m13-j7"
     first, second = tmp_path / "first", tmp_path / "second"
-    done = signing.run(*flags, "do", "--key", "k", line, "--receipt", str(first))
+    done = server.run(*flags, "do", "--key", "k", line, "--receipt", str(first))
     assert (done.returncode, done.stderr) == (0, "")
-    assert opened(signing, first).seq == 2
+    assert opened(server, first).seq == 2
     assert stat.S_IMODE(first.stat().st_mode) == 0o600
-    again = signing.run(*flags, "do", "--key", "k", line, f"--receipt={second}")
+    again = server.run(*flags, "do", "--key", "k", line, f"--receipt={second}")
     assert again.stdout == done.stdout
     assert second.read_bytes() == first.read_bytes()
     assert {file.name for file in tmp_path.iterdir()} == {"first", "second"}

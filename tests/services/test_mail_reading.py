@@ -255,7 +255,7 @@ def test_what_is_no_mail_is_refused_with_a_sentence_that_a_mail_server_can_tell(
 @pytest.mark.slow
 def test_mails_of_every_kind_are_read_or_refused_and_nothing_is_told_of_them():
     made = {}
-    for kind, data in islice(mails.mails(seed=7), 1_000):
+    for kind, data in islice(mails.mails(seed=7), 600):
         result, _ = mails.check(data)
         made.setdefault(kind, set()).add(result.partition(",")[0])
     assert set(made) == {make.__name__ for make in mails.KINDS}

@@ -14,6 +14,7 @@ from domain.rules import all_rules, latest_rules
 from services.app.move_text import as_flag, as_move
 from services.language.commands import FORMS
 from services.language.parser import CommandLine, UnparsedLine, form_names, parse
+from tests.helpers.examples import examples
 
 PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 EXAMPLES = [
@@ -94,6 +95,7 @@ def test_the_words_of_a_line_are_found_by_their_part():
         assert parse(f"pow2 games {state} alice").all("userid") == [state.strip(), "alice"]
 
 
+@examples(20, 500)
 @given(word=WORDS)
 @pytest.mark.parametrize("line", SIGNED)
 def test_any_word_may_be_a_password(line, word):
