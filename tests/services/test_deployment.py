@@ -168,3 +168,12 @@ def test_systemd_takes_the_units(file, tmp_path):
     command = ["systemd-analyze", "verify", str(unit)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_comes_into_an_image_is_named_and_its_packages_have_hashes():
+    root = FOLDER.parents[1]
+    rows = (root / ".dockerignore").read_text().splitlines()
+    assert rows[1] == "*"
+    assert all((root / row[1:]).exists() for row in rows if row.startswith("!"))
+    build = (FOLDER / "Dockerfile").read_text()
+    assert "--require-hashes --no-deps --requirement /src/requirements.lock" in build

@@ -156,7 +156,7 @@ def test_a_seat_s_address_proves_its_player_as_a_challenger_and_nobody_else(offi
 
 
 def test_an_accepted_move_is_answered_by_the_next_mail_of_the_match_alone(office):
-    """As `test_mail_games.py` shows in whole matches; what that mail does not say is answered."""
+    """What that mail does not say is answered."""
     office.app.settings = replace(office.app.settings, relay="smtp://127.0.0.1:25")
     office.challenge()
     board = office.challenge()
