@@ -168,10 +168,11 @@ def test_an_accepted_move_is_answered_by_the_next_mail_of_the_match_alone(office
     assert office.take(bob, "a13-d7\nshow", sender=box("bob"))
     (answer,) = office.take(alice, legal(office, board), sender="eve@evil.example")
     assert answer.to == box("alice")
+    assert office.take(bob, legal(office, board), sender=box("bob")) == []
     # of the end, and where no mail comes at once
     office.accounts.change_of(office.ids["alice"], lambda old: replace(old, notify="daily"))
     assert " played " in office.take(alice, legal(office, board))[0].body
-    assert len(moves(office, board)) == 4
+    assert len(moves(office, board)) == 5
     assert "won by resignation" in office.take(bob, "resign", sender=box("bob"))[0].body
     # the first board comes once, in the mail of the match
     office.accounts.change_of(office.ids["alice"], lambda old: replace(old, notify="move"))
