@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from textual.pilot import Pilot
 from textual.widgets import Static
@@ -34,7 +35,10 @@ class Seen:
             await self.idle()
 
     async def idle(self) -> None:
-        """Wait until nothing is asked of the server."""
+        """Wait until all keys were heard and nothing is asked of the server."""
+        heard = asyncio.Event()
+        self.app.call_later(heard.set)
+        await heard.wait()
         await self.until(lambda: not self.busy)
         await self.pilot.pause()
 
@@ -64,6 +68,11 @@ class Seen:
     def message(self) -> str:
         widget = self.app.screen_stack[0].query_one("#message", Static)
         return str(widget.content)
+
+
+async def _turn(*_: float) -> None:
+    """Instead of Textual's wait for an idle process, which the server in this one never is."""
+    await asyncio.sleep(0.01)
 
 
 @contextmanager
@@ -96,4 +105,6 @@ def play(  # noqa: PLR0917 - what differs between tests
                 await seen.idle()
                 await steps(seen)
 
-        asyncio.run(run())
+        waits = [f"textual.{module}.wait_for_idle" for module in ("app", "pilot")]
+        with patch(waits[0], _turn), patch(waits[1], _turn):
+            asyncio.run(run())

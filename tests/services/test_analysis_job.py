@@ -19,27 +19,21 @@ from domain.match.state import ROBOT_ACCOUNTS
 from infra.people.accounts import AccountRole
 from infra.redis import keys
 from infra.redis.rq_jobs import ANALYSE, ANALYSIS, ROBOTS
-from infra.store import analyses
 from infra.store.analyses import (
     LIFE_SECONDS,
     MOST_KILLS,
-    MOST_OF_ACCOUNT,
-    Analyses,
     AnalysisJobs,
     AnalysisProgress,
     StoredAnalysis,
 )
-from services.app.imports import check_import, plan_import, seats_of
 from services.app.matches import (
     analyse,
     analysis_of,
-    check_may_be_analysed,
     load_state,
     may_be_analysed,
     start_analysis,
 )
 from tests.helpers.analysing import do_jobs, listening
-from tests.helpers.served import Served, until
 
 MOVES = ("m13-j7", "a13-d7", "m1-i3")
 
@@ -84,22 +78,6 @@ def job_of(parts, board):
 # when there may be one
 
 
-def test_a_match_that_people_play_is_not_analysed(api, parts):
-    two = api.players()
-    board = api.match(*two)
-    assert code(read, parts, board) == Code.TOO_EARLY
-    assert code(ask, parts, two[0], board) == Code.TOO_EARLY
-    assert job_of(parts, board) is None
-
-
-def test_a_match_that_waits_or_never_had_a_position_is_not_analysed(api, parts):
-    two = api.players()
-    board = api.match(*two, game="halves", terms=["--gather"])
-    assert code(read, parts, board) == Code.TOO_EARLY
-    assert two[1].give(board, {"do": "decline"}).is_success
-    assert code(read, parts, board) == Code.NOT_STARTED
-
-
 def test_a_match_that_goes_on_elsewhere_is_not_analysed(api, parts):
     two = api.players()
     board = api.begun(*two)
@@ -117,48 +95,6 @@ def test_a_match_of_robots_alone_is_analysed_while_they_play(api, parts):
     assert may_be_analysed(replace(state, seats=robots))
     assert not may_be_analysed(replace(state, seats=(robots[0], state.seats[1])))
     assert not may_be_analysed(state)
-
-
-def test_an_imported_match_is_analysed_from_its_first_position_when_it_is_over(api, parts):
-    two = api.players()
-    checked = check_import(
-        b"pow2 challenge -fast dora emil\n"
-        b"pow2 move 9 dora * i5-g4:g5\n"
-        b"pow2 move 9 emil * a13-c11\n",
-        (),
-    )
-    seats = seats_of(
-        parts, checked, dict(zip(("Light", "Dark"), (p.name for p in two), strict=True))
-    )
-    planned = plan_import(parts, checked, seats)
-    assert parts.gateway.send(planned.sent, 0, 30).accepted
-    board = planned.sent.match
-    assert code(read, parts, board) == Code.TOO_EARLY
-    for player in two:
-        assert player.give(board, {"do": "accept"}).is_success
-    assert code(read, parts, board) == Code.TOO_EARLY
-    assert two[0].give(board, {"do": "resign"}).is_success
-    assert analyse(parts, board)
-    assert [one.move for one in read(parts, board).positions] == ["i5-g4:g5", "a13-c11", ""]
-
-
-def test_a_match_of_a_game_that_is_not_installed_is_not_analysed(api, parts):
-    board = api.match(*api.players())
-    gone = replace(load_state(parts, board), rules="gone/1")
-    assert code(check_may_be_analysed, board, gone) == Code.UNKNOWN_RULES
-
-
-def test_a_puzzle_is_analysed_while_it_is_solved(api, parts):
-    one = api.player()
-    board = api.match(one, game="one")
-    assert one.move(board, "c3").is_success
-    ask(parts, one, board)
-    do_jobs(parts)
-    found = read(parts, board)
-    assert [position.move for position in found.positions] == ["c3", ""]
-    assert all("lines with exactly one stone" in position.score for position in found.positions)
-    assert one.move(board, "m13").is_success
-    assert read(parts, board) is None  # it is of another state
 
 
 def test_a_server_without_a_process_for_it_refuses_in_a_sentence(api):
@@ -190,17 +126,6 @@ def test_a_match_is_analysed_once_and_kept_for_a_month(api, parts):
     assert 0 < parts.data.ttl(keys.analysis(board)) <= LIFE_SECONDS
 
 
-@pytest.mark.parametrize("game", ["halves", "powerdrain", "torere"])
-def test_matches_whose_start_chance_draws_are_analysed(api, parts, game):
-    two = api.players()
-    board = api.begun(*two, game=game)
-    move = api.http.get(f"/api/matches/{board}").json()["at"]["legal"][0]
-    assert two[0].move(board, move).is_success
-    assert two[1].give(board, {"do": "resign"}).is_success
-    assert analyse(parts, board)
-    assert len(read(parts, board).positions) == 2
-
-
 def test_a_match_of_three_has_a_value_for_each_even_after_one_has_left(api, parts):
     three = api.players(3)
     board = api.begun(*three, game="halves")
@@ -212,20 +137,6 @@ def test_a_match_of_three_has_a_value_for_each_even_after_one_has_left(api, part
     assert analyse(parts, board)
     found = read(parts, board)
     assert [len(position.values) for position in found.positions] == [3, 3, 3]
-
-
-def test_one_of_another_version_or_another_match_is_made_again(api, parts, monkeypatch):
-    _, board = over(api)
-    assert analyse(parts, board)
-    found = read(parts, board)
-    monkeypatch.setattr("infra.store.analyses.ANALYSIS_VERSION", found.version + 1)
-    assert read(parts, board) is None
-    monkeypatch.undo()
-    _, other = over(api, ("m1-i3", "a13-d7", "m13-j7"))
-    Analyses(parts.data).put(other, found)
-    assert read(parts, other) is None
-    parts.data.set(keys.analysis(board), b"of a program that wrote something else")
-    assert read(parts, board) is None
 
 
 def test_a_ruling_that_sets_the_match_back_hides_its_analysis_at_once(api, parts):
@@ -245,25 +156,6 @@ def test_a_ruling_that_sets_the_match_back_hides_its_analysis_at_once(api, parts
 
 
 # who may ask, and how often
-
-
-def test_an_account_has_few_jobs_at_a_time_and_others_are_not_hindered(api, parts):
-    player, _ = over(api)
-    boards = [over(api)[1] for _ in range(MOST_OF_ACCOUNT + 1)]
-    for board in boards[:-1]:
-        ask(parts, player, board)
-    assert code(ask, parts, player, boards[-1]) == Code.TOO_MANY
-    assert ask(parts, api.player(), boards[-1]) == AnalysisProgress(0, 4)
-    do_jobs(parts, most=1)
-    _, another = over(api)
-    assert ask(parts, player, another) == AnalysisProgress(0, 4)
-
-
-def test_a_bounded_number_of_jobs_waits(api, parts, monkeypatch):
-    monkeypatch.setattr(analyses, "MOST_JOBS", 1)
-    (one, board), (two, other) = over(api), over(api)
-    ask(parts, one, board)
-    assert code(ask, parts, two, other) == Code.BUSY
 
 
 # interruptions
@@ -392,21 +284,6 @@ def test_a_job_that_kills_its_process_again_and_again_is_ended_in_a_sentence(api
     assert 0 < parts.queue.ttl(job_of(parts, board).key) <= 3600
 
 
-def test_a_job_says_how_long_it_takes_at_the_rate_seen(api, parts):
-    player, board = over(api)
-    ask(parts, player, board)
-    shares = []
-
-    def look() -> bool:
-        shares.append(read(parts, board))
-        assert ("Less than a minute to go." in page(api, board)) == (len(shares) > 1)
-        return False
-
-    do_jobs(parts, look)
-    assert [found.ms_left is None for found in shares] == [True, False, False, False]
-    assert all(found.ms_left > 0 for found in shares[1:])
-
-
 @pytest.mark.long
 def test_a_job_killed_in_the_middle_is_done_by_the_next_process(api, parts):
     player, board = over(api)
@@ -422,30 +299,3 @@ def test_a_job_killed_in_the_middle_is_done_by_the_next_process(api, parts):
     parts.data.delete(keys.analysis(board))
     assert analyse(parts, board)
     assert read(parts, board) == found
-
-
-ASK = "pow2 analyse 1 alice mad-hatter"
-
-
-def finished_match(served: Served) -> None:
-    served.do(
-        "signup alice mad-hatter",
-        "signup bob yes-we-can",
-        "pow2 challenge alice bob",
-        "pow2 move 1 alice mad-hatter m13-j7",
-        "pow2 move 1 bob yes-we-can a13-d7",
-        "pow2 resign 1 alice mad-hatter",
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.long
-def test_a_process_of_robots_analyses_a_match_and_the_analysis_outlives_the_server(tmp_path):
-    data = tmp_path / "data"
-    with Served(data, {"MATCHPOST_ROBOTS": "1"}) as served:
-        finished_match(served)
-        until(lambda: served.run("do", ASK).returncode == 0)  # robots have started
-        until(lambda: "the start" in served.run("do", "pow2 analyse 1").stdout)
-    with Served(data, {"MATCHPOST_ROBOTS": "0"}) as served:
-        shown = served.run("do", "pow2 analyse 1")
-        assert "2 Dark  a13-d7" in shown.stdout

@@ -3,47 +3,21 @@
 import pytest
 from redis import ConnectionError as LostConnectionError
 
-from domain.match.commands import StartMatch
 from infra.durability.durability import DurabilityError, Mode
-from infra.health.heartbeats import Heartbeat, Role
 from infra.people.accounts import Accounts
-from infra.redis import keys
-from infra.redis.rq_jobs import COMMANDS, queue_key
 from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
-from infra.store.server_clock import ServerClockRecord
 from infra.valkey.server import EmbeddedServer, NotRunningError
 from services.app.context import App
-from services.cli.scheduler import make_ticks
 from services.language import LOCAL, Language
-from tests.fakes.app import CHEAP, FakeApp
-from tests.helpers.given import ALICE, BOB, sent
+from tests.fakes.app import CHEAP
 from tests.helpers.lanes import LANE
-from tests.helpers.served import until
-from workers.clock_check import ClockCheck
-
-START = sent(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)))
 
 
 @pytest.fixture
 def settings(tmp_path) -> Settings:
     return Settings(data=tmp_path / "data")
-
-
-def test_parts_that_are_handed_in_are_used_and_no_server_is_asked(settings):
-    app = FakeApp()
-    with App(
-        settings, data=app.client, store=app.store, accounts=app.accounts, gateway=app.gateway
-    ) as parts:
-        assert parts.data is app.client
-        for line in (
-            "signup alice mad-hatter",
-            "signup bob yes-we-can",
-            "pow2 challenge alice bob",
-        ):
-            assert Language(parts, origin=LOCAL).do(line).code == ""
-    app.close()
 
 
 def test_a_server_is_looked_for_when_it_is_needed_and_not_before(settings):
@@ -63,26 +37,9 @@ def test_a_queue_of_its_own_is_used_for_wake_ups_only(valkey, redis_client, sett
         assert parts.queue.exists("{lease:0/1}")
 
 
-def test_what_the_scheduler_asks_for_does_not_grow_with_the_boards_ever(
-    valkey, redis_client, settings
-):
-    settings = Settings(data=settings.data, redis_url=valkey.url)
-    with App(settings) as parts:
-        parts.store.create(Layout(shards=4, lanes=1))
-        redis_client.set(keys.BOARDS, 30_000_000)
-        ticks = make_ticks(
-            parts, Heartbeat(Role.SCHEDULER, "1"), ClockCheck(ServerClockRecord(parts.data))
-        )
-        before = redis_client.info("stats")["total_commands_processed"]
-        for tick in ticks * 2:
-            tick()
-        assert redis_client.info("stats")["total_commands_processed"] - before < 200
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["signup bob yes-we-can", "change password alice mad-hatter w2w2w2w2w2", "pow2 challenge a b"],
-)
+@pytest.mark.parametrize("line", [
+    "signup bob yes-we-can", "change password alice mad-hatter w2w2w2w2w2", "pow2 challenge a b",
+])  # fmt: skip
 def test_nothing_is_written_to_a_server_that_can_not_keep_our_promise(settings, line):
     with EmbeddedServer(settings.data, durable=False) as server, server.client() as client:
         RedisStore(client, Mode.NONE).create(Layout(shards=4, lanes=1))
@@ -93,35 +50,6 @@ def test_nothing_is_written_to_a_server_that_can_not_keep_our_promise(settings, 
         with App(settings, accounts=accounts) as parts, pytest.raises(DurabilityError):
             Language(parts, origin=LOCAL).do(line.replace("a b", "a1 b1"))
         assert {name: client.dump(name) for name in client.scan_iter()} == before
-
-
-def test_no_command_is_sent_to_a_server_that_can_not_keep_our_promise(settings):
-    with EmbeddedServer(settings.data, durable=False) as server, server.client() as client:
-        RedisStore(client, Mode.NONE).create(Layout(shards=4, lanes=1))
-        with App(settings) as parts, pytest.raises(DurabilityError):
-            _ = parts.gateway
-        lax = Settings(data=settings.data, durability=Mode.NONE, queue_url=server.url)
-        with App(lax) as parts:
-            assert parts.gateway is parts.gateway
-
-
-def test_what_was_made_is_closed(valkey, redis_client, settings):
-    def connections() -> int:
-        return len(redis_client.client_list())
-
-    before = connections()
-    with App(Settings(data=settings.data, redis_url=valkey.url)) as parts:
-        parts.store.create(Layout(shards=4, lanes=1))
-        assert parts.gateway
-        assert connections() > before
-    until(lambda: connections() == before)
-
-
-def test_a_drain_is_asked_for_although_nobody_waits_for_the_outcome(valkey, redis_client, settings):
-    with App(Settings(data=settings.data, redis_url=valkey.url)) as parts:
-        parts.store.create(Layout(shards=4, lanes=1))
-        parts.gateway.submit_all([START])
-    assert redis_client.llen(queue_key(COMMANDS)) == 1
 
 
 def test_a_server_of_the_queue_that_is_away_is_an_error_and_no_wait(valkey, settings):

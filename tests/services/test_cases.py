@@ -9,53 +9,35 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 from msgspec import UNSET
 
-from domain.errors import Code, Refusal
-from domain.match.commands import Command, CommandEnvelope, GiveRuling, MakeAppeal, MakeClaim
-from domain.match.events import Absent, ResultChanged, Ruled, SetBack
+from domain.match.commands import GiveRuling
+from domain.match.events import ResultChanged, Ruled
 from domain.match.history import (
-    EventEnvelope,
     decode_event,
     decode_refusal,
     is_event,
-    unpack_snapshot,
 )
-from domain.match.state import MatchState, next_due
-from domain.records import command_id
 from infra.audit.check_document import check_document
 from infra.audit.match_document import MatchDocument, read_document
 from infra.audit.stored_match import evidence_name
 from infra.log.key_files import generate_keys
-from infra.mail.addresses import ServerAddresses
-from infra.mail.composer import MatchUpdate
-from infra.mail.progress import DigestItem
-from infra.objects.port import ObjectDiffersError
 from infra.people.accounts import AccountRole
-from infra.process import intervals
 from infra.projections.notices import NoticeKind
 from infra.redis import keys
-from infra.redis.rq_jobs import FREEZE, MAINTENANCE, queue_key
 from services.app.accounts import delete_account
-from services.app.corrections import Correction, MatchStanding, read_plan
 from services.app.exports import frozen_evidence
 from services.app.matches import load_state
 from services.cli.correct import run as run_plan
 from services.cli.erase import run
 from services.cli.verify import run as verify
-from services.mail.notification_texts import NotificationTexts
-from services.words.matches import describe_events
-from services.words.named_match import NamedMatch
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.publishing import log_keys, publish
 from tests.helpers.subcommands import change_accounts
-from tests.helpers.web import Guest
 from workers import evidence_job
-from workers.evidence_job import EvidenceWakeup
 
 
 @pytest.fixture(scope="module")
@@ -109,18 +91,6 @@ def test_the_evidence_is_the_match_as_it_was_at_the_claim(api, players, board):
         check_document(document, log_keys(api))
 
 
-def test_a_claim_has_a_receipt_and_so_has_a_refused_one_each_time(players, board):
-    alice, bob, _ = players
-    body = {"ply": 0, "text": "once more"}
-    accepted = alice.post(f"/api/matches/{board}/claim", body)
-    assert accepted.json()["receipt"].startswith("play.example.org/log/")
-    headers = {"Idempotency-Key": "k"}
-    refused = [bob.post(f"/api/matches/{board}/claim", body, headers=headers) for _ in range(2)]
-    assert [code_of(one) for one in refused] == ["claim-stands"] * 2
-    first, second = (one.headers["Matchpost-Receipt"] for one in refused)
-    assert first == second
-
-
 def test_the_outcome_of_a_refusal_is_its_senders_and_the_arbiters(api, players, board):
     publish(api)
     shown = []
@@ -157,21 +127,6 @@ def test_it_is_frozen_once_the_published_log_has_the_claim_and_never_changes(api
     assert api.parts.objects.get(evidence_name(board, 3)) == stored
 
 
-def test_of_two_that_freeze_at_once_the_first_stays(api, players, board, monkeypatch):
-    publish(api)
-    evidence = frozen_evidence(api.parts)
-    assert evidence.freeze(board, 3)
-    stored = api.parts.objects.get(evidence_name(board, 3))
-    players[0].move(board, "m13-j7")
-    publish(api)
-    # a process that looked before the other one had written
-    monkeypatch.setattr(evidence, "is_frozen", lambda *_: False)
-    assert evidence.freeze(board, 3)
-    assert api.parts.objects.get(evidence_name(board, 3)) == stored
-    with pytest.raises(ObjectDiffersError):
-        api.parts.objects.create(evidence_name(board, 3), b"{}")
-
-
 def test_a_job_freezes_the_cases_that_wait_and_waits_for_the_log(api, players):
     board = api.match(*players[:2])
     players[0].post(f"/api/matches/{board}/claim", {"ply": 0, "text": "look"})
@@ -188,33 +143,6 @@ def test_a_job_freezes_the_cases_that_wait_and_waits_for_the_log(api, players):
     # a run that follows has nothing to do
     assert evidence_job.run(api.parts.cases, frozen_evidence(api.parts), sleep) >= 1
     assert len(waits) == 1
-
-
-def test_the_scheduler_requests_a_run_for_new_cases_and_again_later(api, players, monkeypatch):
-    now = [1_000.0]
-    # in these modules alone, because the other workers' threads sleep by the clock of the process
-    for module in (evidence_job, intervals):
-        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    wakeup = EvidenceWakeup(api.parts.cases, api.parts.queue)
-    board = api.match(*players[:2])
-    players[0].post(f"/api/matches/{board}/claim", {"ply": 0, "text": "look"})
-    api.caught_up()
-
-    def requests(seconds: float) -> int:
-        now[0] += seconds
-        wakeup.tick()
-        name = queue_key(MAINTENANCE)
-        found = api.parts.queue.lrange(name, 0, -1)
-        api.parts.queue.delete(name)
-        return sum(one.startswith(FREEZE.rpartition(".")[2].encode()) for one in found)
-
-    assert requests(0) == 1
-    assert requests(evidence_job.LOOK_SECONDS) == 0
-    assert requests(evidence_job.AGAIN_SECONDS) == 1
-    other = api.match(*players[:2])
-    players[0].post(f"/api/matches/{other}/claim", {"ply": 0, "text": "look"})
-    api.caught_up()
-    assert requests(evidence_job.LOOK_SECONDS) == 1
 
 
 def test_the_export_has_the_texts_for_those_who_may_read_them_alone(api, players, board):
@@ -241,14 +169,6 @@ def test_one_text_is_erased_once_it_was_shown_whose_it_is(api, capsys):
     (case,) = bob.get(f"/api/matches/{board}/cases").json()["cases"]
     assert (case["events"][0]["text"], case["events"][0]["salt"]) == (None, "")
     assert verify(str(board), settings=api.settings) == 0
-
-
-@pytest.mark.parametrize("event", [0, 1, 3])
-def test_an_event_without_a_text_is_refused(api, event):
-    board = api.match(*api.players())
-    with pytest.raises(Refusal) as caught:
-        run(str(board), event, yes=True, settings=api.settings)
-    assert caught.value.code == Code.NOT_FOUND
 
 
 class World(NamedTuple):
@@ -339,25 +259,6 @@ def test_a_correction_rules_once_on_each_match_however_often_it_is_run(world, ca
         assert kinds == {(board, NoticeKind.RULED): 1 for board in boards}
 
 
-def test_a_match_that_was_ruled_on_or_is_in_the_archive_is_left_alone(world):
-    ruled, archived, other = world.finished(3)
-    body = {"verdict": "annul", "text": "by itself", "own_motion": True}
-    assert world.arbiter.post(f"/api/matches/{ruled}/rule", body).status_code == 200
-    name, bit = keys.archive_mark(archived, 4)
-    world.api.parts.data.setbit(name, bit, 1)
-    plan = read_plan(world.plan(boards=[ruled, archived, other]).read_bytes())
-    correction = Correction(world.api.parts, plan)
-    found = [correction.rule(board) for board in (ruled, archived, other)]
-    world.api.parts.data.setbit(name, bit, 0)
-    assert [one.standing for one in found] == [
-        MatchStanding.REFUSED,
-        MatchStanding.REFUSED,
-        MatchStanding.DONE,
-    ]
-    assert found[0].why.startswith("already-ruled: an arbiter has ruled in it already")
-    assert found[1].why == "match-over: it is in the archive, where no ruling changes it"
-
-
 def test_a_selection_is_of_the_first_run_also_when_the_rulings_change_what_is_selected(
     world, capsys
 ):
@@ -380,31 +281,6 @@ def test_a_selection_is_of_the_first_run_also_when_the_rulings_change_what_is_se
 
 def iso(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
-
-
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"id": "with blank"}, Code.BAD_REQUEST),
-        ({"boards": []}, Code.BAD_REQUEST),
-        ({"boards": [0]}, Code.BAD_REQUEST),
-        ({"other": 1}, Code.BAD_REQUEST),
-        ({"select": {"game": "chess", "ended_from": "2026-01-01T00:00:00Z", "ended_to": "2026-01-02T00:00:00Z"}, "boards": []}, Code.UNKNOWN_GAME),
-        ({"select": {"game": "one", "ended_from": "2026-01-01T00:00:00", "ended_to": "2026-01-02T00:00:00Z"}, "boards": []}, Code.BAD_REQUEST),
-    ],
-)  # fmt: skip
-def test_a_plan_that_is_none_is_refused_with_a_sentence(world, change, code):
-    data = world.plan(**{"boards": [1], **change}).read_bytes()
-    with pytest.raises(Refusal) as caught:
-        read_plan(data)
-    assert caught.value.code == code
-
-
-def test_a_correction_is_in_the_name_of_an_arbiter(world):
-    plan = read_plan(world.plan(boards=[1], arbiter=world.bob.name).read_bytes())
-    with pytest.raises(Refusal) as caught:
-        Correction(world.api.parts, plan)
-    assert caught.value.code == Code.NOT_AN_ARBITER
 
 
 @pytest.mark.long
@@ -444,130 +320,8 @@ ARBITER = b"arbiter1"
 TEXT = bytes(32)
 
 
-class Dispute:
-    """A match of two with clocks that the second has resigned after a move."""
-
-    def __init__(self, api: Api) -> None:
-        self.api = api
-        self.players = api.players()
-        self.board = api.begun(*self.players, terms=["--days=3"])
-        assert self.players[0].move(self.board, "m13-j7").is_success
-        assert self.players[1].give(self.board, {"do": "resign"}).is_success
-        self.sent = 0
-
-    @property
-    def state(self) -> MatchState:
-        (packed,) = self.api.parts.store.snapshots([self.board])
-        return unpack_snapshot(packed).state
-
-    def do(self, actor: bytes, command: Command) -> str:
-        """Have a command decided; return the sentence on its events."""
-        self.sent += 1
-        id_ = command_id("test", actor, f"{self.board}.{self.sent}")
-        sent = CommandEnvelope(self.board, id_, actor, command)
-        outcome = self.api.parts.gateway.send(sent, 0)
-        assert outcome.accepted, outcome
-        scene = NamedMatch.of(self.api.parts, self.board, self.state)
-        return describe_events(scene, self.last)
-
-    @property
-    def last(self) -> list[EventEnvelope]:
-        """The events of the last command."""
-        events = [decode_event(data) for data in self.api.parts.store.events(self.board)]
-        return [one for one in events if one.command == events[-1].command]
-
-
-@pytest.fixture
-def dispute(api: Api) -> Dispute:
-    return Dispute(api)
-
-
 def rule(claim: int | None, **changes: object) -> GiveRuling:
     return GiveRuling(claim=claim, upheld=bool(changes), text=TEXT, **changes)  # type: ignore[arg-type]
-
-
-def test_each_event_is_a_sentence(dispute):
-    one, other = dispute.players
-    place = f"match {dispute.board}, #1"
-    assert dispute.do(other.account, MakeClaim(ply=1, text=TEXT)) == (
-        f"{place}: Dark ({other.name}) made a claim about move 1"
-    )
-    claim = dispute.state.seq
-    ruling = rule(claim, back_to=1, time=((1, 3_600_000),))
-    assert dispute.do(ARBITER, ruling) == (
-        f"{place}: an arbiter upheld claim {claim}; the match goes back to the position after 1 move and continues from there; "
-        f"Dark ({other.name}) gets 1 hour more; it is Dark's turn ({other.name})"
-    )
-    assert dispute.do(one.account, MakeAppeal(claim=claim, text=TEXT)) == (
-        f"{place}: Light ({one.name}) appealed against the ruling on claim {claim}"
-    )
-    assert dispute.do(b"arbiter2", rule(claim)) == f"{place}: an arbiter dismissed claim {claim}"
-    assert dispute.do(ARBITER, rule(None, winners=(0,))) == (
-        f"{place}: an arbiter ruled; the match is over: Light ({one.name}) won by a ruling"
-    )
-    assert dispute.do(ARBITER, rule(None, annul=True)) == (
-        f"{place}: an arbiter ruled; the match is over: annulled by an arbiter; the match doesn’t count"
-    )
-
-
-def test_a_stream_goes_on_with_a_match_that_was_over(api, dispute):
-    other = dispute.players[1]
-    dispute.do(ARBITER, rule(None, back_to=1))
-    with api.stream(f"/api/matches/{dispute.board}/events") as told:
-        kinds = [next(told).event for _ in range(7)]
-        assert kinds == [
-            "match-proposed", "accepted", "moved", "resigned", "ended", "ruled", "set-back",
-        ]  # fmt: skip
-        assert other.move(dispute.board, "a13-d7").is_success
-        dispute.do(ARBITER, rule(None, annul=True))
-        rest = [one.event for one in told if not one.comment]
-    assert rest == ["moved", "ruled", "result-changed"]
-    dispute.do(other.account, MakeClaim(ply=1, text=TEXT))
-    with api.stream(f"/api/matches/{dispute.board}/events", Last_Event_ID="10") as told:
-        assert [one.event for one in told if not one.comment] == ["claimed"]
-
-
-def test_a_match_that_goes_on_is_due_again_and_its_pages_show_it(api, dispute):
-    shard = dispute.board % 4
-    assert api.parts.data.zscore(keys.due(shard), dispute.board) is None
-    dispute.do(ARBITER, rule(None, back_to=0))
-    due = next_due(dispute.state)
-    assert due > 0
-    assert api.parts.data.zscore(keys.due(shard), dispute.board) == due
-    assert api.parts.data.zscore(keys.ended(shard), dispute.board) is None
-    with Guest(api) as guest:
-        page = guest.get(f"/m/{dispute.board}")
-        assert page.status_code == 200
-        assert "is over" not in page.text
-        assert guest.get(f"/m/{dispute.board}/0").status_code == 200
-    assert dispute.players[0].move(dispute.board, "m13-j7").is_success
-
-
-def test_a_vacation_that_began_after_the_end_stops_the_clock(api):
-    dispute = Dispute(api)
-    other: Player = dispute.players[1]
-    api.caught_up()  # its matches in progress hear of a vacation, and this one is over
-    asked = other.post("/api/account/vacation", {"days": 5})
-    assert asked.is_success, asked.text
-    dispute.do(ARBITER, rule(None, back_to=1))
-    kinds = [type(one.body) for one in dispute.last]
-    assert kinds[1:] == [SetBack, Absent]
-
-
-def test_mails_say_what_was_ruled(api, dispute):
-    one, other = dispute.players
-    texts = NotificationTexts(api.parts, ServerAddresses(bytes(32), "play.example.org"))
-    dispute.do(other.account, MakeClaim(ply=1, text=TEXT))
-    history = tuple(api.parts.store.events(dispute.board))
-    update = MatchUpdate(
-        one.account, dispute.board, 0, len(history), (NoticeKind.CLAIMED,), history
-    )
-    assert "made a claim about move 1" in texts.match_update(update).body
-    kinds = (NoticeKind.CLAIMED, NoticeKind.RULED, NoticeKind.APPEALED)
-    items = [DigestItem(dispute.board, 5, kind, 1) for kind in kinds]
-    body = texts.digest(one.account, items).body
-    for words in ("a player made a claim;", "an arbiter ruled", "appealed against the ruling"):
-        assert words in body
 
 
 def listed(api: Api, capsys: pytest.CaptureFixture[str]) -> list[str]:

@@ -4,17 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from domain.match.history import decode_event
-from domain.records import command_id
-from infra.people.account_lists import BLOCKED
-from infra.people.accounts import AccountRole
-from infra.people.challenges import Proposal
-from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS
+from infra.people.pending_starts import MOST_BETWEEN_TWO
 from infra.people.rate_limits import CommandRateLimit
 from infra.redis import keys
-from services.app.challenges import take
-from services.app.context import Actor
 from services.language import UNKNOWN, Answer, Language, Origin
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
@@ -67,19 +61,16 @@ def test_who_proves_nothing_starts_nothing_and_is_told_how(door):
     assert door.app.store.allocate(b"x" * 16) == 1, "a number was given away"
 
 
-@pytest.mark.parametrize(
-    ("line", "proven", "challenger"),
-    [
-        ("pow2 challenge alice bob --password=mad-hatter", "", "alice"),
-        ("pow2 challenge --PASSWORD=mad-hatter Alice bob -fast", "", "alice"),
-        ("pow2 challenge alice bob --password=yes-we-can --as=Bob", "", "bob"),
-        ("pow2 challenge alice bob --as=bob --password=yes-we-can", "carol", "bob"),
-        ("pow2 challenge alice bob", "alice", "alice"),
-        ("pow2 challenge alice bob", "bob", "bob"),
-        ("one challenge carol", "carol", "carol"),
-        ("one challenge carol --password=sing-along", "", "carol"),
-    ],
-)
+@pytest.mark.parametrize(("line", "proven", "challenger"), [
+    ("pow2 challenge alice bob --password=mad-hatter", "", "alice"),
+    ("pow2 challenge --PASSWORD=mad-hatter Alice bob -fast", "", "alice"),
+    ("pow2 challenge alice bob --password=yes-we-can --as=Bob", "", "bob"),
+    ("pow2 challenge alice bob --as=bob --password=yes-we-can", "carol", "bob"),
+    ("pow2 challenge alice bob", "alice", "alice"),
+    ("pow2 challenge alice bob", "bob", "bob"),
+    ("one challenge carol", "carol", "carol"),
+    ("one challenge carol --password=sing-along", "", "carol"),
+])  # fmt: skip
 def test_a_player_who_is_proven_starts_a_match_and_is_recorded(door, line, proven, challenger):
     board = board_of(door.do(line, proven))
     first = decode_event(door.app.store.events(board)[0])
@@ -132,51 +123,21 @@ def test_a_password_in_a_challenge_is_never_repeated(door):
         assert "s3cret" not in answer.text, line
 
 
-def test_a_players_keys_are_the_players_own(door):
-    assert door.do("pow2 challenge alice carol", key="k").code == Code.UNAUTHORIZED
-    first = door.do("pow2 challenge alice bob", "alice", key="k")
-    assert door.do("pow2 challenge alice bob", "alice", key="k") == first
-    assert door.do("pow2 challenge alice bob --password=mad-hatter", key="k").text == first.text
-    other = door.do("pow2 challenge alice bob", "bob", key="k")
-    assert board_of(other) != board_of(first)
-    assert door.do("pow2 challenge alice carol", "alice", key="k").code == Code.ID_REUSED
-
-
 # limits
-
-
-def test_three_matches_wait_between_two_until_the_other_answers(door):
-    first, *_ = door.fill("alice", "bob")
-    refused = door.do("pow2 challenge alice bob", "alice")
-    assert refused.code == Code.TOO_MANY
-    assert "bob has 3 unanswered challenges from you" in refused.sentence
-    assert "wait until one is accepted or declined." in refused.sentence
-    assert "withdraw before that still counts for a day" in refused.sentence
-    assert door.do("halves challenge alice carol bob", "alice").code == Code.TOO_MANY
-    board_of(door.do("pow2 challenge alice carol", "alice"))
-    board_of(door.do("pow2 challenge bob alice", "bob"))
-    door.terminal.move(first, "alice", "m13-j7")  # the challenger's own move takes nothing up
-    assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
-    door.terminal.move(first, "bob", "a13-d7")
-    board_of(door.do("pow2 challenge alice bob", "alice"))
-    assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
 
 
 THREE = "halves challenge alice bob carol -tiles_each=3"
 
 
-@pytest.mark.parametrize(
-    ("line", "answers"),
-    [
-        ("pow2 challenge alice bob", ["bob decline"]),
-        ("pow2 challenge alice bob", ["bob resign"]),
-        ("pow2 challenge alice bob", ["bob reject"]),
-        ("pow2 challenge alice bob", ["bob accept"]),
-        ("powerdrain challenge alice bob --gather", ["bob accept"]),
-        (THREE, ["bob accept", "alice decline"]),
-        (f"{THREE} --gather", ["bob accept", "carol accept"]),
-    ],
-)
+@pytest.mark.parametrize(("line", "answers"), [
+    ("pow2 challenge alice bob", ["bob decline"]),
+    ("pow2 challenge alice bob", ["bob resign"]),
+    ("pow2 challenge alice bob", ["bob reject"]),
+    ("pow2 challenge alice bob", ["bob accept"]),
+    ("powerdrain challenge alice bob --gather", ["bob accept"]),
+    (THREE, ["bob accept", "alice decline"]),
+    (f"{THREE} --gather", ["bob accept", "carol accept"]),
+])  # fmt: skip
 def test_a_match_that_all_others_took_up_or_that_is_over_gives_room(door, line, answers):
     first, *_ = [board_of(door.do(line, "alice")) for _ in range(MOST_BETWEEN_TWO)]
     for answer in answers:
@@ -186,26 +147,12 @@ def test_a_match_that_all_others_took_up_or_that_is_over_gives_room(door, line, 
     board_of(door.do("pow2 challenge alice bob", "alice"))
 
 
-def test_what_was_left_while_a_clock_ran_ahead_stands_in_nobody_s_way(door):
-    for board in door.fill("alice", "bob", MOST_BETWEEN_TWO - 1):
-        door.terminal.move(board, "alice", "resign")
-    killed = command_id("mail", door.ids["alice"], "killed")
-    assert door.app.starts.add(door.ids["alice"], killed, [door.ids["bob"]]) == ""
-    set_times(door, door.app.store.now() - 1_000)
-    assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
-    set_times(door, door.app.store.now() + 40 * 24 * 3_600_000)
-    board_of(door.do("pow2 challenge alice bob", "alice"))
-
-
-@pytest.mark.parametrize(
-    ("game", "line", "text"),
-    [
-        ("pow2", "pow2 challenge alice bob", "resign"),
-        ("pow2", "pow2 challenge alice bob", "decline"),
-        ("pow2", "pow2 challenge bob alice", "resign"),
-        ("powerdrain", "powerdrain challenge alice bob --gather", "decline"),
-    ],
-)
+@pytest.mark.parametrize(("game", "line", "text"), [
+    ("pow2", "pow2 challenge alice bob", "resign"),
+    ("pow2", "pow2 challenge alice bob", "decline"),
+    ("pow2", "pow2 challenge bob alice", "resign"),
+    ("powerdrain", "powerdrain challenge alice bob --gather", "decline"),
+])  # fmt: skip
 def test_who_starts_and_leaves_in_turn_is_counted_for_a_day(door, game, line, text):
     for _ in range(MOST_BETWEEN_TWO):
         assert not door.terminal.move_in(game, board_of(door.do(line, "alice")), "alice", text).code
@@ -213,51 +160,6 @@ def test_who_starts_and_leaves_in_turn_is_counted_for_a_day(door, game, line, te
     assert door.do(line, "alice").code == Code.TOO_MANY
     set_times(door, door.app.store.now() - 86_500_000)
     board_of(door.do(line, "alice"))
-
-
-def test_twenty_matches_of_one_player_wait_and_no_more(door):
-    for number in range(MOST_STARTS):
-        door.sign_up(f"other{number}")
-        door.fill("alice", f"other{number}", 1)
-    refused = door.do("pow2 challenge alice bob", "alice")
-    assert refused.code == Code.TOO_MANY
-    assert "20 of your challenges" in refused.sentence
-    board_of(door.do("one challenge alice", "alice"))
-    board_of(door.do("pow2 challenge bob alice", "bob"))
-
-
-def test_a_repetition_is_answered_alike_whatever_waits(door):
-    first = door.do("pow2 challenge alice bob", "alice", key="first")
-    door.terminal.move(board_of(first), "alice", "m13-j7")
-    door.terminal.move(board_of(first), "bob", "a13-d7")
-    door.fill("alice", "bob")
-    assert door.do("pow2 challenge alice bob", "alice", key="new").code == Code.TOO_MANY
-    assert door.do("pow2 challenge alice bob", "alice", key="first") == first
-    door.terminal.do("block bob yes-we-can alice")
-    assert door.do("pow2 challenge alice bob", "alice", key="first") == first
-    assert door.do("pow2 challenge alice bob", "alice", key="new").code == Code.NOT_WANTED
-
-
-def test_the_operator_starts_as_many_as_there_shall_be(door):
-    for _ in range(MOST_BETWEEN_TWO + 2):
-        board_of(door.terminal.do("pow2 challenge alice bob"))
-    board_of(door.do("pow2 challenge alice bob", "alice"))
-
-
-def test_a_start_that_came_to_nothing_stands_in_the_way_for_an_hour(door):
-    """A process was killed between counting a start and giving it a number, or sending it."""
-    alice, bob = door.ids["alice"], door.ids["bob"]
-    for number in range(MOST_BETWEEN_TWO):
-        command = command_id("mail", alice, f"killed {number}")
-        assert door.app.starts.add(alice, command, [bob]) == ""
-        if number % 2:
-            door.app.store.allocate(command)
-    past = door.app.store.now() - 3_500_000
-    set_times(door, past)
-    assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
-    board_of(door.do("pow2 challenge alice bob", "alice", key="killed 1"))
-    set_times(door, past - 200_000)
-    board_of(door.do("pow2 challenge alice bob", "alice"))
 
 
 def set_times(door: Door, at: int) -> None:
@@ -277,29 +179,10 @@ def test_what_is_counted_goes_with_the_account(door):
 # several lines
 
 
-def test_each_line_of_several_counts_where_the_way_in_counts(door):
-    counted: list[int] = []
-    origin = Origin(count=lambda: counted.append(1))
-    language = Language(door.app)
-    assert language.do("games", origin=origin).code == ""
-    assert language.do("multiple\ngames", origin=origin).code == ""
-    assert len(counted) == 0, "the first is counted by the way in itself"
-    assert language.do("multiple\n" + "games\n" * 50, origin=origin).code == ""
-    assert len(counted) == 49
-
-
 def test_a_line_too_many_is_refused_and_those_before_it_are_answered(door):
     limit = CommandRateLimit(2)
     origin = Origin(count=lambda: limit.check(b"network."))
     answer = Language(door.app).do("multiple\n" + "games\n" * 5, origin=origin)
-    assert answer.code == Code.TOO_FAST
-    assert answer.sentence == "lines 4, 5 were not accepted; see below"
-
-
-def test_each_line_of_a_proven_player_counts_in_their_pace(door):
-    door.app.pace = CommandRateLimit(3)
-    line = "pow2 challenge alice bob\n"
-    answer = Language(door.app).do("multiple\n" + line * 5, origin=Origin(door.ids["alice"]))
     assert answer.code == Code.TOO_FAST
     assert answer.sentence == "lines 4, 5 were not accepted; see below"
 
@@ -334,37 +217,6 @@ def of(terminal: Terminal, name: str) -> bytes:
 # blocks
 
 
-def test_who_is_blocked_starts_no_match_and_writes_nothing(terminal):
-    board = terminal.challenge()
-    fine(terminal, f"block {BOB} Alice")
-    assert refused(terminal, "pow2 challenge alice bob") == "bob doesn't take challenges from you"
-    assert refused(terminal, "halves challenge alice carol bob") == (
-        "bob doesn't take challenges from you"
-    )
-    assert (
-        refused(terminal, f"message {ALICE} carol,bob hello")
-        == "bob doesn't take messages from you"
-    )
-    assert refused(terminal, f"pow2 chat {board} {ALICE} hello") == "bob doesn't read your chat"
-    assert fine(terminal, f"messages {BOB}") == fine(terminal, f"messages {CAROL}") == ""
-    assert terminal.do(f"pow2 chat {board} {BOB}").page.startswith("nobody has said anything")
-
-
-def test_all_else_goes_on(terminal):
-    board = terminal.challenge()
-    terminal.move(board, "alice", "m13-j7")
-    terminal.move(board, "bob", "a13-d7")
-    said = fine(terminal, f"block {BOB} alice")
-    assert said.endswith("matches in which you have moved continue")
-    assert terminal.move(board, "alice", "j7-m13").code == ""
-    assert terminal.do(f"pow2 chat {board} {ALICE}").code == ""
-    fine(terminal, "pow2 challenge bob alice")
-    fine(terminal, "pow2 challenge alice carol")
-    fine(terminal, f"message {BOB} alice hello")
-    fine(terminal, f"pow2 chat {board} {BOB} hello")
-    fine(terminal, f"message {ALICE} carol hello")
-
-
 def test_twenty_messages_a_day_reach_players_who_know_nothing_of_their_sender(terminal):
     for number in range(19):
         fine(terminal, f"message {ALICE} bob offer {number}")
@@ -392,43 +244,6 @@ def test_twenty_messages_a_day_reach_players_who_know_nothing_of_their_sender(te
     fine(terminal, f"message {ALICE} bob well played")
 
 
-def test_an_arbiter_writes_to_as_many_players_as_it_takes(terminal):
-    terminal.app.accounts.set_role("alice", AccountRole.ARBITER, held=True)
-    for number in range(21):
-        fine(terminal, f"message {ALICE} bob ruling {number}")
-
-
-def test_in_a_match_of_three_who_is_blocked_by_one_says_nothing_to_both(terminal):
-    answer = terminal.do("halves challenge alice bob carol -manual_start")
-    board = int(answer.sentence.split()[1].rstrip(","))
-    fine(terminal, f"block {CAROL} alice")
-    assert refused(terminal, f"halves chat {board} {ALICE} hi") == "carol doesn't read your chat"
-    fine(terminal, f"halves chat {board} {BOB} hi")
-    fine(terminal, f"halves chat {board} {CAROL} hi")
-
-
-def test_a_block_ends_with_unblock_and_may_be_repeated(terminal):
-    assert fine(terminal, f"block {BOB}") == "you aren't blocking anyone"
-    for name in ("carol", "alice", "alice"):
-        fine(terminal, f"block {BOB} {name}")
-    assert fine(terminal, f"block {BOB}") == "you are blocking alice and carol"
-    for _ in range(2):
-        fine(terminal, f"unblock {BOB} alice")
-    assert fine(terminal, f"block {BOB}") == "you are blocking carol"
-    fine(terminal, "pow2 challenge alice bob")
-
-
-def test_there_are_only_so_many_blocks(terminal):
-    blocks, bob = terminal.app.blocks, of(terminal, "bob")
-    for number in range(BLOCKED.most):
-        blocks.add(bob, number.to_bytes(8, "big"))
-    assert terminal.do(f"block {BOB} alice").code == Code.TOO_MANY
-    blocks.add(bob, bytes(8))
-    with pytest.raises(Refusal) as caught:
-        blocks.add(b"nobody..", bob)
-    assert caught.value.code == Code.UNKNOWN_USER
-
-
 def test_who_has_left_is_listed_no_longer_and_leaves_no_block(terminal):
     fine(terminal, f"block {BOB} alice")
     fine(terminal, f"block {ALICE} bob")
@@ -440,54 +255,24 @@ def test_who_has_left_is_listed_no_longer_and_leaves_no_block(terminal):
     assert terminal.app.blocks.of(bob) == []
 
 
-def test_who_is_blocked_can_t_take_an_open_challenge_of_who_blocks(terminal):
-    app = terminal.app
-    made = app.challenges.open(of(terminal, "bob"), Proposal(rules="halves/1", seats=3), b"c" * 16)
-    alice, carol = (Actor(of(terminal, name), "web", "key") for name in ("alice", "carol"))
-    take(app, carol, made.id)
-    for name in ("bob", "carol"):
-        fine(terminal, f"block {name} {PASSWORDS[name]} alice")
-        with pytest.raises(Refusal) as caught:
-            take(app, alice, made.id)
-        assert str(caught.value) == f"not-wanted: {name} doesn't take challenges from you"
-        fine(terminal, f"unblock {name} {PASSWORDS[name]} alice")
-    taken = take(app, alice, made.id)
-    fine(terminal, f"block {BOB} alice")
-    assert take(app, alice, made.id).takers == taken.takers
-
-
 # whose challenges are taken
-
-
-def test_who_takes_no_challenges_by_name_takes_none(terminal):
-    assert fine(terminal, f"set {BOB} challenges NONE") == (
-        "from now on bob accepts challenges by name from nobody"
-    )
-    assert "bob doesn't accept challenges by name" in refused(terminal, "pow2 challenge alice bob")
-    fine(terminal, "pow2 challenge bob alice")
-    fine(terminal, f"message {ALICE} bob hello")
-    fine(terminal, f"pow2 set {BOB} challenges anyone")
-    fine(terminal, "pow2 challenge alice bob")
 
 
 PLAYED = ["pow2 challenge alice bob", "pow2 move 1 {alice} m13-j7", "pow2 move 1 {bob} a13-d7"]
 GATHERING = "halves challenge alice bob carol --gather -tiles_each=3"
 
 
-@pytest.mark.parametrize(
-    ("lines", "known"),
-    [
-        (["pow2 challenge alice bob", "pow2 move 1 {alice} m13-j7"], False),
-        (["pow2 challenge alice bob", "pow2 decline 1 {bob}"], False),
-        (["message {alice} bob hello"], False),
-        (["message {bob} alice come and play"], True),
-        ([f"pow2 challenge bob alice --password={PASSWORDS['bob']}"], True),
-        (PLAYED, True),
-        ([*PLAYED, "pow2 resign 1 {bob}"], True),
-        ([GATHERING], False),
-        ([GATHERING, "halves move 1 {bob} accept"], True),
-    ],
-)
+@pytest.mark.parametrize(("lines", "known"), [
+    (["pow2 challenge alice bob", "pow2 move 1 {alice} m13-j7"], False),
+    (["pow2 challenge alice bob", "pow2 decline 1 {bob}"], False),
+    (["message {alice} bob hello"], False),
+    (["message {bob} alice come and play"], True),
+    ([f"pow2 challenge bob alice --password={PASSWORDS['bob']}"], True),
+    (PLAYED, True),
+    ([*PLAYED, "pow2 resign 1 {bob}"], True),
+    ([GATHERING], False),
+    ([GATHERING, "halves move 1 {bob} accept"], True),
+])  # fmt: skip
 def test_challenges_are_taken_of_those_whom_one_knows(terminal, lines, known):
     for line in lines:
         fine(terminal, line.format(alice=ALICE, bob=BOB))

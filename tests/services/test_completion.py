@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from services.app.games import game_keys
 from services.cli import completion
 from services.cli.completion import table
 from services.cli.flags import SETTINGS
 from services.cli.main import _parsers
 from services.cli.subcommands import SUBCOMMANDS
-from services.language.commands import FORMS
 from tests.helpers.forked import SCRIPT
 from tests.helpers.served import Served, until
 
@@ -87,13 +85,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture(params=SHELLS)
-def shell(
-    request: pytest.FixtureRequest, server: Served, tmp_path_factory: pytest.TempPathFactory
-) -> Shell:
+def shell(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Shell:
     """A shell of a user who is not logged in."""
     folder = tmp_path_factory.mktemp("shell")
     env = {
-        **server.env,
+        **Served(folder / "data").env,
         "PATH": f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(folder),
         "XDG_CONFIG_HOME": str(folder / "config"),
@@ -123,19 +119,6 @@ def test_the_table_has_every_subcommand_and_every_flag_of_the_parser():
         assert {key.split()[2] for key in found if key.startswith(f"value {name} ")} == takes_value
 
 
-def test_the_table_has_every_command_and_every_game():
-    found = table()
-    for form in FORMS:
-        assert form.name.split()[0] in found["line GAME" if form.of_game else "line"]
-    assert set(game_keys()) == set(found["games"])
-    assert set(game_keys()) < set(found["line"])
-    boards = {key for key, words in found.items() if "@boards" in words}
-    assert {
-        "line GAME move", "line GAME show", "line GAME chat", "line claim", "arguments watch",
-    } <= (boards)  # fmt: skip
-    assert "line GAME challenge" not in boards
-
-
 @pytest.mark.long
 def test_subcommands_and_their_flags(shell):
     assert shell.complete("") == sorted(LISTED)
@@ -151,22 +134,6 @@ def test_subcommands_and_their_flags(shell):
     assert shell.complete("completion", "") == ["bash", "fish", "zsh"]
     assert shell.complete("rebuild", "rat") == ["ratings"]
     assert shell.complete("nothing", "") == []
-
-
-def test_words_of_the_command_language(shell):
-    assert shell.complete("do", "po") == ["pow2", "powerdrain"]
-    assert shell.complete("do", "pow2", "mo") == ["move"]
-    assert shell.complete("do", "--key", "k", "pow2", "mo") == ["move"]
-    assert shell.complete("do", "--json", "change", "") == ["address", "password"]
-    assert shell.complete("--url", "http://x.example", "do", "help", "tor") == ["torere"]
-    assert shell.complete("do", "pow2", "move", "1", "") == []
-
-
-def test_files_where_a_file_belongs(shell):
-    (shell.folder / "plan.json").touch()
-    expected = ["@files"] if shell.name == "zsh" else ["plan.json"]
-    for words in (("correct",), ("do", "--receipt"), ("serve", "--config")):
-        assert shell.complete(*words, "" if shell.name == "zsh" else "plan") == expected
 
 
 @pytest.mark.long

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from domain.errors import Refusal
 from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch
 from domain.match.history import decode_event
 from infra.log.key_files import generate_keys
@@ -15,17 +14,13 @@ from infra.settings.settings import Settings
 from infra.valkey.server import EmbeddedServer
 from services.cli import verify
 from services.doctor import Level, gather, judge
-from services.language import Language
 from tests.helpers import forging
-from tests.helpers.api import PASSWORD, Api, Player, code_of
+from tests.helpers.api import Api, Player, code_of
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
-from tests.helpers.web import Guest
 from workers.log.job import make_publisher
 
 MOVES = ("m13-j7", "a13-d7", "m1-i3")
-PAGES = ("", "/2", "/match.json", "/match.txt", "/2/board.svg", "/compare")
-PLACES = ("", "/events", "/board.svg", "/board.txt", "/board.json", "/plies/0", "/plies/3")
 SENTENCE = "can't be read; the server's operator can see why with `matchpost verify"
 
 
@@ -77,44 +72,6 @@ def test_a_stream_ends_before_a_damaged_event_and_says_why_when_it_is_asked_for(
         assert next(told).id == "4"
 
 
-def test_play_goes_on_and_who_plays_is_told_what_is_true(api, pair):
-    board = damaged(api, pair)
-    one, other = pair
-    assert other.move(board, "a1-e3").is_success
-    say = Language(api.parts).do
-    answer = say(f"pow2 move {board} {one.name} {PASSWORD} propose draw")
-    assert answer.code == "damaged"
-    assert answer.sentence.startswith("the command was accepted, but match")
-    assert api.http.get(f"/api/matches/{board}").json()["offer"]["kind"] == "draw"
-
-
-def test_no_page_and_no_place_of_the_api_fails(api, pair):
-    board = damaged(api, pair)
-    with Guest(api) as guest:
-        for page in PAGES:
-            answer = guest.get(f"/m/{board}{page}")
-            assert answer.status_code in (200, 503), (page, answer.status_code)
-    for place in PLACES:
-        answer = api.http.get(f"/api/matches/{board}{place}")
-        assert answer.status_code in (200, 503), (place, answer.status_code)
-
-
-def test_a_damaged_snapshot_is_a_sentence_at_every_way_in(api, pair):
-    board = damaged(api, pair)
-    api.parts.data.set(keys.snapshot(keys.shard_of(board, 4), board), b"x" * 40)
-    with Guest(api) as guest:
-        for name in ("", pair[0].name):
-            if name:
-                guest.log_in(name)
-            page = guest.get(f"/m/{board}")
-            assert page.status_code == 503
-            assert "can&#39;t be read" in page.text or "can't be read" in page.text
-    answer = Language(api.parts).do(f"pow2 show {board}")
-    assert answer.code == "damaged"
-    assert SENTENCE in answer.sentence
-    assert code_of(api.http.get(f"/api/matches/{board}")) == "damaged"
-
-
 def test_the_doctor_tells_what_was_met_until_it_holds_again(api, pair, capsys):
     board = damaged(api, pair)
     api.parts.data.delete(keys.DAMAGED)
@@ -126,12 +83,6 @@ def test_the_doctor_tells_what_was_met_until_it_holds_again(api, pair, capsys):
     assert verify.run(str(board), api.settings) == 0
     assert not [one for one in judge(gather(api.settings)) if one.about == "matches"]
     assert "holds" in capsys.readouterr().out
-
-
-def test_what_verify_finds_is_told_by_the_doctor(api, pair):
-    board = damaged(api, pair)
-    assert verify.run(str(board), api.settings) == 1
-    assert "its bytes are no event" in api.parts.damage.all()[board]
 
 
 BOARD = 1
@@ -257,12 +208,6 @@ def test_what_is_forged_in_all_of_redis_is_found_by_the_published_log(
     assert sentence in err
 
 
-def test_a_match_that_never_was_is_unknown(settings, publish):
-    publish()
-    with pytest.raises(Refusal, match="there is no match 9"):
-        verify.run("9", settings)
-
-
 def test_a_lost_store_and_a_lost_key_are_said(settings, publish, said):
     publish()
     checkpoint = settings.data / "log" / "s01" / "checkpoint"
@@ -279,13 +224,3 @@ def test_a_lost_store_and_a_lost_key_are_said(settings, publish, said):
     code, _, err = said()
     assert code == 2
     assert "there are no public keys" in err
-
-
-def test_a_damaged_tile_is_said(settings, publish, said):
-    publish()
-    tile = next((settings.data / "log" / "s01" / "tile" / "0").rglob("10"))
-    tile.chmod(0o600)
-    tile.write_bytes(bytes(len(tile.read_bytes())))
-    code, out, err = said()
-    assert (code, out) == (2, HOLDS)
-    assert "do not fit the checkpoint" in err

@@ -1,6 +1,5 @@
 """The files for several machines: each names roles, settings, users and keys that exist."""
 
-import configparser
 import re
 import shutil
 import subprocess
@@ -13,7 +12,7 @@ import pytest
 import yaml
 
 from infra.health.secrets import Secret
-from infra.redis.access import ROLES, USER_PREFIX
+from infra.redis.access import ROLES
 from infra.settings.settings import setting_table
 from services.cli.subcommands import SUBCOMMANDS
 from services.secret_checks import NEEDED
@@ -23,7 +22,6 @@ FOLDER = Path(__file__).parents[2] / "docs" / "several-machines"
 VARIABLES = {row.env for row in setting_table()}
 WHOLE = FOLDER.parent / "one-machine"
 UNITS = sorted([*(FOLDER / "systemd").glob("*.service"), *WHOLE.glob("*.service")])
-PROGRAM = "/opt/matchpost/bin/matchpost"
 
 
 def documents(name: str) -> list[dict[str, Any]]:
@@ -71,19 +69,6 @@ def test_a_pod_runs_its_role_with_its_user_and_settings_that_exist(role):
 
 
 @pytest.mark.parametrize("role", sorted(NEEDED))
-def test_every_role_is_watched_for_hangs(role):
-    (container,) = PODS[role]["containers"]
-    alive = [PROGRAM, "alive", role]
-    assert container["startupProbe"]["exec"]["command"] == [*alive, "--ready"]
-    if role != "web":  # which answers at addresses of its own
-        assert container["livenessProbe"]["exec"]["command"] == alive
-    if role not in ("web", "mail"):
-        assert container["readinessProbe"]["exec"]["command"] == [*alive, "--ready"]
-    assert {"startupProbe", "livenessProbe", "readinessProbe"} <= set(container)
-    assert SERVICES[role]["healthcheck"]["test"] == ["CMD", *alive, "--ready"]
-
-
-@pytest.mark.parametrize("role", sorted(NEEDED))
 def test_a_pod_has_the_secrets_of_its_role_and_no_others(role):
     volumes = {one["name"]: one for one in PODS[role]["volumes"]}
     files = {item["key"] for item in volumes["keys"]["secret"]["items"]}
@@ -93,46 +78,6 @@ def test_a_pod_has_the_secrets_of_its_role_and_no_others(role):
     assert files == needed | more | {"log-key.pub", "receipts-key.pub"}
     assert ("seeds" in volumes) == (Secret.SEEDS in NEEDED[role])
     assert ("mail" in volumes) == (Secret.MAIL_KEY in NEEDED[role])
-
-
-def test_the_settings_of_all_pods_and_containers_exist():
-    (shared,) = (one for one in documents("kubernetes.yaml") if one["kind"] == "ConfigMap")
-    assert set(shared["data"]) <= VARIABLES
-    for name, service in SERVICES.items():
-        assert set(service.get("environment", {})) <= VARIABLES, name
-
-
-@pytest.mark.parametrize("role", sorted({*NEEDED, "prepare"}))
-def test_a_container_comes_with_the_user_of_its_role(role):
-    service = SERVICES[role]
-    assert service["command"] == [role]
-    # so Compose stops the roles before the servers that they need to end
-    assert {"data", "queue"} <= set(service["depends_on"])
-    user = "operator" if role == "prepare" else role
-    for variable, host in (("MATCHPOST_REDIS_URL", "data"), ("MATCHPOST_QUEUE_URL", "queue")):
-        url = service["environment"][variable]
-        assert url == f"redis://{USER_PREFIX}{user}:${{{user.upper()}_PASSWORD:?}}@{host}:6379"
-
-
-def test_the_scheduler_and_the_mailer_both_know_the_relay():
-    # the scheduler asks for a mailer only where mail is sent
-    for role in ("scheduler", "mailer"):
-        assert "MATCHPOST_RELAY" in SERVICES[role]["environment"]
-        (container,) = PODS[role]["containers"]
-        assert "MATCHPOST_RELAY" in {one["name"] for one in container["env"]}
-
-
-@pytest.mark.parametrize("file", UNITS, ids=lambda file: file.name)
-def test_a_unit_runs_a_subcommand(file):
-    unit = configparser.ConfigParser(strict=False, interpolation=None)
-    unit.optionxform = str  # type: ignore[assignment,method-assign]
-    unit.read_string(file.read_text())
-    command = unit["Service"]["ExecStart"].split()
-    assert command[0].endswith("/matchpost")
-    assert command[1] in {"%i", *(one.name for one in SUBCOMMANDS)}
-    assert not re.search(r"MATCHPOST_(?!DATA|KEYS)", file.read_text()), "settings are in files"
-    if unit["Service"]["Type"] != "oneshot":
-        assert (unit["Service"]["Type"], unit["Service"]["WatchdogSec"]) == ("notify", "60")
 
 
 def test_no_file_gives_a_container_more_than_the_keys_of_its_role():
@@ -168,15 +113,6 @@ def test_containers_have_no_rights_and_only_this_machine_reaches_them():
     assert all(service["networks"][0] == "inside" for service in SERVICES.values())
     assert documents("compose.yaml")[0]["networks"]["inside"]["internal"]
     assert SERVICES["web"]["environment"]["MATCHPOST_TRUSTED_PROXY"] == "on"
-
-
-def test_what_comes_into_an_image_is_named_and_its_packages_have_hashes():
-    root = FOLDER.parents[1]
-    rows = (root / ".dockerignore").read_text().splitlines()
-    assert rows[1] == "*"
-    assert all((root / row[1:]).exists() for row in rows if row.startswith("!"))
-    build = (FOLDER / "Dockerfile").read_text()
-    assert "--require-hashes --no-deps --requirement /src/requirements.lock" in build
 
 
 def test_only_a_proxy_reaches_the_pods_that_believe_one():
@@ -232,3 +168,12 @@ def test_systemd_takes_the_units(file, tmp_path):
     command = ["systemd-analyze", "verify", str(unit)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_comes_into_an_image_is_named_and_its_packages_have_hashes():
+    root = FOLDER.parents[1]
+    rows = (root / ".dockerignore").read_text().splitlines()
+    assert rows[1] == "*"
+    assert all((root / row[1:]).exists() for row in rows if row.startswith("!"))
+    build = (FOLDER / "Dockerfile").read_text()
+    assert "--require-hashes --no-deps --requirement /src/requirements.lock" in build

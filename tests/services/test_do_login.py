@@ -39,29 +39,6 @@ def parsed(server: Served, *words: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(line)
 
 
-@pytest.mark.long
-def test_a_line_goes_to_the_server_of_the_login_which_is_named(elsewhere: Served) -> None:
-    board = new_match(elsewhere)
-    done = elsewhere.run("do", "pow2", "move", str(board), "m13-j7")
-    assert (done.returncode, done.stderr) == (0, f"alice at {elsewhere.url}\n")
-    assert done.stdout.startswith(f"match {board}, #1: Light (alice) played m13-j7; ")
-    refused = elsewhere.run("do", "pow2", "move", str(board), "m1-m5")
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert refused.stderr == (
-        f"alice at {elsewhere.url}\nnot-your-turn: you play Light, and it is Dark's turn\n"
-    )
-
-
-@pytest.mark.long
-def test_a_line_may_have_the_password_of_the_login_all_the_same(elsewhere: Served) -> None:
-    board = new_match(elsewhere)
-    done = elsewhere.run("do", f"pow2 chat {board} alice - hello", typed="mad-hatter\n")
-    assert (done.returncode, done.stdout) == (0, f"said in match {board}\n")
-    with_hyphen = elsewhere.run("do", f"pow2 chat {board} bob - hello", typed="")
-    assert with_hyphen.returncode == 0
-    assert "bob - hello" in elsewhere.run("do", f"pow2 chat {board}").stdout
-
-
 @pytest.mark.parametrize(
     ("name", "flags"),
     [("MATCHPOST_DATA", ["do", "messages", "--data"]), ("MATCHPOST_URL", ["--url"])],
@@ -79,16 +56,6 @@ def test_a_choice_of_local_data_or_of_a_url_goes_above_the_login(
     done = elsewhere.run(*words)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("usage: the form is `messages userid password`")
-
-
-def test_without_a_login_the_data_in_this_folder_are_used(
-    elsewhere: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(elsewhere.env, "XDG_CONFIG_HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    done = elsewhere.run("do", "pow2 show 1")
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"unavailable: no server is running for {tmp_path}")
 
 
 def test_a_login_that_others_can_read_is_not_used(elsewhere: Served) -> None:
@@ -141,55 +108,3 @@ def test_a_command_in_a_match_has_the_fields_of_its_outcome(
     assert len(moved.pop("id")) == 32
     assert moved.pop("index") >= 0
     assert moved == {"code": "", "board": board, "accepted": True, "message": "", "seq": 2}
-
-
-@pytest.mark.long
-def test_a_recorded_refusal_has_the_fields_of_its_outcome_too(
-    elsewhere: Served, done_as_json: Callable[[str], Any]
-) -> None:
-    board = new_match(elsewhere)
-    code, refused = done_as_json(f"pow2 move {board} bob yes-we-can a13-d7")
-    assert (code, refused["code"], refused["accepted"]) == (1, "not-your-turn", False)
-    assert refused["text"] == refused["message"] == "you play Dark, and it is Light's turn"
-    code, refused = done_as_json(f"pow2 resign {board} bob nonsense")
-    assert (code, refused["code"], set(refused)) == (1, "wrong-password", {"text", "code"})
-
-
-def test_the_object_is_that_of_the_api(elsewhere: Served) -> None:
-    board = new_match(elsewhere)
-    login = json.loads(
-        (Path(elsewhere.env["XDG_CONFIG_HOME"]) / "matchpost" / "login.json").read_text()
-    )
-    _, printed = parsed(elsewhere, "do", "--json", "--key", "same", f"pow2 move {board} m13-j7")
-    with Client(elsewhere.url, login["token"]) as client:
-        known = client.get(f"/api/matches/{board}/commands/{printed['id']}")
-    del printed["text"]
-    assert printed == known
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("line", ["games", "pow2 show 999", "dance", "multiple\ngames\ngames"])
-def test_any_other_line_has_text_and_code_and_nothing_else(elsewhere: Served, line: str) -> None:
-    local = parsed(elsewhere, "do", "--json", "--data", str(elsewhere.data), line)
-    remote = parsed(elsewhere, "do", "--json", line)
-    assert local == remote
-    assert set(local[1]) == {"text", "code"}
-    assert local[0] == (1 if local[1]["code"] else 0)
-
-
-def test_a_server_that_does_not_answer_is_an_object_too(elsewhere: Served, tmp_path: Path) -> None:
-    code, remote = parsed(elsewhere, "--url", "http://127.0.0.1:9", "do", "--json", "games")
-    assert (code, remote["code"]) == (2, "unavailable")
-    assert remote["text"].startswith("http://127.0.0.1:9 does not answer")
-    code, local = parsed(elsewhere, "do", "--json", "--data", str(tmp_path / "none"), "pow2 show 1")
-    assert (code, local["code"]) == (2, "unavailable")
-    assert local["text"].startswith("no server is running for ")
-
-
-@pytest.mark.long
-def test_an_outcome_that_is_not_known_has_only_text_and_code(elsewhere: Served) -> None:
-    board = new_match(elsewhere)
-    code, pending = parsed(
-        elsewhere, "do", "--json", "--wait", "0", "--key", "k9", f"pow2 move {board} m13-j7"
-    )
-    assert (code, pending["code"], set(pending)) == (2, "pending", {"text", "code"})

@@ -1,6 +1,5 @@
 """`matchpost do` asks a server that runs, and is answered as if it had done everything itself."""
 
-import errno
 import json
 import os
 import re
@@ -14,20 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 
-import msgspec
 import pytest
 
-from domain.errors import Code, Refusal
 from infra.settings.settings import Settings
 from infra.valkey.directory import DataDirectory
-from infra.valkey.server import EmbeddedServer
-from services.cli import do_protocol, do_server
+from services.cli import do_protocol
 from services.cli.do_protocol import (
     NO_MATTER,
     LineRequest,
     LineResult,
-    Prompt,
-    PromptsRequest,
     ask,
     identity,
 )
@@ -86,30 +80,11 @@ def test_a_command_that_is_answered_by_a_server_imports_nothing_of_it(server: Se
     assert imported(server, "pow2 move 1 alice mad-hatter m13-j7") == []
 
 
-def test_the_data_may_have_another_path(server: Served, tmp_path: Path) -> None:
-    other = tmp_path / "elsewhere"
-    other.symlink_to(server.data)
-    assert imported(server, "--data", str(other), "help games") == []
-
-
-def test_the_settings_of_pages_and_mail_need_not_be_known_to_a_terminal(server: Served) -> None:
-    more = {"MATCHPOST_SITE": "https://play.example.org", "MATCHPOST_MAIL_DOMAIN": "example.org"}
-    assert imported(server, "help games", **more) == []
-
-
-@pytest.mark.parametrize("env", [HERE, {"MATCHPOST_COMMAND_RATE": "5"}])
-def test_a_server_with_other_settings_is_not_asked(server: Served, env: dict[str, str]) -> None:
-    assert "services.app.context" in imported(server, "pow2 show 1", **env)
-
-
 LINES = [
-    ["help"], ["help", "pow2"], ["help --lang=de"], ["games"], ["list"], ["dance"], ["danse alice mad-hatter"], [" "],
-    ["pow2", "show", "1"], ["pow2 show 1 --display=small"], ["pow2 show 99"], ["pow2 show"], ["chess show 1"],
-    ["messages alice mad-hatter"], ["messages bob yes-we-can"], ["messages alice wrong-one"], ["vacation bob yes-we-can 900"],
-    ["pow2 preview 1 m13-j7"], ["pow2 preview 1 m13-j7"], ["signup alice mad-hatter"], ["x" * 5_000],
+    ["help --lang=de"], ["games"], ["danse alice mad-hatter"], [" "], ["pow2 show 1 --display=small"], ["pow2 show 99"],
+    ["messages bob yes-we-can"], ["messages alice wrong-one"], ["pow2 preview 1 m13-j7"], ["x" * 5_000],
     ["pow2 chat 1 alice mad-hatter \udcff"], ["multiple\nhelp games\npow2 show 1\ndance\nmessages bob yes-we-can"],
-    ["--json", "pow2 show 1"], ["--json", "dance"], ["--json", "multiple\ngames\ndance"],
-    ["--key", "k" * 300, "pow2 move 1 alice mad-hatter m13-j7"],
+    ["--json", "dance"], ["--key", "k" * 300, "pow2 move 1 alice mad-hatter m13-j7"],
 ]  # fmt: skip
 
 
@@ -147,45 +122,10 @@ def test_lines_and_passwords_come_from_the_standard_input(server: Served) -> Non
     assert "unknown-command: " in several.stdout
 
 
-def test_a_receipt_is_written_to_a_file_of_the_caller(server: Served, tmp_path: Path) -> None:
-    board = run_beside(server, "pow2 challenge alice bob").stdout.split()[1].rstrip(",")
-    file, line = tmp_path / "receipt", f"pow2 move {board} bob yes-we-can accept"
-    done = run_beside(server, "--receipt", str(file), line)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert f"for match {board}" in server.run("verify", str(file)).stderr
-    assert run_beside(server, "--receipt", str(file), line).stderr.startswith("usage: no receipt")
-
-
-def test_the_terminal_may_still_do_what_only_an_operator_may(server: Served) -> None:
-    assert run_beside(server, "pow2 challenge alice bob").stdout.startswith("match ")
-
-
 def test_nobody_else_can_connect(server: Served) -> None:
     place = DataDirectory(server.data).line_socket
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
-
-
-def test_no_log_has_a_password(server: Served) -> None:
-    run_beside(server, "messages alice top-secret-word")
-    run_beside(server, "signup carla top-secret-word")
-    for log in [server.data.parent / "serve.log", server.data / "valkey.log"]:
-        assert "top-secret-word" not in log.read_text()
-
-
-@pytest.mark.long
-def test_one_of_several_web_processes_on_a_server_of_ones_own_is_asked(tmp_path: Path) -> None:
-    with EmbeddedServer(tmp_path / "server") as own:
-        env = {
-            "MATCHPOST_HTTP": "127.0.0.1:0", "MATCHPOST_WEB": "2", "MATCHPOST_REDIS_URL": own.url,
-            "MATCHPOST_DURABILITY": "managed",
-        }  # fmt: skip
-        with Served(tmp_path / "data", env) as served:
-            served.do("signup alice mad-hatter")
-            assert imported(served, "messages alice mad-hatter") == []
-            # another user of the server, with other rights
-            other = {"MATCHPOST_REDIS_URL": f"{own.url}?username=default"}
-            assert "redis" in imported(served, "messages alice mad-hatter", **other)
 
 
 @pytest.mark.long
@@ -243,43 +183,6 @@ def request(line: str, key: str = "k") -> LineRequest:
     return LineRequest(line, key, 5.0, receipts=False, needs_receipt=False)
 
 
-@pytest.mark.usefixtures("listening")
-def test_prompts_are_those_of_the_grammar(terminal: Terminal) -> None:
-    line = "change password alice - -"
-    assert ask(terminal.app.settings, PromptsRequest(line), list[Prompt]) == [
-        Prompt(line.index("-"), is_new=False, userid="alice"),
-        Prompt(line.rindex("-"), is_new=True, userid="alice"),
-    ]
-
-
-def test_a_rate_counts_in_each_command_for_itself(terminal: Terminal) -> None:
-    terminal.app.settings = msgspec.structs.replace(terminal.app.settings, command_rate=2)
-    server = DoServer(terminal.app)
-    try:
-        for _ in range(5):
-            result = ask(terminal.app.settings, request("messages alice mad-hatter"), LineResult)
-            assert result is not None
-            assert result.code == ""
-        several = "multiple" + 3 * "\nmessages alice mad-hatter"
-        result = ask(terminal.app.settings, request(several), LineResult)
-        assert result is not None
-        assert "too-fast" in result.page + result.sentence
-    finally:
-        server.close()
-
-
-@pytest.mark.usefixtures("listening")
-def test_a_client_that_hangs_up_has_its_line_carried_out(terminal: Terminal) -> None:
-    board = terminal.challenge()
-    line = f"pow2 move {board} alice mad-hatter m13-j7"
-    with connected(terminal.app.settings) as client:
-        client.sendall(msgspec.json.encode(request(line)) + b"\n")
-    until(lambda: terminal.do(f"pow2 show {board}").page.count("#1"))
-    result = ask(terminal.app.settings, request(line), LineResult)
-    assert result is not None
-    assert result.code == ""
-
-
 @contextmanager
 def connected(settings: Settings) -> Iterator[socket.socket]:
     """A connection that has been greeted."""
@@ -302,35 +205,6 @@ def test_a_request_that_makes_no_sense_ends_its_connection_alone(
     assert ask(terminal.app.settings, request("games"), LineResult) is not None
 
 
-def test_more_lines_than_there_is_room_for_are_left_to_their_processes(
-    terminal: Terminal, listening: DoServer
-) -> None:
-    settings = terminal.app.settings
-    with connected(settings):
-        while listening._free.acquire(blocking=False):
-            pass
-        assert ask(settings, request("games"), LineResult) is None
-    until(lambda: ask(settings, request("games"), LineResult) is not None)
-
-
-def test_a_process_without_room_for_another_file_goes_on(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(do_server, "_PAUSE_SECONDS", 0.0)
-    fails = iter([OSError(errno.EMFILE, "too many open files")])
-    accept = socket.socket.accept
-
-    def accept_or_fail(listener: socket.socket) -> tuple[socket.socket, object]:
-        for error in fails:
-            raise error
-        return accept(listener)
-
-    monkeypatch.setattr(socket.socket, "accept", accept_or_fail)
-    server = DoServer(terminal.app)
-    assert ask(terminal.app.settings, request("games"), LineResult) is not None
-    server.close()
-
-
 @pytest.mark.usefixtures("listening")
 def test_another_user_is_told_nothing(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(do_protocol.os, "geteuid", lambda: os.getuid() + 1)
@@ -338,22 +212,6 @@ def test_another_user_is_told_nothing(terminal: Terminal, monkeypatch: pytest.Mo
         client.connect(str(DataDirectory(terminal.app.settings.data).line_socket))
         assert client.recv(1) == b""
     assert ask(terminal.app.settings, request("games"), LineResult) is None
-
-
-@pytest.mark.usefixtures("listening")
-def test_an_error_of_the_server_is_one_line_and_no_end(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(_: object) -> bytes:
-        raise KeyError("mad-hatter")
-
-    monkeypatch.setattr(terminal.app.accounts, "id_of", fail)
-    monkeypatch.setattr(terminal.app.accounts, "authenticate", fail, raising=False)
-    monkeypatch.setattr(type(terminal.app.store), "snapshots", fail)
-    result = ask(terminal.app.settings, request("pow2 show 1"), LineResult)
-    assert result is not None
-    assert (result.code, result.exit_code) == ("unavailable", 2)
-    assert "mad-hatter" not in result.sentence
 
 
 @pytest.mark.parametrize(
@@ -371,34 +229,6 @@ def test_what_is_no_server_of_this_version_hears_nothing(tmp_path: Path, greetin
     with listening_at(settings, answer):
         assert ask(settings, request("signup alice mad-hatter"), LineResult) is None
     assert heard == [b""]
-
-
-def test_a_server_that_does_not_greet_in_time_is_left_in_peace(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(do_protocol, "_GREETING_SECONDS", 0.05)
-    settings = Settings(data=tmp_path)
-    with listening_at(settings, lambda client: client.recv(1_000)):
-        assert ask(settings, request("games"), LineResult) is None
-
-
-@pytest.mark.parametrize("reply", [b"", b'{"sentence":"done"', b'{"sentence":"do'])
-def test_half_an_answer_is_none(tmp_path: Path, reply: bytes) -> None:
-    settings = Settings(data=tmp_path)
-
-    def answer(client: socket.socket) -> None:
-        client.sendall(identity(settings))
-        client.recv(1_000)
-        client.sendall(reply)
-
-    with listening_at(settings, answer):
-        with pytest.raises(Refusal, match="not known whether the line was carried out") as caught:
-            ask(settings, request("signup alice mad-hatter", "some-key"), LineResult)
-        assert caught.value.code is Code.UNAVAILABLE
-        assert "--key some-key" in caught.value.sentence
-        assert "mad-hatter" not in caught.value.sentence
-    with listening_at(settings, answer):
-        assert ask(settings, PromptsRequest("signup alice -"), list[Prompt]) is None
 
 
 @contextmanager
@@ -419,17 +249,6 @@ def listening_at(settings: Settings, answer: Callable[[socket.socket], object]) 
         serving.start()
         yield
         serving.join()
-
-
-def test_the_socket_goes_with_its_server_and_never_with_an_older_one(terminal: Terminal) -> None:
-    place = DataDirectory(terminal.app.settings.data).line_socket
-    older = DoServer(terminal.app)
-    newer = DoServer(terminal.app)
-    older.close()
-    assert ask(terminal.app.settings, request("games"), LineResult) is not None
-    newer.close()
-    assert not place.exists()
-    assert ask(terminal.app.settings, request("games"), LineResult) is None
 
 
 READ_ALL_THE_SAME = {

@@ -5,7 +5,7 @@ import os
 import re
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -16,8 +16,6 @@ from rq.suspension import suspend
 from domain.clocks.time_control import DAY, TimeControl
 from infra.durability.durability import Mode
 from infra.health.heartbeats import Heartbeat, Role
-from infra.projections.buckets import SPECS, ProjectionFailure
-from infra.projections.generations import Generations
 from infra.redis import keys
 from infra.redis.access import ROLES as ACCESS
 from infra.redis.access import acl_lines
@@ -28,14 +26,11 @@ from infra.store.port import Submission
 from infra.store.redis_store import RedisStore
 from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.valkey.server import EmbeddedServer
-from services.cli.doctor import worst
 from services.doctor import Finding, Level, gather, judge
-from tests.helpers.bench import Bench
 from tests.helpers.doctor import said
 from tests.helpers.given import ALICE
 from tests.helpers.lanes import LANE
 from tests.helpers.served import Served
-from tests.helpers.side import catch_up
 from tests.helpers.timed import TimedBench
 
 MONITORING = Path(__file__).parents[2] / "docs" / "monitoring.md"
@@ -73,12 +68,6 @@ def living(client: Redis, *roles: Role) -> None:
     """Signs of life of these roles, all of this process."""
     for role in roles:
         Heartbeat(role, "1").write(client, client)
-
-
-def found(settings: Settings, clock: Callable[[], int] | None = None) -> list[Finding]:
-    """What the doctor finds, less what is well."""
-    facts = gather(settings, clock) if clock else gather(settings)
-    return [finding for finding in judge(facts) if finding.level > Level.NOTE]
 
 
 # on a real server
@@ -131,17 +120,6 @@ def _form(line: str) -> str:
 
 
 @pytest.mark.slow
-def test_json_says_the_same_to_a_program(served):
-    done = served.run("doctor", "--json")
-    report = json.loads(done.stdout)
-    assert (done.returncode, report["level"]) == (0, "note")  # of no backups
-    assert {"server", "durability", "serve", "clock", "data", "workers", "lanes"} <= {
-        row["about"] for row in report["findings"]
-    }
-    assert all(set(row) == {"level", "about", "what", "remedy"} for row in report["findings"])
-
-
-@pytest.mark.slow
 def test_without_a_server_the_rest_is_told_and_it_ends_with_2(tmp_path):
     nowhere = Served(tmp_path / "data")
     done = nowhere.run("doctor")
@@ -177,14 +155,6 @@ def fail_once(client: Redis) -> None:
 
 
 @pytest.mark.usefixtures("worker")
-def test_a_failed_job_is_worth_knowing_and_no_alarm(settings, redis_client):
-    redis_client.zadd(f"rq:failed:{COMMANDS}", {"drain-0-x": time.time() + 3600})
-    findings = judge(gather(settings))
-    assert worst(findings) is Level.NOTE
-    assert any("1 job has failed within the hour" in finding.what for finding in findings)
-
-
-@pytest.mark.usefixtures("worker")
 @pytest.mark.parametrize(
     ("happen", "changes", "level", "words"),
     [
@@ -210,73 +180,6 @@ def test_what_happened_on_the_server_is_told(settings, redis_client, happen, cha
     assert said(findings, level, words)
 
 
-def test_data_that_was_put_back_is_worth_knowing(settings):
-    folder = settings.data / "seeds"
-    folder.mkdir(parents=True)
-    (folder / "s03-1-00.left").write_text("shard 3: seeds up to number 5 were used")
-    assert said(judge(gather(settings)), Level.NOTE, "seeds up to number 5 were used$")
-
-
-@pytest.mark.usefixtures("worker")
-@pytest.mark.parametrize(
-    ("apart", "level", "words"),
-    [
-        (90, Level.BAD, "(89|90)[.].* s ahead of the server's; no reminder"),
-        (-90, Level.BAD, "90[.].* s behind the server's; no reminder"),
-        (20, Level.WARN, "s ahead of the server's$"),
-    ],
-)
-def test_a_clock_that_is_off_is_told(settings, apart, level, words):
-    findings = found(settings, lambda: time.time_ns() // 1_000_000 + apart * 1000)
-    assert said(findings, level, words)
-
-
-@pytest.mark.usefixtures("worker")
-def test_lists_that_lag_or_were_never_made_are_told(settings, redis_client, tmp_path):
-    assert found(settings) == []
-    past = time.time_ns() // 1_000_000 - 90_000
-    bench = Bench(redis_client, tmp_path)
-    bench.store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: past)
-    bench.start(3)
-    words = "the projection `ratings` must be rebuilt: it has not been built yet"
-    assert said(found(settings), Level.WARN, words)
-    catch_up(bench.store, redis_client)
-    assert found(settings) == []
-    (well,) = [f.what for f in judge(gather(settings)) if f.about == "lists"]
-    assert well == "lists, notices and ratings are up to date"
-    bench.start(1, 2)
-    findings = found(settings)
-    for spec in SPECS:
-        words = f"the projection `{spec.name}` is 2 events and (89|9[0-9]|1[0-9][0-9]) s behind"
-        assert said(findings, Level.WARN, words)
-
-
-@pytest.mark.usefixtures("worker")
-def test_settings_that_break_the_promise_are_bad(settings, redis_client):
-    redis_client.config_set("appendfsync", "everysec")
-    try:
-        findings = found(settings)
-    finally:
-        redis_client.config_set("appendfsync", "always")
-    assert said(findings, Level.BAD, "the server's setting 'appendfsync' is 'everysec'")
-
-
-@pytest.mark.usefixtures("worker")
-def test_a_leaf_at_which_a_projection_is_stuck_is_told(settings, redis_client, tmp_path):
-    bench = Bench(redis_client, tmp_path)
-    bench.start(1)
-    catch_up(bench.store, redis_client)
-    generations = Generations(redis_client, SPECS[0])
-    live = generations.live()
-    assert live is not None
-    stuck = ProjectionFailure(
-        "leaf 7 of shard 3", time.time_ns() // 1_000_000 - 7_200_000, "ValueError: x"
-    )
-    generations.note_failure(live[1].bucket(0), "3", stuck)
-    words = "the projection `lists` is stuck at leaf 7 of shard 3, since 2 h: ValueError: x"
-    assert said(found(settings), Level.WARN, words)
-
-
 def test_users_who_may_read_the_password_of_replicas_are_named(settings, redis_client):
     passwords = {name: f"password of {name}" for name in (*ACCESS, "replica")}
     users = [line.split(" ")[1:] for line in acl_lines(passwords, queue=False)[1:]]
@@ -297,19 +200,6 @@ def test_users_who_may_read_the_password_of_replicas_are_named(settings, redis_c
         redis_client.config_set("masterauth", "")
         for name, *_ in users:
             redis_client.acl_deluser(name)
-
-
-@pytest.mark.long
-def test_the_limits_of_hashes_are_read_from_the_server(settings, redis_client):
-    name = "hash-max-listpack-entries"
-    before = redis_client.config_get(name)[name]
-    assert not [one for one in judge(gather(settings)) if name in one.what]
-    redis_client.config_set(name, 64)
-    try:
-        found = [one for one in judge(gather(settings)) if name in one.what]
-    finally:
-        redis_client.config_set(name, before)
-    assert [one.level for one in found] == [Level.NOTE]
 
 
 NAG = TimeControl(nag=1, forfeit=3)
@@ -347,30 +237,6 @@ def test_matches_that_are_overdue_are_counted_over_all_shards(bench, bare_settin
     assert finding.level is Level.BAD
     assert finding.what == "3 matches are overdue for a reminder or a flag, the oldest for 3 h"
     assert "matchpost serve" in finding.remedy
-
-
-def test_what_has_been_due_for_less_than_a_minute_is_in_time(bench, bare_settings):
-    bench.now = ours() - DAY - 30_000
-    bench.challenge(NAG, 1)
-    assert [one.level for one in said_of_clocks(bare_settings)] == [Level.OK, Level.OK]
-
-
-def test_once_the_keeper_has_ticked_nothing_is_overdue(bench, bare_settings):
-    bench.now = ours() - 10 * DAY
-    bench.challenge(NAG, 1)
-    assert said_of_clocks(bare_settings)[1].what.startswith("1 match is overdue")
-    bench.now = ours()
-    bench.keeper().tick()
-    bench.pump()
-    assert said_of_clocks(bare_settings)[1].level is Level.OK
-
-
-def test_a_match_that_is_never_due_is_never_overdue(bench, bare_settings, redis_client):
-    bench.now = ours() - 900 * DAY
-    bench.challenge(TimeControl(nag=0, forfeit=0), 1)
-    bench.start(2)
-    assert not redis_client.exists(keys.due(1), keys.due(2))
-    assert said_of_clocks(bare_settings)[1].level is Level.OK
 
 
 @pytest.mark.parametrize(

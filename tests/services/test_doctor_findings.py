@@ -3,28 +3,23 @@
 import os
 import re
 import socket
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from redis import Redis
 
-from domain.game.engine import RobotLevel
 from infra.durability.durability import Mode
 from infra.health.heartbeats import (
     SILENT_MS,
     Heartbeat,
     HeartbeatRecord,
-    HeartbeatThread,
     Role,
     read_heartbeats,
 )
 from infra.health.queue_status import LaneStatus, QueueStatus, ShardStatus, WorkerStatus
 from infra.health.retirement_limits import ArchiveFigures
-from infra.mail.email import Email, Purpose
-from infra.mail.outbox import Outbox, OutboxStatus, RelayBackoff
+from infra.mail.outbox import OutboxStatus
 from infra.projections.buckets import RATINGS
 from infra.projections.lag import Lag
 from infra.projections.robots import RobotFigures
@@ -34,17 +29,12 @@ from infra.settings.settings import Settings
 from infra.store.closed_shards import rolled_back
 from infra.store.layout import Layout
 from infra.store.lost_leaves import LostLeaves
-from infra.store.port import MOST_AHEAD_MS
-from infra.store.redis_store import RedisStore
 from infra.store.watermarks import PublishedSize
 from services.cli.doctor import exit_code, worst
-from services.cli.scheduler import _sign_of_life
-from services.doctor import Level, gather, judge
+from services.doctor import Level, judge
 from services.doctor.directory import DirectoryFacts
 from services.doctor.facts import Facts, HashLimits, ServerFacts
 from tests.helpers.doctor import GIB, said
-from tests.helpers.forked import SCRIPT
-from tests.helpers.served import Served, until
 
 NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.ROBOTS, Role.WEB)
 BEATS = tuple(HeartbeatRecord(role, "h", 8, "1", 900_000, 995_000) for role in NEEDED)
@@ -153,47 +143,6 @@ def test_each_thing_that_is_wrong_is_found(facts, level, words):
     assert exit_code(facts, findings) == 1
 
 
-@pytest.mark.parametrize(
-    ("facts", "words"),
-    [
-        (with_("queue", lanes=(LaneStatus(0, "wanted", 900, False),)), "was requested"),
-        (with_("queue", lanes=(LaneStatus(0, "f00", 2_900, True),)), "its lease ends in 2.9 s"),
-        (with_("settings", shards=8), "the setting `shards` is 8 and has no effect"),
-        (
-            with_("queue", workers=(WorkerStatus(8, "h", True), WorkerStatus(9, "h", False))),
-            "process 9 was killed",
-        ),
-        (with_("server", shape=None, no_shape="there is no data yet"), "there is no data yet"),
-        (
-            with_("server", robot_userids={RobotLevel.EASY: "robot-easy-2"}),
-            "the robot of the level easy is robot-easy-2, because a person had the userid robot-easy",
-        ),
-    ],
-)
-def test_what_is_only_worth_knowing_is_no_alarm(facts, words):
-    findings = judge(facts)
-    assert worst(findings) is Level.NOTE
-    assert any(words in finding.what for finding in findings if finding.level is Level.NOTE)
-    assert exit_code(facts, findings) == 0
-
-
-def test_a_directory_that_nobody_serves_is_no_alarm_by_itself():
-    facts = msgspec.structs.replace(with_("directory", owner=None), server=None, queue=None)
-    facts = msgspec.structs.replace(facts, unreachable="no server is running")
-    findings = judge(facts)
-    assert [f.about for f in findings if f.level > Level.NOTE] == ["server"]
-    assert exit_code(facts, findings) == 2
-
-
-def test_without_the_queue_nothing_is_said_of_processes_whose_signs_of_life_are_there():
-    lost = with_("server", beats=())
-    assert "processes" in {finding.about for finding in judge(lost)}
-    facts = msgspec.structs.replace(lost, queue=None, queue_unreachable="it does not answer")
-    found = {finding.about: finding.level for finding in judge(facts)}
-    assert "processes" not in found
-    assert found["workers"] is Level.BAD
-
-
 LAG = Lag(RATINGS, RATINGS.version, 0, None, (), late=False, building=False)
 
 
@@ -217,55 +166,6 @@ def test_what_a_projection_lacks_is_told(changes, level, words):
     assert bool(finding.remedy) is (level is Level.WARN)
 
 
-@pytest.mark.parametrize(
-    ("layout", "words"),
-    [
-        (Layout(1, 1), "3 command workers for 1 lane: 2 are idle, because there are no more shards"),
-        (Layout(8, 2), "3 command workers for 2 lanes: 1 is idle; `matchpost lanes 3` makes more lanes"),
-        (Layout(2, 1), "3 command workers for 1 lane: 2 are idle; `matchpost lanes 2` makes more lanes"),
-    ],
-)  # fmt: skip
-def test_workers_without_a_lane_are_noted(layout, words):
-    workers = tuple(WorkerStatus(number, "h", True) for number in (8, 9, 10))
-    facts = msgspec.structs.replace(
-        with_("queue", workers=workers), server=with_("server", shape=layout).server
-    )
-    notes = [one.what for one in judge(facts) if (one.level, one.about) == (Level.NOTE, "workers")]
-    assert notes == [f"{words} (process 8, 9, 10); no jobs wait"]
-
-
-def test_moves_received_ahead_of_a_clock_that_was_set_back_are_found():
-    ahead = ShardStatus(0, 0, None, 0, 0, floor=1_000_000 + 300_000)
-    assert said(
-        judge(with_("server", shards=(ahead,))), Level.WARN, "are received 5 min ahead of it"
-    )
-    for near in (1_000_000 + 1_000, 1_000_000 + MOST_AHEAD_MS + 1):
-        facts = with_("server", shards=(msgspec.structs.replace(ahead, floor=near),))
-        assert worst(judge(facts)) is Level.OK
-
-
-def test_a_log_that_is_published_is_well():
-    facts = with_("server", published=(PublishedSize(5, b"r"), PublishedSize(7, b"r")))
-    assert worst(judge(facts)) is Level.OK
-    assert "12 leaves are published" in [finding.what for finding in judge(facts)]
-
-
-def test_a_shard_whose_log_contradicts_the_published_one_is_bad():
-    fault = "shard 1: leaf 3 in the data is not the one that is published"
-    facts = with_("server", published=(PublishedSize(5), PublishedSize(7, b"r", fault)))
-    assert said(judge(facts), Level.BAD, fault)
-    both = with_("server", published=(PublishedSize(fault="no key"), PublishedSize(fault="no key")))
-    assert said(judge(both), Level.BAD, "the log is not published: no key")
-
-
-def test_a_leaf_that_waits_for_minutes_to_be_published_is_told():
-    published = (PublishedSize(5),)
-    late = with_("server", published=published, unpublished_since=SERVER.clock - 200_000)
-    assert said(judge(late), Level.WARN, "a leaf has not been published for 3 min")
-    new = with_("server", published=published, unpublished_since=SERVER.clock - 20_000)
-    assert worst(judge(new)) is Level.OK
-
-
 def about_the_archive(facts: Facts) -> list[tuple[Level, str]]:
     return [(one.level, one.what) for one in judge(facts) if one.about == "archive"]
 
@@ -284,18 +184,6 @@ def test_the_archive_is_counted_and_one_that_is_behind_is_reported():
         behind, settings=Settings(data=Path("/data"), shards=1, durability=Mode.NONE)
     )
     assert [level for level, _ in about_the_archive(without)] == [Level.OK]
-
-
-def test_an_archive_that_is_behind_when_the_server_has_just_started_is_no_warning():
-    day = 86_400_000
-    figures = ArchiveFigures(0, 7, 3, 2 * day)
-    for seconds, level in ((60, Level.NOTE), (599, Level.NOTE), (601, Level.WARN)):
-        beats = tuple(
-            msgspec.structs.replace(one, started=50 * day - seconds * 1000, at=50 * day)
-            for one in BEATS
-        )
-        found = with_("server", clock=50 * day, archive=figures, beats=beats)
-        assert [one for one, _ in about_the_archive(found)] == [level]
 
 
 NOW = 1_000_000
@@ -349,26 +237,6 @@ def test_what_processes_mail_and_secrets_lack_is_told(settings, server, level, w
     assert bool(finding.remedy) == (level > Level.NOTE)
 
 
-def test_what_was_there_of_late_is_missed_whatever_the_settings_say():
-    mailer = msgspec.structs.replace(MAILER, at=NOW - 2 * SILENT_MS)
-    findings = judge(with_("server", beats=(*BEATS, mailer)))
-    assert [one.what for one in findings if one.about == "processes"] == [
-        "no mailer sends signs of life",
-        "mailer 1 on a has been silent for 60 s",
-    ]
-
-
-def test_what_waits_is_read_from_the_outbox(valkey, redis_client, tmp_path):
-    RedisStore(redis_client, Mode.FSYNC).create(Layout(shards=4, lanes=1))
-    outbox = Outbox(redis_client, lambda: 1_000)
-    outbox.enqueue(Email(id="a@b", to="c@d", subject="s", body="b", purpose=Purpose.ANSWER))
-    outbox.start_backoff(RelayBackoff(2_000, 1, "connection refused"))
-    found = gather(Settings(data=tmp_path, redis_url=valkey.url, shards=4)).server
-    assert found is not None
-    assert (found.outbox.waiting, found.outbox.down) == (1, "connection refused")
-    assert found.outbox.late > 1_000_000
-
-
 # signs of life
 
 
@@ -400,55 +268,4 @@ def test_who_begins_takes_away_those_that_were_killed_here(redis_client):
     }
 
 
-def test_a_thread_beats_until_it_is_left(valkey, redis_client):
-    def connect() -> Redis:
-        return Redis.from_url(valkey.url)
-
-    with HeartbeatThread((connect, connect), Heartbeat(Role.WEB, "1")):
-        until(lambda: read_heartbeats(redis_client))
-    assert read_heartbeats(redis_client) == []
-
-
 # whole servers
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("role", ["web", "worker", "side", "mailer", "mail"])
-def test_without_data_a_process_says_one_sentence(role, valkey, redis_client, tmp_path):
-    redis_client.flushall()
-    more = {
-        "MATCHPOST_REDIS_URL": valkey.url,
-        "MATCHPOST_RELAY": "smtp://127.0.0.1:1",
-        "MATCHPOST_SMTP": "127.0.0.1:0",
-        "MATCHPOST_HTTP": "127.0.0.1:0",
-    }
-    done = Served(tmp_path / "data", more).run(role)
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert len([line for line in done.stderr.splitlines() if "there is no data yet" in line]) == 1
-
-
-@pytest.mark.slow
-def test_a_mailer_alone_is_no_command_worker(valkey, redis_client, tmp_path):
-    RedisStore(redis_client, Mode.FSYNC).create(Layout(shards=4, lanes=1))
-    more = {"MATCHPOST_REDIS_URL": valkey.url, "MATCHPOST_RELAY": "smtp://127.0.0.1:1"}
-    served = Served(tmp_path / "data", more)
-    process = subprocess.Popen([SCRIPT, "mailer"], env=served.env, stderr=subprocess.DEVNULL)
-    try:
-        until(lambda: redis_client.scard("rq:workers") and read_heartbeats(redis_client))
-        findings = judge(gather(Settings(data=tmp_path, redis_url=valkey.url, shards=4)))
-    finally:
-        process.terminate()
-        process.wait(30)
-    told = [finding.what for finding in findings if finding.level is Level.BAD]
-    assert told == ["no command worker runs; no jobs wait", "no scheduler sends signs of life"]
-    assert read_heartbeats(redis_client) == [], "it ended in good order"
-
-
-def test_the_scheduler_goes_on_where_nothing_can_be_written(redis_client):
-    tick = _sign_of_life(Heartbeat(Role.SCHEDULER, "1"), redis_client, redis_client)
-    redis_client.set(keys.HEARTBEATS, "no hash")  # any write to it fails
-    tick()
-    redis_client.delete(keys.HEARTBEATS)
-    _sign_of_life(Heartbeat(Role.SCHEDULER, "1"), redis_client, redis_client)()
-    assert [beat.role for beat in read_heartbeats(redis_client)] == [Role.SCHEDULER]

@@ -47,7 +47,7 @@ def test_a_server_is_replaced_under_its_players_and_goes_on_if_the_new_program_d
         assert served.children(" web ") == roles
         assert pages.get("/readyz").is_success
 
-        players, threads = all_play(served, matches(2, 12))
+        players, threads = all_play(served, matches(2, 4))
         replaced(served, program, SCRIPT, "takes over; Valkey and the sockets stay")
         until(lambda: served.children(" web ") and not set(roles) & set(served.children(" ")))
         for thread in threads:
@@ -57,10 +57,10 @@ def test_a_server_is_replaced_under_its_players_and_goes_on_if_the_new_program_d
         # at the port that the old program was given
         assert pages.get("/readyz").is_success
         pages.close()
-        assert all(len(player.acknowledged) == 13 for player in players)
+        assert all(len(player.acknowledged) == 5 for player in players)
         with served.client() as client:
             boards = [player.acknowledged[0][0].match for player in players]
-            assert [state_of(client, board).ply for board in boards] == [12, 12]
+            assert [state_of(client, board).ply for board in boards] == [4, 4]
         until(lambda: served.run("alive", "serve", "--ready").returncode == 0)
         assert "ALARM" not in log_of(served)
         assert served.end() == 0

@@ -1,28 +1,22 @@
 """Matches that move between real servers: with their history, and with all that proves it."""
 
 import json
-import re
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from infra.audit.match_document import MatchDocument, read_document, without_private_parts
+from infra.audit.match_document import read_document, without_private_parts
 from tests.helpers.served import Served, until
 
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Served]]:
-    """Three servers, each with players of its own."""
+    """Two servers, each with players of its own."""
     with ExitStack() as stack:
         found = []
-        for name, players in (
-            ("a", ("alice", "bob")),
-            ("b", ("anna", "ben")),
-            ("c", ("ada", "bo")),
-        ):
+        for name, players in (("a", ("alice", "bob")), ("b", ("anna", "ben"))):
             served = Served(
                 tmp_path_factory.mktemp(name) / "data",
                 {"MATCHPOST_MAIL_DOMAIN": f"{name}.example.org", "MATCHPOST_SHARDS": "4"},
@@ -33,20 +27,8 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Served]]:
         yield found
 
 
-def words(player: str) -> str:
-    return f"{player} {player}-keeps-it"
-
-
 def move(served: Served, board: int, player: str, text: str) -> None:
-    served.do(f"pow2 move {board} {words(player)} {text}")
-
-
-def challenge(served: Served, option: str = "") -> int:
-    """Start a match of alice and bob; return its board."""
-    line = f"pow2 challenge alice bob {option} --password=alice-keeps-it --as=alice"
-    done = served.run("do", line)
-    assert done.returncode == 0, done.stderr
-    return board_of(done.stdout)
+    served.do(f"pow2 move {board} {player} {player}-keeps-it {text}")
 
 
 def transfer(served: Served, board: int, player: str, other: str) -> None:
@@ -65,10 +47,6 @@ def import_to(served: Served, file: Path, light: str, dark: str, *more: str) -> 
     done = served.run("import", str(file), *players, *more)
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def board_of(said: str) -> int:
-    return int(re.search(r"^match (\d+)\b", said, re.MULTILINE)[1])
 
 
 def refused(served: Served, *words_: str) -> str:
@@ -104,10 +82,10 @@ def key_of(served: Served) -> str:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(300)  # three servers, which a busy machine starts slowly
-def test_a_match_goes_on_from_server_to_server_to_its_end(servers, tmp_path):
-    a, b, c = servers
-    first = challenge(a)
+def test_a_match_goes_on_at_another_server_with_all_that_proves_it(servers, tmp_path):
+    a, b = servers
+    a.do("pow2 challenge alice bob")
+    first = 1
     move(a, first, "alice", "m13-m9")
     move(a, first, "bob", "a13-c11")
     running = ("import", str(exported(a, first, tmp_path)), "--player", "Light=anna")
@@ -136,105 +114,10 @@ def test_a_match_goes_on_from_server_to_server_to_its_end(servers, tmp_path):
     transfer(b, 1, "ben", "anna")
 
     second = exported(b, 1, tmp_path)
-    inner = read_document(second.read_bytes()).imported_from
-    assert inner == without_private_parts(read_document(file.read_bytes()))
-    import_to(c, second, "ada", "bo")
-    accept(c, 1, "ada", "bo")
-    move(c, 1, "bo", "a1-a5")
-    c.do("pow2 resign 1 ada ada-keeps-it")
-    assert "Dark (bo) won by resignation" in show(c, 1)
-    assert inner is not None
-    _check_third(servers, exported(c, 1, tmp_path), inner)
-
-
-def _check_third(servers: list[Served], file: Path, first: MatchDocument) -> None:
-    """Check the document of the third server, which contains those of the others."""
-    keys = [word for served in servers for word in ("--key", key_of(served))]
-    verdict = servers[2].run("verify", str(file), *keys)
+    document = read_document(second.read_bytes())
+    assert document.imported_from == without_private_parts(read_document(file.read_bytes()))
+    verdict = b.run("verify", str(second), "--key", key_of(a), "--key", key_of(b))
     assert verdict.returncode == 0, verdict.stdout + verdict.stderr
-    for host in ("a", "b", "c"):
-        assert f"the checkpoint of {host}.example.org/log/s0" in verdict.stdout
     assert "comes from the file itself" not in verdict.stdout
-    second = read_document(file.read_bytes()).imported_from
-    assert second is not None
-    assert second.imported_from == first
-    forged = file.with_name("forged.json")
-    forged.write_text(file.read_text().replace("m13-m9", "m13-m5", 1))
-    assert "does not hold" in refused(servers[2], "verify", str(forged))
-
-
-@pytest.mark.long
-def test_a_declined_import_is_proposed_again_and_a_forged_one_is_refused(servers, tmp_path):
-    a, b, _ = servers
-    there = challenge(a, "-fast")
-    accept(a, there, "bob")
-    a.do(f"pow2 resign {there} alice alice-keeps-it")
-    file = exported(a, there, tmp_path)
-    first = board_of(import_to(b, file, "anna", "ben"))
-    b.do(f"pow2 decline {first} ben ben-keeps-it")
-    second = board_of(import_to(b, file, "anna", "ben"))
-    assert second != first
-    accept(b, second, "ben", "anna")
-    assert "Dark (ben) won by resignation" in show(b, second)
-
-    document = json.loads(file.read_text())
-    document["result"]["winners"] = [0]
-    file.write_text(json.dumps(document))
-    assert "the document does not hold: result" in refused(b, "import", str(file))
-
-
-@pytest.mark.long
-def test_wrong_words_are_refused_with_a_sentence(servers, tmp_path):
-    a, b, _ = servers
-    file = exported(a, challenge(a), tmp_path)
-    for words_, said in (
-        (("--player", "Light"), "write --player SIDE=USERID"),
-        (("--player", "Light=anna"), "say who plays Dark"),
-        (("--player", "Red=anna"), "there is no side 'Red'"),
-        (("--player", "Light=anna", "--player", "Dark=nobody"), "nobody"),
-        (("--player", "Light=anna", "--player", "Dark=anna"), "two seats"),
-    ):
-        assert said in refused(b, "import", str(file), "--still-running", *words_)
-    assert b.run("import", str(tmp_path / "nothing"), "--player", "Light=anna").returncode == 2
-
-
-@pytest.mark.long
-def test_a_record_goes_out_and_comes_in_and_is_called_unproven(servers, tmp_path):
-    a, b, _ = servers
-    there = challenge(a, "-fast")
-    move(a, there, "alice", "i5-g4:g5")
-    move(a, there, "bob", "a13-c11")
-    done = a.run("export", str(there), "--record")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [
-        "pow2 challenge -fast alice bob",
-        f"pow2 move {there} alice * i5-g4:g5",
-        f"pow2 move {there} bob * a13-c11",
-    ]
-    file = tmp_path / "record.txt"
-    file.write_text(done.stdout)
-    said = import_to(b, file, "ben", "anna")
-    assert "imported from a record: unproven" in said
-    board = board_of(said)
-    accept(b, board, "ben", "anna")
-    move(b, board, "ben", "i9-i5:h3,h6")
-    verified = b.run("verify", str(board))
-    assert "nothing shows that they were played" in verified.stdout
-    document = exported(b, board, tmp_path)
-    verdict = b.run("verify", str(document), "--key", key_of(b))
-    assert verdict.returncode == 0, verdict.stderr
-    assert "not proven: the match was imported from a record: unproven" in verdict.stdout
-
-
-@pytest.mark.long
-def test_an_export_says_so_if_the_document_of_the_source_is_lost(servers, tmp_path):
-    a, b, _ = servers
-    there = challenge(a)
-    accept(a, there, "bob")
-    a.do(f"pow2 resign {there} alice alice-keeps-it")
-    board = board_of(import_to(b, exported(a, there, tmp_path), "anna", "ben"))
-    shutil.rmtree(b.data / "log" / "imports")
-    lost = b.run("export", str(board))
-    assert lost.returncode == 2
-    assert "imported from is missing in the object store; put imports/" in lost.stderr
-    assert b.run("verify", str(board)).returncode == 0
+    second.write_text(second.read_text().replace("m13-m9", "m13-m5", 1))
+    assert "does not hold" in refused(b, "verify", str(second))

@@ -98,21 +98,6 @@ def test_what_pipx_installs_serves_and_plays_in_an_empty_folder(tmp_path: Path):
             serve.wait(60)
 
 
-@pytest.mark.long
-def test_a_wheel_in_a_fresh_environment_serves_and_plays(tmp_path: Path):
-    port = free_port()
-    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    env |= {"MATCHPOST_DATA": str(tmp_path / "data"), "MATCHPOST_HTTP": f"127.0.0.1:{port}"}
-    with installed(tmp_path) as program, (tmp_path / "log").open("wb") as log:
-        serve = subprocess.Popen([program, "serve"], cwd=tmp_path, env=env, stdout=log, stderr=log)
-        try:
-            assert_plays(f"http://127.0.0.1:{port}", serve)
-            assert "holds" in run(program, "verify", "1", cwd=tmp_path, env=env)
-        finally:
-            serve.terminate()
-            serve.wait(60)
-
-
 def assert_plays(url: str, serve: "subprocess.Popen[bytes] | None" = None) -> None:
     """Wait for a server, and have a move played there over the API."""
     with httpx.Client(base_url=url, timeout=30, trust_env=False) as http:

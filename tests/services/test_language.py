@@ -1,6 +1,5 @@
 """Answers of the command language: help, what is shown of matches, lists, puzzles, languages and keys."""
 
-import itertools
 import re
 
 import pytest
@@ -8,11 +7,9 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
 from domain.rules import all_rules
-from infra.audit.stored_match import check
 from services.app.games import game_keys
 from services.language import Language
 from tests.fakes.app import PASSWORDS, Terminal
-from tests.helpers.games import whole_game
 from tests.helpers.side import catch_up
 
 
@@ -65,36 +62,7 @@ def test_every_command_in_the_help_of_a_game_is_one(terminal):
         assert answer.code not in (Code.UNKNOWN_COMMAND, Code.UNKNOWN_GAME), line
 
 
-def test_help_is_in_the_language_that_is_asked_for_or_that_its_reader_chose(terminal):
-    alice = terminal.app.accounts.id_of("alice")
-    english, german = terminal.do("help pow2"), terminal.do("help pow2 --lang=de")
-    assert german.text != english.text
-    assert terminal.do("pow2 help --lang=DE") == german
-    assert terminal.do("help pow2 --lang=en") == english
-    for line in ("set ALICE mad-hatter language DE", "pow2 set alice mad-hatter Language de"):
-        assert accepted(terminal, line) == "alice liest ab jetzt alles auf Deutsch, auch Mails"
-        assert terminal.language.do("help pow2", reader=alice) == german
-        assert terminal.language.do("help pow2 --lang=en", reader=alice) == english
-        said = accepted(terminal, "set alice mad-hatter LANGUAGE en")
-        assert said == "from now on alice reads and gets mail in English"
-        assert terminal.language.do("help pow2", reader=alice) == english
-
-
 # matches
-
-
-def test_a_challenge_starts_a_match_and_shows_it(terminal):
-    answer = terminal.do("pow2 challenge alice bob")
-    assert answer.sentence == (
-        "match 1, #0: Light (alice) challenges Dark (bob) to The Power of Two; "
-        "it is Light's turn (alice)"
-    )
-    time = "time: 21 days a move, a reminder after 7"
-    assert answer.page.startswith(f"{time}\n\nRemaining Pieces: Light 14 Dark 14\n")
-    assert answer.text == f"{answer.sentence}\n\n{answer.page}"
-    said = "challenges Dark (bob) to The Power of Two -exact -fast; "
-    for line in ("-fast -exact alice bob", "alice -fast bob -exact", "ALICE Bob -exact -fast"):
-        assert said in accepted(terminal, f"pow2 challenge {line}")
 
 
 def test_moves_are_played_and_shown_each_board_at_its_ply(terminal):
@@ -124,16 +92,13 @@ def test_moves_are_played_and_shown_each_board_at_its_ply(terminal):
     assert now == terminal.do(f"pow2 show {first}").page
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("accept", "accepted the draw; the match is over: draw by agreement"),
-        ("decline", "declined to play; the match is over: declined; the match doesn’t count"),
-        ("resign", "resigned; the match is over: Light (alice) won by resignation"),
-        ("Propose  Draw", "accepted the draw; the match is over"),
-        ("reject", "declined the draw"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("accept", "accepted the draw; the match is over: draw by agreement"),
+    ("decline", "declined to play; the match is over: declined; the match doesn’t count"),
+    ("resign", "resigned; the match is over: Light (alice) won by resignation"),
+    ("Propose  Draw", "accepted the draw; the match is over"),
+    ("reject", "declined the draw"),
+])  # fmt: skip
 def test_what_stands_in_place_of_a_move_is_done_and_shown(terminal, text, said):
     board = terminal.challenge()
     offered = terminal.move(board, "alice", "propose draw").sentence
@@ -147,62 +112,6 @@ def test_what_stands_in_place_of_a_move_is_done_and_shown(terminal, text, said):
     if text in ("decline", "resign"):  # are commands, too
         again = accepted(terminal, f"pow2 {text} {terminal.challenge()} bob yes-we-can")
         assert again.startswith(f"match 2, #0: Dark (bob) {said}")
-
-
-def test_a_takeback_is_asked_for_agreed_to_and_shown(terminal):
-    board = terminal.challenge()
-    terminal.move(board, "alice", "m13-j7")
-    start = terminal.do(f"pow2 show {board}").page.split("\n\n", 1)[1]
-    for words, consent in (("UNDO", "accept"), ("Propose Undo", "propose undo"), ("undo", "undo")):
-        assert terminal.move(board, "bob", "a13-d7").code == ""
-        assert terminal.move(board, "bob", words).sentence == (
-            "match 1, #2: Dark (bob) asks for a takeback"
-        )
-        shown = terminal.do(f"pow2 show {board}").page
-        assert "Dark (bob) asks for a takeback; Light (alice) can accept" in shown
-        answer = terminal.move(board, "alice", consent)
-        assert answer.sentence == (
-            "match 1, #1: Light (alice) accepted the takeback; it was taken back to the position after 1 move; "
-            "it is Dark's turn (bob)"
-        )
-        assert answer.page == start
-    terminal.move(board, "alice", "undo")
-    assert terminal.move(board, "bob", "reject").sentence == (
-        "match 1, #1: Dark (bob) declined the takeback"
-    )
-    terminal.move(board, "alice", "undo")
-    assert "taken back to the start" in terminal.move(board, "bob", "accept").sentence
-    assert terminal.do(f"pow2 show {board}#1").code == Code.UNKNOWN_PLY
-    answer = terminal.move(board, "alice", "undo")
-    assert (answer.code, answer.sentence) == (Code.UNKNOWN_OFFER, "you have no move to take back")
-    assert "holds" in check(terminal.app.store, board)
-
-
-def test_a_match_that_all_break_off_counts_for_nothing_and_one_has_nobody_to_ask(terminal):
-    board = terminal.challenge()
-    proposed = terminal.move(board, "alice", "propose Abort").sentence
-    assert proposed == "match 1, #0: Light (alice) offers to call the match off"
-    ended = "the match is over: called off by agreement; the match doesn’t count"
-    said = terminal.move(board, "bob", "propose abort").sentence
-    assert said.endswith(f"agreed to call the match off; {ended}")
-    assert f"#0: {ended}" in terminal.do(f"pow2 show {board}").page
-    puzzle = alone(terminal, "alice")
-    for text in ("undo", "propose undo", "propose abort"):
-        answer = terminal.move_in("one", puzzle, "alice", text)
-        assert answer.code == Code.UNKNOWN_OFFER
-        assert answer.sentence == "there is nobody to propose anything to"
-
-
-def test_of_three_all_must_agree_and_who_resigned_has_no_say(terminal):
-    board = terminal.begin("halves challenge alice bob carol -tiles_each=4 -no_contract")
-    terminal.move_in("halves", board, "carol", "propose abort")
-    said = terminal.move_in("halves", board, "alice", "accept").sentence
-    assert "called off" not in said
-    resigned = accepted(terminal, f"halves resign {board} alice mad-hatter")
-    assert "resigned" in resigned
-    assert "it is" in resigned
-    assert terminal.move_in("halves", board, "alice", "1").code == Code.NOT_A_PLAYER
-    assert "(carol) won" in accepted(terminal, f"halves resign {board} bob yes-we-can")
 
 
 def test_a_preview_plays_moves_for_whoever_is_next_and_submits_nothing(terminal):
@@ -219,28 +128,6 @@ def test_a_preview_plays_moves_for_whoever_is_next_and_submits_nothing(terminal)
     assert answer.sentence.startswith("move 2: a13-a1: ")
 
 
-def test_a_whole_game_is_played_to_its_end(terminal):
-    board = terminal.challenge()
-    *moves, last = whole_game()
-    players = itertools.cycle(["alice", "bob"])
-    for text, name in zip(moves, players, strict=False):
-        assert terminal.move(board, name, text).code == ""
-    player = next(players)
-    previewas = f"pow2 previewas {board} {player} {PASSWORDS[player]} {last}"
-    assert terminal.do(previewas).sentence.endswith("the match would be over")
-    beyond = terminal.do(f"{previewas} m13-j7")
-    assert beyond.code == Code.MATCH_OVER
-    assert beyond.sentence.startswith("move 2: the match would be over")
-    answer = terminal.move(board, player, last, "key-1")
-    winner = "Light (alice)" if len(moves) % 2 == 0 else "Dark (bob)"
-    assert f"#{len(moves) + 1}: {winner} played {last}; the match is over: " in answer.sentence
-    _, _, ending = answer.sentence.partition("; ")
-    assert ending in terminal.do(f"pow2 show {board}").page
-    assert ending not in terminal.do(f"pow2 show {board}#{len(moves)}").page
-    assert terminal.do(f"pow2 preview {board} {last}").code == Code.MATCH_OVER
-    assert "holds" in check(terminal.app.store, board)
-
-
 # keys, and what is not known yet
 
 
@@ -253,13 +140,6 @@ def test_a_command_repeated_with_its_key_is_done_once_and_answered_alike(termina
     answers += [terminal.move(board, "alice", text, "key-1") for _ in range(4)]
     assert answers == [answers[0]] * 5
     assert terminal.move(board, "alice", "m1-j7", "key-1").code == Code.ID_REUSED
-
-
-def test_a_challenge_repeated_with_its_key_gets_the_same_board(terminal):
-    first = terminal.do("pow2 challenge alice bob", "key-1")
-    assert terminal.do("pow2 challenge alice bob", "key-1") == first
-    assert terminal.do("pow2 challenge alice carol", "key-1").code == Code.ID_REUSED
-    assert "match 2" in terminal.do("pow2 challenge alice bob", "key-2").sentence
 
 
 class Broken:
@@ -291,16 +171,6 @@ def test_when_the_server_goes_away_the_key_is_told_and_a_repetition_hears_the_ou
     assert terminal.move(board, "alice", "m13-j7", key="k 1").sentence.startswith("match 1, #1: ")
 
 
-def test_an_outcome_that_does_not_come_in_time_is_pending(terminal):
-    board = terminal.challenge()
-    terminal.app.awake = False
-    answer = terminal.do(f"pow2 move {board} alice mad-hatter m13-j7", "key-1", seconds=0.01)
-    assert answer.code == Code.PENDING
-    assert answer.pending
-    assert not answer.refused
-    assert "'key-1'" in answer.sentence
-
-
 # boards drawn as their players like them
 
 
@@ -329,25 +199,6 @@ def test_a_display_once_set_is_that_of_the_players_own_answers_in_one_game(termi
     assert terminal.move(board, "alice", "m13-j7").page == drawn("small")
     assert terminal.move(board, "bob", "a13-d7").page == drawn("large")
     assert terminal.do(f"pow2 resign {board} alice mad-hatter").page == drawn("small")
-    terms = "--bank=10+1 --weekends=off --unrated"
-    time, shown = terminal.do(f"pow2 challenge alice bob -fast {terms}").page.split("\n\n", 1)
-    head, board_shown = terminal.do("pow2 show 2 --display=small").page.split("\n\n", 1)
-    assert shown == board_shown
-    assert time in head.splitlines()
-    assert time.startswith("time: ")
-    assert "10 days" in time
-    terms = "--bank=10+1:20 --nagtime=3,5 --vacation=2 --pause=off"
-    said = terminal.do(f"pow2 challenge alice bob {terms}").page
-    assert said.startswith(
-        "time: 10 days in total, plus 1 per move up to 20, at most 2 days of vacation, no pauses, "
-        "reminders after 3 and 5 days\n"
-    )
-    refused = terminal.do("pow2 move 3 bob yes-we-can propose pause")
-    assert refused.code == "not-started", "bob has not accepted"
-    accepted(terminal, "pow2 move 3 bob yes-we-can accept")
-    refused = terminal.do("pow2 move 3 bob yes-we-can propose pause")
-    assert refused.code == "unknown-offer"
-    assert "this match is played without pauses" in refused.sentence
     accepted(terminal, "pow2 set alice mad-hatter display large")
     alice = terminal.app.accounts.record_of(terminal.app.accounts.id_of("alice"))
     assert alice is not None
@@ -440,20 +291,6 @@ def test_a_match_that_waits_for_consent_is_shown_to_its_players_alone(terminal):
     assert "alice, " in terminal.do("halves games").page
 
 
-def test_a_long_list_says_that_it_is_only_its_beginning(terminal):
-    for _ in range(21):
-        terminal.challenge()
-    answer = terminal.do("all show alice")
-    assert len(boards(answer.page)) == 20
-    assert "first 20" in answer.sentence
-    assert terminal.do("pow2 games alice").sentence == ""
-    for line in ("pow2 show {}", "pow2 showas alice mad-hatter {}"):
-        assert terminal.do(line.format("1 " * 20)).page.count("match 1: ") == 20
-        answer = terminal.do(line.format("1 " * 20 + "1#0"))
-        assert answer.code == Code.TOO_LONG
-        assert answer.sentence == "that's 21 boards; the limit is 20"
-
-
 @pytest.fixture
 def played(terminal) -> Terminal:
     """Alice has won twice and shared once; one match was declined, one is unrated."""
@@ -524,15 +361,3 @@ def test_puzzles_have_leaderboards_those_of_a_set_of_their_own(terminal):
     answer = terminal.do("pow2 scores")
     assert answer.sentence == "pow2 isn't a puzzle: only games played alone have scores"
     assert terminal.do("one standings").code == terminal.do("one ratings").code == Code.USAGE
-
-
-def test_a_stone_is_taken_back_by_a_move_with_a_hyphen_and_a_puzzle_is_given_up(terminal):
-    board = alone(terminal, "alice")
-    terminal.move_in("one", board, "alice", "a5")
-    assert terminal.do(f"one preview {board} -a5 a5").code == ""
-    assert "played -a5" in terminal.move_in("one", board, "alice", "-a5").sentence
-    gone = "the match is over: the puzzle was given up"
-    assert terminal.do(f"one resign {board} alice mad-hatter").sentence.endswith(gone)
-    shown = terminal.do(f"one show {board}").text
-    assert "the puzzle was given up" in shown
-    assert "share" not in shown + terminal.do("one games alice inactive").text

@@ -8,8 +8,7 @@ import pytest
 
 from domain.errors import Code
 from infra.people.accounts import AccountRole
-from infra.people.messages import BOX_LIMIT, BROADCAST_LIMIT, MOST_RECIPIENTS, MessageStore
-from infra.people.texts import TEXT_LIMIT
+from infra.people.messages import MessageStore
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 from tests.helpers.messages import unread_chat
 
@@ -51,47 +50,14 @@ def test_a_message_is_found_by_whom_it_was_written_to_and_new_until_it_was_shown
     assert box(terminal, "bob") == ["bob: to myself", "carol: two"]
 
 
-@pytest.mark.parametrize(
-    "words",
-    ["Bob,CAROL,bob hello", "bob carol\nhello", "bob,carol\nhello", "bob, carol \r\n  hello\r\n"],
-)
+@pytest.mark.parametrize("words", [
+    "Bob,CAROL,bob hello", "bob carol\nhello", "bob,carol\nhello", "bob, carol \r\n  hello\r\n",
+])  # fmt: skip
 def test_a_message_goes_to_several_in_one_line_or_on_the_lines_after(terminal, words):
     said = accepted(terminal, f"message alice mad-hatter {words}")
     assert said == "bob and carol will find it in `messages`"
     for name in ("bob", "carol"):
         assert box(terminal, name) == ["alice: hello"]
-
-
-def test_a_message_goes_to_twenty(terminal):
-    names = [f"player{number:02}" for number in range(MOST_RECIPIENTS)]
-    for name in names:
-        terminal.app.accounts.signup(name, "marco-polo")
-    said = accepted(terminal, f"message alice mad-hatter {','.join(names)} hello")
-    assert said.startswith("player00, player01, ")
-    assert said.endswith("player18 and player19 will find it in `messages`")
-
-
-def test_all_that_is_new_is_shown_and_of_what_is_read_the_newest_twenty(terminal):
-    accepted(terminal, "message bob yes-we-can alice write to me")
-    box(terminal, "alice")
-    for number in range(33):
-        accepted(terminal, f"message alice mad-hatter bob number {number}")
-    assert terminal.do("messages alice mad-hatter").sentence == ""
-    assert box(terminal, "bob") == [f"alice: number {n}" for n in reversed(range(33))]
-    assert box(terminal, "bob") == [f"alice: number {n}" for n in reversed(range(13, 33))]
-
-
-def test_a_full_box_with_broadcasts_is_shown_whole_once(terminal):
-    alice = terminal.app.accounts.id_of("alice")
-    bob = terminal.app.accounts.id_of("bob")
-    for number in range(BOX_LIMIT):
-        terminal.app.messages.send(alice, [bob], "to bob", number.to_bytes(16, "big"))
-    for number in range(BROADCAST_LIMIT):
-        terminal.app.messages.broadcast(alice, "to all", number.to_bytes(16, "big"))
-    answer = terminal.do("messages bob yes-we-can")
-    assert answer.sentence == "250 new"
-    assert len(answer.page.splitlines()) == 250
-    assert len(box(terminal, "bob")) == 20
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\u2028", "\u2029"])
@@ -101,16 +67,6 @@ def test_no_text_looks_like_a_line_of_another(terminal, end):
     first, *others = terminal.do("messages bob yes-we-can").page.splitlines()
     assert first.endswith(" UTC alice: hello")
     assert others == [f"    {forged}", "    \tyours"]
-
-
-def test_texts_are_kept_with_their_blanks_and_to_their_full_length(terminal):
-    accepted(terminal, "message alice mad-hatter bob\n\n  a  b\n\n    c \n\n")
-    assert terminal.do("messages bob yes-we-can").page.endswith("alice: a  b\n    \n        c")
-    longest = "x" * TEXT_LIMIT
-    for form in ("bob {}", "bob\n{}"):
-        accepted(terminal, f"message alice mad-hatter {form.format(longest)}")
-        assert box(terminal, "bob")[0] == f"alice: {longest}"
-    accepted(terminal, f"pow2 chat {terminal.challenge()} alice mad-hatter {longest}")
 
 
 @pytest.mark.parametrize("form", ["{} {}", "{}\n{}"])
@@ -149,15 +105,10 @@ def test_the_players_of_a_match_read_in_its_order_what_they_said_whenever(termin
     accepted(terminal, f"powerdrain chat {other + 1} bob yes-we-can what word do I give?")
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "message alice mad-hatter bob,carol hello",
-        "message alice mad-hatter bob carol\nhello",
-        "broadcast alice mad-hatter hello",
-        "pow2 chat 1 alice mad-hatter hello",
-    ],
-)
+@pytest.mark.parametrize("line", [
+    "message alice mad-hatter bob,carol hello", "message alice mad-hatter bob carol\nhello",
+    "broadcast alice mad-hatter hello", "pow2 chat 1 alice mad-hatter hello",
+])  # fmt: skip
 def test_what_is_repeated_with_its_senders_key_is_written_once_and_answered_alike(terminal, line):
     terminal.challenge()
     terminal.app.accounts.set_role("alice", AccountRole.ARBITER, held=True)
@@ -168,16 +119,3 @@ def test_what_is_repeated_with_its_senders_key_is_written_once_and_answered_alik
     accepted(terminal, "message carol sing-along bob good day", "key-1")
     assert terminal.do(read).page.count("hello") == 2
     assert box(terminal, "bob")[0] == "carol: good day"
-
-
-def test_mail_that_came_back_is_told_to_who_reads_their_messages(terminal):
-    accounts = terminal.app.accounts
-    account = accounts.id_of("alice")
-    accounts.add_addresses_of(account, ["a@b.org"])
-    terminal.app.standing.mark_bounced(account, "a@b.org", "550 no such user")
-    page = terminal.do("messages alice mad-hatter").page
-    assert page.startswith("mail to a@b.org bounced: 550 no such user; `add alice password a@b")
-    assert "bounced" not in terminal.do("messages bob yes-we-can").page
-    terminal.challenge()
-    assert "a@b.org bounced" in terminal.do("pow2 showas alice mad-hatter").sentence
-    assert "bounced" not in terminal.do("pow2 show alice").text

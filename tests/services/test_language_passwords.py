@@ -48,10 +48,6 @@ SHAPES = {
     "of a phone": "\u201cWq3\u2013secret\u2014of\uff11{}.\u201d",
     "long": "{}" + "Wq3long." * 15,
 }
-KINDS = [
-    pytest.param(shape, id=name, marks=() if name == "plain" else pytest.mark.slow)
-    for name, shape in SHAPES.items()
-]
 
 NAMES = ("charlotte", "benjamin")
 """Who plays: their userids are as long as passwords, and may be taken for one."""
@@ -86,9 +82,8 @@ class Office:
             self.app.accounts.signup(name, password)
         self.app.accounts.set_role(NAMES[0], AccountRole.ARBITER, held=True)
         for line in (
-            "pow2 challenge charlotte benjamin",
-            "halves challenge charlotte benjamin -manual_start",
-        ):
+            "pow2 challenge charlotte benjamin", "halves challenge charlotte benjamin -manual_start",
+        ):  # fmt: skip
             assert self.language.do(line).code == ""
 
     def __enter__(self) -> Self:
@@ -225,27 +220,11 @@ def test_no_password_is_told_by_the_answer_to_several_commands(kind):
         for example in examples:
             lines = [line for line in mistyped(typed(example, secrets), secrets) if line]
             lines = [line for line in lines if "\n" not in line and not is_named(line, secrets)]
-            for start in range(0, min(len(lines), 150), 50):
-                several = lines[start : start + 50]
-                answer = office.language.do("\n".join(["multiple", *several]))
-                count = len(join_texts(several, looks_like_command))
-                assert f"\n\n{count}: " in answer.page
-                assert not secrets.told_by(answer.text)
-        assert_kept_nowhere(office.app, secrets)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_password_is_told_when_too_many_were_tried(kind):
-    secrets = Secrets(kind)
-    with Office(secrets) as office:
-        office.app.accounts = Accounts(office.app.client, CHEAP)
-        codes = set()
-        for name in (NAMES[0], *secrets.right):
-            for _ in range(11):
-                answer = office.language.do(f"messages {name} {secrets.wrong}")
-                assert not secrets.told_by(answer.text)
-                codes.add(answer.code)
-        assert codes == {Code.WRONG_PASSWORD, Code.UNKNOWN_USER, Code.TOO_MANY_ATTEMPTS}
+            several = lines[:: len(lines) // 50 + 1]
+            answer = office.language.do("\n".join(["multiple", *several]))
+            count = len(join_texts(several, looks_like_command))
+            assert f"\n\n{count}: " in answer.page
+            assert not secrets.told_by(answer.text)
         assert_kept_nowhere(office.app, secrets)
 
 

@@ -7,7 +7,7 @@ import pytest
 from domain.clocks import match_clock
 from domain.clocks.time_control import DAY
 from domain.errors import Code
-from domain.match.events import Called, Claimed, MatchStarted, Ruled
+from domain.match.events import Claimed, Ruled
 from domain.match.history import decode_event, unpack_snapshot
 from infra.audit.stored_match import check
 from infra.people.accounts import AccountRole
@@ -60,21 +60,6 @@ def test_what_was_submitted_last_is_shown_to_its_player_and_played_when_it_is_co
     assert submit(terminal, board, "bob", "a13-d7").code == ""
     assert "Dark (bob) played a13-d7" in confirm(terminal, board, "bob").sentence
     assert "holds" in check(terminal.app.store, board)
-
-
-def test_drafts_and_confirmations_repeated_with_their_keys_are_one(terminal, board):
-    first = submit(terminal, board, "alice", "m13-j7", "key-1")
-    submit(terminal, board, "alice", "m1-i1", "key-2")
-    assert submit(terminal, board, "alice", "m13-j7", "key-1") == first
-    answer = confirm(terminal, board, "alice", "key-1")
-    assert "played m1-i1;" in answer.sentence
-    assert confirm(terminal, board, "alice", "key-2").code == Code.STALE_PLY
-    assert terminal.move(board, "bob", "a13-d7").code == ""
-    assert confirm(terminal, board, "alice", "key-1") == answer
-    assert "\n#2: " in terminal.do(f"pow2 show {board}").page
-    submit(terminal, board, "alice", "i1-m1")
-    assert confirm(terminal, board, "alice", "key-1").code == Code.ID_REUSED
-    assert confirm(terminal, board, "alice", "key-3").code == ""
 
 
 def test_a_draft_that_other_moves_have_made_stale_is_not_played(terminal, board):
@@ -159,34 +144,6 @@ def test_branches_are_dropped_by_their_moves_and_plies(terminal):
     assert has_none(terminal)
 
 
-@pytest.mark.usefixtures("board")
-def test_one_move_of_ones_own_is_played_at_the_next_turn_whatever_was_played_before(terminal):
-    for move in ("a13-c11:d10", "a13-d7"):  # the second in place of the first
-        shown = queue(terminal, "bob", move).page
-        assert shown == f"conditional move for your next turn: {move}"
-    queue(terminal, "bob", "drop a13-d7")
-    assert has_none(terminal)
-    queue(terminal, "bob", "a13-d7")
-    answer = terminal.move(1, "alice", "m13-i11")
-    assert "Dark (bob) played the conditional move a13-d7" in answer.sentence
-    assert has_none(terminal)
-    queue(terminal, "bob", "a13-k11")  # no longer there when the turn comes
-    answer = terminal.move(1, "alice", "m1-i3")
-    assert "match 1, #3: Light (alice) played" in answer.sentence
-    assert "a13-k11" not in answer.text
-    assert queue(terminal, "bob").page.startswith("a13-k11 at #3 was dropped: ")
-    assert queue(terminal, "bob", "clear").text == "match 1: you have no conditional moves"
-
-
-@pytest.mark.usefixtures("board")
-def test_there_is_an_end_to_what_can_be_laid_ready(terminal):
-    plies = list(range(1, 220, 2))
-    for start in range(0, 100, 20):
-        steps = " ".join(f"a13-d7#{ply}" for ply in plies[start : start + 20])
-        assert queue(terminal, "bob", steps).code == ""
-    assert queue(terminal, "bob", "a13-d7#999").code == Code.TOO_LONG
-
-
 # draws
 
 
@@ -230,37 +187,6 @@ def test_a_player_commits_and_reveals_by_hand_and_a_repetition_is_answered_alike
     assert "holds" in check(terminal.app.store, board)
 
 
-def test_a_deal_of_the_server_says_so_and_takes_no_commitment(terminal):
-    board = called(terminal, "--entropy=luck")
-    refused = bob(terminal, board, f"accept --commitment={DIGEST}")
-    assert (refused.code, refused.sentence[:30]) == ("bad-option", "the server deals in this match")
-    assert bob(terminal, board, "accept --entropy=x").code == ""
-    for words in ("--entropy=x", f"--commitment={DIGEST}"):
-        assert bob(terminal, board, f"accept {words}").code == "bad-option"
-    assert bob(terminal, board, f"reveal {TEXT.hex()}").code == "too-late"
-    shown = terminal.do(f"powerdrain show {board}").text
-    assert "\ndeal: the server dealt as soon as all had accepted" in shown
-    assert "the server dealt as soon as all had accepted" in check(terminal.app.store, board)
-    (started,) = [b for b in bodies(terminal, board) if isinstance(b, MatchStarted)]
-    assert all(len(text) >= 32 for text in started.draw.texts)
-    assert "deal:" not in terminal.do(f"pow2 show {terminal.challenge()}").text
-
-
-def test_the_server_keeps_the_text_of_who_gives_none(terminal):
-    board = called(terminal, "--gather --entropy=luck")
-    assert terminal.move_in("powerdrain", board, "alice", "24-57").code == "not-started"
-    said = bob(terminal, board, "accept").sentence
-    assert "Negative (bob) accepted; Powerdrain has started" in said
-    assert said.endswith(
-        "the server keeps your text for the deal, so you'll have to trust its operator"
-    )
-    found = bodies(terminal, board)
-    assert isinstance(found[0], Called)
-    (started,) = [body for body in found if isinstance(body, MatchStarted)]
-    assert started.draw.texts[0][32:] == sha256(b"luck").digest()
-    assert len(started.draw.texts[1]) == 32
-
-
 # disputes
 
 
@@ -301,19 +227,6 @@ def test_a_claim_goes_into_the_log_by_its_salted_hash_alone_and_once_for_its_key
     assert len(texts(terminal, judged)) == 1
 
 
-def test_a_refused_claim_leaves_no_text_and_is_refused_again_alike(terminal, judged):
-    claim(terminal, judged)
-    line = f"claim {judged} bob yes-we-can #1 I object"
-    refused = terminal.do(line, "k")
-    assert refused.code == Code.CLAIM_STANDS
-    assert len(texts(terminal, judged)) == 1
-    assert not rule(terminal, judged, "dismissed no ground").code
-    assert terminal.do(line, "k") == refused
-    assert len(texts(terminal, judged)) == 2
-    answer = terminal.do(f"claim {judged} carol sing-along #0 looks odd")
-    assert "an arbiter made a claim about the start" in answer.sentence
-
-
 def test_texts_that_a_killed_process_left_make_room_for_new_ones(terminal, judged):
     app = terminal.app
     alice = app.accounts.id_of("alice")
@@ -328,19 +241,16 @@ def test_texts_that_a_killed_process_left_make_room_for_new_ones(terminal, judge
     assert texts(terminal, judged) == ["he cheats"]
 
 
-@pytest.mark.parametrize(
-    ("verdict", "expected"),
-    [
-        ("dismissed", "an arbiter dismissed claim 4"),
-        ("back #0", "the match goes back to the start"),
-        ("back #0 time alice=3d,Dark=12h", "Light (alice) gets 3 days more"),
-        ("result Dark", "Dark (bob)"),
-        ("result ALICE", "Light (alice)"),
-        ("draw", "the match is over"),
-        ("annul", "annulled"),
-        ("time Light=2", "Light (alice) gets 2 days more"),
-    ],
-)
+@pytest.mark.parametrize(("verdict", "expected"), [
+    ("dismissed", "an arbiter dismissed claim 4"),
+    ("back #0", "the match goes back to the start"),
+    ("back #0 time alice=3d,Dark=12h", "Light (alice) gets 3 days more"),
+    ("result Dark", "Dark (bob)"),
+    ("result ALICE", "Light (alice)"),
+    ("draw", "the match is over"),
+    ("annul", "annulled"),
+    ("time Light=2", "Light (alice) gets 2 days more"),
+])  # fmt: skip
 def test_each_ruling_does_what_it_says_and_once_for_its_key(terminal, judged, verdict, expected):
     claim(terminal, judged)
     answer = rule(terminal, judged, f"{verdict} time was not over\nand that", "k")
@@ -351,49 +261,6 @@ def test_each_ruling_does_what_it_says_and_once_for_its_key(terminal, judged, ve
     ruling = bodies(terminal, judged)[4]
     assert ruling == Ruled(claim=4, upheld=verdict != "dismissed", text=statement.digest)
     assert rule(terminal, judged, f"{verdict} time was not over\nand that", "k") == answer
-
-
-def test_the_ruling_on_an_appeal_is_another_arbiters_and_its_case_is_shown_to_players(
-    terminal, judged
-):
-    claim(terminal, judged)
-    terminal.app.accounts.set_role("bob", AccountRole.ARBITER, held=True)
-    refused = terminal.do(f"rule {judged} bob yes-we-can dismissed I was right")
-    assert refused.code == Code.NOT_AN_ARBITER
-    rule(terminal, judged, "result bob Light cheated")
-    assert not terminal.do(f"appeal {judged} alice mad-hatter I did not").code
-    assert rule(terminal, judged, "dismissed no").code == Code.NOT_AN_ARBITER
-    assert not terminal.do(f"rule {judged} dave marco-polo back #1 it was not shown").code
-    assert terminal.do(f"appeal {judged} bob yes-we-can but").code == Code.ALREADY_APPEALED
-    for name, password in (*PASSWORDS.items(), ("dave", "marco-polo")):
-        page = terminal.do(f"case {judged} {name} {password}").page
-        assert "case 4, about move 1: an arbiter has ruled on the appeal; that is final" in page
-        for text in ("he cheats", "Light cheated", "I did not", "it was not shown"):
-            assert f"\n    {text}" in page
-    assert not terminal.do("delete alice mad-hatter").code
-    assert texts(terminal, judged) == ["Light cheated", "it was not shown"]
-    page = terminal.do(f"case {judged} bob yes-we-can").page
-    assert "a former player made a claim:\n    (the text was erased)" in page
-
-
-@pytest.mark.usefixtures("judged")
-def test_the_queue_has_the_cases_that_wait_the_oldest_first(terminal):
-    boards = [terminal.challenge() for _ in range(3)]
-    for board in reversed(boards):
-        assert not terminal.do(f"claim {board} alice mad-hatter #0 about {board}").code
-    answer = terminal.do("cases carol sing-along")
-    assert answer.sentence == "3 cases are waiting for a ruling"
-    lines = answer.page.splitlines()
-    assert [f"about {board}" in line for board, line in zip(reversed(boards), lines, strict=True)] == [True] * 3  # fmt: skip
-    before = terminal.app.cases.of(0, 10)
-    terminal.app.client.delete(*terminal.app.client.keys("{p:cases*"))
-    assert terminal.app.cases.of(0, 10) == before, "a rebuild has other cases"
-    rule(terminal, boards[1], "dismissed no")
-    assert terminal.do("cases carol sing-along").sentence == "2 cases are waiting for a ruling"
-    terminal.do(f"appeal {boards[1]} bob yes-we-can yes")
-    lines = terminal.do("cases dave marco-polo").page.splitlines()
-    assert "bob’s appeal: yes" in lines[-1]
-    assert len(terminal.do("cases carol sing-along 3").page.splitlines()) == 1
 
 
 # vacations
@@ -438,21 +305,3 @@ def test_a_vacation_stops_the_clock_in_all_matches_of_its_player_also_in_one_tha
         assert check(app.store, listed).startswith(f"match {listed} holds")
     finally:
         app.close()
-
-
-def test_a_vacation_is_told_made_longer_and_ended_early_and_known_to_new_matches(terminal):
-    assert terminal.do("vacation alice mad-hatter").sentence == (
-        "you are not on vacation; 30 days of vacation are left in 2023"
-    )
-    terminal.do("one challenge alice")  # a puzzle has no clock to stop
-    assert "0 matches" in terminal.do("vacation alice mad-hatter 5").sentence
-    assert terminal.do("vacation alice mad-hatter").sentence.startswith("you are on vacation until")
-    board = terminal.challenge("--days=3")
-    page = terminal.do(f"pow2 show {board}").text
-    assert "\nalice is on vacation until 2023-11-19 22:13 UTC\ndeadline: " in page
-    before = deadline(terminal, board)
-    assert before - terminal.app.store.now() > 7 * DAY
-    assert "18 days" in terminal.do("vacation alice mad-hatter 7").sentence
-    assert abs(deadline(terminal, board) - before - 7 * DAY) < SECOND
-    assert "29 days" in terminal.do("vacation alice mad-hatter back").sentence
-    assert abs(deadline(terminal, board) - before + 4 * DAY) < SECOND

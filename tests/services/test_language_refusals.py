@@ -7,7 +7,7 @@ import pytest
 from domain.errors import Code
 from infra.people.accounts import AccountRole, Accounts
 from infra.people.messages import MOST_RECIPIENTS
-from infra.people.rate_limits import CommandRateLimit, LoginRateLimit
+from infra.people.rate_limits import LoginRateLimit
 from infra.people.texts import TEXT_LIMIT
 from tests.fakes.app import CHEAP, PASSWORDS, FakeApp, Terminal
 
@@ -17,7 +17,6 @@ DIGEST = "ab" * 32
 REFUSED = (
     # the line
     ("", Code.USAGE, "the line is empty"),
-    ("   \t ", Code.USAGE, "the line is empty"),
     ("x" * 513, Code.TOO_LONG, "the line has 513 characters; the limit is 512"),
     (f"pow2 move 1 {A} {'a' * 512}", Code.TOO_LONG, "characters; the limit is 512"),
     ("x" * 70_000, Code.TOO_LONG, "the text has 70000 characters; the limit is 65536"),
@@ -27,151 +26,83 @@ REFUSED = (
     (f"sigup {A}", Code.UNKNOWN_COMMAND, "did you mean `signup`?"),
     (f"change {A}", Code.USAGE, "the form is `change password userid old new [--keep-tokens]` or `c"),
     ("chat 1 alice", Code.UNKNOWN_COMMAND, "did you mean `GAME chat BOARD"),
-    ("board 17", Code.UNKNOWN_COMMAND, "no command 'board'; did you mean `GAME show BOARD"),
-    ("chall alice bob", Code.UNKNOWN_COMMAND, "did you mean `GAME challenge userid1 userid2"),
     (f"pow2 move 1 {A} pass", Code.UNREADABLE_MOVE, "there is no command for passing"),
     ("pow2", Code.USAGE, "say what to do: pow2 help, pow2 challenge, pow2 move"),
     ("pow2 shwo 1", Code.UNKNOWN_COMMAND, "did you mean `pow2 show`?"),
-    ("pow2 xyzzy 1", Code.UNKNOWN_COMMAND, "`help` lists the commands"),
     ("chess challenge alice bob", Code.UNKNOWN_GAME, "'chess'; the games are"),
     ("pow challenge alice bob", Code.UNKNOWN_GAME, "did you mean 'pow2'?"),
-    ("help chess go", Code.UNKNOWN_GAME, "'chess'"),
     ("help pow2 --lang=fr", Code.BAD_OPTION, ""),
-    ("help pow2 --lang=de --lang=en", Code.USAGE, ""),
     # its form
-    ("games now", Code.USAGE, "the form is `games`"),
-    ("pow2 help me", Code.USAGE, "the form is `pow2 help [--lang=en|de]`"),
-    ("one scores now", Code.USAGE, "the form is `one scores"),
     ("signup dora", Code.USAGE, "the form is `signup userid password [ADDRESS ...] [--link=LINK]`"),
-    (f"change password {A}", Code.USAGE, "the form is `change password "),
     ("pow2 challenge", Code.USAGE, "the form is `pow2 challenge userid1 userid2 "),
     (f"pow2 move 1 {A}", Code.USAGE, "the form is `pow2 move BOARD userid"),
-    (f"pow2 move 1 {A} propose", Code.USAGE, "the form is `pow2 move"),
-    ("pow2 resign 1 alice", Code.USAGE, "the form is `pow2 resign BOARD userid password`"),
-    (f"pow2 decline 1 {A} now", Code.USAGE, "the form is `pow2 decline"),
-    (f"pow2 submit 1 {A}", Code.USAGE, "the form is `pow2 submit BOARD userid"),
     (f"pow2 submit 1 {A} m13-j7\nm1-i1", Code.USAGE, "the form is `pow2 submit"),
-    (f"pow2 confirm 1 {A} m13-j7", Code.USAGE, "the form is `pow2 confirm BOARD use"),
     ("pow2 show", Code.USAGE, "the form is `pow2 show"),
-    ("pow2 preview 1", Code.USAGE, "the form is `pow2 preview"),
-    (f"pow2 previewas {A} one m13-j7", Code.USAGE, ""),
     (f"pow2 previewas {A} 1", Code.USAGE, ""),
-    (f"pow2 previewas {A} m13-j7", Code.USAGE, ""),
-    (f"add {A}", Code.USAGE, "the form is `add userid password ADDRESS ...`"),
     (f"set {A} notify", Code.USAGE, "the form is `set userid password "),
-    (f"set {A} colour blue", Code.USAGE, ""),
-    (f"pow2 set {A}", Code.USAGE, "the form is `pow2 set userid password "),
     (f"message {A} bob", Code.USAGE, "the form is `message userid password "),
-    (f"message {A}\nbob hello", Code.USAGE, "the form is `message userid pass"),
     (f"message {A} bob, carol hello", Code.USAGE, "separate userids by a comma"),
-    (f"message {A} ,bob hello", Code.USAGE, "separate userids by a comma"),
-    ("messages bob", Code.USAGE, "the form is `messages userid password`"),
-    (f"claim 1 {A} text", Code.USAGE, ""),
     # who and where
     ("signup 4ever marco-polo", Code.BAD_NAME, "'4ever' isn't a userid"),
-    ("signup all marco-polo", Code.BAD_NAME, "'all' is reserved for the server or one of its"),
     ("signup dora 12345", Code.BAD_PASSWORD, "10 to 128 characters, not 5"),
-    (f"signup dora {'x' * 129}", Code.BAD_PASSWORD, "10 to 128 characters, not 129"),
-    ("signup dora marco\u200bpolo", Code.BAD_PASSWORD, "can't contain tabs, line breaks or other"),
     ("signup dora dora@b.org", Code.BAD_PASSWORD, "there is an e-mail address where the"),
     ("signup marco-polo dora@b.org a@b.org", Code.BAD_PASSWORD, "the form is `signup userid pa"),
-    ("signup ALICE marco-polo", Code.NAME_TAKEN, "the userid 'alice' is taken"),
     ("signup dora marco-polo dora@here", Code.BAD_ADDRESS, "'dora@here' isn't a plain e-mail addr"),
     ("signup dora marco-polo a@b.org A@b.org a@B.org", Code.BAD_ADDRESS, "'a@B.org' is listed tw"),
     ("signup dora marco-polo " + " ".join(f"{n}@b.org" for n in range(6)), Code.BAD_ADDRESS, "at most 5 e-mail addresses, not 6"),
-    ("change password zoe mad-hatter marco-polo", Code.UNKNOWN_USER, "no user 'zoe'"),
     ("change password alice guessing marco-polo", Code.WRONG_PASSWORD, "password of alice"),
-    (f"change password {A} short", Code.BAD_PASSWORD, ""),
     ("pow2 move 1 zoe mad-hatter m13-j7", Code.UNKNOWN_USER, "there is no user 'zoe'"),
     ("pow2 move 1 alice guessing m13-j7", Code.WRONG_PASSWORD, "not the password of alice"),
     (f"pow2 move 1 {C} m13-j7", Code.NOT_A_PLAYER, "only its players"),
     (f"pow2 move 99 {A} m13-j7", Code.UNKNOWN_BOARD, "there is no match 99"),
     (f"pow2 move one {A} m13-j7", Code.UNKNOWN_BOARD, "'one' isn't a board number"),
     (f"pow2 move 01 {A} m13-j7", Code.UNKNOWN_BOARD, "'01' isn't a board number"),
-    (f"pow2 show {10**30}", Code.UNKNOWN_BOARD, "isn't a board number"),
-    (f"pow2 showas {A} 9", Code.UNKNOWN_BOARD, "there is no match 9"),
     (f"pow2 move 2 {A} m13-j7", Code.WRONG_GAME, "match 2 is a match of line"),
     # starts
     ("pow2 challenge alice", Code.BAD_PLAYERS, "is played by 2, not by 1"),
-    ("one challenge alice bob", Code.BAD_PLAYERS, ""),
     ("pow2 challenge alice ALICE", Code.BAD_PLAYERS, "two seats"),
-    ("pow2 challenge alice zoe", Code.UNKNOWN_USER, "there is no user 'zoe'"),
     ("pow2 challenge alice bob -fats", Code.UNKNOWN_OPTION, "did you mean -fast?"),
-    ("pow2 challenge alice bob -fast -free", Code.BAD_OPTION, "exclude each other"),
     ("pow2 challenge alice bob --gather", Code.BAD_OPTION, ""),
-    ("powerdrain challenge alice bob --entropy=", Code.BAD_OPTION, ""),
-    ("powerdrain challenge alice bob --gather --gather", Code.BAD_OPTION, ""),
-    ("powerdrain challenge alice bob -o1 -p --entropy=x", Code.BAD_OPTION, ""),
     (f"powerdrain challenge alice bob --commitment={DIGEST}", Code.BAD_OPTION, ""),
-    (f"powerdrain challenge alice bob --gather --commitment={DIGEST} --entropy=x", Code.BAD_OPTION, ""),
-    ("powerdrain challenge alice bob --commitment", Code.BAD_OPTION, ""),
     # moves
     (f"pow2 move 1 {B} a13-d7", Code.NOT_YOUR_TURN, "you play Dark, and it is Light's turn"),
     (f"pow2 move 1 {A} m13-m5", Code.ILLEGAL_MOVE, "m13-m5: "),
     (f"pow2 move 1 {A} z99", Code.UNREADABLE_MOVE, "'z99' isn't a move"),
-    (f"pow2 move 1 {A} m13-z9", Code.UNREADABLE_MOVE, "'z9' isn't an intersection"),
     (f"pow2 move 1 {A} m13-j7#1", Code.STALE_PLY, "`#1` was meant, and it is now at `#0`"),
     *((f"pow2 move 1 {A} m13-j7#{ply}", Code.USAGE, "isn't a ply") for ply in ("x", "", "00", "-1", 10**20)),
     (f"pow2 move 1 {A} propose tea", Code.UNKNOWN_OFFER, "'tea' can't be proposed"),
-    (f"pow2 move 1 {A} accept", Code.NO_OFFER, ""),
     (f"pow2 move 4 {B} a13-d7", Code.MATCH_OVER, ""),
     # drafts
-    (f"pow2 submit 1 {A} m13-m13", Code.ILLEGAL_MOVE, ""),
     (f"pow2 submit 1 {A} resign", Code.UNREADABLE_MOVE, "'resign' isn't a move"),
     (f"pow2 submit 1 {A} m13-j7#1", Code.STALE_PLY, "the match is at #0, not at #1"),
-    (f"pow2 submit 1 {A} m13-j7#x", Code.USAGE, ""),
     (f"pow2 submit 1 {B} a13-d7", Code.NOT_YOUR_TURN, "it is Light's turn (alice); submit a move when it is your turn"),
-    (f"pow2 submit 1 {C} m13-j7", Code.NOT_A_PLAYER, "only its players"),
     (f"line submit 1 {A} a1", Code.WRONG_GAME, "is a match of pow2, not line"),
-    (f"pow2 submit 4 {A} m13-j7", Code.MATCH_OVER, "the match is over"),
     (f"powerdrain submit 3 {A} 24-57", Code.NOT_STARTED, ""),
     (f"pow2 confirm 1 {A}", Code.NO_DRAFT, "you have submitted nothing in match 1"),
-    (f"pow2 confirm 1 {C}", Code.NOT_A_PLAYER, "only its players"),
-    (f"pow2 confirm 91 {A}", Code.UNKNOWN_BOARD, "there is no match 91"),
-    (f"powerdrain confirm 3 {A}", Code.NO_DRAFT, ""),
     # what is shown
     ("pow2 show 1#9", Code.UNKNOWN_PLY, "match 1 is at #0; there is no #9"),
     ("pow2 show 1#nine", Code.USAGE, "'#nine' isn't a ply"),
     ("pow2 show 1 -tiny", Code.UNKNOWN_OPTION, "no option '-tiny' here"),
-    (f"pow2 showas {A} 1 --size=9", Code.UNKNOWN_OPTION, "only --display=NAME"),
     ("pow2 show 1 --display=tiny", Code.BAD_OPTION, "no display 'tiny'; the displays are large, small"),
-    ("pow2 show 1 --display=small --display=large", Code.BAD_OPTION, "is given twice"),
     ("pow2 preview 1 m13-a1", Code.ILLEGAL_MOVE, "move 1: m13-a1: "),
-    ("pow2 preview 4 m13-j7", Code.MATCH_OVER, ""),
     ("powerdrain preview 3 24-57", Code.NOT_STARTED, "the match is waiting for all players to accept"),
-    (f"powerdrain previewas 3 {A} 24-57", Code.NOT_STARTED, "the match is waiting for all players to accept"),
-    ("pow2 previewas alice guessing 1 m13-j7", Code.WRONG_PASSWORD, ""),
-    (f"pow2 previewas {A} 9 m13-j7", Code.UNKNOWN_BOARD, ""),
     (f"pow2 previewas 1 {A} m13-j7 z9", Code.UNREADABLE_MOVE, ""),
-    (f"line previewas 1 {A} m13", Code.WRONG_GAME, ""),
     # conditional moves
     (f"pow2 queue 1 {B} m13-z9 a13-d7", Code.UNREADABLE_MOVE, "move 1: "),
-    (f"pow2 queue 1 {B} m13-j7 a13-a13", Code.ILLEGAL_MOVE, "move 2: "),
     (f"pow2 queue 1 {B} m13-j7#0", Code.USAGE, "no move of yours"),
     (f"pow2 queue 1 {B} m13-j7#1 a13-d7", Code.USAGE, "every move needs one"),
     (f"pow2 queue 1 {B} m13-j7#0 a13-d7#3", Code.STALE_PLY, "a13-d7 would be played at #1, not at #3"),
-    (f"pow2 queue 1 {B} m13-j7#x", Code.USAGE, "'#x' isn't a ply"),
     (f"pow2 queue 1 {A} m13-j7 a13-d7", Code.NOT_YOUR_TURN, ""),
-    (f"pow2 queue 1 {C}", Code.NOT_A_PLAYER, ""),
-    (f"pow2 queue 4 {B} m13-j7 a13-d7", Code.MATCH_OVER, ""),
-    (f"powerdrain queue 3 {B} keep", Code.NOT_STARTED, ""),
     # a match that waits for texts
     (f"powerdrain move 3 {B} accept --commitment=00", Code.BAD_OPTION, ""),
     (f"powerdrain move 3 {B} accept --commitment={DIGEST} --entropy=x", Code.BAD_OPTION, ""),
-    (f"powerdrain move 3 {B} accept --commitment={DIGEST} --commitment={DIGEST}", Code.BAD_OPTION, ""),
-    (f"powerdrain move 3 {B} accept --gather", Code.BAD_OPTION, ""),
     (f"powerdrain move 3 {B} reveal ff", Code.TOO_EARLY, ""),
-    (f"powerdrain move 3 {B} reveal xyz", Code.WRONG_TEXT, ""),
-    (f"powerdrain move 3 {B} m13-j7", Code.UNREADABLE_MOVE, ""),
     (f"powerdrain move 3 {B} 24-57", Code.NOT_STARTED, ""),
     # accounts
     (f"set {A} notify never", Code.BAD_OPTION, "'never' isn't a choice for mail"),
     (f"set {A} language eo", Code.BAD_OPTION, "the languages are en, de"),
     (f"pow2 set {A} tiny", Code.BAD_OPTION, "no display 'tiny'; the displays are la"),
     (f"add {A} a@b", Code.BAD_ADDRESS, "'a@b' isn't a plain e-mail address"),
-    (f"add {A} " + " ".join(f"{n}@b.org" for n in range(6)), Code.BAD_ADDRESS, ""),
-    (f"change address {A} a@b", Code.BAD_ADDRESS, "'a@b' isn't a plain e-mail addr"),
-    (f"verify {A} nonsense", Code.BAD_ADDRESS, ""),
     *((f"vacation {A} {days}", Code.BAD_OPTION, "") for days in ("31", "0", "-1", "³", "9999", "soon")),
     (f"vacation {A} back", Code.TOO_LATE, ""),
     # messages and chat
@@ -180,10 +111,8 @@ REFUSED = (
     (f"message {A} {','.join(f'player{n:02}' for n in range(MOST_RECIPIENTS))},bob hello", Code.BAD_REQUEST, "a message goes to 1 to 20 players, not 21"),
     (f"message {A} bob Hello,\nshall we play?", Code.UNKNOWN_USER, "check the spelling; a text of several lines has to begin on the second line"),
     (f"message {A} bob a\x07b", Code.BAD_REQUEST, "character 2 of the text is U+"),
-    (f"message {A} bob a\rb", Code.BAD_REQUEST, "character 2 of the text is U+000D"),
     (f"message {A} bob \x1b[2J", Code.BAD_REQUEST, "of the text is U+001B"),
     (f"message {A} bob\n{'x' * TEXT_LIMIT}y", Code.TOO_LONG, "the text has 2001 characters; the limit is 2000"),
-    (f"pow2 chat 1 {A} {'x' * TEXT_LIMIT}y", Code.TOO_LONG, ""),
     (f"broadcast {A} hello", Code.NOT_AN_ARBITER, "only arbiters can write to everybody; try `message`"),
     *((f"{line} mad-hatter", Code.BAD_REQUEST, "your password is in the text, too, so nothing was sent")
       for line in (f"message {A} bob", f"message {A} bob\nhello\n", f"pow2 chat 1 {A} hello")),
@@ -196,26 +125,19 @@ REFUSED = (
     # cases
     (f"claim 1 {A} #9 text", Code.UNKNOWN_PLY, ""),
     *((f"claim 1 {A} #{ply} text", Code.UNKNOWN_PLY, "write the ply as #4") for ply in ("x", 10**6)),
-    (f"claim 1 {A} #0 {'x' * TEXT_LIMIT}y", Code.TOO_LONG, ""),
     (f"claim 1 {A} #0 my password is mad-hatter", Code.BAD_REQUEST, ""),
-    (f"claim 999 {A} #0 text", Code.UNKNOWN_BOARD, ""),
     (f"claim 1 {C} #0 text", Code.NOT_A_PLAYER, ""),
-    (f"case 1 {C}", Code.NOT_A_PLAYER, ""),
     (f"appeal 1 {A} text", Code.UNKNOWN_CLAIM, ""),
     (f"rule 1 {A} dismissed text", Code.NOT_AN_ARBITER, ""),
     (f"cases {A}", Code.NOT_AN_ARBITER, ""),
-    ("rule 1 dave marco-polo dismissed text", Code.UNKNOWN_CLAIM, ""),
     ("rule 1 dave marco-polo --own-motion result nobody text", Code.BAD_RULING, ""),
     ("rule 1 dave marco-polo --own-motion back #7 text", Code.UNKNOWN_PLY, ""),
-    ("rule 1 dave marco-polo --own-motion dismissed text", Code.BAD_RULING, ""),
-    ("broadcast dave marco-polo marco-polo hello", Code.BAD_REQUEST, "your password is in the text, too, so nothing was sent"),
 )  # fmt: skip
 
 DECIDED = [
     f"pow2 move 1 {B} a13-d7",
     f"pow2 move 1 {A} m13-m5",
     f"pow2 move 1 {A} m13-j7#1",
-    f"pow2 move 1 {A} accept",
     f"pow2 move 4 {B} a13-d7",
     f"powerdrain move 3 {B} reveal ff",
     f"powerdrain move 3 {B} 24-57",
@@ -322,34 +244,3 @@ def test_only_the_owner_of_an_account_speaks_for_it_while_it_is_there(busy):
         assert busy.do(line.format("alice guessing")).code == Code.WRONG_PASSWORD, line
         assert busy.do(line.format("zoe mad-hatter")).code == Code.UNKNOWN_USER, line
     assert all_there_is(busy) == before
-
-
-@pytest.mark.parametrize("line", OWN)
-def test_after_ten_wrong_passwords_not_even_the_right_one_is_heard(terminal, line):
-    terminal.challenge()
-    for _ in range(10):
-        assert terminal.do(line.format("alice guessing")).code == Code.WRONG_PASSWORD
-    answer = terminal.do(line.format("Alice mad-hatter"))
-    assert answer.code == Code.TOO_MANY_ATTEMPTS
-    assert answer.sentence.startswith("too many wrong passwords for 'Alice'; try again in ")
-
-
-@pytest.mark.parametrize("line", OWN[:-1])
-def test_whoever_gives_too_many_commands_in_a_minute_is_asked_to_wait(terminal, line):
-    terminal.challenge()
-    terminal.app.accounts.set_role("alice", AccountRole.ARBITER, held=True)
-    before = terminal.app.accounts.record_of(terminal.app.accounts.id_of("alice"))
-    terminal.app.pace = CommandRateLimit(1)
-    assert terminal.do(f"messages {A}").code == ""
-    assert terminal.do(line.format(A)).code == Code.TOO_FAST
-    assert terminal.app.accounts.record_of(terminal.app.accounts.id_of("alice")) == before
-
-
-def test_the_password_of_a_deleted_account_opens_nothing_any_more():
-    app = FakeApp()
-    terminal = patient(app)
-    terminal.challenge()
-    assert terminal.do(f"delete {A}").code == ""
-    for line in (*OWN, "pow2 move 1 {} m13-j7"):
-        assert terminal.do(line.format(A)).code == Code.UNKNOWN_USER, line
-    app.close()

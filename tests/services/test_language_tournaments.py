@@ -1,14 +1,10 @@
 """Tournaments, as they are typed at the terminal and by mail."""
 
-import re
 from collections.abc import Iterator
 
 import pytest
 
 from domain.errors import Code
-from infra.people.account_macs import AccountMacs
-from infra.people.accounts import create_robot_accounts
-from services.app.tournaments import leave_all, view_of
 from services.language import LOCAL, Language
 from services.language.invocation import Origin
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
@@ -100,14 +96,6 @@ def test_a_table_has_place_number_player_points_and_cells(hall: Hall) -> None:
     ]
 
 
-def test_a_double_round_robin_has_both_results_in_a_cell(hall: Hall) -> None:
-    hall.cup(CUP.replace("--full", "--full --double"))
-    hall.enter(*THREE)
-    shown = hall.accepted("tournament 1")
-    assert "each plays each twice" in shown
-    assert "alice 0   * .. ..\n" in shown
-
-
 def test_the_flags_of_a_tournament_make_its_terms(hall: Hall) -> None:
     line = (
         "tournament new alice mad-hatter goliath -goliath_first --SECTION=5 --players=9 --robots "
@@ -122,98 +110,23 @@ def test_the_flags_of_a_tournament_make_its_terms(hall: Hall) -> None:
         assert said in shown, said
 
 
-@pytest.mark.parametrize(
-    ("flags", "code", "said"),
-    [
-        ("--section=x", Code.BAD_OPTION, "'--section=x' can't be read; the form is --section=7"),
-        ("--section", Code.BAD_OPTION, "the form is --section=7"),
-        ("--full=yes", Code.BAD_OPTION, "the form is --full"),
-        ("--start=soon", Code.BAD_OPTION, "the form is --start=2030-12-24 (UTC)"),
-        ("--rating=-", Code.BAD_OPTION, "the form is --rating=1200-1600"),
-        ("--double --double", Code.BAD_OPTION, "--double is given twice; give it once"),
-        ("--section=2", Code.BAD_OPTION, "a section has 3 to 15 players"),
-        ("--start=2001-01-01", Code.BAD_OPTION, "the start is in the past"),
-        ("--sections=3", Code.UNKNOWN_OPTION, "there is no option '--sections'"),
-        ("--club=nix", Code.UNKNOWN_CLUB, "there is no club 'nix'"),
-        ("-nonsense", Code.UNKNOWN_OPTION, "there is no option '-nonsense'"),
-    ],
-)
+@pytest.mark.parametrize(("flags", "code", "said"), [
+    ("--section=x", Code.BAD_OPTION, "'--section=x' can't be read; the form is --section=7"),
+    ("--section", Code.BAD_OPTION, "the form is --section=7"),
+    ("--full=yes", Code.BAD_OPTION, "the form is --full"),
+    ("--start=soon", Code.BAD_OPTION, "the form is --start=2030-12-24 (UTC)"),
+    ("--rating=-", Code.BAD_OPTION, "the form is --rating=1200-1600"),
+    ("--double --double", Code.BAD_OPTION, "--double is given twice; give it once"),
+    ("--section=2", Code.BAD_OPTION, "a section has 3 to 15 players"),
+    ("--start=2001-01-01", Code.BAD_OPTION, "the start is in the past"),
+    ("--sections=3", Code.UNKNOWN_OPTION, "there is no option '--sections'"),
+    ("--club=nix", Code.UNKNOWN_CLUB, "there is no club 'nix'"),
+    ("-nonsense", Code.UNKNOWN_OPTION, "there is no option '-nonsense'"),
+])  # fmt: skip
 def test_flags_that_cannot_be_are_refused(hall: Hall, flags: str, code: Code, said: str) -> None:
     found, sentence = hall.refused(f"tournament new alice mad-hatter goliath {flags} Cup")
     assert (found, said in sentence) == (code, True), sentence
     assert hall.accepted("tournaments alice mad-hatter own") == "there are none"
-
-
-def test_entries_are_taken_back_by_players_and_organisers(hall: Hall) -> None:
-    hall.cup()
-    hall.enter("bob", "carol")
-    assert "you are no longer entered" in hall.accepted("tournament leave 1 bob yes-we-can")
-    assert hall.refused("tournament leave 1 bob yes-we-can carol")[0] == Code.NOT_AN_ORGANISER
-    said = hall.accepted("tournament leave 1 alice mad-hatter Carol")
-    assert said == "carol is no longer entered in tournament 1"
-    assert "0 of 3 players" in hall.accepted("tournaments")
-
-
-def test_those_beyond_the_room_are_said_to_wait(hall: Hall) -> None:
-    hall.cup(CUP.replace("--full ", ""))
-    hall.app.accounts.signup("dora", "marco-polo")
-    hall.enter(*THREE)
-    hall.accepted("tournament enter 1 dora marco-polo")
-    shown = hall.accepted("tournament 1 dora marco-polo")
-    assert "you have entered, and wait for room" in shown
-    assert "  4  dora (1500), waits for room" in shown
-    assert "  3  carol (1500)\n" in shown
-
-
-def test_an_organiser_enters_robots_where_they_may(hall: Hall) -> None:
-    create_robot_accounts(hall.app.client, AccountMacs())
-    line = "tournament enter 1 alice mad-hatter"
-    hall.cup(CUP.replace("--full", "--full --robots"))
-    assert hall.accepted(f"{line} robot-easy") == "robot-easy has entered tournament 1"
-    assert hall.refused(f"{line} bob") == (
-        Code.AGAINST_TERMS,
-        "players enter tournaments themselves; an organiser can enter robots",
-    )
-
-
-def test_a_player_who_left_is_taken_out(hall: Hall) -> None:
-    hall.cup()
-    hall.enter(*THREE)
-    line = "tournament withdraw 1 alice mad-hatter bob silent He is gone."
-    assert hall.refused(line)[0] == Code.AGAINST_TERMS  # alice plays in this section
-    assert (
-        hall.refused("tournament withdraw 1 bob yes-we-can carol silent x")[0]
-        == Code.NOT_AN_ORGANISER
-    )
-
-
-def test_the_number_of_a_tournament_is_no_match(hall: Hall) -> None:
-    hall.cup()
-    for line in ("pow2 show 1", "goliath resign 1 bob yes-we-can", "pow2 showas bob yes-we-can 1"):
-        code, said = hall.refused(line)
-        assert code == Code.UNKNOWN_BOARD
-        assert said == "1 is a tournament, not a match; `tournament 1` shows it"
-    hall.accepted(CUP)
-    assert (
-        hall.refused("pow2 show 2")[1] == "there is no match 2"
-    )  # a draft is its organiser's alone
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("tournament x", "'x' isn't a tournament's number, such as 17"),
-        ("tournament 99", "there is no tournament 99"),
-        (
-            "tournament opn 1 alice mad-hatter",
-            "the form is `tournament NUMBER [userid password]`;",
-        ),
-        ("tournaments nonsense", "the form is `tournaments [userid password]"),
-        ("tournament enter 1", "the form is `tournament enter NUMBER userid password [userid]`"),
-    ],
-)
-def test_a_line_that_is_not_in_its_form_says_how_it_is(hall: Hall, line: str, said: str) -> None:
-    assert said in hall.refused(line)[1]
 
 
 def test_a_proven_sender_leaves_out_userid_and_password(hall: Hall) -> None:
@@ -227,33 +140,6 @@ def test_a_proven_sender_leaves_out_userid_and_password(hall: Hall) -> None:
     assert "you have entered" in answers[1].sentence
     assert "Spring Cup" in answers[2].page
     assert not Language(hall.app, origin=LOCAL).do("tournaments own").page.count("Spring Cup")
-
-
-def test_a_repeated_command_is_carried_out_once(hall: Hall) -> None:
-    first, again = (hall.do(CUP, "key") for _ in range(2))
-    assert first == again
-    assert len(first.decided) == 1
-    assert hall.accepted("tournaments alice mad-hatter own").count("Spring Cup") == 1
-
-
-def test_an_outcome_that_is_not_known_says_how_to_learn_it(hall: Hall) -> None:
-    hall.cup()
-    hall.app.awake = False
-    answer = hall.do("tournament enter 1 bob yes-we-can", "key-7", 0.01)
-    assert answer.code == Code.PENDING
-    assert answer.sentence.startswith("tournament 1: ")
-    assert "repeat the command with the key 'key-7'" in answer.sentence
-
-
-def test_answers_are_in_the_language_of_their_reader(hall: Hall) -> None:
-    hall.cup()
-    hall.accepted("set bob yes-we-can language de")
-    said = hall.accepted("tournament enter 1 bob yes-we-can")
-    assert said == "du bist für Turnier 1 gemeldet; deine Partien beginnen mit dem Turnier"
-    shown = hall.accepted("tournament 1 bob yes-we-can")
-    assert "du bist gemeldet" in shown
-    assert "Organisator: alice" in shown
-    assert hall.refused("tournament enter 1 bob yes-we-can")[1] == "die Meldung ist schon da"
 
 
 def test_a_knockout_is_typed_and_shows_its_rounds_and_places(hall: Hall) -> None:
@@ -280,45 +166,6 @@ def test_a_knockout_is_typed_and_shows_its_rounds_and_places(hall: Hall) -> None
         "Final",
         "  alice - carol",
     ]
-
-
-def test_further_stages_are_typed(hall: Hall) -> None:
-    hall.cup(CUP.replace("--section=3", "--section=4 --stages=2/6/4,1/3/3 --by-rating"))
-    shown = hall.accepted("tournament 1")
-    assert (
-        "stage 2: the best 2 of each section and the next best, 6 in all, in sections of up to 4"
-        in shown
-    )
-    assert (
-        "stage 3: the best of each section and the next best, 3 in all, in sections of up to 3"
-        in shown
-    )
-    assert hall.refused(CUP.replace("--full", "--stages=2/6"))[0] == Code.BAD_OPTION
-    assert hall.refused(CUP.replace("--full", "--knockout=x"))[0] == Code.BAD_OPTION
-    assert "up to 3 stages" in hall.refused(CUP.replace("--full", "--stages=1/3/3,1/3/3,1/3/3"))[1]
-
-
-def test_a_swiss_tournament_is_typed_and_shows_its_rounds(hall: Hall) -> None:
-    line = "tournament new alice mad-hatter goliath --swiss=2 --round=30 --days=3 Swiss of three"
-    hall.cup(line)
-    shown = hall.accepted("tournament 1")
-    assert "Swiss: 2 rounds, in each of which players of about the same points meet" in shown
-    assert "a round lasts 30 days at most; matches that are not over then are drawn" in shown
-    assert "if points are equal: Buchholz, Sonneborn-Berger, wins, in this order" in shown
-    hall.enter(*THREE)
-    hall.accepted("tournament start 1 alice mad-hatter")
-    hall.run_manager()
-    hall.run_manager()
-    table = hall.accepted("tournament 1").splitlines()[-4:]
-    assert [row.split()[-1] for row in table[1:]] == ["bye", "○2:.", "●1:."]
-    hall.lose("bob")
-    hall.run_manager()
-    hall.run_manager()
-    table = hall.accepted("tournament 1").splitlines()[-4:]
-    assert table[0].split() == ["1", "2"]
-    assert all(len(row.split()) == 6 for row in table[1:])
-    assert hall.refused(CUP.replace("--full", "--swiss=x"))[0] == Code.BAD_OPTION
-    assert "2 to 15 rounds" in hall.refused(CUP.replace("--full", "--swiss=1"))[1]
 
 
 LADDER = "tournament new alice mad-hatter goliath --ladder=1,2,7 --days=3 Club ladder"
@@ -353,130 +200,3 @@ def test_a_ladder_is_typed_and_says_whom_a_player_can_challenge(hall: Hall) -> N
     assert rows == ["  1  alice    0-0-0", "  2  carol    1-0-0", "  3  bob      0-0-1"]
     shown = hall.accepted("tournament 1 bob yes-we-can")
     assert "too recent; the next is possible in 7 days" in shown
-
-
-def test_a_ladder_is_left_entered_again_and_ended(hall: Hall) -> None:
-    climb(hall)
-    hall.accepted("tournament leave 1 bob yes-we-can")
-    assert "you have entered" not in hall.accepted("tournament 1 bob yes-we-can")
-    hall.accepted("tournament enter 1 bob yes-we-can")
-    rows = hall.accepted("tournament 1").rpartition("\n\n")[2].splitlines()
-    assert [row.split()[1] for row in rows] == ["alice", "carol", "bob"]
-    assert hall.refused("tournament end 1 bob yes-we-can")[0] == Code.NOT_AN_ORGANISER
-    said = hall.accepted("tournament end 1 alice mad-hatter")
-    assert said == "ladder 1 is over with its last match"
-    assert "can challenge" not in hall.accepted("tournament 1 bob yes-we-can")
-    hall.accepted("tournament confirm 1 alice mad-hatter")
-
-
-@pytest.mark.parametrize(
-    ("flag", "said"),
-    [
-        ("--ladder", "a challenger who wins takes the place, and all between move down one"),
-        ("--ladder=swap", "a challenger who wins changes places with the other"),
-        ("--ladder=9,4,0,0,2,swap", "a player has up to 4 matches at a time"),
-        ("--ladder=9,4,0,30,0", "who has had no match for 30 days drops to the bottom"),
-        ("--ladder=9,4,0,30,2", "who has had no match for 30 days drops 2 places"),
-    ],
-)
-def test_the_rules_of_a_ladder_are_typed(hall: Hall, flag: str, said: str) -> None:
-    hall.cup(LADDER.replace("--ladder=1,2,7", flag))
-    assert said in hall.accepted("tournament 1")
-
-
-@pytest.mark.parametrize("flag", ["--ladder=", "--ladder=3,x", "--ladder=swap,3", "--ladder=0"])
-def test_a_ladder_that_cannot_be_is_refused(hall: Hall, flag: str) -> None:
-    assert hall.refused(LADDER.replace("--ladder=1,2,7", flag))[0] == Code.BAD_OPTION
-
-
-def test_only_a_ladder_has_challenges(hall: Hall) -> None:
-    hall.cup()
-    hall.enter("bob")
-    refused = hall.refused("tournament challenge 1 bob yes-we-can alice")
-    assert refused == (Code.NOT_ALLOWED, "this tournament isn't a ladder")
-
-
-LEAGUE = "tournament new alice mad-hatter goliath --league=3,1,1,2 --round=30 --days=3 Harbour"
-
-
-def test_a_league_is_typed_and_shows_its_divisions_with_who_goes_up_and_down(hall: Hall) -> None:
-    hall.cup(LEAGUE)
-    shown = hall.accepted("tournament 1")
-    assert "league in divisions of 3: each plays each once" in shown
-    assert "2 seasons of 30 days each" in shown
-    assert "the first 1 of a division are promoted, and the last 1 are relegated" in shown
-    hall.enter(*THREE)
-    hall.accepted("tournament start 1 alice mad-hatter")
-    hall.run_manager()
-    shown = hall.accepted("tournament 1 bob yes-we-can")
-    assert re.search(r"season 2 begins on .*, and you are in it", shown)
-    assert "Season 1, division 1" in shown
-    hall.accepted("tournament leave 1 bob yes-we-can")
-    shown = hall.accepted("tournament 1 bob yes-we-can")
-    assert "you are in it" not in shown
-    assert "the next season begins once three players are in it" in shown
-    # alone in the league, the other two are in no season either, before somebody enters
-    assert re.search(r"bob .*not in the next season", shown)
-    hall.enter("bob")
-    assert "and you are in it" in hall.accepted("tournament 1 bob yes-we-can")
-    for wrong in ("--league=3,1,1", "--league", "--round=x"):
-        assert hall.refused(LEAGUE.replace("--league=3,1,1,2", wrong))[0] == Code.BAD_OPTION
-    assert "needs the days" in hall.refused(LEAGUE.replace("--round=30", ""))[1]
-
-
-def test_a_deleted_account_is_in_no_further_season(hall: Hall) -> None:
-    hall.cup(LEAGUE)
-    hall.enter(*THREE)
-    hall.accepted("tournament start 1 alice mad-hatter")
-    hall.run_manager()
-    bob = hall.app.accounts.id_of("bob")
-    leave_all(hall.app, bob)
-    hall.run_manager()
-    state = view_of(hall.app, None, 1).state
-    assert [state.entrants[player].account for player in state.leaving] == [bob]
-    assert state.left == 3
-
-
-def test_a_volunteer_takes_over_a_place(hall: Hall) -> None:
-    hall.cup()
-    hall.enter(*THREE)
-    assert hall.refused("tournament volunteer 1 bob yes-we-can")[0] == Code.ALREADY_ENTERED
-    line = "tournament substitute 1 alice mad-hatter bob carol She is ill."
-    assert hall.refused(line)[0] == Code.AGAINST_TERMS  # alice plays in this section
-    assert (
-        hall.refused("tournament substitute 1 bob yes-we-can carol alice x")[0]
-        == Code.NOT_AN_ORGANISER
-    )
-
-
-def test_a_substitute_is_named_with_the_player_who_left(hall: Hall) -> None:
-    hall.app.accounts.signup("dave", "tea-for-two")
-    hall.app.accounts.signup("erin", "off-to-see")
-    hall.cup(CUP)
-    hall.enter("bob", "carol")
-    hall.accepted("tournament enter 1 dave tea-for-two")
-    said = hall.accepted("tournament volunteer 1 erin off-to-see")
-    assert said == "you are a substitute in tournament 1; `tournament leave 1` takes it back"
-    assert "you are a substitute" in hall.accepted("tournament 1 erin off-to-see")
-    assert "substitutes: erin" in hall.accepted("tournament 1")
-    said = hall.accepted("tournament substitute 1 alice mad-hatter Bob erin He is ill.")
-    assert said == "erin takes over the place of bob in tournament 1"
-    shown = hall.accepted("tournament 1")
-    assert "erin, for bob" in shown
-    assert "substitutes:" not in shown
-
-
-def test_directors_are_appointed_and_a_match_is_decided(hall: Hall) -> None:
-    hall.cup()
-    hall.enter(*THREE)
-    hall.run_manager()
-    said = hall.accepted("tournament directors 1 alice mad-hatter bob")
-    assert said == "directors of tournament 1: bob"
-    assert "\ndirectors: bob\n" in hall.accepted("tournament 1")
-    board = hall.app.tournaments.matches(1)[0].board
-    code, _ = hall.refused(f"tournament decide 1 carol sing-along {board} 1-0 far ahead")
-    assert code == Code.NOT_AN_ORGANISER
-    code, _ = hall.refused(f"tournament decide 1 alice mad-hatter {board} 2-0 far ahead")
-    assert code == Code.BAD_REQUEST
-    said = hall.accepted("tournament directors 1 alice mad-hatter")
-    assert said == "tournament 1 has no directors beside you now"

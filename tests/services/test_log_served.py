@@ -1,7 +1,5 @@
 """The published log over HTTP, mirrored as an auditor would do it."""
 
-import gzip
-import time
 from pathlib import Path
 
 import httpx
@@ -13,7 +11,6 @@ from infra.log.published_log import PublishedLog
 from infra.log.signed_note import SignatureType, Signer, VerifierKey
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectNotFoundError
-from infra.redis.keys import published
 from services.http.web.render import HEADERS
 from tests.fakes.memory_store import MemoryObjects
 from tests.helpers.api import Api
@@ -69,20 +66,6 @@ def test_checkpoints_are_fresh_and_tiles_never_change(api):
         assert cached(path).endswith("immutable")
 
 
-def test_checkpoints_are_text_and_bundles_may_be_compressed(api):
-    checkpoint = api.http.get("/log/s01/checkpoint")
-    assert checkpoint.headers["content-type"] == "text/plain; charset=utf-8"
-    assert checkpoint.text.startswith("play.example.org/log/s01\n700\n")
-    plain = api.http.get("/log/s01/tile/entries/000", headers={"Accept-Encoding": "identity"})
-    assert plain.headers["content-type"] == "application/octet-stream"
-    assert "content-encoding" not in plain.headers
-    with api.http.stream(
-        "GET", "/log/s01/tile/entries/000", headers={"Accept-Encoding": "gzip"}
-    ) as packed:
-        assert packed.headers["content-encoding"] == "gzip"
-        assert gzip.decompress(b"".join(packed.iter_raw())) == plain.content
-
-
 @pytest.mark.parametrize(
     "path",
     [
@@ -98,31 +81,6 @@ def test_nothing_else_is_served(api, path):
     assert b"PRIVATE" not in answer.content
 
 
-def test_a_store_that_is_away_is_unavailable(api):
-    name = api.settings.data / "log" / "s01" / "checkpoint"
-    kept = name.read_bytes()
-    name.unlink()
-    name.symlink_to(name)  # a loop of links
-    try:
-        answer = api.http.get("/log/s01/checkpoint")
-    finally:
-        name.unlink()
-        name.write_bytes(kept)
-    assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
-    assert str(api.settings.data) not in answer.text
-
-
-def test_readyz_notes_that_the_log_is_not_published(api):
-    assert api.http.get("/readyz").json()["notes"] == []
-    api.parts.data.hset(published(2), "fault", "shard 2: another history")
-    deadline = time.monotonic() + 30  # notes are kept for a second
-    while not (answer := api.http.get("/readyz")).json()["notes"]:
-        assert time.monotonic() < deadline
-    api.parts.data.hdel(published(2), "fault")
-    assert answer.status_code == 200
-    assert answer.json()["notes"] == ["the log is not published: shard 2: another history"]
-
-
 def test_the_page_shows_the_latest_checkpoints(api):
     answer = api.http.get("/log")
     assert answer.headers["content-security-policy"] == HEADERS["Content-Security-Policy"]
@@ -136,8 +94,3 @@ def test_the_page_shows_the_latest_checkpoints(api):
     log.replace("s01/witnessed", (note + line).encode(), None)
     said = "The first 700 entries are cosigned by w1.example.org."
     assert said in api.http.get("/log").text
-
-
-def test_the_page_of_a_server_without_keys_says_so(tmp_path):
-    with Api(tmp_path) as without:
-        assert "This server doesn’t publish a log:" in without.http.get("/log").text

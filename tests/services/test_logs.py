@@ -5,28 +5,21 @@ import logging
 import os
 import re
 import signal
-import subprocess
 import sys
 import threading
-import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import httpx
-import msgspec
 import pytest
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError, ResponseError
 
-from domain.errors import Code, Refusal
-from infra.durability.durability import DurabilityError
 from infra.people.rate_limits import LOGGER, SecurityEvent, note_security
 from infra.process.log_context import LoggedWith, add_log_fields, log_fields
 from infra.settings.settings import Settings, SettingsError
 from services.serve.json_log import json_lines
-from services.serve.logging import TextLines, error_text, log_end, log_to_stderr, redact
+from services.serve.logging import TextLines, log_to_stderr, redact
 from tests.fakes.sink import Sink, free_port
 from tests.helpers.mails import mail
 from tests.helpers.served import Served, until
@@ -69,13 +62,6 @@ def lines_of(capsys) -> list[dict]:
     return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
 
 
-def raised(error: Exception, cause: Exception | None = None) -> Exception:
-    try:
-        raise error from cause
-    except type(error) as found:
-        return found
-
-
 def test_a_json_line_names_the_process_and_all_that_it_works_on():
     with LoggedWith(request_id="r-1", command_id=b"\x01\xff"):
         add_log_fields(board=7)
@@ -104,30 +90,6 @@ def test_a_line_has_no_address_no_token_and_no_command_to_redis(form):
     )
 
 
-def test_an_error_is_shown_with_its_place_and_a_sentence_only_if_that_quotes_nobody():
-    for quoting in (
-        KeyError("alice"),
-        Refusal(Code.UNKNOWN_USER, "alice"),
-        msgspec.ValidationError("alice"),
-    ):
-        shown = error_text(raised(DurabilityError("no disk"), raised(quoting)))
-        assert "alice" not in shown
-        assert f"{type(quoting).__qualname__}: [text left out]" in shown
-        assert "test_logs.py" in shown
-        assert shown.endswith("DurabilityError: no disk")
-    assert error_text(ResponseError("OOM")) == "ResponseError: OOM"
-    assert "alice" not in error_text(ExceptionGroup("alice", [KeyError("alice")]))
-
-
-def test_a_traceback_in_a_message_has_no_sentence_that_may_quote_somebody():
-    error = raised(DurabilityError("no disk"), KeyError("alice"))
-    text = f"job 1: exception raised\n{''.join(traceback.format_exception(error))}"
-    shown = TextLines("maintenance").format(record("%s", text))
-    assert "alice" not in shown
-    assert "KeyError: [text left out]" in shown
-    assert shown.rstrip().endswith("infra.durability.durability.DurabilityError: no disk")
-
-
 def test_libraries_warnings_and_errors_that_end_a_process_have_the_same_form(tmp_path, capsys):
     log_to_stderr("web", settings(tmp_path, log_format="json"))
     logging.getLogger("a.library").warning("from a library")
@@ -146,24 +108,6 @@ def test_libraries_warnings_and_errors_that_end_a_process_have_the_same_form(tmp
     ]
     assert "alice" not in str(lines)
     assert "KeyError" in lines[2]["exception"]
-
-
-def test_the_level_is_that_of_our_modules_and_libraries_log_no_details(tmp_path, capsys):
-    log_to_stderr("web", settings(tmp_path, log_level="debug"))
-    for name in ("infra.some", "some.library"):
-        logging.getLogger(name).debug("details of %s", name)
-    log_to_stderr("web", settings(tmp_path, log_level="error"))
-    for name in ("infra.some", "some.library"):
-        logging.getLogger(name).warning("a warning")
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.endswith("web DEBUG details of infra.some")
-
-
-def test_the_security_log_is_among_the_others_whatever_their_level(tmp_path, capsys):
-    log_to_stderr("web", settings(tmp_path, log_level="error"))
-    note_security(SecurityEvent.TOKEN_MADE, b"\x01" * 8, token="t", scopes=["play", "read"])
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.endswith("web INFO token-made account=0101010101010101 token=t scopes=play,read")
 
 
 def test_the_security_log_has_a_file_that_may_be_moved_away(tmp_path, capsys):
@@ -185,16 +129,6 @@ def test_a_security_log_that_cant_be_written_is_refused_with_a_sentence(tmp_path
         log_to_stderr("web", settings(tmp_path, security_log=tmp_path / "no" / "security.log"))
 
 
-def test_structlog_is_imported_for_json_lines_only():
-    code = (
-        "import sys; from infra.settings.settings import load; from services.serve.logging import log_to_stderr;"
-        "log_to_stderr('web', load({}, {}));"
-        "assert 'structlog' not in sys.modules;"
-        "log_to_stderr('web', load({'log_format': 'json'}, {})); assert 'structlog' in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 def test_the_page_has_every_event_and_every_field():
     page = (Path(__file__).parents[2] / "docs" / "monitoring.md").read_text()
     events = page.partition("| event |")[2].partition("\n\n")[0]
@@ -207,30 +141,6 @@ def test_the_page_has_every_event_and_every_field():
         name for row in fields.splitlines() for name in re.findall(r"`([^`]+)`", row.split("|")[1])
     ]
     assert listed == list(log_line())
-
-
-def test_the_sentence_at_the_end_of_a_process_is_a_line_if_the_others_are(tmp_path, capsys):
-    log_to_stderr("mail", settings(tmp_path))
-    log_end("there is no key")
-    assert capsys.readouterr().err == "matchpost: there is no key\n"
-    log_to_stderr("mail", settings(tmp_path, log_format="json"))
-    log_end("there is no key")
-    (line,) = lines_of(capsys)
-    assert (line["level"], line["message"], line["role"]) == ("error", "there is no key", "mail")
-
-
-def test_a_server_that_is_away_or_full_is_one_line():
-    full = ResponseError("NOREPLICAS Not enough good replicas to write.")
-    for error in (RedisConnectionError("refused"), full):
-        with pytest.raises(RedisError) as raised:
-            raise error
-        line = f"{type(error).__name__}: {error}"
-        assert error_text(raised.value) == line
-        told = "".join(traceback.format_exception(raised.value))
-        assert redact(f"job 7 failed\n{told}") == f"job 7 failed\nredis.exceptions.{line}"
-    with pytest.raises(ResponseError) as raised:
-        raise ResponseError("WRONGTYPE")
-    assert "Traceback" in error_text(raised.value)
 
 
 MARK = "qzmark"
@@ -295,10 +205,8 @@ def by_api(served: Served) -> list[str]:
         http.post("/api/messages", json={"to": [name("api2")], "text": f"{MARK} writes"})
         http.post("/api/do", json={"line": f"help {MARK}"})
         for path in (
-            f"/api/players/{name('api')}",
-            f"/api/{MARK}?{MARK}={MARK}",
-            f"/api/players/{MARK}0",
-        ):
+            f"/api/players/{name('api')}", f"/api/{MARK}?{MARK}={MARK}", f"/api/players/{MARK}0",
+        ):  # fmt: skip
             http.get(path)
         # beyond the limit of passwords
         del http.headers["Authorization"]

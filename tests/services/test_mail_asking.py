@@ -2,10 +2,9 @@
 
 import pytest
 
-from domain.errors import Code, Refusal
 from domain.rules import latest_rules
 from services.language.parser import parse_at_seat, seat_forms, seat_words_before_text
-from services.mail.mail_commands import LINES, SeatPlayer, at_seat, at_server, bare_subject
+from services.mail.mail_commands import LINES, SeatPlayer, at_seat, at_server
 from services.mail.parse.message import read
 from tests.helpers.mails import mail
 
@@ -79,13 +78,6 @@ def test_whole_lines_to_the_server_stand_in_subject_and_text(subject, text, aske
     assert texts(subject, text) == asked
 
 
-def test_subjects_of_our_own_mails_are_no_commands_and_too_many_lines_refused():
-    assert [bare_subject(subject) for subject in OURS] == [""] * len(OURS)
-    with pytest.raises(Refusal) as refused:
-        texts("", "games\n" * (LINES + 1))
-    assert refused.value.code is Code.TOO_LONG
-
-
 @pytest.mark.parametrize(
     ("line", "shown", "hint"),
     [
@@ -107,12 +99,6 @@ def test_no_password_is_repeated(line, shown, hint):
     (order,) = at_server(read(mail("", line)))
     assert (order.shown, order.safe_quote) == (shown, hint)
     assert order.has_password == ("***" in shown)
-
-
-def test_a_long_line_is_repeated_in_part():
-    (order,) = at_server(read(mail("", "pow2 showas alice mad-hatter " + "17 " * 100)))
-    assert len(order.shown) == 120
-    assert order.shown.endswith("...")
 
 
 # to a seat

@@ -14,13 +14,10 @@ from domain.sentences import all_templates
 from infra.languages.wording import wording
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import EmailText, MatchUpdate
-from infra.mail.email import PICTURE, Attachment, clean_subject
+from infra.mail.email import PICTURE, clean_subject
 from infra.mail.progress import DigestItem
-from infra.mail.queues import QueuedMessage
-from infra.mail.receipt_attachments import with_receipt_line
 from infra.people.accounts import AccountRole
 from infra.projections.notices import NoticeKind
-from services.app.imports import check_import, plan_import, seats_of
 from services.app.names import join_names
 from services.app.pictures import mailed_png
 from services.mail.mail_commands import bare_subject
@@ -140,33 +137,6 @@ def test_every_seat_of_every_game_can_be_told_of_every_move(terminal, composing,
     check(composing.digest(state_of(terminal, board).seats[0], items))
 
 
-def test_a_mail_names_a_move_that_can_be_played_and_what_else_can_be_written(terminal, composing):
-    board = terminal.challenge()
-    assert (
-        "You can also write: decline, resign,"
-        in composing.match_update(told(terminal, board, 0)).body
-    )
-    for seat, name in enumerate(("alice", "bob")):
-        body = composing.match_update(told(terminal, board, seat)).body
-        move = body.partition("such as ")[2].split(",")[0]
-        assert terminal.move(board, name, move).code == ""
-    assert "You can also write: resign," in composing.match_update(told(terminal, board, 0)).body
-
-
-def test_a_mail_asks_for_consent_and_for_a_text_but_for_nothing_that_can_not_be_done(
-    terminal, composing
-):
-    terminal.do("powerdrain challenge alice bob --gather")
-    asked = composing.match_update(told(terminal, 1, 1)).body
-    assert "To play, write accept" in asked
-    assert "You can also write: decline, chat TEXT." in asked
-    terminal.move_in("powerdrain", 1, "bob", f"accept --commitment={'ab' * 32}")
-    asked = composing.match_update(told(terminal, 1, 1, NoticeKind.REVEAL)).body
-    assert "revealed automatically. Or write reveal and the text" in asked
-    idle = composing.match_update(told(terminal, 1, 0, NoticeKind.REVEAL)).body
-    assert "There is nothing for you to do right now" in idle
-
-
 def test_a_digest_says_nothing_of_matches_of_others_and_who_has_left_is_a_former_player(
     terminal, composing
 ):
@@ -180,38 +150,6 @@ def test_a_digest_says_nothing_of_matches_of_others_and_who_has_left_is_a_former
     assert composing.digest(alice, []).subject.startswith("matchpost: ")
 
 
-def test_a_mail_about_an_imported_match_says_where_it_comes_from(terminal, composing):
-    record = b"pow2 challenge dora emil\npow2 move 9 dora * m13-m9\npow2 move 9 emil * a13-c11\n"
-    checked = check_import(record, ())
-    seats = seats_of(terminal.app, checked, {"Light": NAMES[0], "Dark": NAMES[1]})
-    planned = plan_import(terminal.app, checked, seats)
-    assert terminal.app.gateway.send(planned.sent, 0, 1).accepted
-    board = planned.sent.match
-    for seat in (0, 1):
-        text = composing.match_update(told(terminal, board, seat, NoticeKind.CHALLENGED))
-        check(text)
-        assert "is to continue here from #2" in text.body
-        assert text.body.count("imported from a record: unproven") == 2
-        assert "To play, write accept" in text.body
-        # also for who has moved before
-        assert "You can also write: decline, chat TEXT" in text.body
-    again = plan_import(terminal.app, checked, seats)
-    assert (again.sent, again.is_new) == (planned.sent, False)
-
-
-def test_after_the_end_a_mail_says_how_to_play_again(terminal, composing):
-    again = "To play again with the sides exchanged, reply with: rematch"
-    board = terminal.challenge()
-    assert again not in composing.match_update(told(terminal, board, 1)).body
-    terminal.move(board, "alice", "resign")
-    body = composing.match_update(told(terminal, board, 1)).body
-    assert again in body
-    check(composing.match_update(told(terminal, board, 1)))
-    puzzle = int(terminal.do("one challenge alice").sentence.split()[1].rstrip(","))
-    assert terminal.do(f"one resign {puzzle} alice mad-hatter").code == ""
-    assert again not in composing.match_update(told(terminal, puzzle, 0)).body
-
-
 # in German
 
 
@@ -220,41 +158,6 @@ def german(terminal: Terminal) -> Terminal:
     for name, password in PASSWORDS.items():
         assert terminal.do(f"set {name} {password} language de").code == ""
     return terminal
-
-
-def test_mails_about_what_else_happens_in_a_match_are_german(german, composing):
-    board = german.challenge("--days=3")
-    said = []
-    for name, text in (
-        ("alice", "m13-m5:l4"),
-        ("alice", "propose undo"),
-        ("bob", "accept"),
-        ("alice", "m13-m5:l4"),
-        ("bob", "propose draw"),
-        ("alice", "reject"),
-        ("bob", "propose pause"),
-        ("alice", "accept"),
-        ("bob", "resume"),
-        ("bob", "resign"),
-    ):
-        answer = german.move(board, name, text)
-        assert answer.code == "", answer.sentence
-        for seat in (0, 1):
-            mail = update(composing, german, board, seat)
-            assert english_lines(mail) == []
-            said.append(mail.body)
-    everything = "\n".join(said)
-    for words in (
-        "möchte den letzten Zug zurücknehmen",
-        "hat der Zugrücknahme zugestimmt",
-        "sie ist bis zum Anfang zurückgenommen",
-        "hat Remis abgelehnt",
-        "alle Uhren stehen still",
-        "hat die Pause beendet",
-        "die Partie ist zu Ende: Hell (alice) hat durch Aufgabe gewonnen",
-        "bekommst du mit der Antwort: rematch",
-    ):
-        assert words in everything
 
 
 def test_mails_about_a_dispute_are_german(german, composing):
@@ -277,58 +180,6 @@ def test_mails_about_a_dispute_are_german(german, composing):
             body = composing.match_update(told(german, board, 0)).body
             assert "Begründung von carol:\n    so war er" in body
             assert "Berufung gegen die Entscheidung" in body
-
-
-def test_mails_before_a_draw_are_german(german, composing):
-    for words in ("--gather", ""):
-        board = int(german.do(f"halves challenge alice bob {words}").sentence.split()[1][:-1])
-        for seat in (0, 1):
-            assert english_lines(update(composing, german, board, seat)) == []
-        asked = composing.match_update(told(german, board, 1)).body
-        assert "Zum Mitspielen schreib accept" in asked
-        assert "wartet bis " in asked
-
-
-def test_mails_about_an_invitation_are_german_and_say_how_to_answer(german, composing):
-    line = f"pow2 challenge bob alice --days=3 --password={PASSWORDS['alice']} --as=alice"
-    assert german.do(line).code == ""
-    for seat in (0, 1):
-        assert english_lines(update(composing, german, 1, seat)) == []
-    asked = composing.match_update(told(german, 1, 0)).body
-    assert "Dunkel (alice) fordert Hell (bob) zu The Power of Two heraus" in asked
-    assert "3 Tage" in asked
-    assert "Zum Mitspielen schreib accept, oder gleich deinen Zug, etwa " in asked
-    assert "Du kannst auch schreiben: decline, chat TEXT." in asked
-    german.move(1, "bob", "decline")
-    ended = composing.match_update(told(german, 1, 1)).body
-    assert "Hell (bob) hat die Partie abgelehnt" in ended
-
-
-def test_mails_about_no_single_match_are_german(german, composing):
-    app = german.app
-    alice, bob = app.accounts.id_of("alice"), app.accounts.id_of("bob")
-    board = german.challenge()
-    items = [DigestItem(board, 1, kind, 5) for kind in NoticeKind]
-    digest = composing.digest(alice, [*items, DigestItem(0, 1, bob.hex(), 5)])
-    board_drawn = german.do(f"pow2 show {board}").page.partition("\n\n")[2]
-    assert english_lines(digest, board_drawn) == []
-    assert "bob hat dir eine Nachricht geschickt" in digest.body
-    for to in ((alice,), ()):
-        note = QueuedMessage(bob, to, "hallo", bytes(16), 5)
-        assert english_lines(composing.message(alice, note)) == []
-    assert english_lines(composing.code(alice, "ABCDEFGH")) == []
-    assert english_lines(composing.reset(alice, "abc")) == []
-    app.messages.chat(board, bob, "hallo", bytes(16), [alice])
-    lines = app.messages.chat_of(board)
-    chat = composing.chat(alice, board, lines)
-    assert "bob sagt: hallo" in chat.body
-    assert english_lines(chat, board_drawn) == []
-
-
-def test_the_line_about_a_receipt_is_german():
-    body = with_receipt_line("", [Attachment("receipt.txt", "")], "de")
-    assert body
-    assert not english_in(body)
 
 
 def test_every_sentence_of_mails_has_german_words():

@@ -7,12 +7,9 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from infra.languages.wording import wording
-from infra.mail.processed import REFUSALS_AN_HOUR, REPLIES_AN_HOUR
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts import Accounts, MailAddress
 from infra.people.rate_limits import _hashed
-from infra.people.sessions import Sessions
-from services.app.messages import inbox
 from services.mail.inbound import WRONG_PASSWORDS, TryAgainError
 from services.mail.parse.mime import UnfitError
 from services.mail.reply import short_foot
@@ -28,49 +25,6 @@ def test_a_line_with_userid_and_password_plays(office):
     assert moves(office) == ["m13-j7"]
     assert (letter.to, letter.subject) == (box("alice"), "matchpost: done")
     assert letter.body.startswith("> pow2 move 1 alice *** m13-j7\nmatch 1, #1: ")
-
-
-def test_a_signup_is_answered_where_it_came_from(office):
-    (letter,) = office.take(SERVER, "signup dave strong-hold d@example.org", sender="d@example.org")
-    assert letter.to == "d@example.org"
-    assert letter.body.startswith("> signup dave *** d@example.org\nwelcome, dave")
-    assert "strong-hold" not in letter.body + letter.subject
-    assert office.accounts.verify("dave", "strong-hold")
-
-
-def test_who_has_no_proven_address_is_answered_where_a_good_password_came_from(make_office):
-    office = make_office(durable=False)
-    office.challenge()
-    office.own("alice", MailAddress("victim@elsewhere.org"))
-    (letter,) = office.take(SERVER, MOVE, sender="alice@new.example")
-    assert letter.to == "alice@new.example"
-    assert "\npending: " in letter.body, "without durability what is pending is the answer"
-
-
-def test_what_concerns_two_players_goes_back_to_who_wrote_it(office):
-    office.challenge()
-    lines = f"{MOVE}\npow2 move 1 bob yes-we-can a13-a9\nhelp pow2"
-    (letter,) = office.take(SERVER, f"multiple\n{lines}", sender="club@example.net")
-    assert letter.to == "club@example.net"
-    assert len(moves(office)) == 2
-
-
-def test_an_answer_holds_no_password_wherever_it_stood(office):
-    office.challenge()
-    lines = (
-        "signup dave strong-hold",
-        "singup alice mad-hatter",
-        "pow2 mvoe 1 alice mad-hatter m13-j7",
-        "pow2 move alice mad-hatter m13-j7",
-        "pow2 chat alice mad-hatter hello",
-        "change password alice mad-hatter looking-glass",
-        "set alice looking-glass mad-hatter daily",
-        "message bob yes-we-can carol my password is yes-we-can",
-        "vacation alice mad-hatter",
-    )
-    (letter,) = office.take(SERVER, "\n".join(lines))
-    for password in ("strong-hold", "mad-hatter", "looking-glass", "yes-we-can"):
-        assert password not in letter.body + letter.subject + str(letter.headers)
 
 
 def test_nothing_of_a_mail_is_logged_and_no_password_kept(office, caplog):
@@ -103,30 +57,6 @@ def test_passwords_can_be_switched_off(make_office):
     assert moves(office) == ["m13-j7"]
 
 
-def test_five_wrong_passwords_lock_a_userid_and_not_its_seats(office):
-    board = office.challenge()
-    for number in range(WRONG_PASSWORDS):
-        (letter,) = office.take(
-            SERVER, f"pow2 move 1 alice guess-{number} m13-j7", sender=box("carol")
-        )
-        assert "wrong-password: " in letter.body
-    (letter,) = office.take(SERVER, MOVE)
-    assert "too-many-attempts: " in letter.body
-    assert moves(office) == []
-    office.take(office.seat(board, 0, "alice"), "m13-j7")
-    assert moves(office) == ["m13-j7"]
-
-
-def test_a_mail_that_asks_for_nothing_or_can_not_be_read_is_told_so(office):
-    (letter,) = office.take(SERVER)
-    assert letter.body.startswith("usage: there is no command in the e-mail; ")
-    (letter,) = office.take(SERVER, "line\n" * 21)
-    assert letter.body.startswith("too-long: ")
-    klingon = {"Content-Type": "text/plain; charset=klingon"}
-    (letter,) = office.take(office.seat(office.challenge(), 0, "alice"), "m13-j7", headers=klingon)
-    assert letter.body.startswith("bad-request: the e-mail can't be read: its charset 'klin")
-
-
 def test_what_a_program_or_nobody_sent_is_not_carried_out_and_not_answered(office):
     seat = office.seat(office.challenge(), 0, "alice")
     for to, text in ((seat, "m13-j7"), (SERVER, MOVE), (SERVER, "help")):
@@ -153,13 +83,6 @@ def test_our_own_addresses_and_postmasters_are_not_answered(office):
     ]
     for sender in senders:
         assert office.take(SERVER, "help", sender=sender) == []
-
-
-def test_a_mail_to_the_address_in_from_is_refused_with_where_to_write(office):
-    to = f"noreply@{DOMAIN}"
-    with pytest.raises(UnfitError, match="reply to the one in Reply-To"):
-        office.take(to, "m13-j7")
-    assert office.take(to, "I am away", headers={"Auto-Submitted": "auto-replied"}) == []
 
 
 def test_forged_senders_get_three_short_answers_a_mailbox_and_twenty_a_domain(office):
@@ -203,33 +126,6 @@ def test_of_strangers_only_those_are_answered_that_the_server_in_front_vouches_f
     assert len(office.take(SERVER, "help", sender=box("bob"))) == 1
 
 
-def test_an_address_is_sent_twenty_answers_an_hour_and_what_it_says_is_carried_out_all_the_same(
-    office,
-):
-    seat = office.seat(office.challenge(), 0, "alice")
-    bodies = [office.take(seat, "show")[0].body for _ in range(REPLIES_AN_HOUR)]
-    said = ["the last of 20 answers" in body for body in bodies]
-    assert said == [False] * (REPLIES_AN_HOUR - 1) + [True]
-    assert "a command that is refused is still answered" in bodies[-1]
-    assert office.take(SERVER, "games", sender="alice@EXAMPLE.org") == []
-    for text in ("m13-m14", "My move is j7-g1"):
-        (letter,) = office.take(seat, text)
-        assert letter.body.startswith(("> ", "illegal-move", "usage", "unreadable-move")), (
-            letter.body
-        )
-    assert office.take(seat, "m13-j7") == []
-    assert moves(office) == ["m13-j7"]
-    assert office.take(SERVER, "games", sender=box("bob"))
-
-
-def test_a_robot_that_answers_each_refusal_is_not_answered_for_ever(office):
-    seat = office.seat(office.challenge(), 0, "alice")
-    bodies = [letter.body for _ in range(REPLIES_AN_HOUR + REFUSALS_AN_HOUR + 5)
-              for letter in office.take(seat, "out of the office")]  # fmt: skip
-    assert len(bodies) == REPLIES_AN_HOUR + REFUSALS_AN_HOUR
-    assert f"the last of {REFUSALS_AN_HOUR} answers" in bodies[-1]
-
-
 def test_a_mail_whose_outcome_is_not_known_is_to_come_again(office):
     seat = office.seat(office.challenge(), 0, "alice")
     office.app.awake = False
@@ -242,37 +138,6 @@ def test_a_mail_whose_outcome_is_not_known_is_to_come_again(office):
     (letter,) = office.take(seat, "m13-j7", id_="<same@example.org>")
     assert moves(office) == ["m13-j7"]
     assert letter.subject == "match 1: The Power of Two"
-
-
-def test_a_signup_without_an_address_takes_the_one_it_came_from_and_says_so(office):
-    (letter,) = office.take(SERVER, "signup fay secret-of-fay", sender="fay@new.example")
-    assert "welcome, fay; " in letter.body
-    assert (
-        "your e-mail address is fay@new.example, the one you wrote from; if the server"
-        in letter.body
-    )
-    profile = office.accounts.record_of(office.accounts.id_of("fay"))
-    assert profile.addresses == (MailAddress("fay@new.example"),)
-    (letter,) = office.take(
-        SERVER, "signup gus secret-of-gus g@new.example", sender="fay@new.example"
-    )
-    assert "from which you wrote" not in letter.body
-
-
-def test_a_message_has_its_text_below_by_mail_and_goes_to_all_it_names(office):
-    text = "Shall we three play?\nYes"
-    for subject, said in (("", f"message alice mad-hatter bob carol\n{text}"),
-                          ("message alice mad-hatter bob carol", text),
-                          ("", f"multiple\nmessage alice mad-hatter bob carol\n{text}\nhelp pow2"),
-                          ("", f"message alice mad-hatter bob carol\n\n{text}")):  # fmt: skip
-        (letter,) = office.take(SERVER, said, subject)
-        assert "bob and carol will find it in `messages`" in letter.body
-        for name in ("bob", "carol"):
-            assert inbox(office.app, office.ids[name])[-1].text.strip() == text
-    # never half of it, and never to others
-    (letter,) = office.take(SERVER, "Good luck to you", "message alice mad-hatter bob Hello there")
-    assert "unknown-user: " in letter.body
-    assert "a text of several lines has to begin on the second line" in letter.body
 
 
 @pytest.mark.parametrize("name", ["postmaster", "abuse"])
@@ -295,24 +160,6 @@ def test_mail_for_the_operator_is_sent_on_or_answered_honestly(office, name):
     # never to an address of this server
     office.app.settings = replace(office.app.settings, postmaster=f"abuse@{DOMAIN}")
     assert office.take(here, "again", sender="s@elsewhere.org")[0].to == "s@elsewhere.org"
-
-
-def test_a_new_password_by_mail_logs_out_everywhere_too(office):
-    sessions = Sessions(office.app.client)
-    sessions.open(office.ids["alice"], "a browser")
-    office.take(SERVER, "change password alice mad-hatter looking-glass")
-    assert sessions.list_of(office.ids["alice"]) == []
-
-
-def test_forged_senders_share_one_count_and_leave_the_owner_s_alone(office):
-    office.take(SERVER, "messages alice mad-hatter", sender="alice@example.org")
-    for n in range(WRONG_PASSWORDS + 1):
-        office.take(SERVER, f"messages alice guess-{n}", sender=f"innocent{n}@example.net")
-    office.accounts._recent._seen.clear()  # as after ten minutes
-    said = office.take(SERVER, "messages alice mad-hatter", sender="innocent99@example.net")
-    assert "too-many-attempts" in str(said)
-    said = office.take(SERVER, "messages alice mad-hatter", sender="alice@example.org")
-    assert "too-many-attempts" not in str(said)
 
 
 # mails that are no commands: returned ones, wishes to leave, answers to codes
@@ -437,10 +284,3 @@ def test_the_answer_of_a_person_to_a_code_proves_the_address(office, subject, te
         assert letters == []
     (address,) = office.accounts.record_of(office.ids["alice"]).addresses
     assert address.verified == (answered == "verified")
-
-
-def test_a_code_that_is_none_is_refused_to_who_wrote(office):
-    wrong = office.addresses.code(office.ids["alice"], "a" * 10)
-    (letter,) = office.take(wrong, "yes", sender=box("eve"))
-    assert letter.to == box("eve")
-    assert letter.body.startswith(f"{Code.BAD_ADDRESS}: ")

@@ -8,15 +8,12 @@ from msgspec.structs import replace
 from domain.match.history import decode_event
 from domain.match.state import position_of
 from domain.rules import rules_by_id
-from infra.people.accounts import MailAddress
 from infra.people.rate_limits import NETWORKS
-from infra.redis.rq_jobs import ANALYSIS
-from services.app.matches import analyse, load_state
+from services.app.matches import load_state
 from services.mail.parse.mime import UnfitError
 from tests.fakes.app import PASSWORDS
 from tests.fakes.office import DOMAIN, SERVER, box
 from tests.helpers.mails import mail, moves
-from workers.rq_worker import ListedWorker
 
 
 def test_answering_with_a_move_alone_plays_it_and_tells_its_player(office):
@@ -47,21 +44,6 @@ def test_the_same_mail_delivered_five_times_is_one_move_and_one_answer(office):
                 office.app.client.delete(key)
     assert moves(office) == ["m13-j7"]
     assert len(office.app.messages.chat_of(1)) == len(office.letters()) == 1
-
-
-def test_the_same_mail_without_an_id_is_one_and_its_player_is_not_answered_at_an_unproven_address(
-    office,
-):
-    seat = office.seat(office.challenge(), 0, "alice")
-    for way in (b"here", b"there"):
-        data = b"Received: by " + way + b"\r\n" + mail("m13-j7", id_=None)
-        office.deliver(seat, box("alice"), data)
-    assert moves(office) == ["m13-j7"]
-    (letter,) = office.letters()
-    assert letter.header("In-Reply-To") == ""
-    office.own("alice", MailAddress(box("alice")))
-    assert office.take(seat, "chat hello") == []
-    assert len(office.app.messages.chat_of(1)) == 1
 
 
 def test_who_a_mail_says_it_is_from_counts_for_nothing(office):
@@ -96,19 +78,6 @@ def test_a_seat_s_address_is_its_player_s_alone_and_a_forged_one_nobody_s(office
     assert not office.office.knows(office.seat(board, 0, "alice"))
     with pytest.raises(UnfitError):  # who left meanwhile
         office.office.take(office.seat(board, 0, "alice"), box("alice"), mail("m13-j7"))
-
-
-def test_all_a_seat_may_say_is_carried_out(office):
-    board = office.challenge()
-    alice, bob = office.seat(board, 0, "alice"), office.seat(board, 1, "bob")
-    office.take(bob, "accept", sender=box("bob"))
-    said = "m13-j7\npropose draw\nqueue\nshow\nchat Good luck!"
-    (letter,) = office.take(alice, said, sender=box("alice"))
-    told = letter.body.split("\n\n> ")
-    assert [one.split("\n")[0].removeprefix("> ") for one in told] == said.split("\n")
-    assert letter.subject == "match 1: The Power of Two"
-    (answer,) = office.take(bob, "accept", sender=box("bob"))
-    assert "draw by agreement" in answer.body
 
 
 @pytest.mark.parametrize("line", ["signoff", "set notify none", "Set Notify daily"])
@@ -186,53 +155,8 @@ def test_a_seat_s_address_proves_its_player_as_a_challenger_and_nobody_else(offi
     assert office.accounts.verify("alice", "mad-hatter") == office.ids["alice"]
 
 
-def test_a_mail_to_the_server_starts_nothing_that_it_does_not_prove(office):
-    lines = "\n".join(["torere challenge alice bob"] * 6)
-    (letter,) = office.take(SERVER, lines, sender=box("carol"))
-    assert letter.body.count("only one of its players can make a challenge") == 6
-    assert office.app.store.events(1) == []
-    line = "torere challenge alice bob --password=yes-we-can --as=bob"
-    (letter,) = office.take(SERVER, line, sender=box("bob"))
-    assert "Dark (bob) challenges Light (alice)" in " ".join(letter.body.split())
-    assert "yes-we-can" not in letter.body + letter.subject
-    assert decode_event(office.app.store.events(1)[0]).actor == office.ids["bob"]
-
-
-def test_with_several_addresses_the_one_that_wrote_is_answered_and_else_all(office):
-    seat = office.seat(office.challenge(), 0, "alice")
-    office.own(
-        "alice",
-        MailAddress(box("alice"), verified=True),
-        MailAddress("a@home.example", verified=True),
-        MailAddress("alice@work.example"),
-        MailAddress("a@gone.example", verified=True, bounced="550 gone"),
-    )
-    assert [letter.to for letter in office.take(seat, "show", sender="a@HOME.example")] == [
-        "a@home.example"
-    ]
-    for sender in ("alice@work.example", "eve@evil.example"):
-        told = {letter.to for letter in office.take(seat, "show", sender=sender)}
-        assert told == {box("alice"), "a@home.example"}
-
-
-def test_the_analysis_of_a_match_is_asked_for_and_read_by_mail(office):
-    board = office.challenge()
-    seat = office.seat(board, 0, "alice")
-    (early,) = office.take(seat, "analyse", id_="<1@example.org>")
-    assert "can only be analysed once it is over" in early.body
-    office.take(seat, "m13-j7", id_="<2@example.org>")
-    office.take(seat, "resign", id_="<3@example.org>")
-    ListedWorker(office.app.queue, ANALYSIS, {}).register_birth()
-    *_, asked = office.take(seat, "analyse", id_="<4@example.org>")
-    assert "0 of 2 positions are done" in asked.body
-    assert analyse(office.app, board)
-    *_, shown = office.take(seat, "analyze", id_="<5@example.org>")
-    assert "each player's winning chances" in shown.body
-    assert "Light m13-j7" in shown.body
-
-
 def test_an_accepted_move_is_answered_by_the_next_mail_of_the_match_alone(office):
-    """As `test_mail_games.py` shows in whole matches; what that mail does not say is answered."""
+    """What that mail does not say is answered."""
     office.app.settings = replace(office.app.settings, relay="smtp://127.0.0.1:25")
     office.challenge()
     board = office.challenge()
@@ -244,13 +168,7 @@ def test_an_accepted_move_is_answered_by_the_next_mail_of_the_match_alone(office
     assert office.take(bob, "a13-d7\nshow", sender=box("bob"))
     (answer,) = office.take(alice, legal(office, board), sender="eve@evil.example")
     assert answer.to == box("alice")
-    (answer,) = office.take(bob, "set receipts on", sender=box("bob"))
-    assert "gets receipts in its mail" in answer.body
-    (answer,) = office.take(bob, "set receipts maybe", sender=box("bob"))
-    assert "bad-option: 'maybe' isn't a choice for receipts: it is on or off" in answer.body
-    (answer,) = office.take(bob, legal(office, board), sender=box("bob"))
-    assert " played " in answer.body
-    office.take(bob, "set receipts off", sender=box("bob"))
+    assert office.take(bob, legal(office, board), sender=box("bob")) == []
     # of the end, and where no mail comes at once
     office.accounts.change_of(office.ids["alice"], lambda old: replace(old, notify="daily"))
     assert " played " in office.take(alice, legal(office, board))[0].body
@@ -269,15 +187,6 @@ def legal(office, board):
     """A legal move."""
     state = load_state(office.app, board)
     return next(iter(rules_by_id(state.rules).legal_moves(position_of(state))))
-
-
-def test_how_the_mailed_board_is_drawn_is_chosen_in_a_reply(office):
-    seat = office.seat(office.challenge(), 0, "alice")
-    (letter,) = office.take(seat, "set display small\nshow")
-    assert "The Power of Two is drawn small for alice" in letter.body
-    assert dict(record(office).displays) == {"pow2": "small"}
-    (letter,) = office.take(seat, "set display huge")
-    assert "bad-option: pow2 has no display 'huge'; the displays are large, small" in letter.body
 
 
 MOVES_AMONG_WORDS = (
@@ -313,11 +222,3 @@ def test_the_one_move_among_other_words_is_played_and_none_is_guessed_in_doubt(m
         )
         assert re.match(found, letter.body, re.DOTALL), said
         assert moves(office) == ["m13-j7"] * (said in MOVES_AMONG_WORDS), said
-
-
-def test_an_answer_to_bad_lines_says_which_is_which(office):
-    seat = office.seat(office.challenge(), 0, "alice")
-    (letter,) = office.take(seat, "m13 to j7\nhelp pow2\nplease play it")
-    first, *_, last = letter.body.split("\n\n> ")
-    assert first.startswith("> (line 1)\nusage: this line is neither a move nor a command")
-    assert last.startswith("(line 3)\nusage: this line")

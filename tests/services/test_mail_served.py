@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 from pathlib import Path
 
@@ -17,13 +16,11 @@ from infra.mail.outbox import Outbox
 from infra.people.accounts import Accounts, MailAddress
 from infra.store.redis_store import RedisStore
 from tests.fakes.sink import free_port
-from tests.helpers.forked import SCRIPT
 from tests.helpers.mails import mail
-from tests.helpers.served import Served, until
+from tests.helpers.served import Served
 from tests.helpers.wire import Wire
 
 DOMAIN = "play.example.org"
-SERVER = f"matchpost@{DOMAIN}"
 
 pytestmark = pytest.mark.slow
 
@@ -119,84 +116,3 @@ def test_a_killed_process_is_started_again_and_no_mail_is_lost(served, port):
     # the port goes on listening: who comes now waits and is served
     assert send(("127.0.0.1", port), to, "m13-j7", id_="<two@example.org>").startswith("250 ")
     assert moves(served) == ["m13-j7"]
-
-
-@pytest.mark.long
-def test_when_the_server_of_the_matches_was_killed_mail_is_taken_once_it_is_back(served, port):
-    to = seat(served, 0, "alice")
-    assert send(("127.0.0.1", port), to, "queue").startswith("250 ")
-    (server,) = served.servers()
-    os.kill(server, signal.SIGKILL)
-    until(lambda: served.servers() not in ([], [server]))
-    said = []
-    until(
-        lambda: (
-            said.append(send(("127.0.0.1", port), to, "m13-j7", id_="<two@example.org>"))
-            or said[-1][0] != "4"
-        ),
-        60,
-    )
-    assert said[-1].startswith("250 ")
-    assert len(said) <= 10, said
-    assert moves(served) == ["m13-j7"]
-
-
-@pytest.mark.long
-def test_with_the_server_away_mail_is_to_come_again_and_then_is_taken(tmp_path, served):
-    port, env = free_port(), {**served.env}
-    env |= {"MATCHPOST_SMTP": f"127.0.0.1:{port}"}
-    env.pop("MATCHPOST_LMTP")
-    to = seat(served, 0, "alice")
-    log = (tmp_path / "mail.log").open("w")
-    alone = subprocess.Popen([SCRIPT, "mail"], env=env, stderr=log)
-    try:
-        until(lambda: answers(port))
-        assert send(("127.0.0.1", port), to, "show").startswith("250 ")
-        served.end()
-        assert send(("127.0.0.1", port), to, "m13-j7", id_="<two@example.org>").startswith("451 ")
-        served.start()
-        assert send(("127.0.0.1", port), to, "m13-j7", id_="<two@example.org>").startswith("250 ")
-        assert moves(served) == ["m13-j7"]
-    finally:
-        alone.terminate()
-        assert alone.wait(20) == 0
-        log.close()
-    told = (tmp_path / "mail.log").read_text()
-    assert "mail can't be accepted now: " in told
-    assert "example.org" not in told
-
-
-def answers(port):
-    """Whether somebody listens."""
-    with socket.socket() as trying:
-        return trying.connect_ex(("127.0.0.1", port)) == 0
-
-
-@pytest.mark.long
-def test_the_socket_is_gone_with_the_server(empty):
-    assert (empty.data.parent / "lmtp").is_socket()
-    assert empty.end() == 0
-    assert not (empty.data.parent / "lmtp").exists()
-
-
-@pytest.mark.long
-def test_without_a_place_to_take_mail_at_there_is_no_process_for_it(tmp_path):
-    with Served(tmp_path / "data") as running:
-        assert running.children("mail") == []
-        done = running.run("mail")
-    assert done.returncode == 2
-    assert done.stderr == (
-        "matchpost: set MATCHPOST_SMTP or MATCHPOST_LMTP to the address where mail is accepted\n"
-    )
-    assert not (tmp_path / "data" / FILE_NAME).exists()
-
-
-@pytest.mark.long
-def test_a_key_that_can_not_be_one_is_told(empty):
-    (empty.data / "bad-key").write_bytes(b"short")
-    done = subprocess.run(
-        [SCRIPT, "mail", "--smtp", f"127.0.0.1:{free_port()}", "--mail-key", str(empty.data / "bad-key")],
-        env={**empty.env, "MATCHPOST_LMTP": ""}, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert "has 5 bytes and should have 32" in done.stderr

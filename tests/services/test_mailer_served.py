@@ -83,29 +83,6 @@ def test_a_killed_mailer_and_a_server_that_was_stopped_lose_nothing(served: Serv
     ]
 
 
-@pytest.mark.long
-def test_no_password_of_the_relay_is_logged(served: Served, sink: Sink, tmp_path: Path):
-    sign_up(served, "alice", "bob")
-    sink.stop()
-    challenge(served)
-    log = tmp_path / "serve.log"
-    until(lambda: "mail can't be sent, and waits: " in log.read_text())
-    assert "s3cret" not in log.read_text()
-    assert "@example.org" not in log.read_text()
-
-
-@pytest.mark.long
-def test_without_a_relay_there_is_no_process_for_it(tmp_path: Path):
-    with Served(tmp_path / "data") as running:
-        assert running.children(" mailer") == []
-        done = running.run("mailer")
-    assert done.returncode == 2
-    assert done.stderr == (
-        "matchpost: set MATCHPOST_RELAY to the mail server for outgoing mail, or MATCHPOST_PUSH to `on` "
-        "for notifications\n"
-    )
-
-
 def test_a_key_that_can_not_be_one_is_told(tmp_path: Path):
     (tmp_path / "mail-key").write_bytes(b"short")
     done = subprocess.run(

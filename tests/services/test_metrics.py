@@ -1,16 +1,13 @@
 """Metrics: the address of a process, the figures of the whole server, the page, the alert rules and the dashboard."""
 
 import json
-import logging
 import re
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import msgspec
 import pytest
 import yaml
@@ -18,75 +15,21 @@ from prometheus_client import CollectorRegistry
 from redis import Redis
 
 from domain.errors import Code
-from infra.durability.durability import DurabilityNotes, Mode
+from infra.durability.durability import Mode
 from infra.health.heartbeats import Heartbeat, HeartbeatRecord, Role
-from infra.mail.email import Email, Purpose
-from infra.mail.outbox import Outbox, RelayBackoff
 from infra.mail.smtp_client import DeliveryStatus
-from infra.people.rate_limits import SecurityEvent
-from infra.process.metrics import REGISTRY
 from infra.redis import keys
-from infra.redis.clients import make_client
-from infra.redis.node_names import node_address
 from infra.redis.rq_jobs import COMMANDS, MAINTENANCE
 from infra.settings.settings import Settings
-from infra.store.failures import DamagedMatches
 from infra.store.gateway import NOT_ACCEPTED_TEXT
-from infra.store.layout import Layout, Numbering
+from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
-from services.metrics import endpoint
 from services.metrics.collector import server_figures
-from services.metrics.endpoint import serving_metrics, serving_role_metrics
-from services.serve.processes import with_metrics_port
 from tests.helpers.bench import Bench
-from tests.helpers.doctor import metric_types, value
-from tests.helpers.served import until
+from tests.helpers.doctor import metric_types
 from workers.projections.worker import ProjectionWorker
-
-
-def test_a_process_shows_its_role_and_what_it_takes_of_the_machine(tmp_path):
-    settings = Settings(data=tmp_path, metrics="127.0.0.1:0")
-    with serving_role_metrics(settings, Role.MAILER, "mailer-7") as url:
-        text = httpx.get(url, trust_env=False, timeout=60).text
-    assert 'matchpost_process_info{name="mailer-7",role="mailer",version="' in text
-    assert "process_resident_memory_bytes " in text
-
-
-def test_a_role_works_without_metrics_while_the_address_is_in_use(tmp_path, caplog, monkeypatch):
-    monkeypatch.setattr(endpoint, "_AGAIN_SECONDS", 0.01)
-    caplog.set_level(logging.INFO)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
-        settings = Settings(data=tmp_path, metrics=address)
-        with serving_role_metrics(settings, Role.WORKER, "worker-1") as url:
-            assert url == ""
-            until(lambda: "this process has no metrics" in caplog.text)
-            taken.close()
-            until(lambda: "metrics are at" in caplog.text)
-            with pytest.raises(OSError, match=f"MATCHPOST_METRICS can't be {address}"):
-                serving_metrics(address).__enter__()
-    assert f"this process has no metrics: MATCHPOST_METRICS can't be {address}" in caplog.text
-
-
-def test_lines_with_alarm_are_counted_and_others_are_not():
-    before = value("matchpost_alarms_total")
-    logger = logging.getLogger("some.module")
-    with serving_metrics("127.0.0.1:0"):
-        logger.error("ALARM: match %d can't be read", 7)
-        logger.error("a mail failed")
-    logger.error("ALARM: nobody counts any longer")
-    assert value("matchpost_alarms_total") == before + 1
-
-
-def test_processes_of_a_server_have_ports_one_after_the_other(tmp_path):
-    settings = Settings(data=tmp_path, metrics="[::1]:9100")
-    assert with_metrics_port(settings, 0).metrics == "[::1]:9100"
-    assert with_metrics_port(settings, 3).metrics == "[::1]:9103"
-    for address in ("off", "127.0.0.1:0"):
-        settings = Settings(data=tmp_path, metrics=address)
-        assert with_metrics_port(settings, 3).metrics == address
 
 
 @pytest.fixture
@@ -139,14 +82,6 @@ def test_processes_are_counted_by_role_and_host(parts):
     assert 9 <= age < 60
 
 
-def test_a_role_is_expected_by_the_settings_or_because_it_ran(parts):
-    found = Scrape(parts)
-    assert found("role_expected", role="scheduler") == 1
-    assert found("role_expected", role="mailer") == 0
-    beat(parts, Role.MAILER, "one", 1, 90_000)
-    assert Scrape(parts)("role_expected", role="mailer") == 1
-
-
 def test_a_projection_lags_until_it_has_read_the_logs(parts, tmp_path):
     worker = ProjectionWorker(parts.store, parts.data)
     worker.round()
@@ -165,100 +100,6 @@ def test_a_projection_lags_until_it_has_read_the_logs(parts, tmp_path):
     assert found("projection_lag_seconds", projection="lists") == 0
     assert found("projection_failures", projection="lists") == 0
     assert found("projection_building", projection="lists") == 0
-
-
-def test_mail_waits_and_the_relay_is_down(parts):
-    before = Scrape(parts)
-    assert (before("mail_waiting"), before("mail_oldest_seconds")) == (0, 0)
-    assert before("mail_relay_up") == 1
-    outbox = Outbox(parts.data, clock=lambda: parts.store.now() - 60_000)
-    outbox.enqueue(
-        Email(id="m1@x", to="a@example.org", subject="s", body="b\n", purpose=Purpose.ANSWER)
-    )
-    outbox.start_backoff(RelayBackoff(outbox.now() + 1_000, 1, "no route"))
-    found = Scrape(parts)
-    assert found("mail_waiting") == 1
-    oldest = found("mail_oldest_seconds")
-    assert oldest is not None
-    assert oldest >= 60
-    assert found("mail_relay_up") == 0
-
-
-def test_what_is_wrong_with_matches_is_counted(parts):
-    before = Scrape(parts)
-    names = ("overdue_matches", "set_aside_commands", "damaged_matches")
-    assert [before(name) for name in names] == [0, 0, 0]
-    now = parts.store.now()
-    parts.data.zadd(keys.due(2), {"2": now - 61_000, "6": now})
-    parts.data.xadd(keys.dead_letters(1), {"p": "nonsense"})
-    DamagedMatches(parts.data).note(3, "it can't be read")
-    found = Scrape(parts)
-    assert [found(name) for name in names] == [1, 1, 1]
-
-
-def test_moves_are_accepted_while_somebody_has_verified_the_server(parts):
-    assert Scrape(parts)("moves_accepted") == 0
-    notes = DurabilityNotes(parts.queue)
-    notes.write("")
-    assert Scrape(parts)("moves_accepted") == 1
-    notes.write("appendfsync is everysec")
-    assert Scrape(parts)("moves_accepted") == 0
-
-
-def test_servers_show_memory_and_whether_they_answer(parts):
-    found = Scrape(parts)
-    place = {"server": "data", "node": "socket"}
-    assert found("server_up", **place) == 1
-    memory, limit = (
-        found("server_memory_bytes", **place),
-        found("server_memory_limit_bytes", **place),
-    )
-    assert memory is not None
-    assert limit is not None
-    assert 0 < memory < limit
-    assert found("server_log_ok", **place) == 1
-    assert found("server_replicas", **place) == 0
-    later = Scrape(parts)("server_commands_total", **place)
-    assert later is not None
-    assert later > (found("server_commands_total", **place) or 0)
-    assert found("server_up", server="queue", node="socket") == 1
-
-
-@pytest.mark.parametrize(
-    ("url", "name"),
-    [
-        ("redis://db.example.org:6380", "db.example.org:6380"),
-        ("unix:///run/valkey.sock", "socket"),
-        ("redis+sentinel://one:26379,two:26379/moves", "moves"),
-    ],
-)
-def test_a_server_is_named_by_its_place_or_as_sentinels_know_it(url, name):
-    with make_client(url) as client:
-        assert node_address(client) == name
-
-
-def test_of_a_server_that_is_away_it_is_said_and_nothing_else(parts):
-    settings = msgspec.structs.replace(parts.settings, queue_url="unix:///nowhere")
-    with App(settings) as lost:
-        found = Scrape(lost)
-    assert found("server_up", server="queue", node="socket") == 0
-    assert found("server_memory_bytes", server="queue", node="socket") is None
-    assert found("server_up", server="data", node="socket") == 1
-    assert found("queue_up") == 0
-
-
-def test_a_cluster_is_shown_node_by_node(cluster, cluster_client, valkey, tmp_path):
-    RedisStore(cluster_client, Mode.FSYNC).create(Layout(4, 1, numbering=Numbering.SHARD))
-    settings = Settings(data=tmp_path, redis_url=cluster.url, queue_url=valkey.url)
-    with App(settings) as app:
-        found = Scrape(app)
-    nodes = [one for one in found.labels("server_up") if one["server"] == "data"]
-    assert len(nodes) == 3
-    assert all(found("server_up", **one) == 1 for one in nodes)
-    assert all((found("server_memory_bytes", **one) or 0) > 0 for one in nodes)
-    assert found("queue_up") == 1
-    assert found("inbox_commands", lane="0/1") == 0
-    assert found("projection_lag_leaves", projection="lists") == 0
 
 
 def test_a_scrape_only_reads(parts, tmp_path):
@@ -347,28 +188,6 @@ def test_what_rules_compare_with_is_what_the_program_says():
     (codes,) = re.findall(r'answer=~"([\w|-]+)"', text)
     assert {Code(code) for code in codes.split("|")} <= set(NOT_ACCEPTED_TEXT)
     assert Role.PROJECTIONS == "side"  # as the page calls it
-
-
-@pytest.mark.parametrize(
-    ("name", "label", "values"),
-    [
-        ("matchpost_mail_deliveries_total", "result", list(DeliveryStatus)),
-        ("matchpost_commands_refused_total", "code", [Code.INTERNAL]),
-        ("matchpost_security_events_total", "event", list(SecurityEvent)),
-        ("matchpost_submissions_total", "answer", [Code.BUSY, Code.UNAVAILABLE, Code.DAMAGED]),
-    ],
-)
-def test_a_counter_that_alerts_ask_for_begins_at_0(name, label, values):
-    for one in values:
-        assert REGISTRY.get_sample_value(name, {label: str(one)}) is not None
-
-
-def test_the_dashboard_has_no_two_panels_at_one_place():
-    panels = json.loads(BOARD.read_text())["panels"]
-    places = [(one["gridPos"]["x"], one["gridPos"]["y"]) for one in panels]
-    assert len(set(places)) == len(places)
-    assert len({one["id"] for one in panels}) == len(panels)
-    assert all(one["gridPos"]["x"] + one["gridPos"]["w"] <= 24 for one in panels)
 
 
 def test_promtool_accepts_the_rules_and_they_fire_as_they_should():

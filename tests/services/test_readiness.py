@@ -11,24 +11,21 @@ from redis import Redis
 
 from infra.durability.durability import DurabilityNotes
 from infra.durability.durability_watch import DurabilityWatch
-from infra.health.heartbeats import Heartbeat, Role
 from infra.health.status import Status
-from infra.redis import keys
 from infra.redis.autopipeline import open_pipeline
 from infra.redis.clients import make_client
 from infra.settings.settings import Settings
 from infra.store.async_gateway import AsyncStore
 from infra.store.closed_shards import ClosedShards, rolled_back
 from infra.store.layout import initial_layout
-from infra.store.lost_leaves import LossRecord
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.doctor import Finding, Level, gather, judge
 from services.http.health import HealthCheck, MoveReadiness
 from tests.helpers.api import Api
-from tests.helpers.clusters import Cluster, Node
+from tests.helpers.clusters import Cluster
 from tests.helpers.replicas import Pair
-from tests.helpers.served import Served, queue_of, until
+from tests.helpers.served import Served, until
 
 
 @pytest.fixture
@@ -58,18 +55,6 @@ def is_ready(api: Api) -> bool:
     return bool(api.http.get("/readyz").status_code == 200)
 
 
-def test_a_server_that_keeps_moves_is_ready(api):
-    answer = api.http.get("/readyz")
-    assert (answer.status_code, answer.json()["status"]) == (200, "ready")
-
-
-def test_a_server_that_syncs_no_write_is_not_ready(api, redis):
-    redis.config_set("appendfsync", "everysec")
-    assert "'appendfsync' is 'everysec'" in unready(api)
-    redis.config_set("appendfsync", "always")
-    until(lambda: is_ready(api))
-
-
 def test_a_closed_shard_takes_no_move_and_its_matches_are_shown(api, redis):
     one, other = api.players()
     board = api.match(one, other)
@@ -86,16 +71,6 @@ def test_a_closed_shard_takes_no_move_and_its_matches_are_shown(api, redis):
     until(lambda: is_ready(api))
 
 
-def test_a_loss_of_what_was_not_published_is_noted(api, redis):
-    assert api.http.get("/readyz").json()["notes"] == []
-    LossRecord(redis).note(1, 5, 7)
-    until(lambda: api.http.get("/readyz").json()["notes"])
-    (note,) = api.http.get("/readyz").json()["notes"]
-    assert note.startswith("shard 1 has lost 2 leaves from 5 on, which were accepted")
-    redis.hset(keys.published(1), "lost", "5 7 0")
-    until(lambda: api.http.get("/readyz").json()["notes"] == [])
-
-
 def test_a_full_server_is_not_ready_and_nothing_is_lost(api, redis):
     one, other = api.players()
     board = api.match(one, other)
@@ -110,11 +85,6 @@ def test_a_full_server_is_not_ready_and_nothing_is_lost(api, redis):
     assert one.move(board, "m13-j7").status_code == 200
 
 
-def test_a_server_that_is_gone_is_not_ready(api):
-    api.server.kill()
-    assert "does not answer" in unready(api)
-
-
 def test_a_server_that_hangs_is_not_ready(api, redis):
     pid = redis.info("server")["process_id"]
     assert is_ready(api)
@@ -123,15 +93,6 @@ def test_a_server_that_hangs_is_not_ready(api, redis):
         assert "does not answer within" in unready(api)
     finally:
         os.kill(pid, signal.SIGCONT)
-    until(lambda: is_ready(api))
-
-
-def test_a_server_without_seeds_is_not_ready(api, redis):
-    beat = Heartbeat(Role.WORKER, "1", lost=lambda: [2])
-    queue = queue_of(redis)
-    beat.write(redis, queue)
-    assert "no command worker has the seeds of shards 2" in unready(api)
-    beat.remove(queue)
     until(lambda: is_ready(api))
 
 
@@ -161,16 +122,6 @@ def made(cluster: Cluster, settings: Settings, redis_client: Redis) -> Iterator[
         yield client
 
 
-@pytest.fixture
-def third(cluster: Cluster) -> Iterator[Node]:
-    """A node that a test may kill."""
-    node = cluster.primaries[2]
-    yield node
-    node.kill()
-    node.start()
-    cluster.wait_until(cluster.whole)
-
-
 async def readiness(settings: Settings, data: Redis, queue: Redis, then: Callable[[], None]) -> str:
     """What `/readyz` says after something has happened to the nodes."""
     layout = initial_layout(data, SHARDS, 1)
@@ -191,12 +142,6 @@ async def readiness(settings: Settings, data: Redis, queue: Redis, then: Callabl
 def durability(settings: Settings) -> list[Finding]:
     """What the doctor finds."""
     return [one for one in judge(gather(settings)) if one.about == "durability"]
-
-
-def test_a_node_that_is_away_is_named_by_readyz(settings, made, redis_client, third):
-    sentence = asyncio.run(readiness(settings, made, redis_client, third.kill))
-    assert "does not answer" in sentence
-    assert f"node 127.0.0.1:{third.port}: " in sentence
 
 
 def test_every_node_that_is_not_durable_is_named_by_readyz_and_the_doctor(

@@ -9,18 +9,14 @@ from pathlib import Path
 
 import pytest
 from redis import Redis
-from rq import Queue
-from rq.job import Job, JobStatus
+from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.suspension import resume, suspend
 
 from domain.match.commands import DeclineMatch, MakeOffer, PlayMove, ResignMatch
-from infra.people.messages import MessageStore
 from infra.projections.buckets import LISTS, SPECS, Bucket
-from infra.projections.generations import EXPIRE_SECONDS, Generations
-from infra.projections.match_lists import MatchLists
+from infra.projections.generations import Generations
 from infra.redis import keys
-from infra.redis.rq_jobs import CHECK, MAINTENANCE, REBUILD
 from infra.settings.settings import Settings
 from infra.store import jobs
 from infra.valkey.server import EmbeddedServer
@@ -29,9 +25,7 @@ from services.cli.subcommands import PROJECTIONS
 from tests.helpers.bench import Bench
 from tests.helpers.forked import SCRIPT
 from tests.helpers.given import ALICE, BOB
-from tests.helpers.leaves import replace_leaf
-from tests.helpers.messages import unread_chat
-from tests.helpers.side import catch_up, contents, settle
+from tests.helpers.side import catch_up, contents
 
 
 @pytest.fixture
@@ -77,59 +71,6 @@ def test_what_is_rebuilt_is_what_the_side_worker_makes(bench, settings, capsys):
         assert re.search(rf"^{name}: rebuilt from 36 leaves in \d+[.]\d s$", said.out, re.MULTILINE)
 
 
-def test_several_processes_may_read_the_logs(bench, settings, capsys):
-    catch_up(bench.store, bench.client)
-    before = contents(bench.client)
-    assert run([], check=False, settings=settings, processes=2) == 0
-    assert contents(bench.client) == before
-    assert capsys.readouterr().out.count(": rebuilt from 36 leaves in ") == len(SPECS)
-    assert run(["lists"], check=True, settings=settings, processes=2) == 1
-    assert "--check compares in one process" in capsys.readouterr().err
-
-
-def test_a_rebuild_may_change_the_number_of_buckets(bench, settings, capsys):
-    side = catch_up(bench.store, bench.client)
-    rows = MatchLists(bench.client).rows(range(1, 13))
-    assert run(["lists", "history"], check=False, settings=settings, buckets=4) == 0
-    assert buckets_of(bench.client) == {"lists": 4, "history": 4}
-    assert MatchLists(bench.client).rows(range(1, 13)) == rows
-    bench.start(20)
-    settle(side)
-    assert run([], check=True, settings=settings) == 0
-    # it stays as it is until another is asked for
-    assert run(["lists", "ratings"], check=False, settings=settings) == 0
-    assert buckets_of(bench.client) == {"lists": 4, "history": 4}
-    assert run(["lists"], check=False, settings=settings, buckets=1) == 0
-    assert buckets_of(bench.client) == {"history": 4}
-    assert MatchLists(bench.client).rows(range(1, 13)) == rows
-    assert run(["lists"], check=True, settings=settings, buckets=2) == 1
-    assert "--check compares the buckets that there are" in capsys.readouterr().err
-
-
-def buckets_of(client: Redis) -> dict[str, int]:
-    """How many buckets the projections have that have several."""
-    live = {spec.name: Generations(client, spec).live() for spec in SPECS}
-    return {name: at[1].buckets for name, at in live.items() if at and at[1].buckets > 1}
-
-
-def test_nobody_needs_a_side_worker_to_rebuild(bench, settings):
-    assert run([], check=False, settings=settings) == 0
-    made = contents(bench.client)
-    bench.client.delete(*bench.client.keys("{p:*"))
-    catch_up(bench.store, bench.client)
-    assert contents(bench.client) == made
-
-
-def test_what_is_replaced_can_be_read_for_a_while(bench, settings):
-    catch_up(bench.store, bench.client)
-    old = live(bench.client)
-    assert run(["lists"], check=False, settings=settings) == 0
-    assert live(bench.client) != old
-    assert not bench.client.exists(old.checkpoint_key)
-    assert 0 < bench.client.ttl(old.key("rows")) <= EXPIRE_SECONDS
-    assert bench.client.ttl(live(bench.client).key("rows")) == -1
-
-
 def test_a_damaged_list_is_found_and_mended(bench, settings, capsys):
     catch_up(bench.store, bench.client)
     bench.client.zadd(live(bench.client).key(f"active:{ALICE.hex()}"), {"pow2:99": 99})
@@ -139,20 +80,6 @@ def test_a_damaged_list_is_found_and_mended(bench, settings, capsys):
     assert "history: equal to a rebuild of 36 leaves" in said
     assert run(["lists"], check=False, settings=settings) == 0
     assert run([], check=True, settings=settings) == 0
-
-
-def test_what_is_not_there_can_be_rebuilt_and_not_checked(bench, settings):
-    del bench
-    with pytest.raises(
-        LookupError, match=r"lists of version \d+ are not there yet; the projection worker"
-    ):
-        run(["lists"], check=True, settings=settings)
-
-
-def test_without_data_it_says_so(redis_client, settings):
-    del redis_client
-    with pytest.raises(LookupError, match="there is no data yet"):
-        run([], check=False, settings=settings)
 
 
 def test_two_at_once_are_refused_and_what_a_killed_one_left_is_taken_away(bench, settings, capsys):
@@ -170,30 +97,6 @@ def test_two_at_once_are_refused_and_what_a_killed_one_left_is_taken_away(bench,
     assert run(["lists"], check=False, settings=settings) == 0
     assert not bench.client.exists(left.checkpoint_key)
     assert bench.client.ttl(left.key("rows")) > 0
-
-
-@pytest.mark.parametrize("check", [False, True])
-def test_a_leaf_that_can_not_be_taken_in_is_named(bench, settings, capsys, *, check):
-    catch_up(bench.store, bench.client)
-    before = live(bench.client)
-    replace_leaf(bench.client, 2, bench.store.leaf_indexes(6)[1], b"\x98 what is no event")
-    assert run(["lists"], check=check, settings=settings) == 1
-    err = capsys.readouterr().err
-    assert re.search(r"^matchpost: lists stop at leaf \d+ of shard 2: ", err, re.MULTILINE)
-    assert live(bench.client) == before
-    assert bench.client.keys("{p:lists}:building") == []
-    assert bench.client.keys(f"{{p:lists:b0}}:{before.generation + 1}:*") == []
-
-
-def test_notices_of_letters_are_no_part_of_what_is_compared(bench, settings):
-    catch_up(bench.store, bench.client)
-    bench.client.set(keys.account(BOB), b"a record")
-    letters = MessageStore(bench.client, lambda: bench.store.layout().shards)
-    letters.chat(1, ALICE, "hello", bytes(16), (ALICE, BOB))
-    assert unread_chat(letters, BOB) == {1: 1}
-    assert run([], check=True, settings=settings) == 0
-    assert run([], check=False, settings=settings) == 0
-    assert unread_chat(letters, BOB) == {1: 1}
 
 
 @pytest.fixture
@@ -242,31 +145,6 @@ def test_a_rebuild_and_a_check_are_jobs_where_a_worker_takes_them(few_matches, s
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("worker")
-def test_a_job_has_as_many_processes_as_were_asked_for(few_matches, settings, capsys):
-    assert run([], check=False, settings=settings, processes=2) == 0
-    assert capsys.readouterr().out.count(": rebuilt from 7 leaves in ") == len(SPECS)
-    job = Job.fetch("rebuild-all", connection=few_matches.client, serializer=JSONSerializer)
-    assert job.kwargs == {"processes": 2}
-    assert run([], check=True, settings=settings) == 0
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("worker")
-def test_a_difference_and_a_projection_that_is_being_built_are_results_of_the_job(
-    few_matches, settings, capsys
-):
-    found = Generations(few_matches.client, LISTS).live()
-    assert found is not None
-    few_matches.client.zadd(found[1].of(ALICE).key(f"active:{ALICE.hex()}"), {"pow2:99": 99})
-    assert run(["lists"], check=True, settings=settings) == 1
-    assert "lists: differs from a rebuild" in capsys.readouterr().out
-    Generations(few_matches.client, LISTS).begin("another", 4)
-    assert run(["lists"], check=False, settings=settings) == 1
-    assert "the projection `lists` is being rebuilt already" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("worker")
 def test_a_terminal_that_is_left_leaves_the_job_and_another_follows_it(
     few_matches, settings, capsys, monkeypatch
 ):
@@ -285,25 +163,3 @@ def test_a_terminal_that_is_left_leaves_the_job_and_another_follows_it(
     resume(few_matches.client)
     assert run(["lists"], check=False, settings=settings) == 0
     assert capsys.readouterr().out.count("lists: rebuilt from 7 leaves") == 1
-
-
-@pytest.mark.slow
-def test_while_the_workers_are_suspended_it_runs_here(few_matches, settings, capsys):
-    suspend(few_matches.client)
-    assert run(["lists"], check=False, settings=settings) == 0
-    assert "so it runs here" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_a_job_that_waits_or_runs_is_not_enqueued_twice(few_matches):
-    queue = Queue(MAINTENANCE, connection=few_matches.client, serializer=JSONSerializer)
-    first = jobs.enqueue(few_matches.client, REBUILD, ["lists", "history"])
-    second = jobs.enqueue(few_matches.client, REBUILD, ["history", "lists"])
-    assert first.id == second.id
-    assert jobs.enqueue(few_matches.client, CHECK, []).id == "check-all"
-    assert queue.job_ids == ["rebuild-history-lists", "check-all"]
-    first.set_status(JobStatus.FAILED)
-    queue.remove(first.id)
-    assert jobs.enqueue(few_matches.client, REBUILD, ["lists", "history"]).is_queued
-    assert queue.job_ids == ["check-all", "rebuild-history-lists"]
-    assert few_matches.client.exists(keys.projection("lists", "live"))

@@ -11,7 +11,6 @@ import pytest
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards
 from infra.store.watermarks import read_published_sizes
-from tests.helpers.clusters import Node
 from tests.helpers.served import Served, until
 
 SHARDS = 4
@@ -166,8 +165,3 @@ def test_data_of_another_history_are_closed_and_shown_and_nothing_is_signed(serv
         assert visitor.match() == published
         assert visitor.play() == outcomes
     assert "match 1 holds" in served.run("verify", "1").stdout
-
-
-def published(node: Node, shard: int) -> int:
-    with node.client() as client:
-        return int(client.hget(keys.published(shard), "size") or 0)

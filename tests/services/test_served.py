@@ -2,117 +2,33 @@
 
 import json
 import os
-import subprocess
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from redis import Redis
 
-from bench.workload import PlannedGame, starts
-from domain.clocks.time_control import DAY, TimeControl
 from domain.errors import Code
-from domain.match.commands import ResignMatch, StartMatch
-from domain.match.events import Flagged, Moved, Nagged
+from domain.match.commands import StartMatch
+from domain.match.events import Moved
 from domain.match.history import decode_event
 from infra.durability.durability import Mode
-from infra.health.heartbeats import Role, read_heartbeats
 from infra.log.key_files import read_public_keys
-from infra.people.accounts import Accounts
-from infra.people.challenges import ChallengeState, ChallengeStore, Proposal
 from infra.redis import keys
-from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
-from infra.store.rq_wakeup import enqueue_drain
-from tests.helpers.forked import SCRIPT
-from tests.helpers.gateways import StoreGateway
-from tests.helpers.given import ALICE, sent
-from tests.helpers.proposals import new_command
+from tests.helpers.given import sent
 from tests.helpers.robots import EASY, MEDIUM
-from tests.helpers.served import Served, gateway, queue_of, state_of, until
+from tests.helpers.served import Served, gateway, state_of, until
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
-
-
-def test_with_durability_none_nothing_is_published(tmp_path):
-    with Served(tmp_path / "data", {"MATCHPOST_DURABILITY": "none"}) as served:
-        assert "no publisher" not in served.run("doctor").stdout
-        assert served.run("alive", "publisher").returncode == 1
-        assert served.run("alive", "side").returncode == 0
-        assert "nothing is published" in served.run("doctor").stdout
-        assert not (tmp_path / "data" / "keys" / "log-key").exists()
-
-
-SCHEDULER = "matchpost scheduler"
-
-FIRST = 1_000
-"""The first board here; the server itself allots lower ones."""
-
-BOARDS = range(FIRST, FIRST + 8)
-
-
-@contextmanager
-def another(served: Served) -> Iterator[subprocess.Popen[bytes]]:
-    """One more scheduler, beside that of `serve`."""
-    process = subprocess.Popen([SCRIPT, "scheduler"], env=served.env)
-    try:
-        with served.client() as client:
-            until(lambda: process.pid in schedulers(client))
-        yield process
-    finally:
-        process.terminate()
-        assert process.wait(20) == 0
-
-
-def schedulers(client: Redis) -> set[int]:
-    """The schedulers that send heartbeats."""
-    return {beat.pid for beat in read_heartbeats(queue_of(client)) if beat.role is Role.SCHEDULER}
-
-
-def begin(client: Redis, board: int, days: float, nag: float, forfeit: int) -> None:
-    """Begin a match so many days ago."""
-    store = RedisStore(client, Mode.FSYNC)
-    ago = store.now() - round(days * DAY)
-    store = RedisStore(client, Mode.FSYNC, clock=lambda: ago)
-    queue = queue_of(client)
-    lanes = LaneLeases(queue, lambda lane: enqueue_drain(queue, lane))
-    terms = TimeControl(nag=int(nag), forfeit=forfeit)
-    (start,) = starts([PlannedGame(board, (b"L%07d" % board, b"D%07d" % board), ())], terms)
-    with StoreGateway(store, lanes, queue) as gateway:
-        assert gateway.send(start, 0).accepted
 
 
 def count(client: Redis, board: int, kind: type) -> int:
     """Count a match's events of a kind."""
     events = map(decode_event, RedisStore(client, Mode.FSYNC).events(board))
     return sum(isinstance(one.body, kind) for one in events)
-
-
-def test_two_schedulers_send_each_reminder_and_flag_once_and_start_each_challenge_once(tmp_path):
-    with Served(tmp_path / "data") as served, served.client() as client, another(served):
-        until(lambda: len(schedulers(client)) == 2)
-        for board in BOARDS:
-            begin(client, board, 4, 1, 30)
-            begin(client, board + 100, 4, 0, 3)
-        accounts = Accounts(client)
-        pair = [accounts.signup(name, "mad-hatter") for name in ("ann", "ben")]
-        challenges = ChallengeStore(client)
-        made = challenges.open(pair[0], Proposal(rules="pow2/1"), new_command())
-        challenges.take(made.id, pair[1])
-        until(lambda: challenges.get(made.id).state is ChallengeState.STARTED)
-        until(lambda: all(count(client, board, Nagged) for board in BOARDS))
-        until(lambda: all(count(client, board + 100, Flagged) for board in BOARDS))
-        # what lies days back in the log counts as days behind until the projections note where they are
-        until(lambda: served.run("doctor").returncode == 0)
-        store = RedisStore(client, Mode.FSYNC)
-        until(lambda: not store.inbox_size(range(store.layout().shards)))
-        assert [count(client, board, Nagged) for board in BOARDS] == [1] * 8
-        assert [count(client, board + 100, Flagged) for board in BOARDS] == [1] * 8
-        board = challenges.get(made.id).board
-        assert board is not None
 
 
 BOARD = 1_000
@@ -162,53 +78,6 @@ def test_a_robot_that_is_killed_in_the_middle_of_a_move_moves_once(tmp_path, poi
         play_robots(served, BOARD)
         assert not fuse.exists()
         check(served, BOARD)
-
-
-def doctor(served: Served) -> str:
-    return served.run("doctor").stdout
-
-
-@pytest.mark.timeout(300)
-def test_a_robot_gives_way_to_everything_else(tmp_path):
-    with Served(tmp_path / "data", {"MATCHPOST_ROBOTS": "2"}) as served:
-        until(lambda: len(served.children("matchpost robots")) == 2)
-        robots = served.children("matchpost robots")
-        until(lambda: {os.getpriority(os.PRIO_PROCESS, pid) for pid in robots} == {19})
-        with served.client() as client, gateway(client) as door:
-            start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, EASY))
-            assert door.send(sent(ALICE, start, 1, BOARD), 0, seconds=60).accepted
-            assert door.send(sent(ALICE, ResignMatch(), 2, BOARD), 0, seconds=60).accepted
-        until(lambda: "no matches wait for a robot" in doctor(served))
-
-
-def test_robots_play_from_the_first_minute(tmp_path):
-    with Served(
-        tmp_path / "data", {"MATCHPOST_ROBOTS": "1", "MATCHPOST_ROBOT_SECONDS": "0"}
-    ) as served:
-
-        def do(line: str) -> str:
-            done = served.run("do", line)
-            assert done.returncode == 0, done.stdout + done.stderr
-            return done.stdout
-
-        assert "robot-easy" in do("robots")
-        do("signup ann mad-hatter")
-        assert "ann, robot-easy (robot), robot-hard (robot) and robot-medium (robot)" in do("list")
-        first = _board(do("torere challenge robot-easy ann"))
-        gathered = _board(do("powerdrain challenge robot-medium ann --gather"))
-        do(f"powerdrain move {gathered} ann mad-hatter accept")
-        with served.client() as client:
-            until(lambda: state_of(client, first).ply == 1)
-            until(lambda: state_of(client, gathered).ply == 1)
-        do(f"torere resign {first} ann mad-hatter")
-        again = _board(do(f"torere rematch {first} ann mad-hatter"))
-        with served.client() as client:
-            assert state_of(client, again).seats == state_of(client, first).seats[::-1]
-            assert not state_of(client, again).clock.terms.rated
-
-
-def _board(said: str) -> int:
-    return int(said.split()[1].rstrip(",#"))
 
 
 def test_a_match_leaves_its_server_and_is_proved_without_it(tmp_path):

@@ -10,19 +10,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from types import SimpleNamespace
 
 import httpx
 import pytest
 
 from infra.process import liveness
-from infra.process.liveness import BEAT, SERVING, LivenessMonitor, service_manager
+from infra.process.liveness import BEAT, SERVING, service_manager
 from infra.redis import keys
 from infra.valkey.server import EmbeddedServer
 from services.cli.main import main
-from services.http import connections
-from services.mail import smtp_server
-from services.serve import signals
 from services.serve import supervisor as supervisor_module
 from services.serve.child import ProcessChild
 from services.serve.supervisor import Supervisor
@@ -95,32 +91,12 @@ def logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
 
 
-def test_it_runs_until_told_to_stop_and_leaves_nothing():
-    children = [python("a", FOREVER), python("b", FOREVER)]
-    Supervisor(children, lambda: None).run(started=stop)
-    assert [child.poll() for child in children] == [-signal.SIGTERM] * 2
-
-
-def test_the_handlers_of_signals_are_put_back():
-    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGCHLD)
-    Supervisor([], lambda: None).run(started=stop)
-    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGCHLD)) == before
-
-
 def test_a_killed_child_is_started_again_and_its_end_logged(caplog):
     child = python("worker-1", FOREVER)
     tick = stop_when(lambda: starts(caplog, "worker-1") == 1)
     Supervisor([child], tick, 0.01).run(started=lambda: os.kill(child.pid, signal.SIGKILL))
     assert "worker-1 was killed by SIGKILL after 0.0 s; next start in 0.1 s" in caplog.text
     assert starts(caplog, "worker-1") == 1
-
-
-def test_the_delay_doubles_while_a_child_keeps_ending(caplog):
-    child = python("worker-1", "raise SystemExit(3)")
-    Supervisor([child], stop_when(lambda: starts(caplog, "worker-1") == 3), 0.01).run()
-    delays = [record.args[2] for record in caplog.records if "next start" in record.msg]
-    assert delays[:3] == [0.1, 0.2, 0.4]
-    assert "worker-1 exited with 3" in caplog.text
 
 
 def test_the_delay_ends_doubling_and_a_good_life_resets_it(monkeypatch, caplog):
@@ -133,91 +109,6 @@ def test_the_delay_ends_doubling_and_a_good_life_resets_it(monkeypatch, caplog):
     while not slot.is_down:
         slot.reap()
     assert caplog.records[-1].args[2] == supervisor_module.MIN_DELAY
-
-
-def test_a_child_that_can_t_be_started_at_first_ends_the_others_and_is_reported():
-    first, second = python("a", FOREVER), ProcessChild("b", ["/nowhere/program"])
-    with pytest.raises(FileNotFoundError):
-        Supervisor([first, second], lambda: None).run()
-    assert first.poll() == -signal.SIGTERM
-
-
-def test_a_child_that_can_t_be_started_again_is_tried_again(tmp_path, caplog):
-    program = tmp_path / "program"
-    program.symlink_to("/bin/false")
-    child = ProcessChild("worker-1", [str(program)])
-    supervisor = Supervisor(
-        [child], stop_when(lambda: "could not start: FileNotFoundError" in caplog.text), 0.01
-    )
-    supervisor.run(started=program.unlink)
-    assert "worker-1 could not start: FileNotFoundError" in caplog.text
-
-
-def test_a_child_gets_its_environment_and_preparation_and_files():
-    calls = []
-    reader, writer = os.pipe()
-    code = f"import os; os.write({writer}, os.environ['WORD'].encode())"
-    child = python(
-        "a", code, env={"WORD": "hello"}, pass_fds=[writer], prepare=lambda: calls.append("made")
-    )
-    child.start()
-    os.close(writer)
-    with os.fdopen(reader, "rb") as pipe:
-        assert pipe.read() == b"hello"
-    while child.poll() is None:
-        pass
-    assert calls == ["made"]
-
-
-def test_a_child_that_ignores_the_request_is_killed_at_the_deadline(tmp_path, caplog):
-    ready = tmp_path / "ready"
-    child = python("stubborn", STUBBORN, str(ready))
-    Supervisor([child], stop_when(ready.exists), 0.01, stop_deadline=0.2).run()
-    assert child.poll() == -signal.SIGKILL
-    # which is usual for a job that takes minutes
-    assert "stubborn was still at work and is cut off" in caplog.text
-    assert not [record for record in caplog.records if record.levelno > logging.INFO]
-
-
-def test_a_stop_takes_three_seconds_at_most():
-    # and servers end within the last of them
-    assert supervisor_module.STOP_DEADLINE <= 2
-    assert (
-        max(connections._GRACE_SECONDS, smtp_server.GRACE_SECONDS) < supervisor_module.STOP_DEADLINE
-    )
-
-
-def test_a_tick_that_fails_is_logged_and_called_again_later(caplog):
-    times = []
-
-    def tick() -> None:
-        times.append(time.monotonic())
-        if len(times) == 4:
-            stop()
-        raise ValueError("no luck")
-
-    Supervisor([], tick, 0.02).run()
-    assert caplog.text.count("ValueError: no luck") == 4
-    assert times[1] - times[0] >= 0.04
-    assert times[2] - times[1] >= 0.08
-    assert "next try in 0.16 s" in caplog.text
-
-
-def test_a_tick_that_succeeds_again_is_called_at_its_interval(monkeypatch):
-    now, fails = [100.0], [True, True, False]
-    monkeypatch.setattr(signals, "time", SimpleNamespace(monotonic=lambda: now[0]))
-
-    def work() -> None:
-        if fails.pop(0):
-            raise ValueError("no luck")
-
-    tick, delays = signals.Tick(work, 1.0), []
-    while fails:
-        tick.call_if_due()
-        delays.append(tick.due - now[0])
-        tick.call_if_due()  # not due
-        now[0] = tick.due
-    assert delays == [2.0, 4.0, 1.0]
 
 
 def test_the_foundation_is_started_first_and_ended_last():
@@ -237,53 +128,6 @@ def test_the_foundation_is_started_first_and_ended_last():
     upper = Named("upper", argv)
     Supervisor([upper], lambda: None, depends_on=[Named("base", argv)]).run(started=stop)
     assert events == ["start base", "start upper", "end upper", "end base"]
-
-
-def test_a_killed_server_is_back_before_the_workers(tmp_path, caplog):
-    server = EmbeddedServer(tmp_path)
-    worker = python("worker-1", FOREVER)
-    signals = []
-
-    def kill_both() -> None:
-        os.kill(server.pid, signal.SIGKILL)
-        os.kill(worker.pid, signal.SIGKILL)
-        server._process.wait()
-
-    def tick() -> None:
-        with server.client() as client:
-            signals.append(client.ping())
-        if starts(caplog, "worker-1"):
-            stop()
-
-    with server:
-        Supervisor([worker], tick, 0.01, depends_on=[server]).run(started=kill_both)
-    lines = caplog.text
-    assert "the tick failed" not in lines
-    assert lines.index("valkey was started again") < lines.index("worker-1 was started again")
-    assert signals
-
-
-def test_a_request_to_stop_ends_a_server_that_is_loading(tmp_path):
-    slowly = {"key-load-delay": "500"}  # microseconds a key; signals are seen each 1,024 keys
-    with (
-        EmbeddedServer(tmp_path, durable=False) as server,
-        server.client() as client,
-        client.pipeline(transaction=False) as pipeline,
-    ):
-        for number in range(20_000):
-            pipeline.set(f"key{number}", "x")
-        pipeline.execute()
-    loading = EmbeddedServer(tmp_path, options=slowly)
-    worker = ProcessChild("worker-1", ["/bin/false"])
-    alarm = signal.signal(signal.SIGALRM, lambda *_: stop())
-    signal.setitimer(signal.ITIMER_REAL, 0.5)
-    try:
-        Supervisor([worker], lambda: None, depends_on=[loading]).run()
-    finally:
-        signal.signal(signal.SIGALRM, alarm)
-        loading.stop()
-    assert loading.load_seconds == 0
-    assert worker.pid is None
 
 
 def run_program(tmp_path: Path, deadline: float) -> tuple[subprocess.Popen[bytes], list[int]]:
@@ -427,23 +271,6 @@ def supervise(child: ProcessChild, seconds: float, condition: object = None) -> 
     Supervisor([child], tick, 0.02).run()
 
 
-def test_a_child_that_was_stopped_is_replaced(caplog):
-    child = watched(QUIET)
-    stopped: list[int] = []
-
-    def replaced() -> bool:
-        if not stopped and child.pid is not None and begun(child):
-            os.kill(child.pid, signal.SIGSTOP)
-            stopped.append(child.pid)
-        return bool(stopped) and child.pid != stopped[0]
-
-    caplog.set_level("INFO")
-    supervise(child, 20, replaced)
-    assert child.pid != stopped[0]
-    assert "ALARM: worker-1 gives no sign of life, and is killed" in caplog.text
-    assert "worker-1 was killed by SIGKILL" in caplog.text
-
-
 @pytest.mark.parametrize("code", [LOOPING, STUCK])
 def test_a_child_that_does_not_get_on_is_replaced(code, tmp_path):
     starts = tmp_path / "starts"
@@ -497,11 +324,6 @@ def test_a_worker_whose_job_takes_long_is_left_alone(tmp_path, caplog):
     assert "no sign of life" not in caplog.text
 
 
-def test_a_child_that_never_listened_for_it_has_longer(caplog):
-    supervise(watched("import time; time.sleep(600)"), 1.5)
-    assert "no sign of life" not in caplog.text
-
-
 def test_who_waits_for_a_server_that_hangs_is_left_alone(tmp_path, caplog):
     with EmbeddedServer(tmp_path, durable=False) as server:
         child = watched(WAITING, server.url)
@@ -516,30 +338,6 @@ def test_who_waits_for_a_server_that_hangs_is_left_alone(tmp_path, caplog):
         supervise(child, 4, stop)
         os.kill(pid, signal.SIGCONT)
     assert "no sign of life" not in caplog.text
-
-
-def test_a_decision_is_a_step_and_a_wait_of_another_thread_is_none():
-    heart = LivenessMonitor()
-    assert not heart.goes_on()
-    with heart.waiting():
-        assert not heart.goes_on()
-    heart.step()
-    assert heart.goes_on()
-    assert not heart.goes_on()
-
-
-def test_the_start_is_reported_when_all_serve_but_those_that_can_not_start():
-    late = watched(BEGIN + "time.sleep(0.5); LIVENESS.serving(); time.sleep(600)")
-    argv = [sys.executable, "-c", "raise SystemExit(2)"]
-    failing = ProcessChild("publisher", argv, watched=True, needed=False)
-    awaited: list[bool] = []
-
-    def started() -> None:
-        awaited.append(late.is_awaited)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    Supervisor([late, failing], lambda: None).run(started)
-    assert awaited == [False]
 
 
 @pytest.mark.parametrize("name", ["", "@"])

@@ -20,7 +20,7 @@ from services.http.web.site import SITE
 from services.language.commands import FORMS
 from tests.helpers.browser import chromium
 from tests.helpers.page_texts import texts_of
-from tests.helpers.pseudo import CODE, ROOT, accented, bracketed, make_copy, plain_english
+from tests.helpers.pseudo import CODE, ROOT, bracketed, make_copy, plain_english
 
 TEMPLATES = ROOT / "services" / "http" / "web"
 
@@ -114,26 +114,6 @@ def test_what_is_written_in_a_template_is_a_message():
         if words:
             left[path.name] = words
     assert left == {}
-
-
-@pytest.mark.parametrize(
-    ("english", "shown"),
-    [
-        ("Play", "[Þļåý·]"),
-        ("%(count)s moves by {side:side}", "[%(count)s ɱöṽéš ƀý {side:side}········]"),
-        ("<b>Your</b> move, m13-j7 or -free", "[<b>Ýöûŕ</b> ɱöṽé, m13-j7 öŕ -free········ ·]"),
-        ("{clause} ({detail})", "{clause} ({detail})"),
-    ],
-)
-def test_a_message_in_the_language_keeps_what_is_no_word(english, shown):
-    assert bracketed(english) == shown
-    assert plain_english(bracketed(english)) == []
-
-
-def test_a_word_of_commands_stays_where_the_german_words_have_it():
-    assert accented("write accept", "schreib accept") == "ŵŕîţé accept"
-    assert accented("they accept", "sie nehmen an") == "ţĥéý åççéþţ"
-    assert plain_english("[ŵŕîţé·] nothing") == ["nothing"]
 
 
 ALSO = frozenset(

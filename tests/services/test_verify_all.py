@@ -15,14 +15,13 @@ from infra.store import locators
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
-from services.cli import verify, verify_all
+from services.cli import verify_all
 from tests.helpers import forging
 from tests.helpers.audited_server import SHARDS, AuditedServer
 from tests.helpers.given import ALICE
 from tests.helpers.rollback import Copy, copy_of, put_back
 from tests.helpers.side import catch_up
 from workers import retire
-from workers.log.job import trim
 
 
 @pytest.fixture(scope="module")
@@ -75,17 +74,6 @@ def test_a_server_by_chance_holds(server):
     assert all(0 < one.published < one.end for one in found.shards.values())
 
 
-@pytest.mark.long
-def test_it_holds_after_trimming_too(server):
-    server.publish()
-    before = server.check()
-    catch_up(server.bench.store, server.client)
-    trim(server.client, SHARDS, kept=0)
-    after = server.check()
-    assert [*after.faults] == []
-    assert after.summary() == before.summary()
-
-
 def test_trimmed_leaves_are_no_fault_while_the_published_log_can_not_be_read(server):
     server.publish()
     server.client.xtrim(keys.log(1), minid="200-0", approximate=False)
@@ -102,15 +90,6 @@ def test_trimmed_leaves_are_no_fault_while_the_published_log_can_not_be_read(ser
 def last_move(server: AuditedServer) -> str:
     forging.without_last_command(server.client, some_board(server))
     return "is missing in the data, and is published"
-
-
-def an_event(server: AuditedServer) -> str:
-    board = some_board(server)
-    name = keys.events(1, board)
-    event = bytearray(server.client.lindex(name, 2))
-    event[-1] ^= 1
-    server.client.lset(name, 2, bytes(event))
-    return f"match {board} does not hold: event "
 
 
 def a_refusal_wholly(server: AuditedServer) -> str:
@@ -234,31 +213,6 @@ def test_each_change_is_found(server, change):
     found = server.check()
     assert found.exit_code() == 1
     assert sentence in "\n".join(found.faults)
-
-
-def test_a_lost_checkpoint_is_said_and_is_no_proof(server):
-    (server.settings.data / "log" / "s01" / "checkpoint").unlink()
-    found = server.check()
-    assert [*found.faults] == []
-    assert found.exit_code() == 2
-    (said,) = found.not_compared
-    assert "the published log of shard 1 has 0 leaves, though the data say that " in said
-
-
-@pytest.mark.long
-def test_the_whole_command_says_what_holds_and_what_does_not(server, capsys):
-    assert verify.run("", server.settings, everything=True) == 0
-    said = capsys.readouterr()
-    assert said.err == ""
-    assert said.out.startswith("all ")
-    an_event(server)
-    assert verify.run("", server.settings, everything=True) == 1
-    said = capsys.readouterr()
-    assert "does not hold: event " in said.err
-    assert " matches hold: " in said.out
-    with App(server.settings) as parts:
-        (damaged,) = parts.damage.all()
-        assert f"match {damaged} does not hold" in said.err
 
 
 @pytest.mark.long

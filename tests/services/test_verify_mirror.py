@@ -4,10 +4,7 @@ import shutil
 from base64 import b64encode
 from collections.abc import Callable
 from email.message import EmailMessage
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from msgspec.structs import replace
@@ -103,56 +100,6 @@ def test_an_honest_mirror_holds_and_needs_no_server(check, mirror):
     assert int(held) == int(of) > 50
 
 
-def test_without_a_key_nothing_is_said_to_be_signed(check, mirror):
-    code, out, err = check(mirror, trusted=())
-    assert (code, err) == (0, "")
-    assert "no signature was checked, because no --key was passed" in out
-    assert "roots of their checkpoints" in out
-
-
-def test_a_server_is_a_mirror_too(check, mirror):
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(mirror))) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            address = f"http://127.0.0.1:{server.server_port}"
-            wanted = check(mirror)
-            assert check(address) == wanted
-            assert check(f"{address}/s01")[:2] == check(mirror / "s01")[:2]
-        finally:
-            server.shutdown()
-
-
-def test_the_whole_command_uses_processes_of_its_own(mirror, keys, capsys):
-    assert verify.run("", Settings(data=Path("nowhere")), (keys,), mirror=str(mirror)) == 0
-    assert capsys.readouterr().out.startswith("4 of 4 logs")
-
-
-def test_another_key_signs_nothing(check, mirror):
-    other = Signer("example.org/log", bytes(32)).key
-    code, _, err = check(mirror, trusted=(str(other),))
-    assert code == 1
-    assert "the note has no signature by a known key" in err
-    named_otherwise = Signer("example.com/log", bytes(32)).key
-    code, _, err = check(mirror, trusted=(str(named_otherwise),))
-    assert code == 1
-    assert "the log example.org/log/s00 is signed by none of the keys" in err
-
-
-def test_what_is_no_mirror_is_said(check, mirror, tmp_path):
-    (tmp_path / "empty").mkdir()
-    code, _, err = check(tmp_path / "empty")
-    assert code == 2
-    assert "has no published log" in err
-    code, _, err = check(mirror, tmp_path / "nothing")
-    assert code == 2
-    assert "nothing" in err
-    assert check(mirror, trusted=("no key",))[0] == 2
-
-
 # what was changed
 
 
@@ -178,36 +125,7 @@ def test_a_changed_leaf_is_named(check, mirror):
     assert "do not have the root of its checkpoint\n" in check(mirror)[2]
 
 
-def test_a_missing_bundle_is_named(check, mirror):
-    full_bundle(mirror).unlink()
-    assert "leaves 0 to 255 can't be read: " in check(mirror)[2]
-
-
-def test_a_changed_checkpoint_is_not_signed(check, mirror):
-    checkpoint = mirror / "s01" / "checkpoint"
-    lines = checkpoint.read_text().split("\n")
-    checkpoint.write_text("\n".join([lines[0], str(int(lines[1]) - 1), *lines[2:]]))
-    code, _, err = check(mirror)
-    assert code == 1
-    assert "the signature by example.org/log/s01 does not hold" in err
-
-
 # earlier checkpoints
-
-
-def test_an_earlier_checkpoint_is_a_prefix(check, mirror, published, tmp_path):
-    note = (published / "earlier" / "s01").read_text()
-    size = note.split("\n")[1]
-    said = f"the checkpoint of example.org/log/s01 at {size} leaves is a prefix of the log"
-    assert said in check(mirror, published / "earlier" / "s01")[1]
-    quoted = "".join(f"> {line}\r\n" for line in note.splitlines())
-    mail = tmp_path / "mail"
-    mail.write_text(
-        f"From: matchpost\r\n\r\nIt is your turn. The log is\r\n{quoted}\r\nGreetings\r\n"
-    )
-    code, out, _ = check(mirror, mail)
-    assert code == 0
-    assert said in out
 
 
 def test_a_checkpoint_is_found_in_a_mail_with_attachments(check, mirror, published, tmp_path):
@@ -240,13 +158,6 @@ def test_a_mirror_that_is_older_than_a_checkpoint_is_said(check, mirror, publish
     code, _, err = check(mirror, kept)
     assert code == 1
     assert "was signed: the mirror is older, or leaves were taken away" in err
-
-
-def test_a_checkpoint_of_a_log_that_is_not_there_is_said(check, mirror, published):
-    shutil.rmtree(mirror / "s03")
-    code, _, err = check(mirror, published / "earlier" / "s03")
-    assert code == 1
-    assert "the mirror has no log example.org/log/s03, of which there is a checkpoint" in err
 
 
 def leaves_of(mirror: Path, shard: int, published: Path) -> list[bytes]:

@@ -2,19 +2,16 @@
 
 import msgspec
 import pytest
-from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
 from domain.match.commands import (
     CommandEnvelope,
     ResignMatch,
-    StartMatch,
-    command_digest,
     encode_command,
     without_envelope,
 )
 from domain.match.decide import decide
-from domain.match.decision import Decision, Rejection
+from domain.match.decision import Decision
 from domain.match.events import Moved
 from domain.match.evolve import evolve
 from domain.match.history import (
@@ -27,7 +24,6 @@ from domain.match.history import (
     decode_event,
     decode_refusal,
     encode_event,
-    encode_refusal,
     leaf_hash,
     pack_snapshot,
     unpack_snapshot,
@@ -36,7 +32,6 @@ from domain.match.sentences import SAY
 from domain.match.state import cache_position
 from infra.audit.stored_match import check
 from infra.store import outcomes
-from infra.store.refused_commands import RefusedId
 from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.memory_store import MemoryStore
 from tests.helpers.leaves import EDITS, a_flipped_bit
@@ -95,37 +90,6 @@ def test_an_untouched_match_holds_and_is_read_in_one_round_trip(store, monkeypat
     with pytest.raises(Refusal) as caught:
         check(store, 99)
     assert caught.value.code is Code.UNKNOWN_BOARD
-
-
-def test_a_commands_move_may_have_said_its_ply_and_consent_may_be_a_proposal():
-    app = FakeApp()
-    terminal = Terminal(app)
-    board = terminal.challenge()
-    for name, text in (("alice", "m13-j7#0"), ("bob", "propose draw"), ("alice", "propose draw")):
-        assert terminal.move(board, name, text).code == ""
-    assert "holds" in check(app.store, board)
-    app.close()
-
-
-class Failing:
-    """A store whose events can't be read."""
-
-    def __init__(self, store: MemoryStore, error: str) -> None:
-        self._store = store
-        self._error = error
-
-    def events(self, board):
-        del board
-        raise ResponseError(self._error)
-
-    def __getattr__(self, name):
-        return getattr(self._store, name)
-
-
-def test_a_key_of_another_type_is_found(store):
-    assert broken(Failing(store, "WRONGTYPE Operation against a key")).seq == 1
-    with pytest.raises(ResponseError):
-        check(Failing(store, "NOPERM"), BOARD)
 
 
 # events
@@ -347,25 +311,6 @@ def test_a_legal_move_that_was_made_a_refusal_is_found(store):
     found = broken(store)
     assert found.seq == EVENTS - 1
     assert found.sentence.endswith("does not hold: the rules accept it")
-
-
-def test_a_match_of_which_only_a_refused_start_is_known_is_checked(store):
-    sent = CommandEnvelope(
-        5, b"s" * 16, b"alice...", StartMatch(rules="pow2/1", options=(), seats=(b"alice...",))
-    )
-    rejected = decide(sent, EMPTY_SNAPSHOT.state)
-    assert isinstance(rejected, Rejection)
-    log, match = store._logs[5 % 4], store._matches[5]
-    log.append(encode_refusal(sent, rejected, 0, 7))
-    match.indexes = [len(log) - 1]
-    digest = command_digest(encode_command(sent))
-    match.outcomes[sent.id] = outcomes.encode_stored(
-        digest, len(log) - 1, outcomes.tail(rejected.code, 0, rejected.text)
-    )
-    began = "match 5 never began; snapshot, outcomes and log agree; 1 refusal "
-    assert check(store, 5) == began + "could not be decided again: the command is not kept"
-    store.kept[1][RefusedId(sent.actor, sent.id)] = without_envelope(encode_command(sent))
-    assert check(store, 5) == began + "decided again with the same sentence"
 
 
 def test_a_kept_command_that_was_changed_is_found(store):

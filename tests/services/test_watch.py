@@ -1,7 +1,6 @@
 """Watched matches: one read a move for all watchers, nothing is missed; and `matchpost watch` over a connection that breaks."""
 
 import asyncio
-import json
 import signal
 import subprocess
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
@@ -167,21 +166,6 @@ def test_a_guest_follows_a_match_to_its_end_over_a_break(server, proxy, alice, b
         assert watching.lines.rest() == []
 
 
-def test_the_objects_are_the_events_of_the_api(server, proxy, alice, bob):
-    first, second = new_match(alice), new_match(alice)
-    with watch(server, proxy, str(first), str(second), "--json", "--until-over") as watching:
-        for board in (first, second):
-            alice.move(board, "m13-j7")
-            bob.command(board, {"do": "resign"})
-        assert watching.process.wait(60) == 0
-        found = [json.loads(line) for line in watching.lines.rest()]
-    for board in (first, second):
-        events = alice.get(f"/api/matches/{board}/events", **{"from": 2})
-        assert [one for one in found if one["board"] == board] == [
-            {"board": board, **event} for event in events
-        ]
-
-
 def test_an_account_follows_its_news_over_a_break_until_a_ctrl_c(server, proxy, alice, bob, tokens):
     with watch(server, proxy, token=tokens["bob"]) as watching:
         board = new_match(alice)
@@ -204,51 +188,6 @@ def test_an_account_follows_its_news_over_a_break_until_a_ctrl_c(server, proxy, 
         watching.process.send_signal(signal.SIGINT)
         assert watching.process.wait(60) == 0
         assert watching.lines.rest() == []
-
-
-def test_news_as_objects(server, proxy, alice, tokens):
-    with watch(server, proxy, "--json", token=tokens["bob"]) as watching:
-        board = new_match(alice)
-        news = json.loads(watching.line())
-        at = news.pop("at")
-        assert news == {
-            "id": f"{at}-{board}-1-challenged", "kind": "challenged", "board": board, "seq": 1,
-        }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "exit_code"),
-    [
-        (("watch", "999"), "unknown-board", 1),
-        (("watch", "one"), "unknown-board", 1),
-        (("watch", "--until-over"), "usage", 1),
-        (("watch",), "unauthorized", 1),
-    ],
-)
-def test_what_can_not_be_watched_is_refused(server, words, code, exit_code):
-    done = server.run("--url", server.url, *words)
-    assert (done.returncode, done.stdout) == (exit_code, "")
-    assert done.stderr.startswith(f"{code}: ")
-
-
-def test_a_server_that_is_not_there_ends_it(server):
-    done = server.run("--url", "http://127.0.0.1:9", "watch", "1")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("unavailable: http://127.0.0.1:9 does not answer")
-
-
-@pytest.mark.long
-def test_a_token_that_is_ended_ends_it(server, proxy, alice):
-    body = {"userid": "bob", "password": "yes-we-can", "label": "short", "scopes": ["read"]}
-    token = alice.post("/api/tokens", body)
-    with watch(server, proxy, token=token["token"]) as watching:
-        with Client(server.url, token["token"]) as client:
-            client.delete(f"/api/tokens/{token['id']}")
-        proxy.refuse()
-        proxy.accept()
-        assert watching.process.wait(60) == 1
-        notes = watching.notes.rest()
-    assert notes[-1].startswith("unknown-token: ")
 
 
 SHARDS = 4
@@ -445,34 +384,5 @@ def test_who_is_slow_or_late_misses_nothing(play):
         rest = [(await anext(slow))[0] for _ in range(many + 4)]
         assert rest == [*range(2, many + 6)]
         await slow.aclose()
-
-    play(story)
-
-
-def test_a_page_hears_of_news_without_a_read(play):
-    async def story(rig: Rig) -> None:
-        news = asyncio.Event()
-        with rig.watch.notify(7, news):
-            await rig.subscribed(7)
-            assert rig.watch.count(7) == 0
-            rig.happen(7)
-            await rig.until(news.is_set)
-            assert rig.watch.count(7) == 1
-        assert rig.store.reads == []
-        await rig.subscribed()
-        assert rig.watch.count(7) == 0
-
-    play(story)
-
-
-def test_matches_that_nobody_watches_any_more_are_left(play):
-    async def story(rig: Rig) -> None:
-        rig.follow(5)
-        last = rig.follow(6)
-        await rig.subscribed(5, 6)
-        rig.tasks[last].cancel()
-        await rig.subscribed(5)
-        rig.follow(6)
-        await rig.subscribed(5, 6)
 
     play(story)

@@ -72,27 +72,16 @@ class TestCatalogue:
         assert all(f'"{key}"' in sent for key in scripts)
 
 
-@pytest.mark.parametrize(
-    ("language", "ms", "words"),
-    [
-        ("en", 30_000, "less than a minute"),
-        ("en", 3_600_000, "1 hour"),
-        ("en", 9 * 86_400_000 + 3 * 3_600_000 + 5, "9 days 3 hours"),
-        ("de", 9 * 86_400_000 + 3 * 3_600_000 + 5, "9 Tage 3 Stunden"),
-        ("de", 61 * 60_000, "1 Stunde 1 Minute"),
-        ("de", 400 * 86_400_000, "400 Tage"),
-    ],
-)
+@pytest.mark.parametrize(("language", "ms", "words"), [
+    ("en", 30_000, "less than a minute"),
+    ("en", 3_600_000, "1 hour"),
+    ("en", 9 * 86_400_000 + 3 * 3_600_000 + 5, "9 days 3 hours"),
+    ("de", 9 * 86_400_000 + 3 * 3_600_000 + 5, "9 Tage 3 Stunden"),
+    ("de", 61 * 60_000, "1 Stunde 1 Minute"),
+    ("de", 400 * 86_400_000, "400 Tage"),
+])  # fmt: skip
 def test_a_span_in_words(language, ms, words):
     assert wording(language).span(ms) == words
-
-
-def test_moments_and_names_in_words():
-    assert wording("en").moment(1_796_000_000_000) == "30 Nov 2026, 00:53 UTC"
-    assert wording("de").moment(1_796_000_000_000) == "30. Nov. 2026, 00:53 UTC"
-    assert wording("de").names(["alice", "bob", "carol"]) == "alice, bob und carol"
-    assert wording("en").names(["alice", "bob", "carol"]) == "alice, bob and carol"
-    assert wording("xx").code == "en"
 
 
 def test_english_needs_no_catalogue_and_nothing_of_babel():

@@ -1,7 +1,6 @@
 """A board in the terminal, at a real server."""
 
 import pytest
-from textual.color import Color
 
 from tests.helpers.api import Api
 from tests.helpers.board import Seen, play
@@ -209,101 +208,6 @@ def test_a_spectator_sees_the_match_and_changes_nothing(api, pair, tmp_path):
     play(api.url, board, None, tmp_path, steps)
 
 
-def test_earlier_positions_are_looked_at(api, pair, tmp_path):
-    one, other, board = pair
-    assert one.move(board, "m13-j7").is_success
-    assert other.move(board, "a13-d7").is_success
-
-    async def steps(seen: Seen) -> None:
-        present = seen.drawing
-        await seen.press("left_square_bracket")
-        assert seen.message.startswith("After 1 of 2 moves. m13-j7 was played.")
-        await seen.press("left_square_bracket", "left_square_bracket")
-        assert seen.message.startswith("After 0 of 2 moves.")
-        assert seen.drawing != present
-        await seen.press("right_square_bracket", "escape")
-        assert seen.drawing == present
-
-    play(api.url, board, one, tmp_path, steps)
-
-
-def test_the_drawing_has_the_largest_size_that_fits(api, pair, tmp_path):
-    one, _, board = pair
-
-    async def small(seen: Seen) -> None:
-        assert seen.app.drawn.display == "small"
-        await seen.press("s")
-        assert seen.app.drawn.display == "large"
-
-    async def large(seen: Seen) -> None:
-        assert seen.app.drawn.display == "large"
-        await seen.pilot.resize_terminal(80, 24)
-        await seen.until(lambda: seen.app.drawn.display == "small")
-
-    async def narrow(seen: Seen) -> None:
-        assert seen.app.drawn.display == "small"
-
-    play(api.url, board, one, tmp_path, small)
-    play(api.url, board, one, tmp_path, narrow, (80, 60))
-    play(api.url, board, one, tmp_path, large, (140, 60))
-
-
-def test_the_board_can_be_read_without_colour(api, pair, tmp_path, monkeypatch):
-    one, _, board = pair
-    monkeypatch.setenv("NO_COLOR", "1")
-
-    async def steps(seen: Seen) -> None:
-        assert seen.app.no_color
-        await seen.press("enter")
-        assert "(O)" in seen.drawing
-        assert "[" in seen.drawing
-        shown = [
-            segment.style
-            for strip in seen.app.screen._compositor.render_strips()
-            for segment in strip.apply_filter(seen.app._filters[0], Color.parse("black"))
-            if segment.style
-        ]
-        assert any(style.underline for style in shown)
-        assert all(
-            len(set(colour.triplet)) == 1
-            for style in shown
-            for colour in (style.color, style.bgcolor)
-            if colour and colour.triplet
-        )
-
-    play(api.url, board, one, tmp_path, steps)
-
-
-def test_a_question_is_answered_before_anything_else(api, pair, tmp_path):
-    one, _, board = pair
-
-    async def steps(seen: Seen) -> None:
-        field = seen.app.query_one("#typed")
-        for key in ("x", "o", "question_mark"):
-            await seen.press(key)
-            await seen.until(lambda: len(seen.app.screen_stack) == 2)
-            await seen.pilot.press("m")
-            assert not field.display
-            if key != "question_mark":  # which any key closes
-                await seen.press("escape")
-            await seen.until(lambda: len(seen.app.screen_stack) == 1)
-            assert seen.app.choice.chosen == ()
-        await seen.press("enter")
-        chosen = seen.app.choice.chosen
-        for key in ("escape", "q"):  # do nothing on the board below the help
-            await seen.press("question_mark")
-            await seen.until(lambda: len(seen.app.screen_stack) == 2)
-            await seen.press(key)
-            await seen.until(lambda: len(seen.app.screen_stack) == 1)
-            assert seen.app.choice.chosen == chosen != ()
-            assert seen.app.is_running
-        assert state(api, board)["result"] is None
-        await seen.idle()
-        assert state(api, board)["offer"] is None
-
-    play(api.url, board, one, tmp_path, steps)
-
-
 # offers, resigning and rematches
 
 
@@ -331,87 +235,6 @@ def test_offers_are_made_answered_and_shown(api, pair, tmp_path):
 
     play(api.url, board, one, tmp_path, steps)
     assert state(api, board)["result"]["winners"] == [0, 1]
-
-
-def test_a_player_resigns_only_after_a_question(api, pair, tmp_path):
-    one, _, board = pair
-
-    async def steps(seen: Seen) -> None:
-        await seen.press("x", "n")
-        assert state(api, board)["result"] is None
-        await seen.press("x", "y")
-        await seen.until(lambda: seen.app.view.is_over)
-        assert seen.message.startswith("Resigned. ")
-        await seen.press("x")
-        assert "won by resignation." in seen.message
-
-    play(api.url, board, one, tmp_path, steps)
-    assert state(api, board)["result"]["winners"] == [1]
-
-
-def test_a_rematch_is_started_from_the_end(api, pair, tmp_path):
-    one, other, board = pair
-    assert other.give(board, {"do": "resign"}).is_success
-
-    async def steps(seen: Seen) -> None:
-        assert "o starts a rematch." in seen.message
-        await seen.press("o", "n")
-        assert seen.app.board == board
-        await seen.press("o", "y")
-        await seen.until(lambda: seen.app.view and seen.app.view.board != board)
-        await seen.idle()
-        assert seen.app.view.name(0) == other.name
-        assert seen.message == f"The match is waiting for {other.name}."
-
-    play(api.url, board, one, tmp_path, steps)
-
-
-def test_an_invitation_is_found_and_accepted_and_nothing_is_proposed_before(api, tmp_path):
-    one, other = api.players()
-    board, second = api.match(one, other), api.match(one, other, game="torere")
-    api.caught_up()
-
-    async def steps(seen: Seen) -> None:
-        assert seen.message == "The match is waiting for you: a accepts it, r declines it."
-        await seen.press("o")
-        assert seen.message == "Nothing can be proposed before all have accepted the match."
-        await seen.press("a")
-        await seen.until(lambda: seen.app.view.match["state"] == "active")
-        assert f"It is {one.name}'s turn." in seen.message
-        await seen.press("n")
-        await seen.until(lambda: seen.app.view and seen.app.view.board == second)
-        await seen.idle()
-        await seen.press("r", "y")
-        await seen.until(lambda: seen.app.view.is_over)
-
-    play(api.url, board, other, tmp_path, steps)
-    assert state(api, second)["result"]["reason"] == "declined"
-
-
-def test_a_sealed_match_is_accepted_and_the_deal_of_the_server_proposed(api, tmp_path):
-    one, other = api.players()
-    asked = {"game": "powerdrain", "players": [one.name, other.name], "terms": ["--gather"]}
-    open_one = one.post("/api/matches", asked).json()["board"]
-
-    async def accepting(seen: Seen) -> None:
-        assert "a accepts it" in seen.message
-        await seen.press("a")
-        await seen.until(lambda: not seen.app.view.waits_for_consent)
-        await seen.until(lambda: seen.app.drawn is not None)
-        assert "Positive" in seen.drawing
-
-    play(api.url, open_one, other, tmp_path, accepting)
-    terms = {"terms": ["--gather"], "commitment": "ab" * 32}
-    board = api.begun(one, other, game="powerdrain", **terms)
-
-    async def steps(seen: Seen) -> None:
-        await seen.press("o", "enter")
-        await seen.until(lambda: state(api, board)["offer"] is not None)
-        assert other.accept(board) == board
-        assert state(api, board)["state"] == "active"
-        await seen.until(lambda: seen.app.view.has_board)
-
-    play(api.url, board, one, tmp_path, steps)
 
 
 def test_a_board_is_in_the_language_of_its_player(api, pair, tmp_path):
