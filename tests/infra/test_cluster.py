@@ -13,16 +13,13 @@ import pytest
 import redis
 from redis import ConnectionError as LostConnectionError
 from redis import Redis
-from redis.exceptions import NoScriptError
 
 from domain.match.commands import CommandEnvelope, StartMatch
 from infra.durability.durability import Mode
 from infra.redis import autopipeline, clients, keys, scripts
 from infra.redis.autopipeline import AutoPipeline, open_pipeline
 from infra.redis.clients import make_async_client, make_client
-from infra.redis.cluster import ClusterClient, key_of
-from infra.redis.scripts import COMMIT, Call
-from infra.store import async_gateway
+from infra.redis.cluster import ClusterClient
 from infra.store.async_gateway import AsyncCommandGateway, AsyncStore
 from infra.store.layout import Layout, Numbering
 from infra.store.leases import AsyncLaneLeases
@@ -120,18 +117,6 @@ def test_replies_come_in_the_order_of_the_commands(way: Way) -> None:
     assert first in (True, b"OK")
     assert last in (True, b"OK")
     assert isinstance(error, redis.ResponseError)
-
-
-def test_several_barriers_at_the_end_are_sent_to_each_node_and_answered_in_order(client, empty):
-    one, two, _ = EVERYWHERE
-    way = ByClient(client)
-    *_, received, synced = way.send(
-        ("SET", one, 1), ("SET", two, 2), ("WAIT", 0, 0), ("WAITAOF", 1, 0, 0)
-    )
-    assert received == 0
-    assert synced[0] == 1
-    for node in empty.primaries:
-        assert calls(node, "wait") == calls(node, "waitaof") == (calls(node, "set") > 0)
 
 
 def test_a_barrier_alone_is_sent_to_all_nodes(client: redis.Redis, empty: Cluster) -> None:
@@ -352,27 +337,6 @@ def test_the_replies_to_a_lost_exchange_are_not_those_of_the_next(client: redis.
             assert time.monotonic() < end
 
 
-def test_the_first_key_of_a_command_is_known() -> None:
-    assert key_of(("EVALSHA", "sha", 1, "k", "a")) == "k"
-    assert key_of(("XREAD", "COUNT", 1, "STREAMS", "k", "0")) == "k"
-    assert key_of(("OBJECT", "ENCODING", "k")) == "k"
-    assert key_of(("ZUNION", 2, "k", "l", "WITHSCORES")) == "k"
-    assert key_of(("get", "k")) == "k"
-    assert key_of(("SCRIPT LOAD", "x")) is None
-
-
-def test_a_barrier_that_was_not_confirmed_stays_so_when_another_node_is_asked_again(monkeypatch):
-    calls: list[Call] = [(COMMIT, ["{a}"], []), (COMMIT, ["{b}"], [])]
-    answers: list[list[Any]] = [
-        # the node of the first call has no replica that has synced it; that of the second was promoted
-        [b"first", NoScriptError("unknown"), [1, 0]],
-        [b"second", [1, 1]],
-    ]
-    monkeypatch.setattr(scripts, "_send", lambda *_, **__: answers.pop(0))
-    client: Any = None
-    assert scripts.call_all(client, calls) == [b"first", b"second", [1, 0]]
-
-
 LAYOUT = Layout(shards=4, lanes=1, numbering=Numbering.SHARD)
 
 
@@ -444,16 +408,3 @@ def test_a_slow_node_holds_up_only_its_own_commands(store, cluster, cluster_clie
 
     asyncio.run(submit())
     assert sorted(one.shard for one in store.read_inbox(range(4), 8)) == [1, 3]
-
-
-def test_commands_whose_connection_broke_are_submitted_again(store, cluster, valkey, monkeypatch):
-    monkeypatch.setattr(async_gateway, "REPEAT_SECONDS", 0)
-
-    async def submit(breaks: int) -> None:
-        async with opened(cluster, valkey, breaks) as gateway:
-            await gateway.submit_all([start(1)])
-
-    asyncio.run(submit(1))
-    assert [one.shard for one in store.read_inbox([1], 8)] == [1, 1], "a drain drops the second"
-    with pytest.raises(LostConnectionError):
-        asyncio.run(submit(2))

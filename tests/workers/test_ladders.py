@@ -24,7 +24,6 @@ from domain.tournament.events import ResultsCounted
 from domain.tournament.form_terms import LadderTerms
 from domain.tournament.state import Phase
 from infra.audit.stored_match import check_match
-from infra.projections.tournaments import PairedMatch
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
 from tests.helpers.side import settle
@@ -141,13 +140,3 @@ def test_the_scheduler_finds_the_silent_when_they_are_due(hall: Ladder) -> None:
     needed = aggregates.due_command(hall.state, due, spare_robots=False)
     assert needed == DropSilent()
     assert hall.ask(SERVER_ACCOUNT, needed).code == Code.TOO_EARLY
-
-
-def test_a_match_that_the_ladder_has_forgotten_is_not_ended_again(hall: Ladder) -> None:
-    hall.begin(3)
-    hall.challenge(2, 1)
-    out = hall.state.entrants[1].account
-    hall.must(ORGANISER, WithdrawPlayer(account=out, kind="accepted", text=REASONS))
-    known, forgotten = PairedMatch(board=5, unfinished=True), PairedMatch(board=6, unfinished=True)
-    found = hall.manager._ends(hall.number, hall.state, {0: known, 99: forgotten})
-    assert [one.match for one in found] == [5]

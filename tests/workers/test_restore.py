@@ -134,22 +134,6 @@ def test_a_start_keeps_its_board_and_no_later_one_gets_it(bench):
     assert len(others - {board}) == 8
 
 
-def test_a_command_that_waited_when_the_data_were_copied_is_not_carried_out_twice(bench):
-    bench.start(1)
-    order = bench.send(ALICE, MOVE)
-    before = copy_of(bench.client)
-    bench.drain()
-    objects = MemoryObjects()
-    publish(objects, bench.store, 1)
-    put_back(bench.client, before)
-    restore_all(bench.client, bench, objects)
-    assert bench.store.inbox_size([1]) == 1
-    assert bench.drain() == 1
-    assert bench.store.inbox_size([1]) == 0
-    assert bench.outcome(order).accepted
-    assert len(bench.store.events(1)) == 2
-
-
 @pytest.mark.parametrize("days", [2, pytest.param(6, marks=pytest.mark.long)])
 def test_a_history_that_went_another_way_is_discarded_and_the_published_one_restored(
     redis_client, tmp_path, days
@@ -357,14 +341,6 @@ def restored_and_played_on(publishing: Publishing, publisher: Publisher, size: i
     publishing.bench.drain()
     publisher.round(wait_ms=1)
     assert publishing.size() == size + 1
-
-
-def test_it_restores_what_it_finds_missing_and_publishes_on(publishing):
-    size = rolled_back(publishing)
-    publisher = publishing.publisher()
-    assert publishing.closed.read([1])[1].kind is ClosedKind.ROLLED_BACK
-    assert publishing.size() == size, "so that drains know it"
-    restored_and_played_on(publishing, publisher, size)
 
 
 def test_a_shard_that_a_drain_has_closed_is_restored_by_a_publisher_that_runs(

@@ -105,16 +105,6 @@ def test_sixty_four_players_over_seven_rounds() -> None:
         assert not any(len(set(one.sides[at : at + 3])) == 1 for at in range(5))
 
 
-def test_the_better_half_meets_the_worse_half_with_sides_in_turn() -> None:
-    field = players(8, 0, random.Random(0))
-    assert paired(field) == ([(0, 4), (5, 1), (2, 6), (7, 3)], ())
-
-
-def test_the_same_players_are_paired_alike_in_whatever_order_they_come() -> None:
-    field = players(9, 3, random.Random(3))
-    assert paired(field) == paired(field[::-1])
-
-
 def test_a_bye_is_needed_and_all_have_had_one() -> None:
     field = [SwissPlayer(n, Fraction(1), (), (), 1) for n in range(3)]
     with pytest.raises(ValueError, match="all have had one"):

@@ -22,7 +22,7 @@ from infra.store.failures import DamagedMatches
 from infra.store.log_gate import read_ends
 from infra.store.redis_store import RedisStore
 from infra.store.trimmed_leaves import TrimmedLeavesError, published_logs
-from infra.store.watermarks import PublishedSizes, read_published_sizes
+from infra.store.watermarks import read_published_sizes
 from infra.valkey.server import EmbeddedServer
 from services.cli import verify
 from tests.helpers.bench import Bench
@@ -152,22 +152,6 @@ def test_nothing_is_trimmed_that_a_projection_or_the_mailer_has_not_read(trimmed
     MailerProgress(trimmed.client).begin([100, 0, 900, 900])
     assert trim(trimmed.client, SHARDS, kept=0)[:2] == [100, 0]
     assert trimmed.lengths()[:2] == [before[0] - 100, before[1]]
-
-
-def test_a_reader_that_is_very_slow_is_not_waited_for(filled):
-    assert trim(filled.client, SHARDS, kept=0) == [256] * SHARDS
-    assert filled.lengths() == [700 - 256] * SHARDS
-
-
-def test_a_shard_that_contradicts_what_is_published_keeps_everything(filled):
-    PublishedSizes(filled.client, filled.client).record_fault(2, "another history")
-    assert trim(filled.client, SHARDS, kept=0) == [256, 256, 0, 256]
-    assert filled.lengths()[2] == 700
-
-
-def test_small_servers_trim_nothing(filled):
-    assert trim(filled.client, SHARDS) == [0] * SHARDS
-    assert filled.lengths() == [700] * SHARDS
 
 
 def test_where_the_published_log_is_missing_a_sentence_says_so(filled):
