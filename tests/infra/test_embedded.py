@@ -12,7 +12,6 @@ from collections import namedtuple
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -154,18 +153,6 @@ def test_data_survives_a_kill_and_the_address_stays(tmp_path: Path, wait_until):
         server.start()
         assert server.url == url
         assert client.get("key") == b"value"
-
-
-def test_it_waits_until_the_data_is_loaded(tmp_path: Path):
-    slowly = {"key-load-delay": "200"}  # microseconds a key, in loading
-    server = EmbeddedServer(tmp_path, durable=False, options=slowly)
-    with server, server.client() as client, client.pipeline(transaction=False) as pipeline:
-        for number in range(5000):
-            pipeline.set(f"key{number}", "x" * 1000)
-        pipeline.execute()
-    with server, server.client() as client:
-        assert client.dbsize() == 5000
-        assert server.load_seconds > 0.5
 
 
 def test_a_path_too_long_for_a_socket_gets_a_private_place(tmp_path: Path):
@@ -402,19 +389,6 @@ def test_the_server_of_the_queue_keeps_nothing_and_has_one_place_beside_that_of_
             queue.start()
             assert (queue.url, waiting.keys()) == (before, [])
         assert list((data / "queue" / "valkey").iterdir()) == []
-
-
-def test_it_writes_no_log_and_its_memory_is_bounded(tmp_path, monkeypatch):
-    # a full disk does not keep it from starting
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
-    with queue_server(tmp_path / "data") as queue, queue.client() as client:
-        found = client.config_get("appendonly", "save", "maxmemory", "maxmemory-policy")
-        client.config_set("maxmemory", 4 << 20)
-        for number in range(64):
-            client.set(f"job-{number}", b"x" * (1 << 17))
-        assert client.get("job-63") is not None
-    assert (found["appendonly"], found["save"]) == ("no", "")
-    assert (found["maxmemory"], found["maxmemory-policy"]) == (str(128 << 20), "allkeys-lru")
 
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]

@@ -11,7 +11,6 @@ import pytest
 from infra.valkey.aof import (
     DailyRewrite,
     DamagedError,
-    Repair,
     end_of_last_command,
     newest_log,
     repair_tail,
@@ -57,19 +56,6 @@ def test_without_files_there_is_nothing_to_mend(tmp_path: Path) -> None:
     )
     assert repair_tail(tmp_path) is None
     assert newest_log(tmp_path) is None
-
-
-def test_a_command_that_stops_short_is_cut_off_and_kept(tmp_path: Path) -> None:
-    log = files(tmp_path, b"")
-    kept = log.with_name(f"{log.name}.cut-at-{len(WHOLE)}")
-    for length in range(1, len(SET)):
-        log.write_bytes(WHOLE + SET[:length])
-        assert repair_tail(tmp_path) == Repair(log, len(WHOLE), kept, length)
-        assert log.read_bytes() == WHOLE
-        assert kept.read_bytes() == SET[:length]
-        assert kept.stat().st_mode & 0o777 == 0o600
-        assert repair_tail(tmp_path) is None
-        kept.unlink()
 
 
 @pytest.mark.parametrize(

@@ -511,17 +511,6 @@ def test_many_networks_of_ipv6_have_the_budget_of_ten():
         refused(Code.TOO_FAST, limit.check, other)
 
 
-def test_many_new_accounts_do_not_push_out_one_that_has_given_many_commands(clock):
-    limit = CommandRateLimit(5, clock)
-    for _ in range(5):
-        limit.check(ALICE)
-    for n in range(40_000):
-        limit.check(n.to_bytes(8))
-    refused(Code.TOO_FAST, limit.check, ALICE)
-    clock.now += 60
-    limit.check(ALICE)
-
-
 def test_a_process_counts_ten_thousand_accounts_and_forgets_the_one_silent_longest(clock):
     limit = CommandRateLimit(1, clock)
     for n in range(10_000):

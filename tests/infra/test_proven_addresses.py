@@ -102,19 +102,6 @@ def issued(codes: VerificationCodes, account: AccountId, address: str = HOME) ->
     return found
 
 
-def test_who_gives_addresses_is_to_be_sent_codes(accounts, codes, alice):
-    accounts.signup("bob", "yes-we-can")
-    assert codes.accounts_to_verify(10) == [alice]
-    assert codes.accounts_to_verify(10) == [alice], "until it was seen to"
-    codes.mark_verified_for(alice)
-    assert codes.accounts_to_verify(10) == []
-    accounts.add_addresses_of(alice, [HOME])
-    assert codes.accounts_to_verify(10) == [alice]
-    accounts.change_addresses_of(alice, ["alice@elsewhere.example"])
-    codes.mark_verified_for(alice)
-    assert codes.accounts_to_verify(10) == [alice], "for what was given meanwhile"
-
-
 def test_a_code_that_is_given_back_proves_its_address_and_no_other(
     accounts, codes, standing, alice
 ):

@@ -167,13 +167,6 @@ def test_secrets_are_good_until_they_are_ended_by_their_account_as_a_plain_model
     assert len({one.text for one in made}) == len({one.id for one in made}) == len(made)
 
 
-@pytest.mark.parametrize("id_", ["", "0" * 16, "x" * 16, "\udc80", "A1" * 8, "*", "no id"])
-def test_an_id_that_is_none_ends_nothing(way, id_):
-    opened = way.open(ALICE)
-    assert way.end(ALICE, id_) is False
-    assert way.id_of(opened.text) == opened.id
-
-
 def test_nothing_that_is_stored_or_shown_tells_the_text(way, server):
     opened = way.open(ALICE)
     secret = opened.text[3:-6].encode()

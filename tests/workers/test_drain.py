@@ -20,7 +20,7 @@ from domain.match.history import EVENT_LIMIT
 from domain.match.state import MatchState
 from infra.durability.durability import Mode
 from infra.redis import keys
-from infra.store.channels import LogListener, board_of
+from infra.store.channels import board_of
 from infra.store.port import CommitConflict, CommitResult, Submission, Write
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
@@ -67,19 +67,6 @@ def test_a_change_of_a_match_is_published_once_a_batch_with_its_last_event(bench
     subscribed.close()
 
 
-def test_the_shards_with_new_leaves_are_published_once_a_batch(bench):
-    bench.start(1, 2)
-    news = LogListener(bench.queue)
-    news.wait(5)  # for the confirmation
-    bench.send(ALICE, PlayMove(text="m13-m9"), 1)
-    bench.send(ALICE, PlayMove(text="nonsense"), 2)
-    bench.drain()
-    assert news.wait(60) == {1, 2}, "a refusal is a leaf, too"
-    bench.drain()
-    assert news.wait(0) == set()
-    news.close()
-
-
 def one_after_the_other(bench: Bench, *steps: Callable[[], object]) -> int:
     """Let a drain run that does the steps between its batches; return the number of outcomes."""
     left = list(steps)
@@ -90,29 +77,6 @@ def one_after_the_other(bench: Bench, *steps: Callable[[], object]) -> int:
         return False
 
     return bench.drain(next_step)
-
-
-def test_a_match_that_goes_on_is_read_once_in_a_drain(bench):
-    bench.start(1)
-    looked: list[int] = []
-
-    class Watched(RedisStore):
-        def snapshots_with_conditional_moves(
-            self, boards: Sequence[int]
-        ) -> list[tuple[bytes | None, bytes]]:
-            looked.extend(boards)
-            return super().snapshots_with_conditional_moves(boards)
-
-    bench.store = Watched(bench.client, Mode.FSYNC)
-    bench.send(ALICE, PlayMove(text="m13-m9"))
-    done = one_after_the_other(
-        bench,
-        lambda: bench.send(ALICE, PlayMove(text="m9-m13")),
-        lambda: bench.send(BOB, PlayMove(text="a13-a9")),
-    )
-    assert (done, looked) == (3, [1])
-    assert bench.state().moves == "m13-m9 a13-a9"
-    assert verify(1, bench.store.events(1)).state == bench.state()
 
 
 def test_what_another_drain_wrote_in_between_is_noticed(bench):

@@ -260,3 +260,13 @@ def test_one_leaf_is_one_and_a_loss_is_forgotten_after_a_week(bench):
     assert loss.sentence.startswith("shard 1 has lost leaf 7, which was accepted")
     assert read_losses(bench.client, [SHARD], loss.at + SHOWN_MS - 1)
     assert not read_losses(bench.client, [SHARD], loss.at + SHOWN_MS)
+
+
+def test_leaves_that_can_be_restored_are_not_said_to_be_lost(bench):
+    copy = copy_of(bench.client)
+    play(bench, gate_of(bench), *MOVES)
+    end = end_of(bench)
+    fail_over(bench, copy, end)
+    PublishedSizes(bench.client, bench.client).record(SHARD, end - 1, bytes(32))
+    LossCheck(bench.client, bench.client, 4).tick()
+    assert not read_losses(bench.client, [SHARD])

@@ -92,28 +92,6 @@ def test_the_keeper_wakes_a_lane_where_commands_wait_and_no_drain_runs(bench):
     assert bench.woken == [LANE]
 
 
-def test_drains_in_threads_of_their_own_decide_every_command_once(bench):
-    bench.start(*range(1, 9))
-    orders = [
-        bench.send(ALICE, PlayMove(text=text), board)
-        for board in range(1, 9)
-        for text in ("m13-m9", "m13-j7")
-    ]
-
-    def run() -> None:
-        bench.queue.delete(keys.lease(LANE))
-        Drain(bench.store, bench.lanes, bench.queue, LANE, data=bench.client).run()
-
-    # the limits are for the main thread: these drains decide without
-    threads = [Thread(target=run) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [bool(bench.outcome(order)) for order in orders] == [True] * len(orders)
-    assert all(len(bench.store.events(board)) == 2 for board in range(1, 9))
-
-
 def test_a_drain_that_lingers_is_woken_by_the_next_command(bench, valkey, wait_until):
     bench.start(1)
     order = bench.order(ALICE, PlayMove(text="m13-m9"))

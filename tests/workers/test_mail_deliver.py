@@ -28,7 +28,6 @@ from tests.helpers.rollback import Copy, copy_of, publish, put_back, restorer
 from workers.mail.deliver import (
     BACKOFF_MS,
     GIVE_UP_MS,
-    MAX_BROKEN_SESSIONS,
     RETRY_MS,
     EmailDelivery,
 )
@@ -199,17 +198,6 @@ def test_what_was_sent_and_not_noted_is_sent_again_and_is_the_same(mailing, sink
     one, other = [envelope.content for envelope in sink.envelopes]
     assert one == other
     assert mailing.outbox.size() == 0
-
-
-def test_a_relay_that_breaks_each_connection_is_left_alone_for_a_while(mailing, sink):
-    mailing.outbox.enqueue_all([notice(number) for number in range(10)])
-    sink.hangs_up = lambda _: True
-    mailing.mail()
-    assert len(sink.recipients) == MAX_BROKEN_SESSIONS
-    assert mailing.outbox.last_backoff().until == mailing.bench.now + BACKOFF_MS[0]
-    sink.hangs_up = lambda _: False
-    mailing.pass_time(BACKOFF_MS[0] + RETRY_MS[0])
-    assert len(sink.messages) == 10
 
 
 def test_a_letter_at_which_the_relay_hangs_up_for_days_is_dropped_and_no_address_marked(

@@ -41,10 +41,20 @@ from workers.projections.worker import BucketGroup, ProjectionWorker
 @pytest.fixture
 def logs() -> Logs:
     """Some matches in all shards, of which most have ended."""
+    return logs_of(30)
+
+
+@pytest.fixture
+def few() -> Logs:
+    """As few as end in each way, for what is tried at every command."""
+    return logs_of(7)
+
+
+def logs_of(boards: int) -> Logs:
     made = Logs()
     chance = random.Random(3)
     made.add_leaf(2, ANCHOR)
-    for board in range(1, 31):
+    for board in range(1, boards + 1):
         at = chance.randrange(1_000)
         seats = chance.sample((ALICE, BOB, CAROL), 2)
         count = 2 if board % 5 else 3
@@ -107,34 +117,34 @@ def expected(logs: Logs, server: EmbeddedServer, buckets: int = 1) -> dict[str, 
 
 
 @pytest.mark.parametrize("buckets", [pytest.param(1, marks=pytest.mark.long), 3])
-def test_killed_between_any_two_commands_it_is_as_if_never_killed(logs, quick, buckets):
-    wanted = expected(logs, quick, buckets)
+def test_killed_between_any_two_commands_it_is_as_if_never_killed(few, quick, buckets):
+    wanted = expected(few, quick, buckets)
     with quick.client() as plain:
         for client in at_each_command(quick, lambda _: die):
             with suppress(Gone):
-                catch_up(logs.store, client, SOME, buckets=buckets)
+                catch_up(few.store, client, SOME, buckets=buckets)
             # who builds has to be silent for a while before another may
             for key in plain.scan_iter("{p:*}:building"):
                 plain.delete(key)
-            catch_up(logs.store, plain, SOME, buckets=buckets)
+            catch_up(few.store, plain, SOME, buckets=buckets)
             assert contents(plain) == wanted
 
 
-def test_another_worker_between_any_two_commands_does_no_harm(logs, quick):
-    wanted = expected(logs, quick)
+def test_another_worker_between_any_two_commands_does_no_harm(few, quick):
+    wanted = expected(few, quick)
     others: list[ProjectionWorker] = []
 
     def another(server: Redis) -> Callable[[], object]:
-        logs.shown, logs.mark = 10, 0
-        others[:] = [ProjectionWorker(logs.store, server, SOME)]
+        few.shown, few.mark = 10, 0
+        others[:] = [ProjectionWorker(few.store, server, SOME)]
         while others[0].round():
             pass
-        logs.shown, logs.mark = 1_000, 1 << 50
+        few.shown, few.mark = 1_000, 1 << 50
         return others[0].round
 
     with quick.client() as plain:
         for client in at_each_command(quick, another):
-            side = catch_up(logs.store, client, SOME)
+            side = catch_up(few.store, client, SOME)
             settle(others[0])
             settle(side)
             assert contents(plain) == wanted
@@ -521,3 +531,13 @@ def test_each_change_of_a_value_is_a_difference_in_whatever_bucket(life, redis_c
                     redis_client.restore(key, 0, data, replace=True)
     assert {kind for kind, _ in kinds} == {b"hash", b"zset", b"list"}
     assert {number for _, number in kinds} == {0, 1}
+
+
+def test_a_leaf_that_fails_again_is_told_once(logs, shelf_client, caplog):
+    catch_up(logs.store, shelf_client, (Failing(),))
+    logs.add(42, 3_000, ALICE, started())
+    for _ in range(3):
+        side = ProjectionWorker(logs.store, shelf_client, (Failing(42),))
+        while side.round():
+            pass
+    assert caplog.text.count("ALARM") == 1

@@ -147,20 +147,6 @@ def test_data_that_were_rolled_back_stop_the_shard_and_no_other(bench, caplog):
     assert len(alarms(caplog)) == 1
 
 
-def test_a_fault_is_forgotten_once_the_shard_is_published_again(bench):
-    added = bench.add(0, 10)
-    bench.publish()
-    bench.client.rename(keys.log(0), "aside")
-    publisher = bench.publisher()
-    assert "rolled back" in bench.fault(0)
-    bench.client.rename("aside", keys.log(0))
-    publisher.begin()
-    assert bench.fault(0) == ""
-    added += bench.add(0, 1)
-    publisher.round()
-    assert bench.published(0) == added
-
-
 def test_an_object_store_that_is_away_is_tried_again(bench, monkeypatch):
     monkeypatch.setattr(publisher_module, "RETRY_SECONDS", 0.0)
     publisher = bench.publisher()

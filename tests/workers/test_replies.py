@@ -19,7 +19,6 @@ from infra.redis import keys
 from infra.store.outcomes import parse
 from infra.store.port import CommitResult, Store, Write
 from infra.store.redis_store import RedisStore
-from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
@@ -99,20 +98,6 @@ def test_a_drain_tries_as_often_as_replies_are_laid_under_its_hands(bench):
         "CommitDone"
     ]
     assert moves(bench.store) == [(OUT, False), (FORTH, True)]
-
-
-def test_replies_outlive_a_server_that_is_killed(tmp_path, wait_until):
-    with EmbeddedServer(tmp_path / "data") as server:
-        with server.client() as client:
-            bench = Bench(client, tmp_path / "seeds")
-            bench.start(1)
-            assert lay(bench.store, 1, ON_OUT)
-        server.kill()
-        wait_until(lambda: server.poll() is not None)
-        server.start()
-        with server.client() as client:
-            store = RedisStore(client, Mode.FSYNC)
-            assert unpack(laid(store)) == {1: ConditionalMoves((ON_OUT,))}
 
 
 def test_a_flag_lets_the_next_seat_play_what_it_has_laid_ready(redis_client, tmp_path):

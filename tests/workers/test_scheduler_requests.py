@@ -373,3 +373,28 @@ def test_a_challenge_that_can_t_be_started_holds_up_no_other(rig, caplog):
     first, second = failures(caplog.messages)
     assert first.startswith(f"challenge {bad.id} could not be started (")
     assert second.startswith(f"challenge {unknown.id} could not be started (")
+
+
+class Odd(ChallengeStore):
+    """Challenges of which the first that is noted has another board already."""
+
+    odd = ""
+
+    def mark_started(self, id_: str, board: int) -> Challenge:
+        self.odd = self.odd or id_
+        if id_ == self.odd:
+            raise ValueError(f"challenge {id_} can't have board {board}")
+        return super().mark_started(id_, board)
+
+
+def test_an_unforeseen_failure_is_an_alarm_and_holds_up_no_other(rig, caplog):
+    made = [rig.full().id for _ in range(2)]
+    odd = Odd(rig.bench.client)
+    starter = rig.starter(odd)
+    starter.tick()
+    rig.bench.drain()
+    for _ in range(3):
+        rig.sweep(starter)
+    assert failures(caplog.messages) == [f"ALARM: challenge {odd.odd} can't be started"]
+    assert [one.id for one in rig.challenges.full()] == [odd.odd]
+    assert odd.odd in made

@@ -247,3 +247,11 @@ def test_a_player_who_leaves_before_a_match_has_begun_keeps_nobody_waiting(hall:
         number for number, one in hall.state.pairings if 0 not in (one.first, one.second)
     ]
     assert hall.lists.waiting(9) == []
+
+
+def test_a_match_command_changes_no_tournament_and_the_other_way(hall: Hall) -> None:
+    hall.draft()
+    assert hall.ask(PLAYERS[0], ResignMatch()).code == Code.UNKNOWN_BOARD
+    hall.bench.start(77)
+    assert hall.ask(PLAYERS[0], OpenEntry(), 77).code == Code.UNKNOWN_TOURNAMENT
+    assert hall.ask(PLAYERS[0], OpenEntry(), 78).code == Code.UNKNOWN_TOURNAMENT
