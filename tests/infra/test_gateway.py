@@ -248,3 +248,13 @@ def test_the_words_are_where_the_script_looks_for_them() -> None:
     first = words.CommitWords(*args[3 : 3 + count])
     assert first.leaves == len(args) - 3 - count == 2
     assert len(names) == len(words.CommitKeys._fields) + len(words.CommitMatchKeys._fields)
+
+
+def test_a_player_who_was_refused_too_often_is_told_at_the_door(app: FakeApp) -> None:
+    for number in range(MOST_REFUSALS):
+        refused = app.gateway.send(sent(BOB, PlayMove(text="a13-c11"), 1 + number), 0)
+        assert refused.code == Code.NOT_YOUR_TURN
+    last = sent(BOB, PlayMove(text="a13-c11"), 1 + MOST_REFUSALS)
+    refuses(Code.TOO_MANY_REFUSALS, app.gateway.send, last, 0)
+    assert app.store.inbox_size(range(4)) == 0
+    assert len(app.store.leaves(1, 0, 100)) == 1 + MOST_REFUSALS

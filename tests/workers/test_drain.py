@@ -417,3 +417,26 @@ def test_what_can_not_be_read_of_a_match_costs_that_match_only(bench, caplog, da
     assert [bench.outcome(order).code for order in orders] == [Code.INTERNAL, "", ""]
     if damage != "conditional moves":
         assert "ALARM: the snapshot of match 1 can't be read" in caplog.text
+
+
+def test_a_match_that_goes_on_is_read_once_in_a_drain(bench):
+    bench.start(1)
+    looked: list[int] = []
+
+    class Watched(RedisStore):
+        def snapshots_with_conditional_moves(
+            self, boards: Sequence[int]
+        ) -> list[tuple[bytes | None, bytes]]:
+            looked.extend(boards)
+            return super().snapshots_with_conditional_moves(boards)
+
+    bench.store = Watched(bench.client, Mode.FSYNC)
+    bench.send(ALICE, PlayMove(text="m13-m9"))
+    done = one_after_the_other(
+        bench,
+        lambda: bench.send(ALICE, PlayMove(text="m9-m13")),
+        lambda: bench.send(BOB, PlayMove(text="a13-a9")),
+    )
+    assert (done, looked) == (3, [1])
+    assert bench.state().moves == "m13-m9 a13-a9"
+    assert verify(1, bench.store.events(1)).state == bench.state()

@@ -505,3 +505,32 @@ def check_draws(bench: Bench, boards: Iterable[int]) -> None:
         order.add(index, leaf)
     assert (order.faults, order.used) == ([], {chain: len(ks) for chain, ks in used.items()})
     assert sum(map(len, used.values())) > 8
+
+
+def test_starts_that_wait_request_no_drain_and_are_tried_once_in_each(bench, tmp_path):
+    without_secrets(bench, tmp_path / "elsewhere")
+    for board in range(7, 7 + 4 * 200, 4):
+        bench.send(ALICE, drain_start(), board)
+    fine = bench.send(ALICE, drain_start(options=("-o1", "-p")), 2_003)
+    bench.woken.clear()
+    asked: list[str] = []
+    find = bench.seeds._next
+    bench.seeds._next = lambda *words: (asked.append("next"), find(*words))[1]  # type: ignore[method-assign]
+    assert bench.drain() == 1
+    assert bench.woken == []
+    assert len(asked) == 1
+    assert bench.outcome(fine).accepted
+
+
+def test_draws_that_were_cut_off_are_no_alarm(bench, caplog):
+    start_all(bench, 3)
+    for board in (7, 11):
+        bench.send(ALICE, drain_start(), board)
+    with pytest.raises(Killed):
+        drain_on(bench, Killing(bench.client, Mode.FSYNC))
+    bench.queue.delete(keys.lease(LANE))
+    assert [draw.chain for draw in start_all(bench, 15)] == [2]
+    assert dict(damaged_matches(bench.store, (3, 7, 11, 15))) == {}
+    assert "draws were cut off" in caplog.text
+    assert "ALARM" not in caplog.text
+    assert abandoned_chains(bench.folder) == []

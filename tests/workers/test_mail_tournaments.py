@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from redis import Redis
 
 from domain.clocks.time_control import TimeControl
-from domain.match.commands import StartMatch
+from domain.match.commands import Command, StartMatch
 from domain.match.history import decode_event
 from domain.records import SERVER_ACCOUNT, AccountId
 from domain.tournament.commands import (
@@ -16,6 +16,7 @@ from domain.tournament.commands import (
     ConfirmPlaces,
     DraftTournament,
     EnterTournament,
+    LeaveTournament,
     OpenEntry,
     ReportResults,
     StartTournament,
@@ -257,3 +258,49 @@ def test_each_is_told_once_whatever_is_read_together_and_however_many_mailers_th
     work_out(mailing.another_mailer())
     work_out(mailing.another_mailer())
     assert recipients(mailing.sink.messages) == ["alice", "bob"]
+
+
+def test_a_start_by_itself_and_the_end_of_all_matches_are_told_to_the_organiser(
+    mailing: Mailing,
+) -> None:
+    open_entry(mailing, terms_of_three())
+    enter(mailing, ALICE, BOB, DAVE)
+    assert ("carol", "Winter Cup has started") in told(mailing)
+    finish(mailing, "1-0", "1-0", "1/2")
+    (mail,) = mailing.mail()
+    assert (mail["To"], mail["Subject"]) == (HOMES[CAROL], "All matches of Winter Cup are over")
+    assert "confirm the places: only then are they final." in text_of(mail)
+
+
+@pytest.mark.parametrize(
+    ("entered", "actor", "command", "to", "subject"),
+    [
+        (
+            *((DAVE, ALICE, CAROL, BOB), DAVE, LeaveTournament(), ["bob"]),
+            "You have moved up from the waiting list of Winter Cup",
+        ),
+        (
+            *((ALICE,), CAROL, LeaveTournament(account=ALICE), ["alice"]),
+            "The organiser took back your entry for Winter Cup",
+        ),
+        ((ALICE, BOB), CAROL, CancelTournament(), ["alice", "bob"], "Winter Cup was cancelled"),
+        (
+            *((ALICE,), SERVER_ACCOUNT, CancelTournament(), ["alice", "carol"]),
+            "Winter Cup was cancelled: too few players had entered",
+        ),
+    ],
+    ids=["moved up", "taken back", "cancelled", "too few"],
+)
+def test_what_happens_before_the_start_is_told_to_whom_it_concerns(
+    mailing: Mailing,
+    entered: tuple[AccountId, ...],
+    actor: AccountId,
+    command: Command,
+    to: list[str],
+    subject: str,
+) -> None:
+    open_entry(mailing)
+    enter(mailing, *entered)
+    assert mailing.mail() == []
+    mailing.do(actor, command, NUMBER)
+    assert told(mailing) == [(who, subject) for who in to]

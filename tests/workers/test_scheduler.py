@@ -302,3 +302,17 @@ def test_a_clock_that_can_not_be_read_is_said_once_and_stops_no_other(
     bench.client.delete(keys.turns(1, 1))
     bench.tick(keeper, 4 * DAY)
     assert bench.kept(1) == [(Flagged, 4 * DAY)]
+
+
+def test_several_keepers_and_new_ones_send_what_is_carried_out_once(bench):
+    bench.challenge(SHORT, 1)
+    one, another = bench.keeper(), bench.keeper()
+    for after in (DAY, 3 * DAY):
+        bench.now = BEGIN + after
+        for keeper in (one, another, bench.keeper(), one, another):
+            keeper.tick()
+        assert bench.waits() == 3
+        bench.pump()
+        bench.keeper().tick()
+        assert bench.waits() == 0
+    assert bench.kept() == [(Nagged, DAY), (Flagged, 3 * DAY)]
