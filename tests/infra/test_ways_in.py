@@ -521,3 +521,17 @@ def test_a_token_with_one_wrong_character_is_no_token(place, character):
 def test_any_other_text_is_no_token_and_is_not_repeated(text):
     sentence = refused(Code.UNKNOWN_TOKEN, digest_of, text)
     assert len(text) < 20 or text not in sentence
+
+
+def test_no_two_texts_are_alike_and_each_has_256_bits(sessions):
+    texts = {sessions.open(ALICE).text for _ in range(MOST_SESSIONS)}
+    assert len(texts) == MOST_SESSIONS
+    assert {len(text) for text in texts} == {43}
+
+
+def test_a_session_is_known_by_its_text_and_any_other_text_is_none(sessions):
+    opened = sessions.open(ALICE, "Firefox on Linux")
+    session = sessions.check(opened.text).session
+    assert (session.account, session.id, session.label) == (ALICE, opened.id, "Firefox on Linux")
+    for text in ("", "a", "a" * 42, "a" * 43, "a" * 44, "ä" * 43, "a" * 42 + "\n"):
+        assert sessions.check(text) is None
