@@ -4,15 +4,11 @@ Challenges on a client whose steps are watched, and what else happens to them.
 """
 
 import itertools
-from collections.abc import Callable
-from contextlib import closing
 
 from redis import Redis
 
 from infra.people.challenges import Challenge, ChallengeStore, Proposal
 from infra.redis import keys, scripts
-from infra.valkey.server import EmbeddedServer
-from tests.helpers.steps import Steps, stepped_client
 
 ALICE, BOB, CAROL, DAVE = PLAYERS = [bytes([number]) * 8 for number in (0xA1, 0xB0, 0xCA, 0xDA)]
 POW2 = Proposal(rules="pow2/1", options=("-fast",), words=("--days=3",), seat=0)
@@ -48,14 +44,6 @@ def ids(found: list[Challenge]) -> list[str]:
 
 def records(client: Redis) -> list[bytes]:
     return client.keys("{c:*")
-
-
-def stepped(valkey: EmbeddedServer, steps: Steps, call: Callable[[ChallengeStore], object]) -> None:
-    """Call with challenges on a client that `steps` watches."""
-    client, begin = stepped_client(valkey.url)
-    with closing(client):
-        begin(steps)
-        call(ChallengeStore(client, Clock()))
 
 
 def start_all(challenges: ChallengeStore) -> None:

@@ -1,25 +1,19 @@
 """Stores of people's data on the real server, with a clock that the tests set."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from redis import Redis
 
 from infra.people.accounts import Accounts
 from tests.fakes.app import CHEAP
-from tests.fakes.memory_store import memory_client
 from tests.helpers.proposals import Clock, prepare_server
 
 
-@pytest.fixture(params=["fake", "valkey"])
-def client(request: pytest.FixtureRequest) -> Iterator[Redis]:
-    """A client of each kind of server."""
-    if request.param == "valkey":
-        yield request.getfixturevalue("redis_client")
-    else:
-        with memory_client() as fake:
-            yield fake
+@pytest.fixture
+def client(redis_client: Redis) -> Redis:
+    return redis_client
 
 
 @pytest.fixture

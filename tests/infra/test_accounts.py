@@ -15,7 +15,6 @@ from infra.mail.addresses import recipient_of
 from infra.people.account_macs import AccountMacs, make_mac_key
 from infra.people.accounts import (
     Account,
-    AccountRole,
     Accounts,
     MailAddress,
     Profile,
@@ -57,29 +56,6 @@ def sign_up(accounts: Accounts, password: str) -> bytes | Code:
         return accounts.signup("alice", password)
     except Refusal as refusal:
         return refusal.code
-
-
-def test_a_new_account_has_what_it_was_given_and_else_the_defaults(accounts, redis_client):
-    before = redis_client.time()[0] * 1000
-    alice = accounts.signup("Alice", "mad-hatter", ["alice@example.org", "a@b.example"])
-    profile = accounts.record_of(alice)
-    assert profile == Profile(
-        name="alice",
-        created=profile.created,
-        addresses=(MailAddress("alice@example.org"), MailAddress("a@b.example")),
-    )
-    assert before <= profile.created <= before + 60_000
-    assert not any(one.verified for one in profile.addresses)
-
-
-def test_a_signup_with_a_bad_address_makes_no_account_and_a_good_one_lasts(accounts, redis_client):
-    refused(Code.BAD_ADDRESS, accounts.signup, "alice", "mad-hatter", ["alice"])
-    refused(Code.BAD_ADDRESS, accounts.signup, "alice", "mad-hatter", ["a@b.example"] * 2)
-    refused(Code.BAD_NAME, accounts.signup, "4ever", "mad-hatter")
-    assert redis_client.keys() == []
-    alice = accounts.signup("alice", "mad-hatter")
-    for key in (keys.account(alice), keys.user("alice"), keys.USERS):
-        assert redis_client.ttl(key) == FOR_GOOD
 
 
 def test_a_record_from_before_the_new_fields_is_read_and_changed(accounts, redis_client):
@@ -170,28 +146,6 @@ def test_an_address_that_was_verified_stays_so(accounts):
     )
 
 
-@pytest.mark.parametrize("method", ["add_addresses_of", "change_addresses_of"])
-def test_who_signs_off_gets_mail_again_with_an_address(accounts, method):
-    alice = accounts.signup("alice", "mad-hatter", ["a@example.org"])
-    for _ in range(2):
-        accounts.change_of(alice, lambda record: replace(record, signed_off=True))
-        assert accounts.record_of(alice).signed_off
-    assert addresses_of(accounts, alice) == ["a@example.org"]
-    getattr(accounts, method)(alice, ["a@example.org"])
-    assert not accounts.record_of(alice).signed_off
-
-
-def test_the_operator_makes_an_arbiter_and_unmakes_one(accounts):
-    alice = accounts.signup("alice", "mad-hatter")
-    assert not accounts.record_of(alice).arbiter
-    assert accounts.set_role("Alice", AccountRole.ARBITER, held=True) == alice
-    assert accounts.record_of(alice).arbiter
-    accounts.set_role("alice", AccountRole.ARBITER, held=False)
-    assert not accounts.record_of(alice).arbiter
-    assert accounts.verify("alice", "mad-hatter") == alice
-    refused(Code.UNKNOWN_USER, accounts.set_role, "nobody", AccountRole.ARBITER, held=True)
-
-
 def test_users_are_listed_in_alphabetical_order_page_by_page(accounts, redis_client):
     for name in ("dora", "Bob", "alice", "bob2", "al", "carol-x"):
         accounts.signup(name, "mad-hatter")
@@ -204,18 +158,6 @@ def test_users_are_listed_in_alphabetical_order_page_by_page(accounts, redis_cli
     redis_client.delete(keys.USERS)
     assert accounts.verify("ALICE", "mad-hatter")
     assert accounts.names(0, 10) == ["alice"]
-
-
-def test_who_signs_up_while_the_list_is_tidied_is_on_it(accounts, redis_client, valkey):
-    def prepare() -> Callable[[Redis], object]:
-        redis_client.flushall()
-        redis_client.zadd(keys.USERS, {"alice": 0})
-        return lambda client: Accounts(client, CHEAP).names(0, 10)
-
-    for _ in interrupted(
-        valkey, prepare, lambda: accounts.signup("alice", "mad-hatter"), after=(False,)
-    ):
-        assert redis_client.zrange(keys.USERS, 0, -1) == [b"alice"]
 
 
 def test_a_deleted_account_leaves_nothing_behind_and_is_nobody(accounts, redis_client):
@@ -439,11 +381,3 @@ def test_records_have_macs(redis_client, tmp_path):
     for account in ROBOT_ACCOUNTS.values():
         record = redis_client.get(keys.account(account))
         assert redis_client.get(keys.account_mac(account)) == macs.mac(account, record)
-
-
-def test_a_robot_is_made_no_arbiter(accounts, redis_client):
-    create_robot_accounts(redis_client, NO_MACS)
-    with pytest.raises(Refusal, match="robot-hard is a robot, and robots have no roles"):
-        accounts.set_role("Robot-hard", AccountRole.ARBITER, held=True)
-    assert accounts.holders(AccountRole.ARBITER) == []
-    accounts.set_role("robot-hard", AccountRole.ARBITER, held=False)

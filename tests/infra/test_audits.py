@@ -20,7 +20,6 @@ from domain.match.history import (
 )
 from infra.audit.draws import KnownSeeds, check_draw
 from infra.audit.leaf_order import LeafFacts, LeafOrder
-from infra.audit.leaf_totals import LeafTotals, leaf_number
 from infra.audit.log import audit_page, counter_faults, first_difference
 from infra.audit.stored_match import anchors_in, read_leaves
 from infra.durability.durability import Mode
@@ -101,17 +100,6 @@ def test_a_tree_is_made_again_with_its_tiles(size):
     known = TileTree(size, lambda tile: b"".join(tiles[tile]))
     assert tree.root() == root(size, known.node)
     assert tree.size == size
-
-
-def test_totals_tell_leaves_and_places_apart():
-    totals, secret = LeafTotals(), bytes(32)
-    numbers = [leaf_number(secret, index, b"leaf") for index in range(3)]
-    assert len({*numbers, leaf_number(secret, 0, b"other"), leaf_number(b"s", 0, b"leaf")}) == 5
-    for number in numbers:
-        totals.add(7, number)
-    assert totals.cut(0, 10).of(7) == (3, sum(numbers) % 2**64)
-    assert totals.cut(5, 20).of(7) == totals.cut(7, 8).of(7)
-    assert totals.cut(5, 20).of(12) == (0, 0)
 
 
 SHARD, SHARDS = 1, 4

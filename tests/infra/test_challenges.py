@@ -1,11 +1,9 @@
 """Challenges do what a plain model says they do, and are known for as long as they are asked for."""
 
-import string
-from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -29,7 +27,7 @@ from infra.people.challenges import (
     Proposal,
     read_proposal,
 )
-from infra.people.challenges.record import join, make_id, pack
+from infra.people.challenges.record import make_id, pack
 from infra.redis import keys
 from tests.helpers.examples import refused
 from tests.helpers.proposals import (
@@ -211,13 +209,6 @@ def test_challenges_do_what_a_plain_model_does(redis_client):
     )
 
 
-def test_an_id_is_ten_letters_and_digits_that_are_read_in_any_case(challenges, opened):
-    challenge = opened()
-    assert len(challenge.id) == 10
-    assert set(challenge.id) <= set(string.ascii_lowercase + "234567")
-    assert challenges.get(challenge.id.upper()) == challenge
-
-
 NO_IDS = [
     "",
     "abc",
@@ -377,21 +368,6 @@ def test_records_live_as_long_as_they_are_asked_for(challenges, opened, clock, s
     assert server.zcard(keys.open_challenges()) == server.zcard(keys.open_challenges("pow2")) == 1
 
 
-def test_without_a_clock_the_server_tells_the_time(server):
-    before = server.time()[0] * 1000
-    challenge = ChallengeStore(server).open(ALICE, POW2, new_command())
-    assert before <= challenge.created <= server.time()[0] * 1000 + 999
-    assert ChallengeStore(server).list_open() == [challenge]
-
-
-def test_start_ids_differ_and_depend_on_nothing_that_comes_later(challenges, opened):
-    one, two = opened(), opened()
-    taken = challenges.take(one.id, BOB)
-    assert one.start_id == taken.start_id == challenges.mark_started(one.id, 3).start_id
-    assert len({one.start_id, two.start_id, one.command, two.command}) == 4
-    assert len(one.start_id) == 16
-
-
 def test_chance_seats_the_maker_once_and_for_all(server, clock):
     asked = []
 
@@ -413,37 +389,6 @@ def test_chance_seats_the_maker_once_and_for_all(server, clock):
     assert asked == [3]
 
 
-def test_chance_gives_the_maker_every_seat(challenges, opened):
-    drawn = Counter()
-    for board in range(1, 41):
-        challenge = opened(replace(POW2, seat=None))
-        drawn[challenges.take(challenge.id, BOB).seat_order] += 1
-        challenges.mark_started(challenge.id, board)
-    assert set(drawn) == {(ALICE, BOB), (BOB, ALICE)}  # fails once in 10**12 runs
-
-
-@given(
-    st.integers(2, 9).flatmap(lambda seats: st.tuples(st.just(seats), st.integers(0, seats - 1)))
-)
-def test_everybody_has_a_seat_and_the_maker_the_one_asked_for(seats_and_seat):
-    seats, seat = seats_and_seat
-    takers = [bytes([number]) * 8 for number in range(1, seats)]
-    proposal = replace(POW2, seats=seats, seat=seat)
-    challenge = Challenge(
-        id="a" * 10,
-        command=bytes(16),
-        account=ALICE,
-        proposal=proposal,
-        created=0,
-        state=ChallengeState.OPEN,
-    )
-    for taker in takers:
-        assert challenge.seat_order == ()
-        challenge = join(challenge, taker, draw=lambda _: -1)
-    assert challenge.seat_order[seat] == ALICE
-    assert [account for account in challenge.seat_order if account != ALICE] == takers
-
-
 def test_a_challenge_has_one_board_and_none_before_it_is_full(challenges, opened):
     challenge = opened()
     for board in (11, 12):
@@ -452,21 +397,3 @@ def test_a_challenge_has_one_board_and_none_before_it_is_full(challenges, opened
         challenges.take(challenge.id, BOB)
         challenges.mark_started(challenge.id, 10)
     assert challenges.get(challenge.id).board == 10
-
-
-def test_what_is_full_and_never_started_is_forgotten_with_its_record(challenges, opened, server):
-    challenge = challenges.take(opened().id, BOB)
-    assert ENDED_MS - 60_000 < server.pttl(keys.challenge(challenge.id)) <= ENDED_MS
-    server.delete(keys.challenge(challenge.id))  # as Redis does by itself after forty days
-    for found in (challenges.full(), challenges.of(ALICE), challenges.of(BOB)):
-        assert found == []
-    assert len(server.keys()) == len(PLAYERS)
-
-
-def test_a_refusal_says_whether_a_challenge_is_taken_or_withdrawn(challenges, opened, server):
-    one, other = opened(), opened(replace(POW2, note="hello"))
-    challenges.take(one.id, BOB)
-    challenges.withdraw(ALICE, other.id)
-    assert "taken" in refused(Code.UNKNOWN_CHALLENGE, challenges.take, one.id, CAROL)
-    assert "withdrawn" in refused(Code.UNKNOWN_CHALLENGE, challenges.take, other.id, CAROL)
-    assert b"hello" not in server.get(keys.challenge(other.id))

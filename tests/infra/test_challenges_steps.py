@@ -233,25 +233,6 @@ def test_an_account_deleted_at_any_step_leaves_no_challenge_but_one_that_it_play
         assert answers == [Code.UNKNOWN_USER] * 4 + [None]
 
 
-def test_many_who_take_at_once_are_as_many_as_there_are_seats(challenges, server):
-    crowd = [bytes([number]) * 8 for number in range(1, 17)]
-    for account in crowd:
-        server.set(keys.account(account), "a record")
-    for board in range(1, 11):
-        id_ = challenges.open(ALICE, BY_CHANCE, new_command()).id
-        with ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(lambda one, id_=id_: attempt(challenges.take, id_, one), crowd))
-        full = challenges.get(id_)
-        won = [
-            one for one, answer in zip(crowd, answers, strict=True) if answer != "unknown-challenge"
-        ]
-        assert set(won) == set(full.takers)
-        assert [one.state for one in answers if isinstance(one, Challenge)].count(TAKEN) == 1
-        assert set(full.seat_order) == {ALICE, *full.takers}
-        assert challenges.full() == [full]
-        challenges.mark_started(full.id, board)
-
-
 def test_what_is_opened_at_once_is_one_a_command_and_no_more_than_there_may_be(challenges, server):
     for _ in range(10):
         with ThreadPoolExecutor(4) as pool:

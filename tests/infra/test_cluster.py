@@ -5,30 +5,21 @@ import os
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import pytest
 import redis
-from redis import ConnectionError as LostConnectionError
 from redis import Redis
-from redis.exceptions import NoScriptError
 
 from domain.match.commands import CommandEnvelope, StartMatch
 from infra.durability.durability import Mode
-from infra.redis import autopipeline, clients, keys, scripts
-from infra.redis.autopipeline import AutoPipeline, open_pipeline
-from infra.redis.clients import make_async_client, make_client
-from infra.redis.cluster import ClusterClient, key_of
-from infra.redis.scripts import COMMIT, Call
-from infra.store import async_gateway
-from infra.store.async_gateway import AsyncCommandGateway, AsyncStore
+from infra.redis import autopipeline, clients, scripts
+from infra.redis.autopipeline import open_pipeline
+from infra.redis.clients import make_client
+from infra.redis.cluster import ClusterClient
 from infra.store.layout import Layout, Numbering
-from infra.store.leases import AsyncLaneLeases
-from infra.store.port import Submission, SubmitResult
 from infra.store.redis_store import RedisStore
-from infra.valkey.server import EmbeddedServer
 from tests.helpers.clusters import Cluster, Node
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.slots import SLOT, TAG, move_at_once, moving, owner
@@ -120,18 +111,6 @@ def test_replies_come_in_the_order_of_the_commands(way: Way) -> None:
     assert first in (True, b"OK")
     assert last in (True, b"OK")
     assert isinstance(error, redis.ResponseError)
-
-
-def test_several_barriers_at_the_end_are_sent_to_each_node_and_answered_in_order(client, empty):
-    one, two, _ = EVERYWHERE
-    way = ByClient(client)
-    *_, received, synced = way.send(
-        ("SET", one, 1), ("SET", two, 2), ("WAIT", 0, 0), ("WAITAOF", 1, 0, 0)
-    )
-    assert received == 0
-    assert synced[0] == 1
-    for node in empty.primaries:
-        assert calls(node, "wait") == calls(node, "waitaof") == (calls(node, "set") > 0)
 
 
 def test_a_barrier_alone_is_sent_to_all_nodes(client: redis.Redis, empty: Cluster) -> None:
@@ -352,27 +331,6 @@ def test_the_replies_to_a_lost_exchange_are_not_those_of_the_next(client: redis.
             assert time.monotonic() < end
 
 
-def test_the_first_key_of_a_command_is_known() -> None:
-    assert key_of(("EVALSHA", "sha", 1, "k", "a")) == "k"
-    assert key_of(("XREAD", "COUNT", 1, "STREAMS", "k", "0")) == "k"
-    assert key_of(("OBJECT", "ENCODING", "k")) == "k"
-    assert key_of(("ZUNION", 2, "k", "l", "WITHSCORES")) == "k"
-    assert key_of(("get", "k")) == "k"
-    assert key_of(("SCRIPT LOAD", "x")) is None
-
-
-def test_a_barrier_that_was_not_confirmed_stays_so_when_another_node_is_asked_again(monkeypatch):
-    calls: list[Call] = [(COMMIT, ["{a}"], []), (COMMIT, ["{b}"], [])]
-    answers: list[list[Any]] = [
-        # the node of the first call has no replica that has synced it; that of the second was promoted
-        [b"first", NoScriptError("unknown"), [1, 0]],
-        [b"second", [1, 1]],
-    ]
-    monkeypatch.setattr(scripts, "_send", lambda *_, **__: answers.pop(0))
-    client: Any = None
-    assert scripts.call_all(client, calls) == [b"first", b"second", [1, 0]]
-
-
 LAYOUT = Layout(shards=4, lanes=1, numbering=Numbering.SHARD)
 
 
@@ -380,80 +338,8 @@ def start(board: int) -> CommandEnvelope:
     return sent(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)), board, board)
 
 
-class Breaking(AsyncStore):
-    """Breaks the connection after the first submissions, which were taken."""
-
-    breaks = 0
-
-    async def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
-        answers = await super().submit(submissions)
-        self.breaks -= 1
-        if self.breaks >= 0:
-            raise LostConnectionError("the node was killed")
-        return answers
-
-
 @pytest.fixture
 def store(cluster_client: Redis) -> RedisStore:
     made = RedisStore(cluster_client, Mode.FSYNC)
     made.create(LAYOUT)
     return made
-
-
-@asynccontextmanager
-async def opened(
-    cluster: Cluster, queue: EmbeddedServer, breaks: int = 0
-) -> AsyncIterator[AsyncCommandGateway]:
-    """Open a gateway whose process knows the map of the cluster."""
-    async with (
-        open_pipeline(cluster.url) as pipe,
-        make_async_client(queue.url) as client,
-        AutoPipeline(client) as apart,
-    ):
-        made = Breaking(pipe, LAYOUT, 100)
-        await made.refresh_layout()
-        made.breaks = breaks
-        lanes = AsyncLaneLeases(apart, lambda _: None)
-        async with AsyncCommandGateway(made, lanes, client) as gateway:
-            yield gateway
-
-
-def node_of(cluster: Cluster, client: Redis, shard: int) -> Node:
-    """Return the node of a shard."""
-    port = client.slots.address_of(keys.slot_of(shard))[1]  # type: ignore[attr-defined]
-    return next(node for node in cluster.nodes if node.port == port)
-
-
-def test_a_slow_node_holds_up_only_its_own_commands(store, cluster, cluster_client, valkey):
-    slow, fast = node_of(cluster, cluster_client, 1), node_of(cluster, cluster_client, 3)
-    assert slow is not fast
-
-    async def submit() -> None:
-        async with opened(cluster, valkey) as gateway:
-            os.kill(slow.pid, signal.SIGSTOP)
-            try:
-                # at one moment, as in one batch
-                late, other = (
-                    asyncio.create_task(gateway.submit_all([start(board)])) for board in (1, 3)
-                )
-                await other
-                assert not late.done()
-            finally:
-                os.kill(slow.pid, signal.SIGCONT)
-            await late
-
-    asyncio.run(submit())
-    assert sorted(one.shard for one in store.read_inbox(range(4), 8)) == [1, 3]
-
-
-def test_commands_whose_connection_broke_are_submitted_again(store, cluster, valkey, monkeypatch):
-    monkeypatch.setattr(async_gateway, "REPEAT_SECONDS", 0)
-
-    async def submit(breaks: int) -> None:
-        async with opened(cluster, valkey, breaks) as gateway:
-            await gateway.submit_all([start(1)])
-
-    asyncio.run(submit(1))
-    assert [one.shard for one in store.read_inbox([1], 8)] == [1, 1], "a drain drops the second"
-    with pytest.raises(LostConnectionError):
-        asyncio.run(submit(2))

@@ -15,10 +15,8 @@ from infra.durability.durability import (
     DurabilityError,
     DurabilityNotes,
     Mode,
-    Occasion,
     append_barrier,
     check_barrier,
-    find_faults,
     verify,
 )
 from infra.durability.durability_watch import (
@@ -30,7 +28,6 @@ from infra.durability.durability_watch import (
 )
 from infra.redis import keys
 from infra.redis.clients import make_client
-from infra.redis.server import parse_version
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
 from tests.helpers.examples import refused
@@ -127,33 +124,6 @@ def test_settings_that_may_not_be_read_leave_durability_unverified(valkey, redis
 def test_whatever_is_not_seen_to_be_durable_is_refused(answers, sentence):
     with pytest.raises(DurabilityError, match=sentence):
         verify(Answers(**answers), Mode.FSYNC)
-
-
-def test_an_older_server_and_a_replica_are_refused_without_durability_too():
-    with pytest.raises(DurabilityError, match=r"Redis 6\.2\.1"):
-        verify(Answers(info={"redis_version": "6.2.1"}), Mode.NONE)
-    with pytest.raises(DurabilityError, match="the server is a replica, which takes no moves"):
-        verify(Answers(info={**REDIS, "role": "slave"}), Mode.NONE)
-    versions = {"7.2.4": (7, 2), "10.0": (10, 0), "255.255.255": (255, 255), "": (0, 0)}
-    assert {text: parse_version(text) for text in versions} == versions
-
-
-def test_a_full_server_may_start_and_the_watch_and_a_look_name_it():
-    full = {**REDIS, "maxmemory": 10, "used_memory": 11}
-    verify(Answers(info=full, config=RIGHT, wait=[1, 0]), Mode.FSYNC)
-    for occasion in (Occasion.WATCH, Occasion.LOOK):
-        # there is no answer to WAITAOF: a look waits for no sync, and the watch knows better before it
-        server = Answers(info=full, config=RIGHT)
-        (fault,) = find_faults(server, Mode.FSYNC, occasion=occasion)
-        assert fault.startswith("the server's memory is full")
-
-
-def test_a_look_names_a_server_that_does_not_answer_and_it_is_not_called_undurable():
-    gone = Answers(info=RedisConnectionError("gone"))
-    (fault,) = find_faults(gone, Mode.FSYNC, occasion=Occasion.LOOK)
-    assert fault == "the server does not answer (gone); look whether it is running"
-    with pytest.raises(RedisConnectionError):
-        verify(gone, Mode.FSYNC)
 
 
 @pytest.mark.parametrize("log", ["yes", "no"])

@@ -12,14 +12,11 @@ from collections import namedtuple
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import OutOfMemoryError, ResponseError
+from redis.exceptions import ResponseError
 
-from domain.errors import Refusal
 from infra.durability.durability import Mode
 from infra.durability.durability_watch import DurabilityWatch
 from infra.process import machine
@@ -28,11 +25,10 @@ from infra.redis.clients import make_client
 from infra.redis.server import DISK_FULL
 from infra.settings.setting_values import SettingsError
 from infra.settings.settings import Settings, load
-from infra.store.gateway import check_fault
 from infra.valkey.binary import BinaryError, find_binary, inspect_binary
 from infra.valkey.directory import DataDirectory
 from infra.valkey.disk_guard import ENOUGH, LOW, DiskGuard
-from infra.valkey.process import DirectoryLock, LockedError, describe_exit, is_alive, spawn
+from infra.valkey.process import DirectoryLock, LockedError, describe_exit, spawn
 from infra.valkey.server import (
     EmbeddedError,
     EmbeddedServer,
@@ -145,17 +141,6 @@ def test_data_put_back_from_a_backup_and_an_empty_directory_are_closed_to_others
         EmbeddedServer(tmp_path / "file").start()
 
 
-def test_data_survives_a_stop(tmp_path: Path):
-    server = EmbeddedServer(tmp_path)
-    with server, server.client() as client:
-        client.set("key", "value")
-    assert server.pid is None
-    log = (tmp_path / "valkey.log").read_text()
-    assert "User requested shutdown" in log, "by a command, because a signal is noticed later"
-    with server, server.client() as client:
-        assert client.get("key") == b"value"
-
-
 def test_data_survives_a_kill_and_the_address_stays(tmp_path: Path, wait_until):
     with EmbeddedServer(tmp_path) as server, server.client() as client:
         client.set("key", "value")
@@ -168,18 +153,6 @@ def test_data_survives_a_kill_and_the_address_stays(tmp_path: Path, wait_until):
         server.start()
         assert server.url == url
         assert client.get("key") == b"value"
-
-
-def test_it_waits_until_the_data_is_loaded(tmp_path: Path):
-    slowly = {"key-load-delay": "200"}  # microseconds a key, in loading
-    server = EmbeddedServer(tmp_path, durable=False, options=slowly)
-    with server, server.client() as client, client.pipeline(transaction=False) as pipeline:
-        for number in range(5000):
-            pipeline.set(f"key{number}", "x" * 1000)
-        pipeline.execute()
-    with server, server.client() as client:
-        assert client.dbsize() == 5000
-        assert server.load_seconds > 0.5
 
 
 def test_a_path_too_long_for_a_socket_gets_a_private_place(tmp_path: Path):
@@ -197,19 +170,6 @@ def test_a_path_too_long_for_a_socket_gets_a_private_place(tmp_path: Path):
             client.set("key", "value")
     assert not place.parent.exists()
     assert not (data / "socket").exists()
-
-
-def test_the_socket_for_lines_is_beside_the_servers_and_goes_with_it(tmp_path: Path):
-    data = tmp_path / ("long" * 30)
-    kill_owner(data)
-    left = DataDirectory(data).line_socket
-    left.touch()
-    with EmbeddedServer(data):
-        place = DataDirectory(data).line_socket
-        assert place == Path((data / "socket").read_text()).with_name("do.sock")
-        assert not left.parent.exists()
-        place.touch()
-    assert not place.parent.exists()
 
 
 def test_a_second_owner_is_refused_by_name(tmp_path: Path):
@@ -376,11 +336,6 @@ def test_a_full_disk_leaves_a_server_that_can_be_read(server: EmbeddedServer, ca
     ]
 
 
-def test_players_read_that_the_disk_is_full():
-    with pytest.raises(Refusal, match="everything can still be read, and nothing is lost"):
-        check_fault(DISK_FULL)
-
-
 def test_a_server_starts_in_the_room_of_the_reserve(tmp_path: Path, monkeypatch):
     reserve = DataDirectory(tmp_path).reserve
 
@@ -421,24 +376,6 @@ def test_a_container_has_the_memory_of_its_limit(monkeypatch, tmp_path, text, sh
     assert usable_memory() == (share or whole)
 
 
-def fill(client: Redis) -> None:
-    for number in range(100):
-        client.set(f"large{number}", "x" * 100_000)
-
-
-def test_a_full_server_refuses_writes_and_keeps_what_it_has(tmp_path: Path) -> None:
-    limit = 4 << 20
-    with EmbeddedServer(tmp_path, maxmemory=limit) as server, server.client() as client:
-        assert client.config_get("maxmemory") == {"maxmemory": str(limit)}
-        client.set("kept", "x")
-        with pytest.raises(OutOfMemoryError):
-            fill(client)
-        assert client.get("kept") == b"x"
-
-
-ELSEWHERE = "redis://127.0.0.1:6379"
-
-
 def test_the_server_of_the_queue_keeps_nothing_and_has_one_place_beside_that_of_the_data(tmp_path):
     data = tmp_path / "data"
     with EmbeddedServer(data) as server, queue_server(data) as queue:
@@ -454,29 +391,6 @@ def test_the_server_of_the_queue_keeps_nothing_and_has_one_place_beside_that_of_
         assert list((data / "queue" / "valkey").iterdir()) == []
 
 
-def test_it_writes_no_log_and_its_memory_is_bounded(tmp_path, monkeypatch):
-    # a full disk does not keep it from starting
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
-    with queue_server(tmp_path / "data") as queue, queue.client() as client:
-        found = client.config_get("appendonly", "save", "maxmemory", "maxmemory-policy")
-        client.config_set("maxmemory", 4 << 20)
-        for number in range(64):
-            client.set(f"job-{number}", b"x" * (1 << 17))
-        assert client.get("job-63") is not None
-    assert (found["appendonly"], found["save"]) == ("no", "")
-    assert (found["maxmemory"], found["maxmemory-policy"]) == (str(128 << 20), "allkeys-lru")
-
-
-def test_the_queue_is_where_the_settings_say(tmp_path):
-    place = {"data": tmp_path / "data"}
-    assert queue_url(Settings(**place, redis_url="redis://a", queue_url=ELSEWHERE)) == ELSEWHERE
-    assert queue_url(Settings(**place, queue_url=ELSEWHERE)) == ELSEWHERE
-    assert queue_url(Settings(**place, redis_url=ELSEWHERE)) == ELSEWHERE
-    # it need not run: what asks for it waits for its start
-    known = DataDirectory(tmp_path / "data" / "queue").known_socket()
-    assert queue_url(Settings(**place)) == f"unix://{known}"
-
-
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 # starts a child that waits for its parent's death before it asks for a signal at that death
 LATE_CHILD = """
@@ -489,26 +403,6 @@ if os.fork() == 0:
     end_with_parent(parent)
     print("outlived", flush=True)
 """
-
-
-def has_ended(pid: int) -> bool:
-    """Whether the process is gone; one that nobody has waited for yet counts as gone."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
-def test_a_child_ends_with_its_killed_parent(wait_until):
-    program = (
-        "import sys, time; from infra.valkey.process import spawn;"
-        f"print(spawn({SLEEP!r}).pid, flush=True); time.sleep(600)"
-    )
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as parent:
-        child = int(parent.stdout.readline())
-        assert is_alive(child)
-        parent.kill()
-    wait_until(lambda: has_ended(child))
 
 
 def test_a_child_whose_parent_died_before_it_asked_ends_at_once():

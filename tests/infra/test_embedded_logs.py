@@ -1,7 +1,6 @@
 """The append-only file: cut at the last whole command and nowhere else; damaged, torn, or shorter than what was synced."""
 
 import io
-import os
 import random
 import time
 from contextlib import suppress
@@ -12,7 +11,6 @@ import pytest
 from infra.valkey.aof import (
     DailyRewrite,
     DamagedError,
-    Repair,
     end_of_last_command,
     newest_log,
     repair_tail,
@@ -58,19 +56,6 @@ def test_without_files_there_is_nothing_to_mend(tmp_path: Path) -> None:
     )
     assert repair_tail(tmp_path) is None
     assert newest_log(tmp_path) is None
-
-
-def test_a_command_that_stops_short_is_cut_off_and_kept(tmp_path: Path) -> None:
-    log = files(tmp_path, b"")
-    kept = log.with_name(f"{log.name}.cut-at-{len(WHOLE)}")
-    for length in range(1, len(SET)):
-        log.write_bytes(WHOLE + SET[:length])
-        assert repair_tail(tmp_path) == Repair(log, len(WHOLE), kept, length)
-        assert log.read_bytes() == WHOLE
-        assert kept.read_bytes() == SET[:length]
-        assert kept.stat().st_mode & 0o777 == 0o600
-        assert repair_tail(tmp_path) is None
-        kept.unlink()
 
 
 @pytest.mark.parametrize(
@@ -124,19 +109,6 @@ def test_every_prefix_is_cut_at_a_border() -> None:
         assert end_of_last_command(io.BytesIO(WHOLE[:length])) == max(
             b for b in borders if b <= length
         )
-
-
-def test_what_was_kept_before_is_not_lost_when_the_same_place_is_cut_again(tmp_path: Path) -> None:
-    log = files(tmp_path, WHOLE + SET[:5])
-    first = repair_tail(tmp_path)
-    with log.open("ab") as file:
-        file.write(SET[:9])
-    second = repair_tail(tmp_path)
-    assert first is not None
-    assert second is not None
-    assert first.kept_file.read_bytes() == SET[:5]
-    assert second.kept_file.read_bytes() == SET[:9]
-    assert os.fspath(second.kept_file).endswith(".2")
 
 
 def log_of(data: Path) -> Path:

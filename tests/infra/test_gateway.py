@@ -18,7 +18,7 @@ from infra.redis import keys, scripts
 from infra.redis.scripts import Script
 from infra.store import async_gateway, gateway
 from infra.store import store_calls as words
-from infra.store.gateway import MOST_PLIES, NOT_ACCEPTED_TEXT, OutcomePending
+from infra.store.gateway import NOT_ACCEPTED_TEXT, OutcomePending
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import encode_stored, parse, tail
 from infra.store.port import (
@@ -72,32 +72,6 @@ def test_a_command_waits_under_an_id_and_another_comes_with_it(app: FakeApp) -> 
     app.client.delete(keys.lease(LANE))  # the wake-up that nobody heard has run out
     refuses(Code.ID_REUSED, app.gateway.send, sent(ALICE, PlayMove(text="m13-k11"), 1), 0)
     assert app.gateway.send(MOVE, 0).accepted
-
-
-def test_a_player_who_was_refused_too_often_is_told_at_the_door(app: FakeApp) -> None:
-    for number in range(MOST_REFUSALS):
-        refused = app.gateway.send(sent(BOB, PlayMove(text="a13-c11"), 1 + number), 0)
-        assert refused.code == Code.NOT_YOUR_TURN
-    last = sent(BOB, PlayMove(text="a13-c11"), 1 + MOST_REFUSALS)
-    refuses(Code.TOO_MANY_REFUSALS, app.gateway.send, last, 0)
-    assert app.store.inbox_size(range(4)) == 0
-    assert len(app.store.leaves(1, 0, 100)) == 1 + MOST_REFUSALS
-
-
-def test_a_match_that_is_very_long_takes_no_move_but_ends(app: FakeApp) -> None:
-    assert app.gateway.send(MOVE, MOST_PLIES - 1).accepted
-    assert app.gateway.send(MOVE, MOST_PLIES).accepted  # repeated, it is what it was
-    move = sent(BOB, PlayMove(text="a13-c11"), 2)
-    refuses(Code.TOO_LONG, app.gateway.send, move, MOST_PLIES)
-    assert app.store.inbox_size(range(4)) == 0
-    assert app.gateway.send(sent(BOB, ResignMatch(), 3), MOST_PLIES).accepted
-
-
-def test_a_submission_has_what_the_store_needs() -> None:
-    made = gateway.submission_of(MOVE, 3, "somewhere")
-    assert commands.decode_command(made.payload) == MOVE
-    assert (made.board, made.id, made.actor) == (MOVE.match, MOVE.id, ALICE)
-    assert (made.ply, made.reply_to, made.digest) == (3, "somewhere", DIGEST)
 
 
 def test_an_answer_of_the_store_is_an_outcome_a_refusal_or_nothing_yet() -> None:
@@ -201,16 +175,6 @@ def test_a_refusal_is_a_number_a_key_and_arguments() -> None:
     assert not outcome.accepted
 
 
-def test_a_sentence_without_a_key_is_kept_as_it_is() -> None:
-    reason = illegal_move("b2", "the square is full")
-    assert parse(encode_stored(b"digest..", 1, tail("illegal-move", 1, reason.text))).text == (
-        reason.text
-    )
-    packed = tail("illegal-move", 1, "b2: the square is full")
-    assert msgspec.msgpack.decode(packed) == [1, 1, "", "b2: the square is full"]
-    assert parse(encode_stored(b"digest..", 1, packed)).text == "b2: the square is full"
-
-
 def test_a_process_that_has_decided_nothing_reads_reasons_too() -> None:
     program = (
         "from infra.store.outcomes import encode_stored, parse, tail\n"
@@ -252,7 +216,6 @@ def test_other_bytes_are_no_outcome(wrong: bytes) -> None:
 
 
 UNPACKED = re.compile(r"local ([\w\s,]+?)\s*=\s*unpack\((KEYS|ARGV)")
-NUMBERS = re.compile(r"local ([A-Z_]+(?:, [A-Z_]+)*) = (\d+(?:, \d+)*)\n")
 
 
 def unpacked(source: str) -> list[tuple[str, ...]]:
@@ -273,18 +236,6 @@ def test_a_script_unpacks_keys_and_words_by_the_names_of_python(script: Script, 
     assert unpacked(script.source) == [side._fields for side in sides]
 
 
-def test_the_counts_and_the_head_of_the_commit_are_those_of_the_names() -> None:
-    numbers: dict[str, int] = {}
-    for names, values in NUMBERS.findall(scripts.COMMIT.source):
-        numbers |= zip(names.split(", "), map(int, values.split(", ")), strict=True)
-    assert numbers["FIELDS"] == len(words.CommitWords._fields)
-    assert numbers["SHARD_KEYS"] == len(words.CommitKeys._fields)
-    assert numbers["MATCH_KEYS"] == len(words.CommitMatchKeys._fields)
-    _, described = scripts.COMMIT.source.split("-- The words of a command;")
-    found = re.findall(r"^--   (\w+) +\S", described, re.MULTILINE)
-    assert tuple(found) == words.CommitWords._fields
-
-
 def test_the_words_are_where_the_script_looks_for_them() -> None:
     _, names, args = submit_call(4, submission(1), 5)
     sent = words.SubmitWords(*args)
@@ -297,3 +248,13 @@ def test_the_words_are_where_the_script_looks_for_them() -> None:
     first = words.CommitWords(*args[3 : 3 + count])
     assert first.leaves == len(args) - 3 - count == 2
     assert len(names) == len(words.CommitKeys._fields) + len(words.CommitMatchKeys._fields)
+
+
+def test_a_player_who_was_refused_too_often_is_told_at_the_door(app: FakeApp) -> None:
+    for number in range(MOST_REFUSALS):
+        refused = app.gateway.send(sent(BOB, PlayMove(text="a13-c11"), 1 + number), 0)
+        assert refused.code == Code.NOT_YOUR_TURN
+    last = sent(BOB, PlayMove(text="a13-c11"), 1 + MOST_REFUSALS)
+    refuses(Code.TOO_MANY_REFUSALS, app.gateway.send, last, 0)
+    assert app.store.inbox_size(range(4)) == 0
+    assert len(app.store.leaves(1, 0, 100)) == 1 + MOST_REFUSALS

@@ -60,14 +60,6 @@ def test_the_mailer_is_asked_for_once_until_it_came(mailing: Mailing, wakeup: Ma
     assert jobs(mailing) == [JOB.wakeup.function]
 
 
-def test_a_mailer_that_went_is_asked_for_again(mailing: Mailing, wakeup: MailerWakeup):
-    mailing.outbox.enqueue(ANSWER)
-    wakeup.leases.acquire(JOB.lease, "a mailer")
-    wakeup.leases.release(JOB.lease, "a mailer")
-    wakeup.tick()
-    assert jobs(mailing) == [JOB.wakeup.function]
-
-
 def test_a_run_sends_what_waits_and_asks_for_another_when_it_must_end(mailing, wakeup):
     mailing.outbox.enqueue(ANSWER)
     with mailing.sink:

@@ -5,7 +5,6 @@ import os
 import random
 from collections import defaultdict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -161,32 +160,12 @@ def test_a_message_to_nobody_or_to_too_many_is_refused(letters, client, new_id):
     assert all(texts(letters.read(account)) == ["hello"] for account in many[1:])
 
 
-def test_a_letter_is_shown_for_ninety_days(letters, clock, new_id):
-    letters.send(ALICE, [BOB], "hello", new_id())
-    letters.broadcast(ALICE, "to all", new_id())
-    clock.now += 90 * DAY - 1
-    assert len(letters.read(BOB)) == letters.unread(BOB) == 2
-    clock.now += 1
-    assert letters.read(BOB) == []
-    assert letters.unread(BOB) == 0
-
-
 def test_a_new_letter_drops_those_too_old_to_be_shown(letters, client, clock, new_id):
     for text in ("old", "older than it looks", "young", "new"):
         letters.send(ALICE, [BOB], text, new_id())
         clock.now += 40 * DAY
     assert b"old:" not in (kept := lists(client)[keys.message_box(BOB)])
     assert kept.count(b"message") == 3
-
-
-def test_without_a_clock_the_server_tells_the_time(client, new_id):
-    letters = MessageStore(client, lambda: SHARDS)
-    before = client.time()
-    letters.send(ALICE, [BOB], "hello", new_id())
-    (letter,) = letters.read(BOB)
-    after = client.time()
-    assert before[0] * 1000 + before[1] // 1000 <= letter.at
-    assert letter.at <= after[0] * 1000 + after[1] // 1000
 
 
 def test_chat_lives_in_the_slot_of_its_match_and_as_long(letters, client, clock, new_id):
@@ -197,16 +176,6 @@ def test_chat_lives_in_the_slot_of_its_match_and_as_long(letters, client, clock,
     assert client.ttl("{s03.2p}:m:7:chat") == -1
     found = letters.chat_of(7, 2 * CHAT_LIMIT)
     assert (len(found), found[0].text, found[-1].text) == (CHAT_LIMIT, "line 2", "a slow match")
-
-
-def test_letters_written_at_once_are_each_there_once(redis_client):
-    letters = MessageStore(redis_client, lambda: SHARDS)
-    commands = [number.to_bytes(16) for number in range(40)] * 3
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda command: letters.send(ALICE, [BOB], command.hex(), command), commands))
-    found = letters.read(BOB, 200)
-    assert sorted(texts(found)) == sorted({command.hex() for command in commands})
-    assert len({letter.at for letter in found}) == 40
 
 
 KEPT_TEXTS = [
@@ -327,24 +296,6 @@ def test_what_was_being_written_when_the_process_was_killed_is_found(client, let
     assert "hello" in "".join(texts(letters.read(BOB) + letters.chat_of(7)))
     letters.forget(ALICE)
     assert client.dbsize() == 0
-
-
-def test_erasing_does_not_make_the_rest_live_longer_or_come_twice(letters, client, new_id):
-    command = new_id()
-    letters.send(ALICE, [BOB], "alice's", new_id())
-    letters.send(CAROL, [BOB], "carol's", command)
-    client.expire(keys.message_box(BOB), 1000)
-    letters.forget(ALICE)
-    assert client.ttl(keys.message_box(BOB)) <= 1000
-    letters.send(CAROL, [BOB], "carol's", command)
-    assert texts(letters.read(BOB)) == ["carol's"]
-
-
-def test_an_account_that_never_wrote_is_forgotten_too(letters, client, new_id):
-    letters.send(BOB, [CAROL], "hello", new_id())
-    letters.forget(ALICE)
-    assert texts(letters.read(CAROL)) == ["hello"]
-    assert set(client.keys()) == {keys.message_box(CAROL).encode(), keys.recipients(BOB).encode()}
 
 
 BOARD, OTHER = 17, 18

@@ -2,7 +2,6 @@
 
 import itertools
 import random
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 
 import pytest
@@ -18,7 +17,7 @@ from domain.records import SERVER_ACCOUNT
 from infra.people.account_lists import MOST_NOTES, Notes, SeenTexts, notes_key
 from infra.people.drafts import KEPT_SECONDS, Draft, Drafts
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS, PendingStart, PendingStarts
-from infra.people.statements import MOST_STATEMENTS, Statements
+from infra.people.statements import Statements
 from infra.people.texts import TEXT_LIMIT
 from infra.redis import keys
 from tests.helpers.examples import refused
@@ -65,14 +64,6 @@ def test_twenty_of_one_account(starts):
     assert starts.add(ALICE, command(0), [bytes(8)]) == ""
 
 
-def test_starts_that_come_at_once_are_never_too_many(starts):
-    with ThreadPoolExecutor(16) as pool:
-        said = list(pool.map(lambda n: starts.add(ALICE, command(n), [BOB]), range(100)))
-    assert said.count("") == MOST_BETWEEN_TWO
-    assert said.count(BOB.hex()) == 100 - MOST_BETWEEN_TWO
-    assert len(starts.of(ALICE)) == MOST_BETWEEN_TWO
-
-
 BOARD = 17
 
 
@@ -98,13 +89,6 @@ def test_a_seat_is_seen_for_one_match_and_for_as_long_as_browsers_keep_texts(see
     assert seen.unseen(BOARD, (ALICE,), (0,)) == {0}
     seen.forget(ALICE)
     assert not redis_client.exists(keys.seen_texts(ALICE))
-
-
-def test_the_newest_notes_are_kept(seen, redis_client):
-    for board in range(1, 600):
-        seen.note(ALICE, [board], NOW + board)
-    assert redis_client.zcard(keys.seen_texts(ALICE)) == 500
-    assert not seen.unseen(599, (ALICE,), (0,))
 
 
 SHARDS = 4
@@ -217,14 +201,6 @@ def test_a_statement_is_bound_to_its_event_by_salt_and_digest_once_a_command(sta
     for text, code in (*NO_TEXTS, (" \n", Code.BAD_REQUEST)):
         refused(code, statements.put, 12, BOB, text, ONE)
     assert not server.exists(keys.statement_boards(BOB))
-
-
-def test_an_account_has_only_so_many_statements_in_a_match_and_takes_no_room_of_others(statements):
-    for number in range(MOST_STATEMENTS):
-        statements.put(12, ALICE, "one", number.to_bytes(16))
-    refused(Code.TOO_MANY, statements.put, 12, ALICE, "one", b"x" * 16)
-    for board, account, command in ((12, ALICE, bytes(16)), (13, ALICE, b"x" * 16), (12, BOB, ONE)):
-        assert statements.put(board, account, "one", command).text == "one"
 
 
 def test_all_statements_of_an_account_are_erased_and_no_others(statements, server):

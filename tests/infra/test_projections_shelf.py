@@ -7,7 +7,7 @@ import pytest
 from redis import Redis
 
 from infra.projections import generations as module
-from infra.projections.buckets import HOLD_MS, Bucket, Checkpoint, Spec, encode, make_changes
+from infra.projections.buckets import Bucket, Checkpoint, Spec, make_changes
 from infra.projections.generations import BusyError, Generation, Generations, Query
 from infra.redis import keys
 
@@ -131,17 +131,6 @@ def test_only_what_has_read_as_much_takes_the_place(client, generations, counts,
     assert generations.live() == (3, new if taken else old)
 
 
-def test_what_is_lost_and_an_order_that_is_broken_need_not_be_reached(client, generations):
-    put_live(generations, client, 7, 7)
-    new = building(client, generations, 6, 7)
-    assert not promote(generations, new, at(6, 7), (7, 7))
-    assert promote(generations, new, at(6, 7), (6, 7))
-    write(client, new, at(6, 7), at(6, 7, last=(9, 1, 1), late=True))
-    newer = building(client, generations, 6, 7)
-    client.zadd(newer.bucket(0).key("pending"), {"000:000|x": 8})
-    assert promote(generations, newer, at(6, 7))
-
-
 def test_a_builder_that_is_not_known_puts_nothing_in_place(client, generations):
     generation = building(client, generations, 1, 2)
     assert not promote(generations, generation, at(1, 2), token="another")
@@ -212,22 +201,6 @@ def test_a_generation_is_held_by_one_and_released_by_it(client, generations):
     assert promote(generations, new, at(3, 3))
 
 
-def test_positions_are_stored_together_each_where_its_bucket_may_go_on(client, generations):
-    live = put_live(generations, client, 1, 1)
-    first, second, third = live.all
-    client.set(second.hold_key, "another", px=HOLD_MS)
-    client.set(third.checkpoint_key, encode(at(3, 3)))
-    advances = [one.change_call(at(1, 1), at(2, 2)) for one in live.all]
-    assert make_changes(client, advances) == [b"done", b"held", b"moved"]
-    assert [generations.checkpoint(one) for one in live.all] == [at(2, 2), at(1, 1), at(3, 3)]
-    client.pexpire(second.hold_key, HOLD_MS + HOURS_SECONDS * 1_000)
-    client.delete(third.checkpoint_key)
-    assert make_changes(client, advances) == [b"moved", b"done", b"moved"]
-    assert [generations.checkpoint(one) for one in (first, second)] == [at(2, 2)] * 2
-    assert generations.checkpoint(third) is None, "a generation that is gone stays so"
-    assert make_changes(client, []) == []
-
-
 def scans(client: Redis) -> int:
     """Calls of the commands that go through all keys."""
     found = client.info("commandstats")
@@ -279,27 +252,6 @@ def test_a_builder_that_lost_its_mark_while_it_deleted_begins_nothing(
     with pytest.raises(BusyError, match="was silent for too long"):
         generations.begin("builder", 2, BUCKETS)
     assert generations.stored() == [left]
-
-
-def test_a_number_that_comes_again_finds_nothing_of_its_former_data(client, generations):
-    put_live(generations, client, 1, 1)
-    client.delete(*client.keys("{p:lists}:*"))
-    again = generations.begin("builder", 2, BUCKETS)
-    assert again.number == 1
-    assert generations.checkpoints(again) == [at(0, 0)] * BUCKETS
-    assert not client.exists(*(one.key("value") for one in again.all))
-
-
-def test_another_number_of_buckets_replaces_the_live_ones(client, generations):
-    live = put_live(generations, client, 3, 3)
-    new = generations.begin("builder", 2, BUCKETS + 2)
-    make_changes(client, [one.change_call(at(0, 0), at(3, 3)) for one in new.all[1:]])
-    stands = [at(0, 0), *[at(3, 3)] * (BUCKETS + 1)]
-    # one that has not read as much holds all back
-    assert not generations.promote(new, stands, ENDS, "builder")
-    assert promote(generations, new, at(3, 3))
-    assert generations.live() == (3, new)
-    assert write(client, live, at(3, 3), at(4, 4)) == b"moved"
 
 
 @pytest.mark.parametrize("buckets", [1, 3])

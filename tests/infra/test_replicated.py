@@ -1,6 +1,5 @@
 """Durability of servers with replicas, clusters and sentinels: what is refused, what is waited for, and what belongs to accounts."""
 
-import logging
 import os
 import signal
 from collections.abc import Iterator
@@ -131,13 +130,6 @@ def test_a_drain_under_fsync_decides_nothing_once_a_replica_is_connected(tmp_pat
             assert not watch.check()
         until(lambda: not read_replicas(client.info()))
         assert watch.verify() == ""
-
-
-def test_a_copy_that_has_no_port_is_no_replica() -> None:
-    line = {"ip": "10.0.0.2", "port": 0, "state": "online", "offset": 1, "lag": 0}
-    assert read_replicas({"connected_slaves": 1, "slave0": line}) == []
-    (found,) = read_replicas({"connected_slaves": 1, "slave0": line | {"port": 6379}})
-    assert (found.address, found.follows) == ("10.0.0.2:6379", True)
 
 
 def test_replicated_accepts_a_server_that_waits_for_its_replica(pair: Pair, bench: Bench) -> None:
@@ -290,18 +282,6 @@ def test_a_failover_takes_nothing_back_that_was_accepted(pair: Pair, bench: Benc
     assert None not in (*outcomes, *stored)
 
 
-def test_replicas_are_asked_a_second_time_when_they_have_received_the_writes(pair: Pair) -> None:
-    # the answer to the first question comes before the sync, and the next one a second later
-    pair.client.config_resetstat()
-    with pair.client.pipeline(transaction=False) as pipe:
-        pipe.set("x", 1)
-        append_barrier(pipe, Mode.REPLICATED)
-        *_, synced = pipe.execute()
-    assert check_barrier(synced, Mode.REPLICATED)
-    found = pair.client.info("commandstats")
-    assert [found[f"cmdstat_{name}"]["calls"] for name in ("set", "wait", "waitaof")] == [1, 1, 1]
-
-
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A cluster whose primaries have a replica each, and count it."""
@@ -397,24 +377,6 @@ def test_every_node_of_a_cluster_is_verified_and_the_wrong_one_is_named(
             assert len({slot_of_key(key) for key in trial_keys(client)}) == 1
 
 
-def test_a_full_node_of_a_cluster_is_named_and_stops_all_moves(
-    cluster, cluster_client, redis_client, caplog
-):
-    watch = DurabilityWatch(cluster_client, redis_client, Mode.FSYNC, pause=lambda _: None)
-    last = cluster.primaries[-1]
-    set_up(last, maxmemory="1mb")
-    try:
-        with caplog.at_level(logging.ERROR):
-            assert not watch.check()
-    finally:
-        set_up(last, maxmemory="0")
-    (line,) = caplog.messages
-    assert line.startswith("ALARM: no move is accepted: node 127.0.0.1:")
-    assert f"{last.port}: the server's memory is full" in line
-    assert watch.verify() == ""
-    assert watch.check()
-
-
 def test_fsync_refuses_replicas_of_a_cluster_also_those_that_are_away(copied, copied_client):
     connected = fault(copied_client, Mode.FSYNC)
     assert "the server has 1 replica, and a failover would take back" in connected
@@ -477,14 +439,6 @@ def test_nothing_is_written_to_a_promoted_node_that_is_not_durable(
         set_up(promoted, min_replicas_max_lag="10")
     for name in names:
         copied_client.set(name, 2)
-
-
-def test_a_primary_that_came_back_as_a_replica_is_no_fault(copied, copied_client, redis_client):
-    """The scheduler's client knows another map, because it has sent nothing meanwhile."""
-    watch = DurabilityWatch(copied_client, redis_client, Mode.REPLICATED)
-    assert watch.verify() == ""
-    fail_over(copied, primaries(copied)[0])
-    assert watch.verify() == ""
 
 
 def test_sentinels_are_refused_by_fsync_and_verified_by_replicated(sentinel_pair, redis_client):
@@ -633,12 +587,6 @@ def test_a_write_that_is_not_confirmed_is_an_error_and_one_that_was_not_made_is_
         with pytest.raises(WatchError):
             pipe.execute()
     assert (counter.asked, redis_client.get("a")) == (asked, b"3")
-
-
-def test_under_other_modes_nothing_is_added(valkey: EmbeddedServer, tmp_path: Path) -> None:
-    for mode in (Mode.FSYNC, Mode.MANAGED, Mode.NONE):
-        with App(Settings(data=tmp_path, redis_url=valkey.url, durability=mode)) as one:
-            assert one.people is one.data
 
 
 @pytest.mark.long

@@ -229,25 +229,6 @@ class Clock:
         return self.done
 
 
-@pytest.mark.parametrize(
-    ("first", "done"), [(0.0, [0.0, 3.0, 6.0, 9.0]), (5.0, [5.0, 8.0])], ids=["at once", "later"]
-)
-def test_work_is_done_at_intervals_after_the_first_time(first: float, done: list[float]) -> None:
-    clock = Clock()
-    assert clock.turn(every(3.0, clock.work, clock, first=first), 10) == done
-
-
-def test_work_chooses_its_next_interval_by_a_float_and_by_nothing_else() -> None:
-    clock = Clock()
-    answers = iter([2.0, True, None, 1.0])
-
-    def work() -> object:
-        clock.work()
-        return next(answers)
-
-    assert clock.turn(every(4.0, work, clock), 11) == [0.0, 2.0, 6.0, 10.0]
-
-
 def test_work_that_fails_is_tried_again_after_the_interval() -> None:
     clock = Clock()
 
@@ -266,12 +247,6 @@ def test_work_that_fails_is_tried_again_after_the_interval() -> None:
     assert clock.done == [0.0, 3.0]
 
 
-PARTS = [
-    *("shards", "queue", "damaged", "move_fault", "beats", "outbox", "robots", "closed", "published", "lost", "ends"),
-    *("log", "projections", "archive", "late_archive", "last_retirement", "scrub", "scrub_faults"),
-]  # fmt: skip
-
-
 @pytest.fixture
 def status(redis_client: Redis, tmp_path: Path) -> Status:
     """The status of a server with a match in which a move waits to be decided."""
@@ -284,27 +259,6 @@ def status(redis_client: Redis, tmp_path: Path) -> Status:
 def commands(client: Redis) -> int:
     info: Any = client.info("stats")
     return int(info["total_commands_processed"])
-
-
-def test_a_part_is_read_when_it_is_first_asked_for_and_once(status, redis_client):
-    before = commands(redis_client)
-    assert sum(shard.waiting for shard in status.shards) == 1
-    read = commands(redis_client)
-    assert read - before < 4 * 7 + 10, "only time, layout and shards"
-    assert [lane.waiting for lane in status.queue.lanes] == [1]
-    again = commands(redis_client)
-    assert (status.shards, status.queue) == (status.shards, status.queue)
-    assert commands(redis_client) - again == 1, "the question itself"
-
-
-def test_nothing_is_written_and_what_waits_is_not_yet_due_for_a_projection(status, redis_client):
-    before: Any = redis_client.info("persistence")
-    for part in PARTS:
-        getattr(status, part)
-    after: Any = redis_client.info("persistence")
-    assert after["rdb_changes_since_last_save"] == before["rdb_changes_since_last_save"]
-    assert status.log.leaves == status.log.unpublished > 0
-    assert all(one.events == status.log.leaves for one in status.projections)
 
 
 def test_a_changed_pointer_of_a_projection_hides_the_lag_and_nothing_else(status, redis_client):

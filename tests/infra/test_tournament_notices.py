@@ -5,13 +5,11 @@ from typing import Any
 import pytest
 
 from domain.match.history import EventEnvelope, decode_event
-from domain.match.state import ROBOT_ACCOUNTS
 from domain.records import SCHEMA, SERVER_ACCOUNT, AccountId
 from domain.tournament.commands import (
     CancelTournament,
     ConfirmPlaces,
     DraftTournament,
-    EnterTournament,
     LeaveTournament,
     OpenEntry,
     StartTournament,
@@ -35,7 +33,6 @@ from infra.projections.tournament_notices import (
 from tests.helpers.tournaments import ORGANISER, PLAYERS, Tournament, terms_of_three
 
 FIRST, SECOND, THIRD, FOURTH = PLAYERS[:4]
-ROBOT = next(iter(ROBOT_ACCOUNTS.values()))
 
 
 def events_of(tournament: Tournament) -> list[EventEnvelope]:
@@ -68,10 +65,6 @@ def started(**changes: Any) -> Tournament:
     return tournament
 
 
-def test_making_opening_and_entering_concern_nobody_else() -> None:
-    assert all_notices(events_of(opened(4))) == []
-
-
 @pytest.mark.parametrize(
     ("who", "moves_up"), [(FIRST, FOURTH), (THIRD, FOURTH), (FOURTH, None), (PLAYERS[4], None)]
 )
@@ -91,12 +84,6 @@ def test_an_entry_that_the_organiser_takes_back_is_news_to_its_player_too() -> N
         SECOND: [(NoticeKind.ENTRY_TAKEN_BACK, None)],
         FOURTH: [(NoticeKind.MOVED_UP, None)],
     }
-
-
-def test_nobody_moves_up_where_there_is_no_limit() -> None:
-    tournament = opened(5, capacity=0)
-    tournament.do(FIRST, LeaveTournament())
-    assert last(tournament) == {}
 
 
 @pytest.mark.parametrize("cycles", [1, 2])
@@ -122,12 +109,6 @@ def test_an_organiser_who_plays_gets_the_notice_of_a_player_alone() -> None:
     tournament = Tournament((FIRST, DraftTournament(terms=terms_of_three())), (FIRST, OpenEntry()))
     tournament.enter(3)
     assert last(tournament)[FIRST] == [(NoticeKind.TOURNAMENT_STARTED, TournamentDetail(2))]
-
-
-def test_robots_get_none() -> None:
-    tournament = opened(2, robots=True)
-    tournament.do(ORGANISER, EnterTournament(rating=1200, account=ROBOT), StartTournament())
-    assert sorted(last(tournament)) == [FIRST, SECOND]
 
 
 def paired_later(

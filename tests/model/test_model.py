@@ -74,7 +74,7 @@ def report(machine: type[MatchServer]) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(0 if FULL else 300)
 def test_the_server_does_what_the_model_does() -> None:
-    run_state_machine_as_test(OnFake, settings=sequences(40))
+    run_state_machine_as_test(OnFake, settings=sequences(12))
     report(OnFake)
 
 
@@ -82,7 +82,7 @@ def test_the_server_does_what_the_model_does() -> None:
 @pytest.mark.timeout(0 if FULL else 300)
 def test_a_real_server_with_fsync_does_too(valkey: EmbeddedServer) -> None:
     OnValkey.server = valkey
-    run_state_machine_as_test(OnValkey, settings=sequences(10, full=500))
+    run_state_machine_as_test(OnValkey, settings=sequences(4, full=500))
     report(OnValkey)
 
 

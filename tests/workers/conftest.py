@@ -8,19 +8,16 @@ import pytest
 from redis import Redis
 
 from infra.redis.cluster import ClusterClient
-from tests.fakes.memory_store import memory_client
 from tests.helpers.bench import Bench
 from workers.commands import limits
 
 ON_A_CLUSTER = frozenset({
-    "test_commit_stored", "test_drain", "test_lanes",
-    "test_restore", "test_retired_matches", "test_tournaments",
+    "test_commit_stored", "test_drain", "test_restore", "test_retired_matches",
 })  # fmt: skip
 """Modules whose tests with a `bench` run on one server and on a cluster."""
 
 ALSO_ON_A_CLUSTER = frozenset({
     "test_a_leaf_lost_in_the_middle_is_not_taken_for_a_trimmed_one",
-    "test_a_reader_that_is_very_slow_is_not_waited_for",
     "test_several_processes_build_what_the_live_worker_has_made",
     "test_another_process_goes_on_where_one_was_killed",
     "test_a_tournament_with_a_leaver_a_forfeit_and_a_late_result_is_played_to_confirmed_places",
@@ -79,11 +76,7 @@ def short_cpu_limit(monkeypatch: pytest.MonkeyPatch, cpu_limit: None) -> None:
     monkeypatch.setattr(limits, "KILL_SECONDS", limits.KILL_SECONDS / 4)
 
 
-@pytest.fixture(params=["fakeredis", "valkey"])
-def shelf_client(request: pytest.FixtureRequest) -> Iterator[Redis]:
-    """A server for projections, which need nothing that only a real one has."""
-    if request.param == "fakeredis":
-        with memory_client() as client:
-            yield client
-    else:
-        yield request.getfixturevalue("redis_client")
+@pytest.fixture
+def shelf_client(redis_client: Redis) -> Redis:
+    """A server for projections."""
+    return redis_client

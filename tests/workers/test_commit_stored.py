@@ -21,7 +21,6 @@ from domain.match.history import (
 from domain.match.state import cache_position, position_of
 from domain.records import SCHEMA
 from domain.rules import rules_by_id
-from infra.redis import keys
 from infra.store.outcomes import parse
 from infra.store.port import ARCHIVED_TEXT
 from tests.helpers.bench import Bench
@@ -109,31 +108,6 @@ def _is_of(leaf: bytes, board: int) -> bool:
     if (place := event_place(leaf)) is not None:
         return place[0] == board
     return leaf != b"anchor" and b"refused" in leaf and decode_refusal(leaf).match == board
-
-
-def test_a_move_appends_to_what_is_stored_of_the_moves(bench):
-    start_ = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB), terms=TimeControl())
-    bench.send(ALICE, start_, 1)
-    bench.drain()
-    assert not bench.client.exists(keys.moves(1, 1), keys.turns(1, 1))
-    for actor, text in ((ALICE, "m13-m9"), (BOB, "a13-a9")):
-        bench.send(actor, PlayMove(text=text))
-        bench.drain()
-    assert bench.client.get(keys.moves(1, 1)) == b"m13-m9 a13-a9"
-    assert bench.client.strlen(keys.turns(1, 1)) == 12
-    size = bench.client.strlen(keys.snapshot(1, 1))
-    bench.send(ALICE, PlayMove(text="m9-m13"))
-    bench.drain()
-    assert abs(bench.client.strlen(keys.snapshot(1, 1)) - size) < 12
-    bench.send(ALICE, MakeOffer(kind="undo"))
-    bench.send(BOB, AnswerOffer(accept=True))
-    bench.drain()
-    assert bench.client.get(keys.moves(1, 1)) == b"m13-m9 a13-a9"
-    assert bench.client.strlen(keys.turns(1, 1)) == 12
-    bench.send(ALICE, PlayMove(text="m9-m13"))
-    bench.drain()
-    assert bench.client.get(keys.moves(1, 1)) == b"m13-m9 a13-a9 m9-m13"
-    assert bench.client.strlen(keys.turns(1, 1)) == 18
 
 
 def end(bench: Bench) -> None:

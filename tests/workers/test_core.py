@@ -11,7 +11,7 @@ import pytest
 from redis import Redis
 
 from domain.clocks.time_control import DAY
-from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch, StartMatch
+from domain.match.commands import PlayMove, ResignMatch
 from domain.match.decide import decide
 from domain.match.state import position_of
 from domain.rules import all_games, rules_by_id
@@ -159,22 +159,6 @@ def test_all_games_and_states_are_the_same_with_a_whole_match_in_a_batch(both):
         assert bench.drain() > len(new)
 
     assert_equal(both, live)
-
-
-def test_a_command_that_can_not_be_decided_holds_up_only_its_match(bench):
-    def fail_in_the_first(command: CommandEnvelope, *rest: Any) -> Any:
-        if command.match == 1 and isinstance(command.command, ResignMatch):
-            raise ZeroDivisionError
-        return decide(command, *rest)
-
-    start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB))
-    held = []
-    for board in (1, 2):
-        bench.send(ALICE, start, board)
-        held += [bench.send(BOB, ResignMatch(), board), bench.send(ALICE, ResignMatch(), board)]
-    assert loop_of(bench, fail_in_the_first).run(range(4), BATCH) == 4
-    assert [bench.outcome(one) is None for one in held] == [True, True, False, False]
-    assert loop_of(bench).run(range(4), BATCH) == 2
 
 
 def test_a_command_that_another_drain_decides_meanwhile_gets_the_outcome_of_that(bench):

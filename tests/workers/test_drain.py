@@ -2,7 +2,6 @@
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,9 +19,8 @@ from domain.match.events import OfferMade
 from domain.match.history import EVENT_LIMIT
 from domain.match.state import MatchState
 from infra.durability.durability import Mode
-from infra.durability.durability_watch import DurabilityWatch
 from infra.redis import keys
-from infra.store.channels import LogListener, board_of
+from infra.store.channels import board_of
 from infra.store.port import CommitConflict, CommitResult, Submission, Write
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
@@ -34,14 +32,6 @@ from tests.helpers.writes import attempts_counted
 from workers.commands import handle
 from workers.commands.drain import CHUNK, SMALL_BACKLOG, SMALL_BATCH, TRIES, Drain
 from workers.commands.handle import CommandHandler, StartContexts, Task
-
-
-def test_matches_of_all_shards_are_worked_together(bench):
-    bench.start(*range(1, 21))
-    for board in range(1, 21):
-        bench.send(ALICE, PlayMove(text="m13-m9"), board)
-    assert bench.drain() == 20
-    assert all(bench.state(board).ply == 1 for board in range(1, 21))
 
 
 def test_the_doors_are_told_each_its_own_outcomes(bench):
@@ -77,19 +67,6 @@ def test_a_change_of_a_match_is_published_once_a_batch_with_its_last_event(bench
     subscribed.close()
 
 
-def test_the_shards_with_new_leaves_are_published_once_a_batch(bench):
-    bench.start(1, 2)
-    news = LogListener(bench.queue)
-    news.wait(5)  # for the confirmation
-    bench.send(ALICE, PlayMove(text="m13-m9"), 1)
-    bench.send(ALICE, PlayMove(text="nonsense"), 2)
-    bench.drain()
-    assert news.wait(60) == {1, 2}, "a refusal is a leaf, too"
-    bench.drain()
-    assert news.wait(0) == set()
-    news.close()
-
-
 def one_after_the_other(bench: Bench, *steps: Callable[[], object]) -> int:
     """Let a drain run that does the steps between its batches; return the number of outcomes."""
     left = list(steps)
@@ -100,59 +77,6 @@ def one_after_the_other(bench: Bench, *steps: Callable[[], object]) -> int:
         return False
 
     return bench.drain(next_step)
-
-
-def test_a_match_that_goes_on_is_read_once_in_a_drain(bench):
-    bench.start(1)
-    looked: list[int] = []
-
-    class Watched(RedisStore):
-        def snapshots_with_conditional_moves(
-            self, boards: Sequence[int]
-        ) -> list[tuple[bytes | None, bytes]]:
-            looked.extend(boards)
-            return super().snapshots_with_conditional_moves(boards)
-
-    bench.store = Watched(bench.client, Mode.FSYNC)
-    bench.send(ALICE, PlayMove(text="m13-m9"))
-    done = one_after_the_other(
-        bench,
-        lambda: bench.send(ALICE, PlayMove(text="m9-m13")),
-        lambda: bench.send(BOB, PlayMove(text="a13-a9")),
-    )
-    assert (done, looked) == (3, [1])
-    assert bench.state().moves == "m13-m9 a13-a9"
-    assert verify(1, bench.store.events(1)).state == bench.state()
-
-
-def together(bench: Bench, boards: int) -> list[list[int]]:
-    """Submit a move on each of so many boards; return the boards of each commit of a drain."""
-    bench.start(*range(1, boards + 1))
-    commits: list[list[int]] = []
-
-    class Watched(RedisStore):
-        def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
-            commits.append([write.board for write in writes])
-            return super().commit(writes)
-
-    bench.store = Watched(bench.client, Mode.FSYNC)
-    for sent, board in enumerate(range(boards, 0, -1)):
-        if sent % SMALL_BATCH == 0:
-            time.sleep(0.002)  # those of one millisecond may change places
-        bench.send(ALICE, PlayMove(text="m13-m9"), board)
-    assert bench.drain() == boards
-    return commits
-
-
-def test_a_few_commands_are_committed_in_small_batches_the_oldest_first(bench):
-    commits = together(bench, SMALL_BACKLOG)
-    assert [len(boards) for boards in commits] == [SMALL_BATCH] * (SMALL_BACKLOG // SMALL_BATCH)
-    # handed in from the highest board down
-    assert min(commits[0]) > max(commits[-1])
-
-
-def test_a_backlog_is_worked_at_once(bench):
-    assert [len(boards) for boards in together(bench, SMALL_BACKLOG + 1)] == [SMALL_BACKLOG + 1]
 
 
 def test_what_another_drain_wrote_in_between_is_noticed(bench):
@@ -261,12 +185,6 @@ def test_a_chunk_is_decided_while_the_one_before_is_committed(bench, store, monk
     outcomes = [bench.outcome(order) for order in orders]
     assert [one.accepted for one in outcomes if one] == [True] * MATCHES
     assert not store.threads[0].is_alive()
-
-
-def test_a_small_batch_is_committed_by_the_drain_itself(bench, store):
-    bench.send(ALICE, PlayMove(text="m13-m9"))
-    assert bench.drain() == 1
-    assert store.threads == [threading.current_thread()]
 
 
 def test_what_was_decided_on_a_commit_that_did_not_apply_is_decided_again(
@@ -396,15 +314,6 @@ def test_a_game_that_fails_costs_its_own_match_only(bench, way):
     assert attempts_counted(bench.store, 1) == {}
 
 
-def test_what_waits_behind_a_failing_command_keeps_its_place(bench):
-    bench.start(1)
-    first = bench.send(ALICE, PlayMove(text="m13-j7"))
-    second = bench.send(BOB, PlayMove(text="a13-c11"))
-    assert bench.drain(decider=failing(raises, TRIES)) == 2
-    assert [o.accepted for n in (first, second) if (o := bench.outcome(n))] == [True, True]
-    assert bench.state().moves == "m13-j7 a13-c11"
-
-
 def test_a_repetition_of_a_refused_suspect_is_answered_and_not_tried_again(bench):
     bench.start(1)
     order = bench.send(ALICE, PlayMove(text="m13-m9"))
@@ -489,25 +398,6 @@ def test_a_command_is_counted_once_by_its_kind_or_by_the_code_of_its_refusal(ben
     assert value(REFUSED, code="unreadable-move") == illegal + 1
 
 
-def test_a_commit_is_measured_with_the_number_of_its_commands(bench):
-    bench.start(1, 2)
-    commits, commands = (
-        value("matchpost_commit_seconds_count"),
-        value("matchpost_commit_commands_sum"),
-    )
-    for board in (1, 2):
-        bench.send(BOB, ResignMatch(), board)
-    bench.drain()
-    assert value("matchpost_commit_seconds_count") == commits + 1
-    assert value("matchpost_commit_commands_sum") == commands + 2
-
-
-def test_a_trial_write_is_measured(redis_client):
-    before = value("matchpost_durable_write_seconds_count")
-    assert DurabilityWatch(redis_client, redis_client, Mode.FSYNC).verify() == ""
-    assert value("matchpost_durable_write_seconds_count") == before + 1
-
-
 @pytest.mark.parametrize("damage", ["snapshot", "moves", "conditional moves"])
 def test_what_can_not_be_read_of_a_match_costs_that_match_only(bench, caplog, damage):
     bench.start(1, 2, 5)
@@ -527,3 +417,26 @@ def test_what_can_not_be_read_of_a_match_costs_that_match_only(bench, caplog, da
     assert [bench.outcome(order).code for order in orders] == [Code.INTERNAL, "", ""]
     if damage != "conditional moves":
         assert "ALARM: the snapshot of match 1 can't be read" in caplog.text
+
+
+def test_a_match_that_goes_on_is_read_once_in_a_drain(bench):
+    bench.start(1)
+    looked: list[int] = []
+
+    class Watched(RedisStore):
+        def snapshots_with_conditional_moves(
+            self, boards: Sequence[int]
+        ) -> list[tuple[bytes | None, bytes]]:
+            looked.extend(boards)
+            return super().snapshots_with_conditional_moves(boards)
+
+    bench.store = Watched(bench.client, Mode.FSYNC)
+    bench.send(ALICE, PlayMove(text="m13-m9"))
+    done = one_after_the_other(
+        bench,
+        lambda: bench.send(ALICE, PlayMove(text="m9-m13")),
+        lambda: bench.send(BOB, PlayMove(text="a13-a9")),
+    )
+    assert (done, looked) == (3, [1])
+    assert bench.state().moves == "m13-m9 a13-a9"
+    assert verify(1, bench.store.events(1)).state == bench.state()

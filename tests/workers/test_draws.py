@@ -11,7 +11,6 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from argon2 import PasswordHasher
 from msgspec.structs import replace
 from redis import Redis
 
@@ -21,13 +20,12 @@ from domain.fairness import CHAIN_LENGTH, Commitment, SetupDraw, entropy_text, p
 from domain.match.commands import (
     AnswerOffer,
     DeclineMatch,
-    FlagPlayer,
     MakeOffer,
     RevealText,
     StartMatch,
 )
 from domain.match.deals import DealKind, deal_kind
-from domain.match.events import Absent, Accepted, Declined, MatchStarted, Revealed, Sealed, Withheld
+from domain.match.events import Declined, MatchStarted, Revealed, Sealed, Withheld
 from domain.match.history import BrokenHistory, decode_anchor, decode_event
 from domain.records import SERVER_ACCOUNT
 from infra.audit.draws import DEALS
@@ -35,8 +33,6 @@ from infra.audit.leaf_order import LeafOrder
 from infra.audit.stored_match import check
 from infra.durability.durability import Mode
 from infra.people.account_lists import SeenTexts
-from infra.people.accounts import Accounts
-from infra.projections.standings import StandingsQuery
 from infra.redis import keys
 from infra.store.draw_texts import DrawTexts
 from infra.store.leases import LaneLeases
@@ -49,7 +45,6 @@ from tests.helpers.doctor import damaged_matches
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
 from tests.helpers.rollback import copy_of, put_back
-from tests.helpers.side import catch_up
 from tests.helpers.timed import BEGIN, SHORT, TimedBench
 from workers.commands.drain import TRIES, Drain
 
@@ -162,21 +157,6 @@ def test_without_the_secret_a_start_waits_and_other_matches_go_on(bench, tmp_pat
     assert bench.outcome(behind) is not None
 
 
-def test_starts_that_wait_request_no_drain_and_are_tried_once_in_each(bench, tmp_path):
-    without_secrets(bench, tmp_path / "elsewhere")
-    for board in range(7, 7 + 4 * 200, 4):
-        bench.send(ALICE, drain_start(), board)
-    fine = bench.send(ALICE, drain_start(options=("-o1", "-p")), 2_003)
-    bench.woken.clear()
-    asked: list[str] = []
-    find = bench.seeds._next
-    bench.seeds._next = lambda *words: (asked.append("next"), find(*words))[1]  # type: ignore[method-assign]
-    assert bench.drain() == 1
-    assert bench.woken == []
-    assert len(asked) == 1
-    assert bench.outcome(fine).accepted
-
-
 def test_a_start_that_waits_is_never_refused_as_a_suspect(bench, tmp_path):
     there = without_secrets(bench, tmp_path / "elsewhere")
     lost = bench.send(ALICE, drain_start(), 7)
@@ -198,19 +178,6 @@ def test_a_folder_without_the_others_secrets_anchors_no_chain(bench, tmp_path):
     assert bench.outcome(first) is None
     assert bench.store.seed_chain(0) is None
     assert list((tmp_path / "elsewhere").glob("*")) == []
-
-
-def test_starts_of_a_batch_read_the_chain_of_their_shard_once(bench):
-    bench.send(ALICE, drain_start(), 3)
-    bench.drain()
-    reads: list[int] = []
-    read = bench.store.seed_chain
-    bench.store.seed_chain = lambda shard: (reads.append(shard), read(shard))[1]  # type: ignore[method-assign]
-    for board in (7, 11, 15, 19):
-        bench.send(ALICE, drain_start(), board)
-    bench.drain()
-    assert [draw_of(bench, board).k for board in (7, 11, 15, 19)] == [2, 3, 4, 5]
-    assert reads == [3]
 
 
 def start_all(bench: Bench, *boards: int) -> list[SetupDraw]:
@@ -265,20 +232,6 @@ def test_data_that_is_older_than_marks_goes_on_with_its_chain(bench):
     mark.unlink()
     assert [(draw.chain, draw.k) for draw in start_all(bench, 7)] == [(1, 2)]
     assert mark.exists()
-
-
-def test_draws_that_were_cut_off_are_no_alarm(bench, caplog):
-    start_all(bench, 3)
-    for board in (7, 11):
-        bench.send(ALICE, drain_start(), board)
-    with pytest.raises(Killed):
-        drain_on(bench, Killing(bench.client, Mode.FSYNC))
-    bench.queue.delete(keys.lease(LANE))
-    assert [draw.chain for draw in start_all(bench, 15)] == [2]
-    assert dict(damaged_matches(bench.store, (3, 7, 11, 15))) == {}
-    assert "draws were cut off" in caplog.text
-    assert "ALARM" not in caplog.text
-    assert abandoned_chains(bench.folder) == []
 
 
 class Killing(RedisStore):
@@ -373,17 +326,6 @@ def test_what_the_server_keeps_is_revealed_with_the_seal(bench):
     assert "and kept the texts of all players" in check(bench.store, 3)
 
 
-def test_a_text_that_is_revealed_again_changes_nothing(bench):
-    seal(bench, 3)
-    first = bench.send(ALICE, RevealText(text=TEXTS[ALICE]), 3)
-    bench.submit(first)
-    again = bench.send(ALICE, RevealText(text=TEXTS[ALICE]), 3)
-    bench.drain()
-    outcomes = [bench.outcome(order) for order in (first, again)]
-    assert [one.code for one in outcomes if one] == ["", Code.TOO_LATE]
-    assert len(bodies(bench, 3, Revealed)) == 1
-
-
 def test_a_match_declined_in_each_phase_holds(bench):
     bench.send(ALICE, call(to(ALICE), NOBODY), 3)
     bench.send(BOB, DeclineMatch(), 3)
@@ -430,40 +372,6 @@ def test_the_scheduler_ends_a_match_whose_players_do_not_reveal(timed):
     assert timed.store.due_boards(1, BEGIN + 99 * DAY, 10) == []
     timed.tick(keeper, 4 * DAY)
     assert timed.waits() == 0
-
-
-def test_a_player_on_vacation_loses_no_time_whatever_command_starts_the_match(timed):
-    accounts = Accounts(timed.client, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    away = accounts.signup("away", "mad-hatter")
-    accounts.change_of(away, lambda record: replace(record, vacations=((BEGIN, 9),)))
-    commitments = (to(ALICE), NOBODY)
-    start = StartMatch(
-        rules="powerdrain/1", options=(), seats=(away, BOB), terms=SHORT, gather=True,
-        commitments=commitments,
-    )  # fmt: skip
-    timed.send(away, start, 1)
-    timed.send(BOB, AnswerOffer(accept=True, commitment=to(BOB)), 1)
-    timed.send(away, RevealText(text=TEXTS[ALICE]), 1)
-    timed.send(BOB, RevealText(text=TEXTS[BOB]), 1)
-    # texts given at once, as before commitments; and nothing gathered at all
-    timed.send(
-        BOB,
-        StartMatch(rules="powerdrain/1", options=(), seats=(BOB, away), terms=SHORT, gather=True),
-        2,
-    )
-    timed.send(away, AnswerOffer(accept=True), 2)
-    timed.send(away, StartMatch(rules="pow2/1", options=(), seats=(away, BOB), terms=SHORT), 3)
-    timed.drain()
-    for board in (1, 2, 3):
-        assert Absent(seat=1 if board == 2 else 0, until=BEGIN + 9 * DAY) in bodies(
-            timed, board, Absent
-        )
-        assert "holds" in check(timed.store, board)
-    keeper = timed.keeper()
-    timed.tick(keeper, 12 * DAY - 1)
-    assert [timed.state(board).over for board in (1, 3)] == [False, False]
-    timed.tick(keeper, 12 * DAY)
-    assert [timed.state(board).over for board in (1, 3)] == [True, True]
 
 
 LAPSE = 14 * DAY
@@ -526,57 +434,6 @@ def test_a_sealed_match_can_be_declined_while_the_secrets_are_lost_but_not_dealt
     assert bench.state(3).over
     assert bench.state(7).sealed
     assert bench.store.inbox_size(range(4)) == 1
-
-
-@pytest.mark.parametrize("first", ["accept", "decline", "flag"])
-def test_of_an_acceptance_a_refusal_and_the_lapse_at_once_the_first_counts(timed, first):
-    """All of them are decided in one batch; a match by name without chance, and one that the server deals."""
-    own = DrawTexts(timed.client).commitment
-    start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB), terms=SHORT, lapse=LAPSE)
-    timed.send(ALICE, start, 1)
-    commitments = own(2, ALICE), NOBODY
-    timed.send(ALICE, call(*commitments, lapse=LAPSE, server_deals=True, terms=SHORT), 2)
-    timed.drain()
-    commands = {
-        "accept": lambda board: (
-            BOB,
-            AnswerOffer(accept=True, **({"commitment": own(2, BOB)} if board == 2 else {})),
-        ),
-        "decline": lambda _: (ALICE, DeclineMatch()),
-        "flag": lambda _: (SERVER_ACCOUNT, FlagPlayer(ply=0)),
-    }
-    timed.now = BEGIN + (LAPSE if first == "flag" else LAPSE - 1)
-    turns = [first, *(name for name in commands if name != first)]
-    for board in (1, 2):
-        for name in turns:
-            timed.send(*commands[name](board), board)
-    timed.drain()
-    for board in (1, 2):
-        declined = bodies(timed, board, Declined)
-        assert timed.state(board).over
-        # after the acceptance the challenger, who has not moved, may still decline
-        assert declined == [Declined(seat=1 if first == "flag" else 0)]
-        assert bool(bodies(timed, board, Accepted | MatchStarted)) == (
-            first == "accept" or board == 1
-        )
-        assert "holds" in check(timed.store, board)
-
-
-def test_who_declines_what_was_dealt_refused_a_draw_and_who_lets_an_invitation_lapse_did_not(timed):
-    own = DrawTexts(timed.client).commitment
-    for board in (1, 2):
-        start = call(own(board, ALICE), NOBODY, lapse=LAPSE, server_deals=True, terms=SHORT)
-        timed.send(ALICE, start, board)
-    timed.send(BOB, AnswerOffer(accept=True, commitment=own(1, BOB)), 1)
-    timed.send(BOB, DeclineMatch(), 1)
-    timed.drain()
-    keeper = timed.keeper()
-    timed.tick(keeper, LAPSE - 1)
-    assert not timed.state(2).over
-    timed.tick(keeper, LAPSE)
-    assert all(timed.state(board).over for board in (1, 2))
-    catch_up(timed.store, timed.client)
-    assert StandingsQuery(timed.client).refused(BOB) == 1
 
 
 def steps_of(chance: random.Random, board: int, words: DrawTexts) -> list[tuple[bytes, Any]]:
@@ -648,3 +505,32 @@ def check_draws(bench: Bench, boards: Iterable[int]) -> None:
         order.add(index, leaf)
     assert (order.faults, order.used) == ([], {chain: len(ks) for chain, ks in used.items()})
     assert sum(map(len, used.values())) > 8
+
+
+def test_starts_that_wait_request_no_drain_and_are_tried_once_in_each(bench, tmp_path):
+    without_secrets(bench, tmp_path / "elsewhere")
+    for board in range(7, 7 + 4 * 200, 4):
+        bench.send(ALICE, drain_start(), board)
+    fine = bench.send(ALICE, drain_start(options=("-o1", "-p")), 2_003)
+    bench.woken.clear()
+    asked: list[str] = []
+    find = bench.seeds._next
+    bench.seeds._next = lambda *words: (asked.append("next"), find(*words))[1]  # type: ignore[method-assign]
+    assert bench.drain() == 1
+    assert bench.woken == []
+    assert len(asked) == 1
+    assert bench.outcome(fine).accepted
+
+
+def test_draws_that_were_cut_off_are_no_alarm(bench, caplog):
+    start_all(bench, 3)
+    for board in (7, 11):
+        bench.send(ALICE, drain_start(), board)
+    with pytest.raises(Killed):
+        drain_on(bench, Killing(bench.client, Mode.FSYNC))
+    bench.queue.delete(keys.lease(LANE))
+    assert [draw.chain for draw in start_all(bench, 15)] == [2]
+    assert dict(damaged_matches(bench.store, (3, 7, 11, 15))) == {}
+    assert "draws were cut off" in caplog.text
+    assert "ALARM" not in caplog.text
+    assert abandoned_chains(bench.folder) == []

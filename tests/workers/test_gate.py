@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from redis import Redis
-from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code, Refusal
 from domain.match.commands import PlayMove, StartMatch
@@ -13,7 +12,6 @@ from infra.projections.buckets import LISTS
 from infra.projections.generations import Generations
 from infra.projections.match_list_fold import MatchListsProjection
 from infra.redis import keys
-from infra.redis.clients import make_client
 from infra.store.closed_shards import ClosedKind, ClosedShards, forked
 from infra.store.log_gate import LOOK_SECONDS, LogGate
 from infra.store.lost_leaves import SHOWN_MS, LossRecord, read_losses
@@ -147,12 +145,6 @@ def test_a_size_that_was_seen_is_not_forgotten_with_the_queue_server(bench):
     assert gate.closed_among([SHARD]) == set()
 
 
-def test_what_is_published_while_the_server_of_the_data_dies_is_known_to_its_successor(bench, gate):
-    with make_client("redis://127.0.0.1:1") as dead, pytest.raises(RedisConnectionError):
-        PublishedSizes(dead, bench.client).record(SHARD, end_of(bench) + 3, bytes(32))
-    assert gate.look([SHARD]) == {SHARD}
-
-
 def test_a_closed_shard_refuses_commands_and_shows_its_matches(bench):
     played = bench.send(ALICE, MOVE)
     bench.drain()
@@ -164,16 +156,6 @@ def test_a_closed_shard_refuses_commands_and_shows_its_matches(bench):
         assert gateway.send(played, 0, 0).accepted, "an outcome that is stored is returned"
     assert bench.store.inbox_size([SHARD]) == 0
     assert bench.state().ply == 1
-
-
-def test_a_forked_shard_is_not_called_rolled_back(bench):
-    closed = ClosedShards(bench.client)
-    closed.close(SHARD, forked(SHARD, 7))
-    PublishedSizes(bench.client, bench.client).record(SHARD, end_of(bench) + 1, bytes(32))
-    LogGate(bench.client, bench.client).closed_among([SHARD])
-    assert closed.read([SHARD])[SHARD].kind is ClosedKind.FORKED
-    closed.open(SHARD)
-    assert closed.read([SHARD]) == {}
 
 
 MOVES = ((ALICE, "m13-m9"), (BOB, "a1-a2"), (ALICE, "m9-m7"))
@@ -224,14 +206,6 @@ def test_a_drain_notices_that_indexes_are_used_again(bench, caplog, same):
     assert (loss.shard, loss.first, loss.end) == (SHARD, start, end)
 
 
-def test_nothing_is_lost_while_matches_are_played_by_one_drain_after_the_other(bench, caplog):
-    for move in MOVES:
-        play(bench, gate_of(bench), move)
-        LossCheck(bench.client, bench.client, 4).tick()
-    assert read_losses(bench.client, range(4)) == []
-    assert not caplog.messages
-
-
 def test_the_scheduler_notices_it_where_nobody_moves(bench, caplog):
     now = 0.0
     check = LossCheck(bench.client, bench.client, 4, lambda: now)
@@ -249,16 +223,6 @@ def test_the_scheduler_notices_it_where_nobody_moves(bench, caplog):
         play(bench, gate_of(bench), MOVES[0])
     (line,) = caplog.messages
     assert line.startswith(f"ALARM: shard {SHARD} has lost {end - start} leaves from {start} on")
-
-
-def test_leaves_that_can_be_restored_are_not_said_to_be_lost(bench):
-    copy = copy_of(bench.client)
-    play(bench, gate_of(bench), *MOVES)
-    end = end_of(bench)
-    fail_over(bench, copy, end)
-    PublishedSizes(bench.client, bench.client).record(SHARD, end - 1, bytes(32))
-    LossCheck(bench.client, bench.client, 4).tick()
-    assert not read_losses(bench.client, [SHARD])
 
 
 def test_lists_that_know_of_lost_leaves_are_rebuilt(bench):
@@ -296,3 +260,13 @@ def test_one_leaf_is_one_and_a_loss_is_forgotten_after_a_week(bench):
     assert loss.sentence.startswith("shard 1 has lost leaf 7, which was accepted")
     assert read_losses(bench.client, [SHARD], loss.at + SHOWN_MS - 1)
     assert not read_losses(bench.client, [SHARD], loss.at + SHOWN_MS)
+
+
+def test_leaves_that_can_be_restored_are_not_said_to_be_lost(bench):
+    copy = copy_of(bench.client)
+    play(bench, gate_of(bench), *MOVES)
+    end = end_of(bench)
+    fail_over(bench, copy, end)
+    PublishedSizes(bench.client, bench.client).record(SHARD, end - 1, bytes(32))
+    LossCheck(bench.client, bench.client, 4).tick()
+    assert not read_losses(bench.client, [SHARD])

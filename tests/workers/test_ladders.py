@@ -1,14 +1,10 @@
 """A ladder on a real server: its challenges start matches, its manager may be killed, and it forgets what is over."""
 
-import signal
-from collections import Counter
-
 import pytest
 
 from domain import aggregates
 from domain.errors import Code
 from domain.match.commands import GiveRuling, ResignMatch
-from domain.match.history import decode_event
 from domain.records import SERVER_ACCOUNT
 from domain.tournament.commands import (
     ChallengeOnLadder,
@@ -20,15 +16,11 @@ from domain.tournament.commands import (
     StartTournament,
     WithdrawPlayer,
 )
-from domain.tournament.events import ResultsCounted
 from domain.tournament.form_terms import LadderTerms
 from domain.tournament.state import Phase
 from infra.audit.stored_match import check_match
-from infra.projections.tournaments import PairedMatch
-from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
 from tests.helpers.side import settle
-from tests.workers.test_tournament_kills import POINTS, paired, tick
 from tests.workers.test_tournaments import ORGANISER, PLAYERS, Hall
 
 REASONS = bytes(32)
@@ -104,34 +96,6 @@ def test_a_ladder_is_played_with_a_leaver_a_withdrawal_a_late_result_and_an_end(
         assert check_match(hall.bench.store, number).events
 
 
-@pytest.mark.parametrize("point", POINTS)
-def test_a_killed_manager_starts_no_challenge_twice_and_loses_no_result(
-    hall: Ladder, valkey: EmbeddedServer, point: str
-) -> None:
-    hall.begin(5)
-    pairs = [(4, 3), (2, 1), (1, 0)]
-    for below, above in pairs:
-        hall.challenge(below, above)
-        settle(hall.side)
-        assert tick(valkey.url, point) == -signal.SIGKILL
-    hall.turn()  # by a process that knows nothing of the other
-    hall.turn()
-    assert Counter(paired(hall)) == Counter(range(3))
-    for pairing, (_, above) in enumerate(pairs):
-        hall.resign(pairing, above)
-        settle(hall.side)
-        assert tick(valkey.url, point) == -signal.SIGKILL
-        hall.manager = hall.new_manager()
-        hall.turn()
-    hall.turn()
-    assert Counter(paired(hall)) == Counter(range(3))
-    events = [decode_event(data).body for data in hall.bench.store.events(hall.number)]
-    counted = [one for body in events if isinstance(body, ResultsCounted) for one in body.reports]
-    assert sorted(one.pairing for one in counted) == [0, 1, 2]
-    assert hall.order == (1, 0, 2, 4, 3)
-    assert check_match(hall.bench.store, hall.number).events
-
-
 def test_the_scheduler_finds_the_silent_when_they_are_due(hall: Ladder) -> None:
     hall.begin(3, silence=7, drop=1)
     due = aggregates.next_due(hall.state)
@@ -141,13 +105,3 @@ def test_the_scheduler_finds_the_silent_when_they_are_due(hall: Ladder) -> None:
     needed = aggregates.due_command(hall.state, due, spare_robots=False)
     assert needed == DropSilent()
     assert hall.ask(SERVER_ACCOUNT, needed).code == Code.TOO_EARLY
-
-
-def test_a_match_that_the_ladder_has_forgotten_is_not_ended_again(hall: Ladder) -> None:
-    hall.begin(3)
-    hall.challenge(2, 1)
-    out = hall.state.entrants[1].account
-    hall.must(ORGANISER, WithdrawPlayer(account=out, kind="accepted", text=REASONS))
-    known, forgotten = PairedMatch(board=5, unfinished=True), PairedMatch(board=6, unfinished=True)
-    found = hall.manager._ends(hall.number, hall.state, {0: known, 99: forgotten})
-    assert [one.match for one in found] == [5]

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Sequence
 from threading import Thread
 
-import msgspec
 import pytest
 from redis import Redis
 from rq.timeouts import JobTimeoutException
@@ -24,34 +23,17 @@ from infra.store import async_gateway
 from infra.store.async_gateway import AsyncCommandGateway, AsyncStore
 from infra.store.gateway import submission_of
 from infra.store.layout import LAYOUT_SECONDS, Layout
-from infra.store.leases import LEASE_MS, REQUESTED, AsyncLaneLeases, LaneLeases, LeaseResult, Leases
-from infra.store.port import CommitResult, InboxEntry, Write
+from infra.store.leases import LEASE_MS, REQUESTED, AsyncLaneLeases, LaneLeases, LeaseResult
+from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
 from tests.helpers.served import Served, all_play, matches, until
-from tests.helpers.steps import Killed
 from tests.helpers.writes import attempts_counted
 from workers.commands.drain import CHUNK, SMALL_BATCH, SUSPECTS, Drain
 from workers.scheduler import Scheduler
-
-
-def test_a_stopping_drain_finishes_its_batch_and_asks_for_another(bench):
-    bench.start(1)
-    first = bench.send(ALICE, PlayMove(text="m13-m9"))
-    late: list[CommandEnvelope] = []
-
-    def stopping() -> bool:
-        late.append(bench.send(BOB, PlayMove(text="a13-c11")))
-        return True
-
-    assert bench.drain(stopping) == 1
-    assert bench.outcome(first) is not None
-    assert bench.outcome(late[0]) is None
-    assert bench.woken == [LANE]
-    assert bench.drain() == 1
 
 
 class Slow(LaneLeases):
@@ -97,13 +79,6 @@ def test_a_lease_lasts_its_time_and_is_renewed_by_its_holder_only(bench):
     assert bench.lanes.acquire(LANE, "b") is LeaseResult.ACQUIRED
 
 
-def test_a_lease_that_vanished_is_taken_back(bench):
-    bench.lanes.acquire(LANE, "a")
-    bench.queue.flushall()
-    assert bench.lanes.renew(LANE, "a")
-    assert bench.lanes.acquire(LANE, "b") is LeaseResult.BUSY
-
-
 def test_the_keeper_wakes_a_lane_where_commands_wait_and_no_drain_runs(bench):
     keeper = Scheduler(bench.store, bench.lanes)
     keeper.tick()
@@ -115,28 +90,6 @@ def test_the_keeper_wakes_a_lane_where_commands_wait_and_no_drain_runs(bench):
     bench.drain()
     keeper.tick()
     assert bench.woken == [LANE]
-
-
-def test_drains_in_threads_of_their_own_decide_every_command_once(bench):
-    bench.start(*range(1, 9))
-    orders = [
-        bench.send(ALICE, PlayMove(text=text), board)
-        for board in range(1, 9)
-        for text in ("m13-m9", "m13-j7")
-    ]
-
-    def run() -> None:
-        bench.queue.delete(keys.lease(LANE))
-        Drain(bench.store, bench.lanes, bench.queue, LANE, data=bench.client).run()
-
-    # the limits are for the main thread: these drains decide without
-    threads = [Thread(target=run) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [bool(bench.outcome(order)) for order in orders] == [True] * len(orders)
-    assert all(len(bench.store.events(board)) == 2 for board in range(1, 9))
 
 
 def test_a_drain_that_lingers_is_woken_by_the_next_command(bench, valkey, wait_until):
@@ -170,35 +123,6 @@ def test_a_drain_that_lingers_is_woken_by_the_next_command(bench, valkey, wait_u
     assert bench.woken == []
 
 
-def test_a_drain_of_one_command_waits_for_the_next_without_another_look(bench, monkeypatch):
-    bench.start(1)
-    first = bench.send(ALICE, PlayMove(text="m13-m9"))
-    steps: list[str] = []
-    read, wait = bench.store.read_inbox, bench.lanes.wait
-    later: list[CommandEnvelope] = []
-
-    def waits(what: Lane, seconds: float) -> tuple[bool, bool]:
-        steps.append("wait")
-        if not later:
-            # its sender wakes the drain after it has submitted
-            later.append(bench.send(BOB, PlayMove(text="a13-c11")))
-            bench.lanes.request(what)
-        return wait(what, seconds)
-
-    def reads(shards: Sequence[int], count: int) -> list[InboxEntry]:
-        steps.append("read")
-        return read(shards, count)
-
-    monkeypatch.setattr(bench.store, "read_inbox", reads)
-    monkeypatch.setattr(bench.lanes, "wait", waits)
-    assert (
-        Drain(bench.store, bench.lanes, bench.queue, LANE, data=bench.client, linger=0.1).run() == 2
-    )
-    assert all(bench.outcome(order) for order in (first, *later))
-    assert steps[:4] == ["read", "wait", "read", "wait"]
-    assert steps[-1] == "read", "the lease is released before the last look"
-
-
 def test_a_holder_is_woken_once_however_many_ask(bench):
     bench.lanes.acquire(LANE, "a")
     for _ in range(3):
@@ -221,16 +145,6 @@ def test_a_drain_does_not_linger_while_another_job_waits_for_a_worker(bench):
     lanes = Patient(bench.queue, bench.woken.append)
     Drain(bench.store, lanes, bench.queue, LANE, data=bench.client, linger=3600).run()
     assert waits == []
-
-
-def test_two_kinds_of_leases_do_not_meet(bench):
-    others = Leases(bench.queue, lambda _: None, queue="other")
-    assert others.acquire("mail", "a") is LeaseResult.ACQUIRED
-    assert bench.lanes.acquire(LANE, "b") is LeaseResult.ACQUIRED
-    assert others.acquire("mail", "c") is LeaseResult.BUSY
-    assert others.release("mail", "a", b"a mark")
-    assert others.acquire("mail", "c") is LeaseResult.EXPIRED
-    assert others.read_mark("mail") == b"a mark"
 
 
 HOURS_MS = 3_600_000
@@ -260,27 +174,6 @@ def test_a_drain_is_asked_for_though_a_lease_seems_to_last(bench):
         bench.queue.set(keys.lease(LANE), holder, px=HOURS_MS)
         assert bench.lanes.request(LANE)
         assert not bench.lanes.request(LANE)
-
-
-def test_an_overtaken_drain_takes_back_a_lease_that_seems_to_last(bench):
-    bench.lanes.acquire(LANE, "other")
-    assert not bench.lanes.renew(LANE, "mine")
-    ahead(bench, keys.lease(LANE))
-    assert bench.lanes.renew(LANE, "mine")
-    assert bench.lanes.acquire(LANE, "other") is LeaseResult.BUSY
-
-
-def test_a_page_asks_for_a_drain_though_a_lease_seems_to_last(bench, valkey):
-    bench.queue.set(keys.lease(LANE), "killed", px=HOURS_MS)
-
-    async def ask() -> None:
-        async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:
-            lanes = AsyncLaneLeases(pipe, bench.woken.append)
-            await lanes.request(LANE)
-            await lanes.request(LANE)
-
-    asyncio.run(asyncio.wait_for(ask(), 30))
-    assert bench.woken == [LANE]
 
 
 MANY = 500
@@ -355,19 +248,6 @@ def test_suspects_that_are_left_are_suspects_of_the_next_drain(bench, store):
     assert store.commits == [SMALL_BATCH]
 
 
-def test_an_id_that_is_used_again_in_another_match_overtakes_nothing_there(bench):
-    suspected = send_many(bench)[2]
-    # of a shard that is read before that of the suspect
-    board = MANY + 4
-    earlier = bench.send(ALICE, PlayMove(text="m13-m9"), board)
-    later = msgspec.structs.replace(suspected, match=board)
-    bench.submit(later)
-    cut_off(bench)
-    bench.drain()
-    first, second = bench.outcome(earlier), bench.outcome(later)
-    assert first.index < second.index
-
-
 def kills(poison: CommandEnvelope):
     """Decide as the rules do, but be killed by one command."""
 
@@ -379,18 +259,6 @@ def kills(poison: CommandEnvelope):
         return decide(sent, state, context)
 
     return decider
-
-
-def test_a_command_in_a_large_batch_that_kills_is_found_and_its_batch_suspected(bench, store):
-    orders = send_many(bench, 100)
-    with pytest.raises(SystemExit):
-        bench.drain(decider=kills(orders[60]))
-    bench.queue.delete(keys.lease(LANE))
-    later = [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in range(200, 210)]
-    while bench.store.inbox_size(range(4)):
-        bench.drain()
-    # what came later is worked after the first suspects, and not one by one
-    assert store.commits == [1] * SUSPECTS + [len(later)] + [1] * (100 - SUSPECTS)
 
 
 def test_a_command_that_kills_again_and_again_is_refused_and_the_others_are_decided(bench):
@@ -437,20 +305,6 @@ def test_a_lease_that_is_lost_among_suspects_ends_the_drain(bench, store):
     assert bench.drain() == 1
     assert store.inbox_size(range(4)) == 2
     assert bench.woken == []
-
-
-def test_a_killed_drain_is_no_exception_that_the_drain_swallows(bench):
-    bench.start(1)
-    bench.send(ALICE, PlayMove(text="m13-m9"))
-
-    class Dying(RedisStore):
-        def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
-            raise Killed(len(writes))
-
-    bench.store = Dying(bench.client, Mode.FSYNC)
-    with pytest.raises(Killed):
-        bench.drain()
-    assert bench.queue.exists(keys.lease_mark(LANE))
 
 
 START = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB))

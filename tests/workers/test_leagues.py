@@ -1,6 +1,5 @@
 """Leagues on a real server: their seasons begin by date beside the matches of the one before."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -22,15 +21,9 @@ from domain.tournament.form_terms import LeagueTerms
 from domain.tournament.seasons import season_sections
 from domain.tournament.state import Phase
 from infra.audit.stored_match import check_match
-from infra.process.failpoints import FAILPOINTS
-from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
-from tests.helpers.side import catch_up, contents, settle
 from tests.helpers.timed import TimedBench
-from tests.workers.test_tournament_kills import paired, tick
 from tests.workers.test_tournaments import ORGANISER, PLAYERS, Hall
-
-POINTS = [point for point in FAILPOINTS if point.startswith("tournament.")]
 
 
 @pytest.fixture
@@ -97,40 +90,6 @@ def test_a_league_is_played_to_its_places_with_a_leaver_a_forfeit_and_a_late_res
     said = str(check_match(hall.bench.store, hall.number))
     assert said.startswith(f"tournament {hall.number} holds")
     assert all(check_match(hall.bench.store, one.board).events for one in hall.matches.values())
-
-
-def test_lists_of_a_league_are_the_same_when_they_are_built_again(hall: Hall) -> None:
-    begun(hall)
-    hall.must(PLAYERS[0], LeaveTournament())
-    hall.must(PLAYERS[6], EnterTournament(rating=2900))
-    hall.must(PLAYERS[0], EnterTournament(rating=1))
-    hall.must(PLAYERS[1], LeaveTournament())
-    settle(hall.side)
-    (row,) = hall.lists.rows([hall.number])
-    assert row is not None
-    assert (row.entered, row.phase) == (6, Phase.RUNNING)
-    before = contents(hall.bench.client)
-    for key in hall.bench.client.keys("*tournaments*"):
-        hall.bench.client.delete(key)
-    catch_up(hall.bench.store, hall.bench.client)
-    after = contents(hall.bench.client)
-    kept = [key for key in before if key.startswith("tournaments")]
-    assert kept
-    assert {key: after.get(key) for key in kept} == {key: before[key] for key in kept}
-
-
-@pytest.mark.parametrize("point", POINTS)
-def test_a_killed_manager_starts_no_match_of_a_season_twice(
-    hall: Hall, valkey: EmbeddedServer, point: str
-) -> None:
-    begun(hall)
-    hall.must(SERVER_ACCOUNT, PairRound(stage=2))
-    settle(hall.side)
-    assert tick(valkey.url, point) < 0
-    hall.manager = hall.new_manager()
-    hall.turn()
-    hall.turn()
-    assert Counter(paired(hall)) == Counter(range(12))
 
 
 def test_the_scheduler_begins_a_season_on_its_day_and_once(timed: TimedBench) -> None:

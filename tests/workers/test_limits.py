@@ -101,15 +101,6 @@ with LIMITED:
     assert run(program) == -signal.SIGPROF
 
 
-def test_decisions_may_follow_each_other_for_longer_than_one_may_take():
-    program = """
-for _ in range(14):
-    with LIMITED:
-        use(SHORT_SECONDS / 4)
-"""
-    assert run(program) == 0
-
-
 def test_what_comes_after_a_decision_may_take_long():
     program = """
 try:

@@ -10,7 +10,6 @@ from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from infra.projections.projection import Fact
 from infra.redis import keys
 from infra.store.channels import LogListener
-from infra.store.log_streams import MOST_NEXT
 from infra.store.port import Store
 from tests.fakes.logs import ANCHOR, Logs
 from tests.helpers.bench import Bench
@@ -61,39 +60,6 @@ def test_no_history_is_read_for_events_of_matches_that_it_does_not_know(bench):
     assert calls(bench.client, "lindex")["lindex"] == after["lindex"], "it knows them now"
 
 
-def test_a_read_after_a_wait_does_not_look_again(bench):
-    bench.start(1)
-    reader, start = LogReader(bench.store), (0,) * bench.store.layout().shards
-    wait(reader, start, bench.client)
-    before = calls(bench.client, "xread")
-    chunk = reader.read(start)
-    assert [leaf.index for leaf in chunk.leaves] == [0]
-    assert calls(bench.client, "xread") == before
-    assert not reader.read(chunk.counts).leaves
-    wait(reader, chunk.counts, bench.client, 0)
-    bench.send(ALICE, PlayMove(text="m13-j7"), 1)
-    bench.drain()
-    assert not reader.read(chunk.counts).leaves, "the wait ended before"
-    assert [leaf.index for leaf in reader.read(chunk.counts).leaves] == [1], "and counts once"
-
-
-def test_few_leaves_are_read_by_the_look_that_has_found_them(bench):
-    bench.start(1)
-    reader, start = LogReader(bench.store), (0,) * bench.store.layout().shards
-    before = calls(bench.client, "xrange")
-    wait(reader, start, bench.client)
-    chunk = reader.read(start)
-    assert chunk.facts
-    assert calls(bench.client, "xrange") == before
-    assert [leaf.index for leaf in reader.read(start).leaves] == [0], "without a wait, too"
-    assert calls(bench.client, "xrange") == before
-    for _ in range(MOST_NEXT):
-        bench.send(ALICE, PlayMove(text="nonsense"), 1)
-        bench.drain()
-    assert [leaf.index for leaf in reader.read(start).leaves] == [*range(MOST_NEXT + 1)]
-    assert calls(bench.client, "xrange") != before
-
-
 class Scripted(LogListener):
     """News of the shards to whose logs a leaf is added before each message."""
 
@@ -113,22 +79,6 @@ def test_a_wait_ends_with_news_of_its_own_shards_alone():
     reader.wait({0: 0, 1: 0, 2: 0}, news, 60)
     assert news.left == [2]
     assert reader.read((0,) * 4).counts == (1, 0, 0, 2), "which looked at all shards"
-
-
-def test_a_wait_for_what_is_there_already_hears_nothing():
-    logs = Logs(shards=2)
-    logs.add_leaf(1, ANCHOR)
-    reader, news = LogReader(logs.store), Scripted(logs, 0)
-    reader.wait({0: 0, 1: 0}, news, 60)
-    assert news.left == [0]
-    assert reader.read((0, 0)).counts == (0, 1)
-
-
-def test_a_read_from_elsewhere_than_the_wait_looks_itself(bench):
-    bench.start(1)
-    reader, start = LogReader(bench.store), (0,) * bench.store.layout().shards
-    wait(reader, (7,) * len(start), bench.client, 0)
-    assert len(reader.read(start).leaves) == 1
 
 
 class Counted(Logs):

@@ -1,7 +1,6 @@
 """Given letters and a relay, what is sent, tried again or given up; and after the data went back nothing is lost."""
 
 import stat
-import threading
 from collections.abc import Iterator
 from email.message import EmailMessage
 from itertools import pairwise
@@ -19,18 +18,16 @@ from infra.mail.outbox import KEPT_MS, LEASE_MS, Outbox, SentEmails
 from infra.mail.progress import MailerProgress
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts import MailAddress
-from infra.redis import keys, mail_keys
 from infra.store.closed_shards import ClosedShards, rolled_back
 from tests.fakes.memory_store import MemoryObjects
 from tests.fakes.sink import Sink
 from tests.helpers.doctor import value
 from tests.helpers.given import ALICE, BOB, CAROL
-from tests.helpers.mailing import HOMES, Mailing, recipients, text_of, work_out
+from tests.helpers.mailing import HOMES, Mailing, recipients, text_of
 from tests.helpers.rollback import Copy, copy_of, publish, put_back, restorer
 from workers.mail.deliver import (
     BACKOFF_MS,
     GIVE_UP_MS,
-    MAX_BROKEN_SESSIONS,
     RETRY_MS,
     EmailDelivery,
 )
@@ -84,18 +81,6 @@ def test_a_relay_that_is_down_for_an_hour_loses_nothing(mailing, sink, caplog):
     assert len(sink.messages) == 40
     assert mailing.outbox.size() == 0
     assert "the relay can be reached again" in caplog.text
-
-
-def test_a_relay_that_was_not_reached_is_left_alone_a_little_longer_each_time(mailing, sink):
-    mailing.outbox.enqueue(notice())
-    sink.stop()
-    ends = []
-    for _ in range(4):
-        mailing.work()
-        rest = mailing.outbox.last_backoff()
-        ends.append(rest.until - mailing.bench.now)
-        mailing.bench.now = rest.until
-    assert ends == [*BACKOFF_MS, BACKOFF_MS[-1]]
 
 
 def test_a_recipient_that_is_refused_for_now_is_tried_again_ever_later(mailing, sink):
@@ -215,39 +200,6 @@ def test_what_was_sent_and_not_noted_is_sent_again_and_is_the_same(mailing, sink
     assert mailing.outbox.size() == 0
 
 
-def test_a_letter_at_which_the_relay_hangs_up_lets_the_others_go_first(mailing, sink):
-    mailing.outbox.enqueue(notice(1))
-    mailing.bench.now += 1
-    mailing.outbox.enqueue_all([notice(number, CAROL) for number in range(2, 6)])
-    sink.hangs_up = lambda to: to == HOMES[BOB]
-    mailing.mail()
-    assert recipients(sink.messages) == ["carol"] * 4
-    assert mailing.outbox.last_backoff() is None
-    sink.hangs_up = lambda _: False
-    mailing.pass_time(RETRY_MS[1])
-    assert len(sink.to(HOMES[BOB])) == 1
-
-
-def test_a_relay_that_breaks_each_connection_is_left_alone_for_a_while(mailing, sink):
-    mailing.outbox.enqueue_all([notice(number) for number in range(10)])
-    sink.hangs_up = lambda _: True
-    mailing.mail()
-    assert len(sink.recipients) == MAX_BROKEN_SESSIONS
-    assert mailing.outbox.last_backoff().until == mailing.bench.now + BACKOFF_MS[0]
-    sink.hangs_up = lambda _: False
-    mailing.pass_time(BACKOFF_MS[0] + RETRY_MS[0])
-    assert len(sink.messages) == 10
-
-
-def test_a_relay_that_breaks_one_line_in_ten_delays_those_letters_alone(mailing, sink):
-    mailing.outbox.enqueue_all([notice(number) for number in range(40)])
-    sink.hangs_up = lambda _: len(sink.recipients) % 10 == 0
-    mailing.mail()
-    assert len(sink.messages) == 36
-    mailing.pass_time(RETRY_MS[0])
-    assert len(sink.messages) == 40
-
-
 def test_a_letter_at_which_the_relay_hangs_up_for_days_is_dropped_and_no_address_marked(
     mailing, sink
 ):
@@ -256,17 +208,6 @@ def test_a_letter_at_which_the_relay_hangs_up_for_days_is_dropped_and_no_address
     mailing.pass_time(GIVE_UP_MS + HOUR, step=HOUR)
     assert mailing.outbox.size() == 0
     assert bounced(mailing) == ""
-
-
-def test_two_mailers_at_once_send_each_letter_once(mailing, sink):
-    mailing.outbox.enqueue_all([notice(number) for number in range(60)])
-    others = [threading.Thread(target=work_out, args=(mailing.another_mailer(),)) for _ in range(2)]
-    for one in others:
-        one.start()
-    for one in others:
-        one.join()
-    assert len(sink.messages) == 60
-    assert len({mail["Message-ID"] for mail in sink.messages}) == 60
 
 
 SHARD = 1
@@ -421,34 +362,3 @@ def test_another_move_in_the_place_of_one_that_was_lost_is_mailed(mailing, publi
     assert "m13-m9" in text_of(new)
     assert new["Message-ID"] != lost["Message-ID"]
     assert new["In-Reply-To"] == lost["In-Reply-To"]
-
-
-def test_digests_have_restored_moves_once(mailing, published):
-    mailing.challenge()
-    mailing.work()
-    copy = copy_of(mailing.client)
-    mailing.do(ALICE, PlayMove(text="m13-j7"))
-    published.publish()
-    put_back(mailing.client, copy)
-    published.restore()
-    mailing.change(BOB, lambda record: replace(record, notify="daily"))
-    mailing.work()
-    mailing.work()
-    items = MailerProgress(mailing.client).digest_items(BOB)
-    assert [(one.board, one.seq) for one in items] == [(1, 2)]
-    assert mailing.client.zscore(mail_keys.DIGESTS_DUE, BOB)
-
-
-def test_moves_of_an_account_that_the_backup_lacks_are_mailed_to_the_others(mailing, published):
-    mailing.client.delete(keys.account(ALICE))
-    copy = copy_of(mailing.client)
-    mailing.challenge()
-    published.publish()
-    put_back(mailing.client, copy)
-    published.restore()
-    assert [mail["To"] for mail in mailing.mail()] == [HOMES[BOB]]
-
-
-def test_e_mails_are_noted_on_a_machine_without_a_data_directory(tmp_path):
-    SentEmails(tmp_path / "new" / "mail-sent").add("one", 1)
-    assert SentEmails(tmp_path / "new" / "mail-sent").has("one")

@@ -26,7 +26,6 @@ from infra.mail.account_changes import erase_mail
 from infra.mail.progress import MailerProgress
 from infra.mail.queues import WAIT_MS, ChatMailQueue, MailingMessageStore
 from infra.mail.unsubscribe_links import UnsubscribeLinks
-from infra.mail.wakeup import MailerWakeup
 from infra.people.accounts import AccountRole, MailAddress
 from infra.redis import keys, mail_keys
 from tests.fakes.sink import Sink
@@ -78,16 +77,6 @@ def test_a_move_is_told_with_the_board_and_how_to_answer(mailing):
     assert "m1-s" not in html.get_content()
 
 
-def test_an_answer_to_the_mail_goes_to_an_address_that_proves_the_seat(mailing):
-    mailing.challenge()
-    mailing.do(ALICE, PlayMove(text="m13-j7"))
-    mail = mailing.mail_to(BOB)[-1]
-    claim = mailing.addresses.read(mail["Reply-To"].addresses[0].addr_spec)
-    assert (claim.board, claim.seat) == (1, 1)
-    assert mailing.addresses.proves(claim, BOB)
-    assert not mailing.addresses.proves(claim, ALICE)
-
-
 def test_what_proves_a_player_stands_in_reply_to_alone(mailing):
     mailing.enrol(CAROL, MailAddress("carol@new.example"))
     mailing.client.sadd(mail_keys.ADDRESSES_TO_VERIFY, CAROL)
@@ -121,14 +110,6 @@ def test_a_mail_can_be_left_and_says_that_no_person_wrote_it(mailing):
     assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     # without an address of the pages there is no link, and without HTTPS no click by a program
     assert UnsubscribeLinks(Path("nowhere"), f"https://{DOMAIN}").url(BOB) == ""
-
-
-def test_the_next_mail_of_a_match_shows_the_own_move(mailing):
-    mailing.challenge()
-    mailing.do(ALICE, PlayMove(text="m13-j7"))
-    mailing.do(BOB, PlayMove(text="a13-d7"))
-    (mail,) = [one for one in mailing.mail_to(ALICE) if " played a13-d7" in text_of(one)]
-    assert "Before that:\nmatch 1, #1: Light (alice) played m13-j7; " in text_of(mail)
 
 
 def test_each_is_told_once_however_many_mailers_there_are(mailing):
@@ -379,18 +360,6 @@ def test_where_no_move_follows_the_lines_of_some_minutes_are_one_mail(playing, l
     assert playing.mail() == []
 
 
-def test_what_is_said_while_a_mail_is_made_is_in_the_next(playing, letters):
-    say(letters, ALICE, "one")
-    chats = ChatMailQueue(playing.client)
-    (talk,) = chats.due(playing.bench.now + WAIT_MS, 10)
-    playing.bench.now += 1
-    say(letters, ALICE, "two")
-    chats.mark_mailed(talk, talk.last, playing.bench.now)
-    playing.bench.now += WAIT_MS
-    (mail,) = playing.mail()
-    assert text_of(mail).startswith("alice says: two\n\n")
-
-
 def test_what_was_read_elsewhere_is_not_mailed(playing, letters):
     say(letters, ALICE, "one")
     letters.mark_chat_read(BOB, 1, letters.chat_of(1))
@@ -426,14 +395,6 @@ def test_many_lines_are_counted_and_the_newest_shown(playing, letters):
     assert "line 52" in text_of(mail)
 
 
-def test_a_line_that_waits_is_work_when_it_is_due(playing, letters):
-    wakeup = MailerWakeup(playing.bench.store, playing.client, playing.client, playing.outbox)
-    say(letters, ALICE, "one")
-    assert not wakeup.has_work()
-    playing.bench.now += WAIT_MS
-    assert wakeup.has_work()
-
-
 def test_a_line_repeated_is_mailed_once(playing, letters):
     for _ in range(2):
         letters.chat(1, ALICE, "hello", bytes(16), (ALICE, BOB))
@@ -457,20 +418,6 @@ def test_no_text_is_kept_for_the_mail(playing, letters):
     say(letters, ALICE, "a secret")
     for name in playing.client.scan_iter("{mail}:chat*"):
         assert b"secret" not in b"".join(playing.client.zrange(name, 0, -1))
-
-
-def test_a_line_that_was_said_while_a_clock_ran_ahead_is_mailed_when_it_is_right_again(
-    playing, letters
-):
-    right = playing.bench.now
-    playing.bench.now += 40 * DAY
-    say(letters, ALICE, "hello")
-    playing.bench.now = right
-    assert MailerWakeup(
-        playing.bench.store, playing.client, playing.client, playing.outbox
-    ).has_work()
-    (mail,) = playing.mail_to(BOB)
-    assert "alice says: hello" in text_of(mail)
 
 
 NO_GOOD = [

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 from redis import Redis
 
-from domain.clocks.time_control import DAY, read_time_control
+from domain.clocks.time_control import DAY
 from domain.match.commands import PlayMove
 from infra.mail.account_changes import erase_mail
 from infra.mail.addresses import AddressStatus
@@ -74,13 +74,6 @@ def test_a_code_is_sent_again_when_the_address_is_given_again_but_not_all_day(ma
     assert len(set(subjects)) == 1
 
 
-def test_an_address_that_refuses_its_code_is_marked(mailing):
-    mailing.sink.to_recipient = lambda _: "550 5.1.1 nobody"
-    dora = mailing.accounts.signup("dora", "mad-hatter", ["dora@example.org"])
-    mailing.mail()
-    assert mailing.accounts.record_of(dora).addresses[0].bounced == "550 5.1.1 nobody"
-
-
 def test_a_message_is_mailed_once_to_each_who_wants_mail(mailing, letters):
     mailing.change(CAROL, lambda record: replace(record, notify="none"))
     for _ in range(2):
@@ -90,13 +83,6 @@ def test_a_message_is_mailed_once_to_each_who_wants_mail(mailing, letters):
     assert "alice writes to you:\n\n  good luck\n  -- \n  see you\n" in text_of(mail)
     assert "message bob password alice YOUR TEXT" in text_of(mail)
     assert mailing.client.exists(keys.MESSAGE_QUEUE) == 0
-
-
-def test_a_broadcast_is_mailed_to_everybody_but_its_writer(mailing, letters):
-    letters.broadcast(ALICE, "a new game", COMMAND)
-    mails = mailing.mail()
-    assert recipients(mails) == ["bob", "carol"]
-    assert {mail["Subject"] for mail in mails} == {"matchpost: alice wrote to everybody"}
 
 
 def test_a_broadcast_goes_on_where_a_job_was_cut_off_and_other_mail_comes_between(
@@ -169,17 +155,6 @@ def test_a_digest_tells_of_messages_by_name_only(mailing, letters):
     assert "secret" not in text_of(mail)
 
 
-def test_a_reminder_does_not_wait_for_a_digest(mailing):
-    daily(mailing, ALICE)
-    mailing.challenge(terms=read_time_control(["--days=3", "--nagtime=1"]))
-    mailing.bench.now += DAY
-    mailing.mail()
-    mailing.bench.now += HOUR
-    mailing.keep()
-    (mail,) = mailing.mail_to(ALICE)
-    assert "your time is running out" in text_of(mail)
-
-
 def test_a_digest_killed_before_it_was_noted_is_the_same_the_next_time(mailing):
     daily(mailing, BOB)
     mailing.challenge()
@@ -190,18 +165,6 @@ def test_a_digest_killed_before_it_was_noted_is_the_same_the_next_time(mailing):
     for name, data in kept.items():
         mailing.client.restore(name, 0, data)
     assert mailing.mail() == []
-
-
-def test_what_comes_while_a_digest_is_made_waits_for_the_next(redis_client):
-    progress = MailerProgress(redis_client)
-    now = 1_795_100_400_000
-    progress.add_digest_items(BOB, [DigestItem(1, 1, "started", 5)], now)
-    told = progress.digest_items(BOB)
-    progress.add_digest_items(BOB, [DigestItem(1, 2, "your-turn", 6)], now)
-    progress.mark_digest_sent(BOB, told, now + DAY)
-    assert progress.digest_items(BOB) == [DigestItem(1, 2, "your-turn", 6)]
-    assert progress.digests_due(now + DAY, 10) == []
-    assert progress.digests_due(now + 2 * DAY, 10) == [(BOB, next_digest(now + DAY))]
 
 
 def test_a_digest_of_many_matches_shows_some_and_counts_the_others(mailing):

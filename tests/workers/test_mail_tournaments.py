@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from redis import Redis
 
 from domain.clocks.time_control import TimeControl
-from domain.match.commands import ResignMatch, StartMatch
+from domain.match.commands import Command, StartMatch
 from domain.match.history import decode_event
 from domain.records import SERVER_ACCOUNT, AccountId
 from domain.tournament.commands import (
@@ -132,17 +132,6 @@ def test_the_beginning_of_a_match_is_mailed_only_to_who_is_to_move(mailing: Mail
     assert mail["Subject"] == "Your move against bob: David and Goliath, match 1"
 
 
-def test_the_pages_have_a_notice_of_the_tournament_of_turns_and_ends(mailing: Mailing) -> None:
-    run(mailing)
-    mailing.bench.now += 1
-    begin(mailing)
-    assert kinds(mailing, ALICE) == [NoticeKind.YOUR_TURN, NoticeKind.TOURNAMENT_STARTED]
-    assert kinds(mailing, BOB) == [NoticeKind.TOURNAMENT_STARTED]
-    assert kinds(mailing, CAROL) == []
-    mailing.do(ALICE, ResignMatch())
-    assert kinds(mailing, BOB)[0] in (NoticeKind.OVER, NoticeKind.RESIGNED)
-
-
 def test_a_deleted_account_has_no_notice_of_a_tournament(mailing: Mailing) -> None:
     open_entry(mailing)
     enter(mailing, *THREE)
@@ -151,26 +140,6 @@ def test_a_deleted_account_has_no_notice_of_a_tournament(mailing: Mailing) -> No
     mailing.do(CAROL, StartTournament(), NUMBER)
     assert (kinds(mailing, ALICE), kinds(mailing, BOB)) == ([NoticeKind.TOURNAMENT_STARTED], [])
     assert recipients(mailing.mail()) == ["alice"]
-
-
-def test_who_moves_up_from_the_waiting_list_is_told(mailing: Mailing) -> None:
-    open_entry(mailing)
-    enter(mailing, DAVE, ALICE, CAROL, BOB)
-    assert mailing.mail() == []
-    mailing.do(DAVE, LeaveTournament(), NUMBER)
-    (mail,) = mailing.mail()
-    assert (mail["To"], mail["Subject"]) == (
-        HOMES[BOB], "You have moved up from the waiting list of Winter Cup",
-    )  # fmt: skip
-    assert "If you can’t play, take back your entry before that." in text_of(mail)
-    assert kinds(mailing, BOB) == [NoticeKind.MOVED_UP]
-
-
-def test_an_entry_that_the_organiser_takes_back_is_told_to_its_player(mailing: Mailing) -> None:
-    open_entry(mailing)
-    enter(mailing, ALICE)
-    mailing.do(CAROL, LeaveTournament(account=ALICE), NUMBER)
-    assert told(mailing) == [("alice", "The organiser took back your entry for Winter Cup")]
 
 
 def test_who_is_taken_out_reads_by_whom_and_why(mailing: Mailing) -> None:
@@ -186,38 +155,6 @@ def test_who_is_taken_out_reads_by_whom_and_why(mailing: Mailing) -> None:
     (mail,) = mailing.mail()
     assert (mail["To"], mail["Subject"]) == (HOMES[ALICE], "You were taken out of Winter Cup")
     assert "carol's reasons:\n    She asked for it.\n    Good luck!\n" in text_of(mail)
-
-
-def test_a_cancelled_tournament_is_told_to_all_entrants(mailing: Mailing) -> None:
-    open_entry(mailing)
-    enter(mailing, ALICE, BOB)
-    mailing.do(CAROL, CancelTournament(), NUMBER)
-    assert told(mailing) == [
-        ("alice", "Winter Cup was cancelled"), ("bob", "Winter Cup was cancelled"),
-    ]  # fmt: skip
-    assert kinds(mailing, ALICE) == [NoticeKind.TOURNAMENT_CANCELLED]
-
-
-def test_one_that_is_cancelled_for_too_few_players_is_told_to_the_organiser_too(
-    mailing: Mailing,
-) -> None:
-    open_entry(mailing)
-    enter(mailing, ALICE)
-    mailing.do(SERVER_ACCOUNT, CancelTournament(), NUMBER)
-    subject = "Winter Cup was cancelled: too few players had entered"
-    assert told(mailing) == [("alice", subject), ("carol", subject)]
-
-
-def test_a_start_by_itself_and_the_end_of_all_matches_are_told_to_the_organiser(
-    mailing: Mailing,
-) -> None:
-    open_entry(mailing, terms_of_three())
-    enter(mailing, ALICE, BOB, DAVE)
-    assert ("carol", "Winter Cup has started") in told(mailing)
-    finish(mailing, "1-0", "1-0", "1/2")
-    (mail,) = mailing.mail()
-    assert (mail["To"], mail["Subject"]) == (HOMES[CAROL], "All matches of Winter Cup are over")
-    assert "confirm the places: only then are they final." in text_of(mail)
 
 
 def test_confirmed_places_are_told_with_points_and_whether_they_are_shared(
@@ -321,3 +258,49 @@ def test_each_is_told_once_whatever_is_read_together_and_however_many_mailers_th
     work_out(mailing.another_mailer())
     work_out(mailing.another_mailer())
     assert recipients(mailing.sink.messages) == ["alice", "bob"]
+
+
+def test_a_start_by_itself_and_the_end_of_all_matches_are_told_to_the_organiser(
+    mailing: Mailing,
+) -> None:
+    open_entry(mailing, terms_of_three())
+    enter(mailing, ALICE, BOB, DAVE)
+    assert ("carol", "Winter Cup has started") in told(mailing)
+    finish(mailing, "1-0", "1-0", "1/2")
+    (mail,) = mailing.mail()
+    assert (mail["To"], mail["Subject"]) == (HOMES[CAROL], "All matches of Winter Cup are over")
+    assert "confirm the places: only then are they final." in text_of(mail)
+
+
+@pytest.mark.parametrize(
+    ("entered", "actor", "command", "to", "subject"),
+    [
+        (
+            *((DAVE, ALICE, CAROL, BOB), DAVE, LeaveTournament(), ["bob"]),
+            "You have moved up from the waiting list of Winter Cup",
+        ),
+        (
+            *((ALICE,), CAROL, LeaveTournament(account=ALICE), ["alice"]),
+            "The organiser took back your entry for Winter Cup",
+        ),
+        ((ALICE, BOB), CAROL, CancelTournament(), ["alice", "bob"], "Winter Cup was cancelled"),
+        (
+            *((ALICE,), SERVER_ACCOUNT, CancelTournament(), ["alice", "carol"]),
+            "Winter Cup was cancelled: too few players had entered",
+        ),
+    ],
+    ids=["moved up", "taken back", "cancelled", "too few"],
+)
+def test_what_happens_before_the_start_is_told_to_whom_it_concerns(
+    mailing: Mailing,
+    entered: tuple[AccountId, ...],
+    actor: AccountId,
+    command: Command,
+    to: list[str],
+    subject: str,
+) -> None:
+    open_entry(mailing)
+    enter(mailing, *entered)
+    assert mailing.mail() == []
+    mailing.do(actor, command, NUMBER)
+    assert told(mailing) == [(who, subject) for who in to]

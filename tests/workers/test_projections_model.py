@@ -7,39 +7,34 @@ import msgspec
 import pytest
 
 from domain.match import events
-from domain.match.commands import AnswerOffer, DeclineMatch, PlayMove, ResignMatch, StartMatch
+from domain.match.commands import AnswerOffer, PlayMove, ResignMatch
 from domain.match.events import MatchSource
 from domain.match.imports import import_command
 from domain.records import SERVER_ACCOUNT
 from domain.tournament.events import TournamentEvent
 from infra.projections.cases import OpenCases
 from infra.projections.finished_matches import FinishedMatches
-from infra.projections.head_to_head import HeadToHeadQuery, PairRecord
+from infra.projections.head_to_head import HeadToHeadQuery
 from infra.projections.leaderboards import LeaderboardRow, Leaderboards
-from infra.projections.match_lists import HomeLists, MatchCounts, MatchFilter, MatchLists
+from infra.projections.match_lists import HomeLists, MatchFilter, MatchLists
 from infra.projections.notices import MOST_NOTICES, MatchNotices, NoticeKind, position_of
-from infra.projections.ratings import Rating, RatingsQuery
-from infra.projections.robots import RobotTurns, RobotTurnsProjection
-from infra.projections.standings import POINT, StandingRow, StandingsQuery
+from infra.projections.ratings import RatingsQuery
+from infra.projections.robots import RobotTurns
+from infra.projections.standings import POINT, StandingsQuery
 from infra.redis.reads import read_one
 from tests.fakes.logs import Logs
 from tests.helpers.bench import Bench
 from tests.helpers.given import (
     ALICE,
     BOB,
-    CAROL,
     Match,
-    challenge,
-    ended,
-    moved,
     pow2,
-    resigned,
     started,
 )
-from tests.helpers.side import catch_up, contents, settle
+from tests.helpers.side import catch_up, settle
 from tests.workers.plain_tables import PlainTables
-from tests.workers.random_matches import GAMES, PLAYERS, ROBOTS, Chance
-from workers.projections import PROJECTIONS, maintenance
+from tests.workers.random_matches import GAMES, PLAYERS, Chance
+from workers.projections import PROJECTIONS
 from workers.projections.verify import ProjectionVerifier
 
 EVER = 1 << 52
@@ -229,21 +224,6 @@ def test_only_the_newest_are_kept(logs, shelf_client):
     ] == [249, 250]
 
 
-def test_matches_that_are_over_and_those_of_people_take_no_room(logs, shelf_client):
-    logs.add(1, 100, ALICE, started(ALICE, ROBOTS[0]), moved(1, 0, 1), resigned(0), ended(1))
-    logs.add(2, 100, ALICE, started(ALICE, BOB), moved(1, 0, 1))
-    catch_up(logs.store, shelf_client, [RobotTurnsProjection()])
-    assert [key for key in contents(shelf_client) if not key.endswith(":at")] == []
-
-
-def solve(bench: Bench, board: int, account: bytes, *moves: str) -> None:
-    bench.send(account, StartMatch(rules="one/1", options=(), seats=(account,)), board)
-    for move in (*moves, "done"):
-        bench.send(account, PlayMove(text=move), board)
-        bench.drain()
-    assert bench.state(board).over
-
-
 def test_a_rows_text_sorts_as_it_ranks_and_comes_back():
     row = LeaderboardRow((-40, 12), 1_700_000_000_000, 17, ALICE)
     better = [(-41, 99), (-40, 11)]
@@ -258,9 +238,6 @@ ACCEPT = AnswerOffer(accept=True)
 
 
 SOURCE = MatchSource("document", "play.example.org/log/s07", 17, bytes(32), 5, bytes(32))
-
-
-THREE = (ALICE, BOB, CAROL)
 
 
 def there(*commands):
@@ -302,16 +279,6 @@ def test_it_waits_for_all_its_players_with_the_plies_of_its_source(bench):
     assert NoticeKind.YOUR_TURN in kinds(bench, ALICE)
 
 
-def test_it_counts_in_tables_and_is_never_rated(bench):
-    import_here(bench, there())
-    say(bench, (ALICE, ACCEPT), (BOB, ACCEPT), (ALICE, ResignMatch()))
-    catch_up(bench.store, bench.client)
-    (row,) = FinishedMatches(bench.client).of("pow2", ALICE)
-    assert (row.plies, row.reason, row.rated) == (2, "resignation", False)
-    assert StandingsQuery(bench.client).player("pow2", BOB).won == 1
-    assert RatingsQuery(bench.client).count("pow2") == 0
-
-
 def test_one_that_was_over_elsewhere_is_listed_and_counts_nowhere(bench):
     import_here(bench, there((BOB, ResignMatch())))
     say(bench, (ALICE, ACCEPT), (BOB, ACCEPT))
@@ -321,79 +288,6 @@ def test_one_that_was_over_elsewhere_is_listed_and_counts_nowhere(bench):
     assert StandingsQuery(bench.client).count("pow2") == 0
 
 
-def test_one_that_is_declined_is_no_refused_draw(bench):
-    import_here(bench, Match(challenge("powerdrain", "-p")))
-    say(bench, (ALICE, ACCEPT), (BOB, DeclineMatch()))
-    catch_up(bench.store, bench.client)
-    assert StandingsQuery(bench.client).refused(BOB) == 0
-    assert NoticeKind.DECLINED in kinds(bench, ALICE)
-
-
-def test_a_puzzle_from_elsewhere_is_on_no_leaderboard(bench):
-    match = Match(challenge("jump", seats=(ALICE,)))
-    match.play("a1")
-    import_here(bench, match)
-    say(bench, (ALICE, ACCEPT), (ALICE, ResignMatch()))
-    catch_up(bench.store, bench.client)
-    assert len(FinishedMatches(bench.client).of("jump", ALICE)) == 1
-    assert Leaderboards(bench.client).best("jump") == []
-
-
-def test_a_rebuild_gives_the_same(bench):
-    side = catch_up(bench.store, bench.client)
-    halves = Match(challenge("halves", "-manual_start", seats=THREE))
-    halves.play("1", "2", "3", "4")
-    halves.do(ALICE, ResignMatch())
-    for board, match in enumerate((there(), there((BOB, ResignMatch())), halves), 1):
-        import_here(bench, match, board)
-        for account in match.state.seats:
-            say(bench, (account, ACCEPT), board=board)
-            while side.round():
-                pass
-    say(bench, (ALICE, PlayMove(text="m9-m13")))
-    say(bench, (BOB, ResignMatch()), board=3)
-    catch_up(bench.store, bench.client)
-    live = contents(bench.client)
-
-    class Report:
-        def progress(self, *_: object) -> None:
-            pass
-
-        def line(self, text: str) -> None:
-            assert "differs" not in text
-
-    assert maintenance.check(bench.store, bench.client, PROJECTIONS, Report())
-    maintenance.rebuild(bench.store, bench.client, PROJECTIONS, Report())
-    assert contents(bench.client) == live
-
-
 @pytest.fixture
 def logs() -> Logs:
     return Logs()
-
-
-def test_before_anything_was_read_all_lists_are_empty(shelf_client):
-    lists, history = MatchLists(shelf_client), FinishedMatches(shelf_client)
-    assert lists.of(ALICE) == lists.playing("pow2") == history.of("pow2", ALICE) == []
-    assert lists.counts(ALICE) == MatchCounts(0, 0, 0)
-    assert lists.rows([1]) == history.rows([1]) == [None]
-    assert StandingsQuery(shelf_client).player("pow2", CAROL) == StandingRow(CAROL, 0, 0, 0, 0, 0)
-    assert RatingsQuery(shelf_client).player("pow2", CAROL) == Rating()
-    assert Leaderboards(shelf_client).best_of("one", BOB) is None
-    assert HeadToHeadQuery(shelf_client).of("pow2", BOB, ALICE) == PairRecord(0, 0, 0)
-
-
-def test_puzzles_are_ranked_by_their_best_position_and_then_by_who_was_first(bench):
-    solve(bench, 1, ALICE, "a5")
-    solve(bench, 2, BOB, "a1", "-a1", "a5")
-    solve(bench, 3, CAROL, "a1")
-    solve(bench, 4, ALICE, "a5")
-    bench.send(ALICE, StartMatch(rules="one/1", options=(), seats=(ALICE,)), 5)
-    bench.send(ALICE, PlayMove(text="a1"), 5)
-    bench.drain()
-    catch_up(bench.store, bench.client)
-    # a1 is on more lines than a5
-    best = Leaderboards(bench.client).best("one")
-    assert [(row.account, row.board) for row in best] == [(BOB, 2), (CAROL, 3), (ALICE, 1)]
-    assert best[0].rank == best[1].rank < best[2].rank
-    assert Leaderboards(bench.client).best("one", start=1, count=1) == best[1:2]

@@ -7,27 +7,21 @@ import time
 import pytest
 from redis import Redis
 
-from domain.match.commands import PlayMove, ResignMatch
 from domain.match.events import Event
-from domain.ratings import NEWCOMER, Skill
 from infra.projections.buckets import RATINGS
 from infra.projections.generations import Generation, Generations
-from infra.projections.ratings import RatedPlayer, RatingsProjection, RatingsQuery, rate
+from infra.projections.ratings import RatedPlayer, RatingsProjection, RatingsQuery
 from infra.store.port import Watermark
 from tests.fakes.logs import Logs
 from tests.helpers.given import (
     ALICE,
-    ARBITER,
     BOB,
     CAROL,
     ended,
     moved,
-    result_changed,
-    ruled,
     started,
 )
 from tests.helpers.side import catch_up, contents, settle
-from tests.helpers.timed import SHORT, TimedBench
 from workers.projections.worker import ProjectionWorker
 
 ONLY = (RatingsProjection(),)
@@ -51,13 +45,6 @@ def match(logs: Logs, board: int, at: int, *winners: int, seats: tuple[bytes, ..
 
 def table(client: Redis) -> list[RatedPlayer]:
     return RatingsQuery(client).of("pow2")
-
-
-def test_of_one_time_the_lesser_board_is_first(logs, shelf_client):
-    for board in (9, 10, 3):
-        match(logs, board, 100, 0)
-    catch_up(logs.store, shelf_client, ONLY)
-    assert [p.board for p in RatingsQuery(shelf_client).series("pow2", ALICE)] == [3, 9, 10]
 
 
 def test_what_is_not_older_than_the_watermark_waits(logs, shelf_client):
@@ -196,75 +183,8 @@ def test_what_is_ahead_in_one_log_holds_nobody_else_up(logs, shelf_client):
     assert boards(shelf_client) == [5, 1]
 
 
-def test_what_was_rated_between_a_result_and_its_ruling_stays(logs, shelf_client):
-    match(logs, 1, 100, 0)
-    logs.add(5, 200, ALICE, started(BOB, CAROL), moved(1, 0, 1), moved(2, 1, 0), ended(0))
-    catch_up(logs.store, shelf_client)
-    ratings = RatingsQuery(shelf_client)
-    before = {who: ratings.player("pow2", who).skill for who in (ALICE, BOB, CAROL)}
-    logs.add(1, 500, ARBITER, ruled(), result_changed())
-    catch_up(logs.store, shelf_client)
-    loser = rate([Skill(), Skill()], [1, 2])[1]
-    assert ratings.player("pow2", ALICE).matches == 0
-    assert ratings.player("pow2", CAROL).skill == before[CAROL]
-    bob = ratings.player("pow2", BOB)
-    assert bob.skill.mu == before[BOB].mu - (loser.mu - Skill().mu)
-    assert bob.skill.sigma == before[BOB].sigma - (loser.sigma - Skill().sigma)
-    assert (bob.matches, bob.board, bob.at) == (1, 1, 500)
-
-
-MINUTE = 60_000
-
-
-@pytest.mark.parametrize("step", [2 * MINUTE, 9 * MINUTE])
-def test_a_match_that_ends_after_the_clock_stepped_back_does_not_rebuild_the_ratings(
-    redis_client, tmp_path, step
-):
-    bench = TimedBench(redis_client, tmp_path / "seeds")
-    bench.challenge(SHORT, 1, 2)
-    worker = ProjectionWorker(bench.store, redis_client, (RatingsProjection(),))
-
-    def play(board: int) -> None:
-        for actor, command in (
-            (ALICE, PlayMove(text="m13-m9")),
-            (BOB, PlayMove(text="a13-c11")),
-            (ALICE, ResignMatch()),
-        ):
-            bench.send(actor, command, board)
-            bench.drain()
-
-    bench.now += 20 * MINUTE
-    play(1)
-    bench.now += MINUTE
-    settle(worker)
-    before = Generations(redis_client, RATINGS).live()
-    bench.now -= step
-    play(2)
-    bench.now += 30 * MINUTE
-    settle(worker)
-    live = Generations(redis_client, RATINGS).live()
-    assert live == before, "the ratings were not made again from zero"
-    checkpoints = Generations(redis_client, RATINGS).checkpoints(live[1])
-    assert not any(one is None or one.late for one in checkpoints)
-    assert max(one.last for one in checkpoints if one)[1] == 2, "the second match is rated"
-
-
 def without_checkpoints(client: Redis) -> dict[str, object]:
     return {name: one for name, one in contents(client).items() if not name.endswith(":at")}
-
-
-def test_equals_gain_what_the_others_lose_and_a_draw_brings_two_closer():
-    winner, loser = rate([NEWCOMER, NEWCOMER], [1, 2])
-    assert winner.mu == 27_635_389, "skills are whole millionths"
-    assert winner.mu - NEWCOMER.mu == NEWCOMER.mu - loser.mu
-    assert winner.sigma == loser.sigma < NEWCOMER.sigma
-    strong, weak = rate([winner, loser], [1, 1])
-    assert winner.mu > strong.mu > weak.mu > loser.mu
-    first, second, third = rate([NEWCOMER] * 3, [1, 2, 3])
-    assert first.mu > second.mu > third.mu
-    first, *others = rate([NEWCOMER] * 3, [1, 2, 2])
-    assert others[0] == others[1]
-    assert first.mu > NEWCOMER.mu > others[0].mu
 
 
 @pytest.mark.parametrize("while_ahead", [True, False])

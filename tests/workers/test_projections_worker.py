@@ -18,7 +18,6 @@ from infra.projections.generations import Generations
 from infra.projections.match_list_fold import MatchListsProjection
 from infra.projections.match_lists import MatchLists
 from infra.redis import keys
-from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from tests.fakes.logs import Logs
 from tests.helpers.bench import Bench
@@ -27,11 +26,9 @@ from tests.helpers.given import ALICE, ended, moved, started
 from tests.helpers.served import Served, all_play, matches, until
 from tests.helpers.side import catch_up, contents, settle
 from tests.helpers.steps import Steps, stepped_client
-from workers.projections import PROJECTIONS, worker
-from workers.projections.feed import Feed
-from workers.projections.rebuild import Rebuild
+from workers.projections import PROJECTIONS
 from workers.projections.verify import ProjectionVerifier
-from workers.projections.worker import BucketGroup, ProjectionWorker
+from workers.projections.worker import ProjectionWorker
 
 
 class Newer(MatchListsProjection):
@@ -102,47 +99,6 @@ def test_while_another_builds_it_waits_and_takes_over_what_comes_of_it(
     settle(other)
 
 
-def test_two_groups_share_the_buckets_and_one_of_them_builds_all(logs, shelf_client):
-    sides = [
-        ProjectionWorker(logs.store, shelf_client, group=BucketGroup(number, 2), buckets=5)
-        for number in range(2)
-    ]
-    for _ in range(30):
-        for side in sides:
-            side.round()
-    for side in sides:
-        settle(side)
-    fed = [[track.bucket.number for track in side._slots[0].tracks] for side in sides]
-    assert fed == [[0, 2, 4], [1, 3]]
-    logs.add(9, 9, ALICE, started())
-    for side in sides:
-        settle(side)
-    shared = contents(shelf_client)
-    shelf_client.flushall()
-    catch_up(logs.store, shelf_client, buckets=5)
-    assert contents(shelf_client) == shared
-
-
-def test_a_group_without_buckets_takes_those_of_a_rebuild(logs, shelf_client, wait_until):
-    only = [MatchListsProjection()]
-    catch_up(logs.store, shelf_client, only)
-    idle = ProjectionWorker(logs.store, shelf_client, only, BucketGroup(1, 2))
-    settle(idle)
-    assert idle._slots[0].tracks == []
-    rebuild = Rebuild(logs.store, shelf_client, only[0], 4)
-    feed = Feed(logs.store, shelf_client)
-    while feed.round(rebuild.tracks):
-        pass
-    assert rebuild.promote(feed)
-
-    def taken() -> list[int]:
-        idle.round()
-        return [track.bucket.number for track in idle._slots[0].tracks]
-
-    wait_until(taken)
-    assert taken() == [1, 3]
-
-
 def test_a_rebuild_that_is_overtaken_is_given_up(logs, shelf_client, caplog):
     logs.mark = 0  # nothing can be put in order, so that no ratings come about
     logs.add(1, 100, ALICE, ended(0))
@@ -164,36 +120,6 @@ def contents_of_a_fresh_start(logs: Logs, client: Redis) -> dict[str, object]:
     client.flushall()
     catch_up(logs.store, client)
     return contents(client)
-
-
-def test_it_ends_when_it_is_told_and_listens_until_then(redis_client):
-    store = RedisStore(redis_client, Mode.FSYNC)
-    store.create(Layout(shards=4, lanes=1))
-    told: list[bool] = []
-    thread = Thread(target=lambda: ProjectionWorker(store, redis_client).run(lambda: bool(told)))
-    thread.start()
-    told.append(True)
-    thread.join(60)
-    assert not thread.is_alive()
-
-
-def test_an_idle_worker_lists_what_is_played_at_once(valkey, redis_client, bench, monkeypatch):
-    # if nothing woke it, it would sleep for a minute, which is longer than the test waits
-    monkeypatch.setattr(worker, "LOOK_SECONDS", 60.0)
-    told: list[bool] = []
-    with valkey.client(blocking_timeout=600) as client:
-        store = RedisStore(client, Mode.FSYNC)
-        thread = Thread(
-            target=lambda: ProjectionWorker(store, client).run(lambda: bool(told)), daemon=True
-        )
-        thread.start()
-        until(lambda: any("P" in one["flags"] for one in redis_client.client_list()))
-        bench.start(1)
-        until(lambda: MatchLists(redis_client).rows([1]) != [None], 30)
-        told.append(True)
-        bench.start(2)  # which wakes it
-        thread.join(60)
-    assert not thread.is_alive()
 
 
 def cpu_seconds(pid: int) -> float:
@@ -228,15 +154,6 @@ def test_an_idle_side_worker_sleeps_and_ends_when_it_is_asked(tmp_path):
         os.kill(pid, signal.SIGTERM)
         until(lambda: pid not in served.children("matchpost side"))
         assert served.run("do", "signup alice mad-hatter").returncode == 0
-
-
-@pytest.mark.long
-def test_what_was_played_is_listed(tmp_path):
-    with Served(tmp_path / "data") as served:
-        until(lambda: served.run("doctor").returncode == 0)
-        served.do("signup alice mad-hatter", "signup bob yes-we-can", "pow2 challenge alice bob")
-        with served.client() as client:
-            until(lambda: MatchLists(client).rows([1]) != [None])
 
 
 EVENTS = 2_000

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from infra.objects.files import FileObjects
 from infra.objects.port import ObjectStoreError
 from infra.process.failpoints import FAILPOINTS, VARIABLE
 from infra.redis import keys
-from infra.store.channels import CHANNEL, LogListener
+from infra.store.channels import LogListener
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.store.watermarks import PublishedSizes, read_published_sizes
@@ -98,93 +97,11 @@ def test_all_leaves_of_all_shards_are_published_in_order(bench):
     assert bench.published(2) == added[2]
 
 
-def test_a_log_without_leaves_has_a_checkpoint(bench):
-    bench.publisher()
-    before = dict(bench.objects.found)
-    assert list(before) == [f"s{shard:02}/checkpoint" for shard in range(SHARDS)]
-    log = PublishedLog(bench.objects, 3, [shard_key(bench.log_keys().public[0], 3)])
-    assert (log.refresh(), log.checkpoint and log.checkpoint.root) == (0, sha256(b"").digest())
-    bench.publish()
-    assert bench.objects.found == before
-    added = bench.add(3, 2)
-    bench.publish()
-    assert bench.published(3) == added
-
-
-def commands_of(client: Redis) -> dict[str, int]:
-    """The commands since the last reset, without those of the test."""
-    stats = client.info("commandstats")
-    return {
-        name.removeprefix("cmdstat_"): of["calls"]
-        for name, of in stats.items()
-        if name not in ("cmdstat_info", "cmdstat_config|resetstat", "cmdstat_xadd", "cmdstat_multi")
-        and name not in ("cmdstat_exec", "cmdstat_xrevrange")
-    }
-
-
-def test_a_look_at_logs_without_new_leaves_is_one_command(bench):
-    publisher = bench.publisher()
-    bench.client.config_resetstat()
-    assert publisher.round(wait_ms=0) == 0
-    assert commands_of(bench.client) == {"xread": 1}
-
-
-def test_leaves_of_several_shards_are_read_together_and_synced_by_one_write(bench):
-    publisher = bench.publisher()
-    bench.add(0, 1)
-    publisher.round()  # from here on the server knows the scripts
-    for shard in range(SHARDS):
-        bench.add(shard, 2)
-    bench.client.config_resetstat()
-    assert publisher.round() == 2 * SHARDS
-    found = commands_of(bench.client)
-    assert {name: found[name] for name in ("xread", "waitaof")} == {"xread": 1, "waitaof": 1}
-
-
-def test_logs_without_news_are_not_looked_into_and_those_with_some_are_read_with_the_barrier(bench):
-    publisher = bench.publisher(LogListener(bench.client))
-    assert publisher.round(wait_ms=0) == 0
-    bench.add(1, 2)
-    bench.client.config_resetstat()
-    assert publisher.round(wait_ms=0) == 0
-    assert commands_of(bench.client) == {}
-    bench.client.publish(CHANNEL, "1")
-    assert publisher.round(wait_ms=0) == 2
-    found = commands_of(bench.client)
-    assert (found["xrange"], found["hset"], found["waitaof"]) == (1, 2, 1)
-    assert "xread" not in found
-    # the news may be lost
-    bench.add(1, 1)
-    publisher._look_due = 0.0
-    assert publisher.round(wait_ms=0) == 1
-
-
-def test_the_size_is_recorded_after_the_checkpoint(bench):
-    bench.add(1, 700)
-    bench.publish()
-    records = read_published_sizes(bench.client, SHARDS)
-    assert [one.size for one in records] == [0, 700, 0, 0]
-    log = PublishedLog(bench.objects, 1, [shard_key(bench.log_keys().public[0], 1)])
-    log.refresh()
-    assert log.checkpoint is not None
-    assert records[1].root == log.checkpoint.root
-
-
 def test_many_leaves_are_published_in_batches(bench, monkeypatch):
     monkeypatch.setattr(publisher_module, "BATCH", 600)
     publisher = bench.publisher()
     added = bench.add(0, 1_500)
     assert publisher.round() == 1_500
-    assert bench.published(0) == added
-
-
-def test_another_publisher_goes_on_where_the_first_ended(bench):
-    added = bench.add(0, 300)
-    bench.publish()
-    added += bench.add(0, 300)
-    second = bench.publish()
-    added += bench.add(0, 3)
-    second.round()
     assert bench.published(0) == added
 
 
@@ -230,20 +147,6 @@ def test_data_that_were_rolled_back_stop_the_shard_and_no_other(bench, caplog):
     assert len(alarms(caplog)) == 1
 
 
-def test_a_fault_is_forgotten_once_the_shard_is_published_again(bench):
-    added = bench.add(0, 10)
-    bench.publish()
-    bench.client.rename(keys.log(0), "aside")
-    publisher = bench.publisher()
-    assert "rolled back" in bench.fault(0)
-    bench.client.rename("aside", keys.log(0))
-    publisher.begin()
-    assert bench.fault(0) == ""
-    added += bench.add(0, 1)
-    publisher.round()
-    assert bench.published(0) == added
-
-
 def test_an_object_store_that_is_away_is_tried_again(bench, monkeypatch):
     monkeypatch.setattr(publisher_module, "RETRY_SECONDS", 0.0)
     publisher = bench.publisher()
@@ -269,23 +172,6 @@ def test_without_a_key_nothing_is_published_and_one_alarm_says_what_to_do(bench,
     (bench.folder / "elsewhere").rename(bench.folder / "log-key")
     publisher.begin()
     assert publisher.round() == 10
-
-
-def test_a_key_is_replaced_by_renaming_the_old_one(bench):
-    bench.add(0, 10)
-    bench.publish()
-    early = bench.log_keys().public
-    (bench.folder / "log-key").rename(bench.folder / "log-key.old")
-    generate_keys(bench.folder, "play.example.org")
-    bench.add(0, 10)
-    bench.publish()
-    # both sign, so that auditors with either key can follow
-    for key in (early[0], bench.log_keys().public[0]):
-        assert PublishedLog(bench.objects, 0, [shard_key(key, 0)]).refresh() == 20
-    (bench.folder / "log-key.old").unlink()
-    bench.add(0, 10)
-    bench.publish()
-    assert len(bench.published(0)) == 30
 
 
 def test_the_interval_is_kept(bench):

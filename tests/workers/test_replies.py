@@ -4,11 +4,9 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import pytest
 from redis import Redis
 
 from domain.clocks.time_control import DAY, TimeControl
-from domain.errors import Code
 from domain.match.audit import verify
 from domain.match.commands import MakeOffer, PlayMove, StartMatch
 from domain.match.conditional_moves import ConditionalMove, ConditionalMoves, merge, pack, unpack
@@ -21,8 +19,6 @@ from infra.redis import keys
 from infra.store.outcomes import parse
 from infra.store.port import CommitResult, Store, Write
 from infra.store.redis_store import RedisStore
-from infra.valkey.server import EmbeddedServer
-from tests.fakes.dying import Killed
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
@@ -54,14 +50,6 @@ def moves(store: Store, board: int = 1) -> list[tuple[str, bool]]:
     """The moves of a match, and whether each was a conditional move."""
     bodies = [decode_event(data).body for data in store.events(board)]
     return [(body.move, body.queued) for body in bodies if isinstance(body, Moved)]
-
-
-class Silent(RedisStore):
-    """A store whose process is killed before it tells the doors anything."""
-
-    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
-        super().commit(writes)
-        raise Killed
 
 
 class Meanwhile(RedisStore):
@@ -99,31 +87,6 @@ def test_a_reply_is_played_with_the_move_it_waits_for(bench):
     assert verify(1, bench.store.events(1)).state == bench.state()
 
 
-def test_the_neighbours_of_a_match_in_conflict_are_committed_at_the_first_try(bench):
-    bench.start(1, 2, 5)
-    for board in (1, 2, 5):
-        bench.send(ALICE, PlayMove(text=OUT), board)
-    store = meanwhile(bench, lambda: lay(bench.store, 1, ON_OUT))
-    assert sorted(type(result).__name__ for result in store.results[:3]) == [
-        "CommitConflict",
-        "CommitDone",
-        "CommitDone",
-    ]
-    assert len(moves(bench.store, 1)) == 2
-    assert len(moves(bench.store, 2)) == len(moves(bench.store, 5)) == 1
-
-
-def test_all_commands_of_a_match_behind_a_conflict_keep_their_order(bench):
-    bench.start(1)
-    texts = [(ALICE, OUT), (BOB, "a1-a5"), (BOB, FORTH), (ALICE, AGAIN)]
-    orders = [bench.send(who, PlayMove(text=text)) for who, text in texts]
-    meanwhile(bench, lambda: lay(bench.store, 1, ON_OUT))
-    codes = [outcome.code for order in orders if (outcome := bench.outcome(order))]
-    # with the reply it is Light's turn after the first of them
-    assert codes == ["", Code.NOT_YOUR_TURN, Code.NOT_YOUR_TURN, ""]
-    assert moves(bench.store) == [(OUT, False), (FORTH, True), (AGAIN, False)]
-
-
 def test_a_drain_tries_as_often_as_replies_are_laid_under_its_hands(bench):
     bench.start(1)
     bench.send(ALICE, PlayMove(text=OUT))
@@ -135,51 +98,6 @@ def test_a_drain_tries_as_often_as_replies_are_laid_under_its_hands(bench):
         "CommitDone"
     ]
     assert moves(bench.store) == [(OUT, False), (FORTH, True)]
-
-
-def test_a_drain_killed_before_its_commit_leaves_the_reply_to_the_next(bench):
-    bench.start(1)
-    lay(bench.store, 1, ON_OUT)
-    bench.send(ALICE, PlayMove(text=OUT))
-
-    def die() -> None:
-        raise Killed
-
-    with pytest.raises(Killed):
-        meanwhile(bench, die)
-    assert moves(bench.store) == []
-    assert unpack(laid(bench.store)) == {1: ConditionalMoves((ON_OUT,))}
-    bench.client.delete(keys.lease(LANE))
-    assert bench.drain() == 1
-    assert moves(bench.store) == [(OUT, False), (FORTH, True)]
-
-
-def test_a_drain_killed_after_its_commit_has_played_the_reply_once(bench):
-    bench.start(1)
-    lay(bench.store, 1, ON_OUT)
-    order = bench.order(ALICE, PlayMove(text=OUT))
-    bench.submit(order)
-    bench.submit(order)
-    with pytest.raises(Killed):
-        Drain(Silent(bench.client, Mode.FSYNC), bench.lanes, bench.client, LANE).run()
-    bench.client.delete(keys.lease(LANE))
-    bench.drain()
-    assert moves(bench.store) == [(OUT, False), (FORTH, True)]
-    assert bench.outcome(order) is not None
-
-
-def test_replies_outlive_a_server_that_is_killed(tmp_path, wait_until):
-    with EmbeddedServer(tmp_path / "data") as server:
-        with server.client() as client:
-            bench = Bench(client, tmp_path / "seeds")
-            bench.start(1)
-            assert lay(bench.store, 1, ON_OUT)
-        server.kill()
-        wait_until(lambda: server.poll() is not None)
-        server.start()
-        with server.client() as client:
-            store = RedisStore(client, Mode.FSYNC)
-            assert unpack(laid(store)) == {1: ConditionalMoves((ON_OUT,))}
 
 
 def test_a_flag_lets_the_next_seat_play_what_it_has_laid_ready(redis_client, tmp_path):
@@ -210,23 +128,6 @@ def test_a_flag_lets_the_next_seat_play_what_it_has_laid_ready(redis_client, tmp
 def position(bench: Bench) -> Any:
     """The position of a bench's first match."""
     return position_of(bench.state())
-
-
-def test_a_reply_laid_between_two_batches_of_a_drain_is_played(bench):
-    bench.start(1)
-    bench.send(ALICE, PlayMove(text=OUT))
-    steps = [
-        lambda: lay(bench.store, 0, ConditionalMove(2, (FORTH,), AGAIN)),
-        lambda: bench.send(BOB, PlayMove(text=FORTH)),
-    ]
-
-    def next_steps() -> bool:
-        while steps:
-            steps.pop(0)()
-        return False
-
-    bench.drain(next_steps)
-    assert moves(bench.store) == [(OUT, False), (FORTH, False), (AGAIN, True)]
 
 
 def everything(client: Redis) -> dict[str, bytes]:
@@ -299,13 +200,3 @@ def test_a_reply_that_can_not_come_to_be_played_any_more_leaves_no_trace(bench, 
     assert stored is not None
     assert parse(stored).sentence == ""
     assert FORTH not in caplog.text
-
-
-def test_what_became_of_a_dropped_reply_is_told_in_its_own_key_only(bench, caplog):
-    caplog.set_level(logging.DEBUG)
-    bench.start(1)
-    lay(bench.store, 1, ConditionalMove(1, None, "a13-m1"))
-    bench.send(ALICE, PlayMove(text=OUT))
-    bench.drain()
-    assert holders(bench.client, "a13-m1") == {keys.conditional_moves(1, 1)}
-    assert "a13-m1" not in caplog.text

@@ -46,7 +46,7 @@ from workers.log.restore import LogRecovery, ShardRestorer
 MOVE = PlayMove(text="m13-m9")
 
 
-MATCHES = 30
+MATCHES = 20
 
 
 def restore_all(client: Redis, bench: Bench, objects: MemoryObjects) -> None:
@@ -78,13 +78,13 @@ def test_a_month_of_matches_is_restored_as_it_was(redis_client, tmp_path, monkey
     month = Month(redis_client, tmp_path / "seeds", matches=MATCHES, seed=3, lucky=True)
     copies: list[Copy] = []
     month._at(BEGIN + 4 * DAY, lambda: copies.append(copy_of(redis_client)))
-    month.run(days=20)
+    month.run(days=14)
     objects = MemoryObjects()
     sizes = [publish(objects, month.store, shard) for shard in range(4)]
     wanted = comparable(redis_client)
     put_back(redis_client, copies[0])
     ends = [len(month.store.leaves(shard, 0, 100_000)) for shard in range(4)]
-    assert sum(sizes) - sum(ends) > 150
+    assert sum(sizes) - sum(ends) > 60
     restore_all(redis_client, month, objects)
     assert list(damaged_matches(month.store, range(1, MATCHES + 1))) == []
     found = comparable(redis_client)
@@ -134,37 +134,21 @@ def test_a_start_keeps_its_board_and_no_later_one_gets_it(bench):
     assert len(others - {board}) == 8
 
 
-def test_a_command_that_waited_when_the_data_were_copied_is_not_carried_out_twice(bench):
-    bench.start(1)
-    order = bench.send(ALICE, MOVE)
-    before = copy_of(bench.client)
-    bench.drain()
-    objects = MemoryObjects()
-    publish(objects, bench.store, 1)
-    put_back(bench.client, before)
-    restore_all(bench.client, bench, objects)
-    assert bench.store.inbox_size([1]) == 1
-    assert bench.drain() == 1
-    assert bench.store.inbox_size([1]) == 0
-    assert bench.outcome(order).accepted
-    assert len(bench.store.events(1)) == 2
-
-
-@pytest.mark.parametrize("days", [2, pytest.param(6, marks=pytest.mark.long)])
+@pytest.mark.parametrize("days", [3, pytest.param(6, marks=pytest.mark.long)])
 def test_a_history_that_went_another_way_is_discarded_and_the_published_one_restored(
     redis_client, tmp_path, days
 ):
     month = Month(redis_client, tmp_path / "seeds", matches=MATCHES, seed=5, lucky=True)
     copies: list[Copy] = []
     month._at(BEGIN + days * DAY, lambda: copies.append(copy_of(redis_client)))
-    month.run(days=12)
+    month.run(days=8)
     objects = MemoryObjects()
     wanted = comparable(redis_client)
     for shard in range(4):
         publish(objects, month.store, shard)
     put_back(redis_client, copies[0])
     ends = [len(month.store.leaves(shard, 0, 100_000)) for shard in range(4)]
-    month.now = BEGIN + 12 * DAY
+    month.now = BEGIN + 8 * DAY
     month.hears = False
     for board in range(1, MATCHES + 1):
         for account in month.state(board).seats[:2]:
@@ -357,14 +341,6 @@ def restored_and_played_on(publishing: Publishing, publisher: Publisher, size: i
     publishing.bench.drain()
     publisher.round(wait_ms=1)
     assert publishing.size() == size + 1
-
-
-def test_it_restores_what_it_finds_missing_and_publishes_on(publishing):
-    size = rolled_back(publishing)
-    publisher = publishing.publisher()
-    assert publishing.closed.read([1])[1].kind is ClosedKind.ROLLED_BACK
-    assert publishing.size() == size, "so that drains know it"
-    restored_and_played_on(publishing, publisher, size)
 
 
 def test_a_shard_that_a_drain_has_closed_is_restored_by_a_publisher_that_runs(

@@ -22,7 +22,7 @@ from infra.archive.archive import Archive
 from infra.archive.objects import open_archive
 from infra.archive.store import StoreWithArchive
 from infra.durability.durability import Mode
-from infra.health.retirement_limits import ArchiveFigures, archive_figures, retirement_limits
+from infra.health.retirement_limits import retirement_limits
 from infra.log.key_files import generate_keys
 from infra.mail.progress import MailerProgress
 from infra.process.failpoints import FAILPOINTS
@@ -37,7 +37,6 @@ from infra.store.jobs import last_retire_run
 from infra.store.port import AlreadyDecided, Store
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
-from services.app.context import App
 from services.cli import verify
 from services.cli.worker import _retire
 from tests.helpers.bench import Bench
@@ -131,18 +130,6 @@ def test_the_limit_is_the_least_of_the_published_size_and_all_readers(settings, 
     assert retirement_limits(client, 4, mail=False) == ends
 
 
-def test_the_figures_say_how_far_behind_the_archive_is(settings, bench):
-    until = bench.store.now() - 40 * DAY
-    found = archive_figures(bench.client, 4, until)
-    assert found.oldest is not None
-    assert until - 2 * DAY < found.oldest < until
-    assert found == ArchiveFigures(0, 3, 2, found.oldest)
-    publish(settings, bench.client)
-    catch_up(bench.store, bench.client)
-    run(settings, bench)
-    assert archive_figures(bench.client, 4, until) == ArchiveFigures(2, 1, 0, None)
-
-
 def waiting(client: Redis) -> list[tuple[str, Any]]:
     queue = Queue(MAINTENANCE, connection=client, serializer=JSONSerializer)
     return [(job.func_name, job.args) for job in queue.get_jobs()]
@@ -180,49 +167,6 @@ def test_a_run_is_requested_while_rows_of_matches_in_the_archive_are_left(bench)
     client.hset(rows, "999", b"row")
     RetireWakeup(bench.store, client, client, 50).tick()
     assert waiting(client) == [(RETIRE, [0])]
-
-
-def test_a_shard_that_is_not_published_yet_is_looked_at_again_after_a_minute(
-    settings, bench, monkeypatch
-):
-    client, now = bench.client, [1000.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    wakeup = RetireWakeup(bench.store, client, client, 40)
-    wakeup.tick()
-    publish(settings, client)
-    wakeup.tick()
-    assert waiting(client) == []
-    now[0] += retire.MINUTE_SECONDS
-    wakeup.tick()
-    assert waiting(client) == [(RETIRE, [SHARD])]
-
-
-def test_the_use_cases_read_the_archive_of_the_settings(settings, bench):
-    before = reads(bench.store, 1)
-    publish(settings, bench.client)
-    catch_up(bench.store, bench.client)
-    with App(settings) as app:
-        assert reads(app.store, 1) == before
-        assert retire.run(settings, app.store, app.data, app.queue, SHARD) == 2
-        assert bench.store.events(1) == []
-        assert reads(app.store, 1) == before
-
-
-def test_a_process_learns_a_key_that_has_been_replaced(settings, bench):
-    before = reads(bench.store, 1)
-    publish(settings, bench.client)
-    catch_up(bench.store, bench.client)
-    assert run(settings, bench) == 2
-    public = settings.data / "keys" / "log-key.pub"
-    right = public.read_text()
-    other = settings.data / "others"
-    generate_keys(other, "example.org")
-    public.write_text((other / "log-key.pub").read_text())
-    store = read_back(settings, bench)
-    with pytest.raises(Refusal, match="unavailable"):
-        store.events(1)
-    public.write_text(right)
-    assert store.events(1) == before["events"]
 
 
 def test_verify_proves_a_retired_match_by_the_signed_checkpoint(settings, bench, capsys, caplog):

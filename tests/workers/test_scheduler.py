@@ -1,6 +1,5 @@
 """The scheduler on a real server, in a time of the test's own, and what hinders it."""
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import msgspec
 import pytest
 from redis import Redis
 
-from domain.clocks.time_control import DAY, TimeControl, read_time_control
+from domain.clocks.time_control import DAY, TimeControl
 from domain.errors import Code
 from domain.match.audit import verify
 from domain.match.commands import CommandEnvelope, FlagPlayer, PlayMove, RemindPlayer, ResignMatch
@@ -19,13 +18,12 @@ from domain.match.history import Snapshot, pack_snapshot, unpack_snapshot
 from domain.match.state import MatchState, Reason
 from domain.records import SERVER_ACCOUNT, command_id
 from infra.redis import keys
-from infra.store.log_streams import ShardNews
 from infra.store.outcomes import parse
 from infra.store.port import MOST_AHEAD_MS, MOST_REFUSALS, refusal_field
 from infra.store.snapshots import with_marks
 from infra.store.store_calls import repair_due
 from tests.helpers.given import ALICE
-from tests.helpers.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, TimedStore, alarms
+from tests.helpers.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
 from workers import scheduler as scheduler_module
 from workers.scheduler import DUE_PER_SHARD, RETRY_SECONDS, Scheduler
 
@@ -60,53 +58,9 @@ def test_a_reminder_and_a_flag_come_at_their_time_and_not_a_millisecond_before(b
     assert verify(1, bench.store.events(1)).state.over
 
 
-def test_a_move_that_was_in_the_inbox_before_stops_the_flag(bench, keeper):
-    bench.challenge(FLAG, 1)
-    bench.now = BEGIN + 3 * DAY - 1
-    move = bench.send(ALICE, PlayMove(text="m13-m9"))
-    # no drain has come to it yet when the time is over
-    bench.now = BEGIN + 3 * DAY
-    keeper.tick()
-    bench.now += HOUR
-    keeper.tick()
-    assert bench.pump() == 2
-    assert bench.outcome(move).accepted
-    assert bench.kept() == []
-    assert not bench.state().over
-    bench.tick(keeper, 6 * DAY - 2)
-    assert bench.kept() == []
-    bench.tick(keeper, 6 * DAY - 1)
-    assert bench.kept() == [(Flagged, 6 * DAY - 1)]
-
-
-def test_several_keepers_and_new_ones_send_what_is_carried_out_once(bench):
-    bench.challenge(SHORT, 1)
-    one, another = bench.keeper(), bench.keeper()
-    for after in (DAY, 3 * DAY):
-        bench.now = BEGIN + after
-        for keeper in (one, another, bench.keeper(), one, another):
-            keeper.tick()
-        assert bench.waits() == 3
-        bench.pump()
-        bench.keeper().tick()
-        assert bench.waits() == 0
-    assert bench.kept() == [(Nagged, DAY), (Flagged, 3 * DAY)]
-
-
 def commands(client: Redis) -> int:
     """Count the commands that the server has run."""
     return int(client.info("stats")["total_commands_processed"])
-
-
-def test_an_idle_tick_is_one_command_for_all_shards(bench, keeper):
-    bench.challenge(SHORT, 1, 2, 3)
-    for after in (0, 1_000):
-        bench.tick(keeper, after)
-    before = commands(bench.client)
-    for number in range(10):
-        bench.tick(keeper, 2_000 + number)
-    # and the question itself
-    assert commands(bench.client) - before == 10 + 1
 
 
 def test_a_due_time_that_was_repaired_is_found_within_a_minute(bench, keeper):
@@ -135,28 +89,6 @@ def test_a_match_that_is_listed_too_early_is_put_right_by_the_tick_that_meets_it
     assert not bench.client.exists(keys.due(2))
     bench.tick(keeper, DAY)
     assert [kind for kind, _ in bench.kept()] == [Nagged]
-
-
-def test_a_due_time_of_a_match_that_has_moved_on_is_left_to_its_commit(bench):
-    bench.challenge(SHORT, 1)
-    (data,) = bench.store.snapshots([1])
-    bench.now += DAY // 2
-    bench.send(ALICE, PlayMove(text="m13-m9"))
-    bench.drain()
-    right = bench.client.zscore(keys.due(1), "1")
-    repair = partial(repair_due, bench.client, bench.store.layout().shards)
-    assert not repair(1, unpack_snapshot(data).head, 12345)
-    assert bench.client.zscore(keys.due(1), "1") == right
-
-
-def test_what_waits_for_a_drain_is_not_sent_again_however_long_it_waits(bench, keeper):
-    bench.challenge(SHORT, 1)
-    for minute in range(60):
-        bench.now = BEGIN + DAY + minute * AGAIN_MS
-        keeper.tick()
-        assert bench.waits() == 1
-    bench.pump()
-    assert bench.kept() == [(Nagged, DAY)]
 
 
 def test_what_is_in_the_inbox_no_more_and_led_to_nothing_is_sent_again_after_a_minute(
@@ -215,37 +147,6 @@ def test_the_ids_of_commands_are_those_of_earlier_versions(command, word):
     assert submission.id == command_id("keeper", SERVER_ACCOUNT, f"7 3 {word}")
 
 
-class Leaping(TimedStore):
-    """A store whose clock is set back between a look at it and the next stamp."""
-
-    back = 0
-
-    def news(self, ends: Sequence[int]) -> tuple[int, list[ShardNews]]:
-        now, found = super().news(ends)
-        return now + self.back, found
-
-
-class LeapingBench(TimedBench):
-    make_store = Leaping
-
-
-def test_a_flag_made_too_early_by_a_clock_that_was_set_back_falls_all_the_same(
-    redis_client, tmp_path, caplog
-):
-    bench = LeapingBench(redis_client, tmp_path / "seeds")
-    bench.challenge(FLAG, 1)
-    keeper = bench.keeper()
-    Leaping.back = 30_000
-    bench.tick(keeper, 3 * DAY - 30_000)
-    Leaping.back = 0
-    assert codes(bench) == [Code.TOO_EARLY]
-    for second in range(-29, 61):
-        bench.tick(keeper, 3 * DAY + second * 1_000)
-    assert bench.kept() == [(Flagged, 3 * DAY + 1_000)]
-    assert "match 1: its flag is refused as too-early; retrying" in caplog.text
-    assert alarms(caplog) == []
-
-
 def spoil(bench: TimedBench, board: int) -> bytes:
     """Make a match's snapshot unreadable; gives what it was."""
     name = keys.snapshot(board % len(SHARDS), board)
@@ -286,21 +187,6 @@ def test_a_flag_on_which_the_rules_fail_is_tried_each_minute_until_it_falls(benc
     assert len([alarm for alarm in alarms(caplog) if "the flag that match 1" in alarm]) == 1
     for second in range(180, 240):
         bench.tick(keeper, 3 * DAY + second * 1_000)
-    assert [kind for kind, _ in bench.kept()] == [Flagged]
-
-
-def test_a_new_keeper_finds_its_way_past_what_was_refused(bench):
-    bench.challenge(FLAG, 1)
-    bench.now = BEGIN + 3 * DAY
-    keeper = bench.keeper()
-    for second in range(3 * 62):
-        bench.now = BEGIN + 3 * DAY + second * 1_000
-        keeper.tick()
-        bench.drain(decider=fails_on_flags)
-    refused = len(codes(bench))
-    keeper = bench.keeper()
-    for second in range(refused + 1):
-        bench.tick(keeper, 4 * DAY + second * 1_000)
     assert [kind for kind, _ in bench.kept()] == [Flagged]
 
 
@@ -390,17 +276,6 @@ def test_while_the_clocks_are_apart_nothing_is_sent_and_afterwards_all_once(
     assert len(alarms(caplog)) == 2
 
 
-def test_each_of_several_reminders_is_sent_once_by_two_keepers_of_which_one_is_new(bench, keeper):
-    bench.challenge(read_time_control(["--nagtime=1,2,4", "--silence=5"]), 1)
-    for after in range(HOUR, 6 * DAY, 6 * HOUR):
-        bench.tick(keeper, after)
-        bench.tick(bench.keeper(), after)
-    kinds = [kind for kind, _ in bench.kept(1)]
-    assert kinds == [Nagged, Nagged, Nagged, Flagged]
-    days = [after // DAY for _, after in bench.kept(1)]
-    assert days == [1, 2, 4, 5]
-
-
 @pytest.mark.parametrize("disorder", [False, True])
 def test_a_clock_that_can_not_be_read_is_said_once_and_stops_no_other(
     bench, keeper, caplog, disorder
@@ -427,3 +302,17 @@ def test_a_clock_that_can_not_be_read_is_said_once_and_stops_no_other(
     bench.client.delete(keys.turns(1, 1))
     bench.tick(keeper, 4 * DAY)
     assert bench.kept(1) == [(Flagged, 4 * DAY)]
+
+
+def test_several_keepers_and_new_ones_send_what_is_carried_out_once(bench):
+    bench.challenge(SHORT, 1)
+    one, another = bench.keeper(), bench.keeper()
+    for after in (DAY, 3 * DAY):
+        bench.now = BEGIN + after
+        for keeper in (one, another, bench.keeper(), one, another):
+            keeper.tick()
+        assert bench.waits() == 3
+        bench.pump()
+        bench.keeper().tick()
+        assert bench.waits() == 0
+    assert bench.kept() == [(Nagged, DAY), (Flagged, 3 * DAY)]

@@ -14,22 +14,18 @@ from rq.serializers import JSONSerializer
 from rq.suspension import resume, suspend
 
 from domain.clocks.time_control import DAY
-from domain.errors import Code
 from domain.match.clocks import late_seats
 from domain.match.commands import PlayMove, StartMatch
-from domain.match.decision import Rejection
-from domain.match.events import Absent, Called, Flagged, MatchStarted
+from domain.match.events import Absent, Called, MatchStarted
 from domain.match.history import decode_event
-from domain.match.state import Reason, position_of
+from domain.match.state import position_of
 from domain.rules import rules_by_id
 from infra.people.accounts import Accounts
 from infra.people.challenges import Challenge, ChallengeState, ChallengeStore, Proposal
-from infra.people.challenges.record import challenge_start
 from infra.projections.robots import RobotTurnsProjection
 from infra.redis.rq_jobs import ROBOT_MOVE, ROBOTS
 from infra.store.draw_texts import DrawTexts
 from infra.store.failures import RobotFailures
-from infra.store.gateway import submission_of
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.lanes import LANE
@@ -131,19 +127,6 @@ def test_slow_moves_of_some_players_hold_up_no_other_player(bench, wakeup, clock
     assert "robot-101-1" in waiting(bench)
 
 
-def test_two_schedulers_request_it_once(bench, clock):
-    begin(bench, 1)
-    for _ in range(2):
-        make_wakeup(bench, clock).tick()
-    assert waiting(bench) == ["robot-1-1"]
-
-
-def test_a_robot_waits_as_long_as_the_setting_says(bench, clock):
-    begin(bench, 1)
-    make_wakeup(bench, clock, seconds=3_600).tick()
-    assert waiting(bench) == []
-
-
 def test_a_job_that_was_lost_with_the_server_of_the_queue_is_requested_again(bench, wakeup, clock):
     begin(bench, 1)
     wakeup.tick()
@@ -168,17 +151,6 @@ def test_a_job_whose_process_was_killed_is_replaced(bench, wakeup, clock):
     assert waiting(bench) == ["robot-1-1"]
 
 
-def test_what_another_scheduler_left_is_replaced_too(bench, clock):
-    begin(bench, 1)
-    make_wakeup(bench, clock).tick()
-    bench.client.lpop(queue(bench.client).key)
-    wakeup = make_wakeup(bench, clock)
-    for _ in range(6):
-        wakeup.tick()
-        clock.seconds += AGAIN_SECONDS
-    assert waiting(bench) == ["robot-1-1"]
-
-
 def test_a_match_whose_robot_fails_is_tried_less_and_less_often(bench, wakeup, clock):
     begin(bench, 1)
     at = []
@@ -189,20 +161,6 @@ def test_a_match_whose_robot_fails_is_tried_less_and_less_often(bench, wakeup, c
             queue(bench.client).empty()  # it ran, and failed
         clock.seconds += 1
     assert at == [0, 10, 30, 70, 150, 310]
-
-
-def test_matches_whose_robots_fail_do_not_hide_others(bench, clock, monkeypatch):
-    monkeypatch.setattr(robot_jobs, "MOST_JOBS", 3)
-    begin(bench, *range(1, 8))
-    wakeup = make_wakeup(bench, clock)
-    seen: set[str] = set()
-    for _ in range(3):
-        wakeup.tick()
-        assert len(waiting(bench)) <= 3
-        seen.update(waiting(bench))
-        queue(bench.client).empty()
-        clock.seconds += 1
-    assert len(seen) == 7
 
 
 def test_nothing_is_requested_while_the_workers_are_suspended(bench, wakeup):
@@ -257,25 +215,6 @@ def test_a_robot_that_is_late_when_its_server_comes_back_may_still_move(timed):
     timed.drain()
     assert timed.outcome(sent).accepted
     assert timed.state().next == 1
-
-
-def test_a_robot_that_never_moves_loses_by_time_in_the_end(timed):
-    keeper = timed.keeper()
-    timed.tick(keeper, 3 * DAY)
-    assert timed.kept() == [(Flagged, 3 * DAY)]
-    result = timed.state().result
-    assert (result.reason, result.winners) == (Reason.TIME, (1,))
-
-
-def test_the_time_of_its_opponent_is_over_when_it_is_over(timed):
-    timed.send(EASY, PlayMove(text="m13-m9"))
-    timed.drain()
-    timed.now = BEGIN + 7 * DAY
-    late = timed.send(ALICE, PlayMove(text="a13-c11"))
-    timed.drain()
-    assert timed.outcome(late).code == Code.TIME_OVER
-    timed.tick(timed.keeper(), 7 * DAY)
-    assert timed.kept() == [(Flagged, 7 * DAY)]
 
 
 POW2 = Proposal(rules="pow2/1", options=("-fast",), words=("--days=3", "--unrated"), seat=1)
@@ -373,16 +312,6 @@ def test_a_kill_between_the_start_and_its_note_leaves_one_match(rig):
     assert rig.waits() == 0
 
 
-def test_a_match_that_another_process_started_is_noted(rig):
-    challenge = rig.full()
-    sent = challenge_start(challenge, rig.bench.store, rig.words)
-    rig.bench.store.submit([submission_of(sent, 0, "reply:web")])
-    rig.bench.drain()
-    rig.starter().tick()
-    assert rig.now(challenge).board == sent.match
-    assert rig.waits() == 0
-
-
 def test_a_start_is_submitted_again_after_a_minute_and_not_before(rig):
     challenge, starter = rig.full(), rig.starter()
     starter.tick()
@@ -396,16 +325,6 @@ def test_a_start_is_submitted_again_after_a_minute_and_not_before(rig):
     board = rig.now(challenge).board
     assert board is not None
     assert len(rig.bodies(board)) == 1
-
-
-def test_nothing_is_looked_for_between_two_sweeps(rig):
-    starter = rig.starter()
-    starter.tick()
-    rig.full()
-    rig.sweep(starter, SWEEP_SECONDS / 2)
-    assert rig.waits() == 0
-    rig.sweep(starter, SWEEP_SECONDS / 2)
-    assert rig.waits() == 1
 
 
 def test_a_match_that_gathers_has_the_commitments_of_all_players(rig):
@@ -479,14 +398,3 @@ def test_an_unforeseen_failure_is_an_alarm_and_holds_up_no_other(rig, caplog):
     assert failures(caplog.messages) == [f"ALARM: challenge {odd.odd} can't be started"]
     assert [one.id for one in rig.challenges.full()] == [odd.odd]
     assert odd.odd in made
-
-
-def test_a_refused_start_is_logged_once(rig, caplog):
-    challenge, starter = rig.full(replace(HALVES, words=("--days=3",))), rig.starter()
-    starter.tick()
-    rig.bench.drain(decider=lambda *_: Rejection(Code.UNKNOWN_RULES, "there are no such rules"))
-    for _ in range(3):
-        rig.sweep(starter)
-    (warning,) = failures(caplog.messages)
-    assert warning.startswith(f"challenge {challenge.id} could not be started (")
-    assert rig.waits() == 0

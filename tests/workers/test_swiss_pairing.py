@@ -80,7 +80,7 @@ def badness(pairs: Pairs, field: list[SwissPlayer]) -> tuple[int, int, Fraction]
     return met, broken, apart
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(20))
 def test_no_other_round_of_a_small_field_has_fewer_rematches_fairer_sides_or_closer_points(
     seed: int,
 ) -> None:
@@ -103,16 +103,6 @@ def test_sixty_four_players_over_seven_rounds() -> None:
         assert len(set(one.met)) == 7
         assert abs(one.sides.count(0) - one.sides.count(1)) <= 2
         assert not any(len(set(one.sides[at : at + 3])) == 1 for at in range(5))
-
-
-def test_the_better_half_meets_the_worse_half_with_sides_in_turn() -> None:
-    field = players(8, 0, random.Random(0))
-    assert paired(field) == ([(0, 4), (5, 1), (2, 6), (7, 3)], ())
-
-
-def test_the_same_players_are_paired_alike_in_whatever_order_they_come() -> None:
-    field = players(9, 3, random.Random(3))
-    assert paired(field) == paired(field[::-1])
 
 
 def test_a_bye_is_needed_and_all_have_had_one() -> None:

@@ -5,7 +5,6 @@ import signal
 
 import pytest
 
-from domain.errors import Code
 from domain.match.commands import ResignMatch
 from domain.match.history import decode_event
 from domain.records import SERVER_ACCOUNT
@@ -17,7 +16,7 @@ from domain.tournament.terms import SWISS_TIEBREAKS
 from infra.audit.stored_match import check_match
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
-from tests.helpers.side import catch_up, contents, settle
+from tests.helpers.side import settle
 from tests.workers.test_tournament_kills import POINTS, tick
 from tests.workers.test_tournaments import ORGANISER, PLAYERS, Hall
 from workers import swiss_pairing, tournament_manager
@@ -104,23 +103,6 @@ def test_a_tournament_with_a_leaver_a_forfeit_and_a_late_result_is_played_to_con
         assert check_match(hall.bench.store, number).events
 
 
-def test_a_rebuilt_projection_knows_which_round_waits(hall: Hall) -> None:
-    begin(hall, 2, 4)
-    hall.turn()
-    hall.turn()
-    hall.must(SERVER_ACCOUNT, EndRound(stage=1))
-    settle(hall.side)
-    assert hall.lists.waiting(9) == [hall.number]
-    before = contents(hall.bench.client)
-    for key in hall.bench.client.keys("*tournaments*"):
-        hall.bench.client.delete(key)
-    catch_up(hall.bench.store, hall.bench.client)
-    after = contents(hall.bench.client)
-    assert {key: one for key, one in after.items() if key.startswith("tournaments")} == {
-        key: one for key, one in before.items() if key.startswith("tournaments")
-    }
-
-
 @pytest.mark.parametrize("point", POINTS)
 def test_a_killed_manager_pairs_no_round_twice(
     hall: Hall, valkey: EmbeddedServer, point: str
@@ -138,16 +120,6 @@ def test_a_killed_manager_pairs_no_round_twice(
     assert hall.state.phase is Phase.FINISHED
     assert hall.ask(ORGANISER, ConfirmPlaces()).accepted
     assert check_match(hall.bench.store, hall.number).events
-
-
-def test_two_managers_pair_a_round_once(hall: Hall) -> None:
-    begin(hall, 2, 4)
-    settle(hall.side)
-    hall.new_manager().tick()
-    command = swiss_pairing.pair_round(hall.state, hall.state.terms)
-    hall.turn()
-    assert paired_rounds(hall) == [1]
-    assert hall.ask(SERVER_ACCOUNT, command).code == Code.TOO_LATE
 
 
 def test_a_library_that_fails_is_an_alarm_and_is_asked_again_while_others_go_on(

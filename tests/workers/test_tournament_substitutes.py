@@ -1,7 +1,6 @@
 """Substitutes in tournaments on a real server: lists, notices and results follow, killed managers included."""
 
 import signal
-from collections import Counter
 
 import pytest
 
@@ -20,19 +19,16 @@ from domain.tournament.commands import (
     StartTournament,
     SubstituteInTournament,
     VolunteerAsSubstitute,
-    WithdrawPlayer,
 )
 from domain.tournament.events import PlayerSubstituted
 from domain.tournament.state import Phase
 from infra.audit.stored_match import check_match
-from infra.projections.buckets import LISTS
 from infra.projections.match_lists import MatchFilter, MatchLists
-from infra.projections.notices import MatchNotices, NoticeKind
 from infra.projections.ratings import RatingsQuery
 from infra.projections.robots import RobotTurns
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
-from tests.helpers.side import catch_up, contents, settle
+from tests.helpers.side import settle
 from tests.workers.test_tournament_kills import POINTS, tick
 from tests.workers.test_tournaments import ORGANISER, PLAYERS, Hall
 
@@ -113,26 +109,6 @@ def test_a_substitute_takes_over_and_plays_to_confirmed_places(hall: Hall) -> No
     verified(hall)
 
 
-def test_the_substitute_is_told_and_the_leaver_is_no_longer_asked(hall: Hall) -> None:
-    leaver = running(hall)
-    notices = MatchNotices(hall.bench.client)
-    before = len(notices.of(leaver))
-    substituted(hall, leaver)
-    hall.turn()
-    kinds = Counter(one.kind for one in notices.of(NEW))
-    waiting = [one for one in boards_of(hall, NEW) if _mover(hall, one) == NEW]
-    assert kinds[NoticeKind.TAKEN_OVER] == 2
-    assert kinds[NoticeKind.YOUR_TURN] == len(waiting)
-    assert listed(hall, NEW, MatchFilter.NEXT) == waiting
-    assert listed(hall, leaver, MatchFilter.NEXT) == []
-    other = next(one for one in PLAYERS[:3] if one != leaver)
-    assert NoticeKind.TAKEN_OVER in {one.kind for one in notices.of(other)}
-    for board in boards_of(hall, NEW):
-        _play(hall, board)
-    hall.turn()
-    assert len(notices.of(leaver)) == before
-
-
 def test_a_match_with_a_substitute_changes_no_rating_and_counts_for_its_last_players(
     hall: Hall,
 ) -> None:
@@ -201,50 +177,12 @@ def test_a_match_that_a_ruling_sets_back_is_the_substitutes(hall: Hall) -> None:
     verified(hall)
 
 
-def test_a_place_may_change_hands_twice_and_the_substitute_may_be_taken_out(hall: Hall) -> None:
-    leaver = running(hall)
-    substituted(hall, leaver)
-    hall.turn()
-    hall.must(leaver, VolunteerAsSubstitute(rating=1400))
-    substituted(hall, NEW, leaver)
-    hall.turn()
-    assert boards_of(hall, NEW) == []
-    assert len(boards_of(hall, leaver)) == 2
-    assert listed(hall, leaver) == boards_of(hall, leaver)
-    hall.must(ORGANISER, WithdrawPlayer(account=leaver, kind="accepted", text=TEXT))
-    hall.turn()
-    hall.turn()
-    assert all(hall.bench.state(one).over for one in boards_of(hall, leaver))
-    assert hall.lists.waiting(9) == []
-    verified(hall)
-
-
 def test_nobody_but_the_manager_has_a_seat_taken_over(hall: Hall) -> None:
     leaver = running(hall)
     board = boards_of(hall, leaver)[0]
     command = SubstitutePlayer(seat=0, account=NEW)
     for sender in (NEW, leaver, ORGANISER):
         assert hall.ask(sender, command, board).code == Code.NOT_A_PLAYER
-
-
-def test_rebuilt_projections_are_the_same(hall: Hall) -> None:
-    leaver = running(hall)
-    _play(hall, boards_of(hall, leaver)[0])
-    substituted(hall, leaver)
-    hall.turn()
-    _play(hall, boards_of(hall, NEW)[0])
-    settle(hall.side)
-    before = contents(hall.bench.client)
-    names = ("tournaments", "lists", "notices")
-    for name in names:
-        for key in hall.bench.client.keys(f"*{name}*"):
-            hall.bench.client.delete(key)
-    catch_up(hall.bench.store, hall.bench.client)
-    after = contents(hall.bench.client)
-    kept = {key: one for key, one in before.items() if key.startswith(names)}
-    assert LISTS.name in names
-    assert kept
-    assert {key: after.get(key) for key in kept} == kept
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -274,20 +212,6 @@ def test_a_killed_manager_has_each_seat_taken_over_once(
     events = [decode_event(data).body for data in hall.bench.store.events(hall.number)]
     assert sum(isinstance(one, PlayerSubstituted) for one in events) == 1
     verified(hall)
-
-
-def test_a_player_cannot_volunteer_and_a_volunteer_can_take_it_back(hall: Hall) -> None:
-    leaver = running(hall)
-    assert hall.ask(leaver, VolunteerAsSubstitute(rating=1)).code == Code.ALREADY_ENTERED
-    assert hall.ask(NEW, VolunteerAsSubstitute(rating=1)).code == Code.ALREADY_ENTERED
-    assert hall.ask(PLAYERS[9], EnterTournament(rating=1500)).code == Code.TOO_LATE
-    hall.must(NEW, LeaveTournament())
-    command = SubstituteInTournament(account=leaver, substitute=NEW, text=TEXT)
-    assert hall.ask(ORGANISER, command).code == Code.AGAINST_TERMS
-    (row,) = hall.lists.rows([hall.number])
-    settle(hall.side)
-    assert row is not None
-    assert row.entered == 3
 
 
 def _mover(hall: Hall, board: int) -> AccountId:

@@ -1,7 +1,5 @@
 """Tournaments from draft to confirmed places, by the drain, the projections and the manager on a real server."""
 
-from itertools import product
-
 import pytest
 
 from domain.aggregates import TournamentSnapshot, unpack, verify
@@ -13,15 +11,12 @@ from domain.match.history import decode_event
 from domain.records import SERVER_ACCOUNT, AccountId
 from domain.tournament.commands import (
     AdjudicateMatches,
-    CancelTournament,
     ConfirmPlaces,
     DraftTournament,
     EndRound,
     EnterTournament,
-    LeaveTournament,
     OpenEntry,
     ReportResults,
-    StartTournament,
     WithdrawPlayer,
 )
 from domain.tournament.form_terms import KnockoutTerms
@@ -32,7 +27,7 @@ from infra.people.statements import ROUND_ENDED
 from infra.projections.tournaments import PairedMatch, Tournaments
 from infra.store.outcomes import CommandOutcome
 from tests.helpers.bench import Bench
-from tests.helpers.side import catch_up, contents, settle
+from tests.helpers.side import catch_up, settle
 from workers.tournament_manager import TournamentManager
 
 ORGANISER = b"organise"
@@ -146,72 +141,6 @@ def test_a_tournament_and_its_matches_are_verified(hall: Hall) -> None:
     assert all(check_match(hall.bench.store, one.board).events for one in hall.matches.values())
 
 
-def test_a_repeated_manager_starts_no_match_twice(hall: Hall) -> None:
-    hall.draft()
-    hall.enter(3)
-    settle(hall.side)
-    for manager in (hall.manager, hall.new_manager()):
-        manager.tick()
-    hall.turn()
-    hall.turn()
-    found = [leaf for one in range(4) for leaf in hall.bench.store.leaves(one, 0, 99)]
-    assert sum(b"match-paired" in leaf for _, leaf in found) == 3
-
-
-def test_a_rebuilt_projection_is_the_same(hall: Hall) -> None:
-    test_a_section_starts_when_it_is_full_and_is_played_to_confirmed_places(hall)
-    before = contents(hall.bench.client)
-    for key in hall.bench.client.keys("*tournaments*"):
-        hall.bench.client.delete(key)
-    catch_up(hall.bench.store, hall.bench.client)
-    after = contents(hall.bench.client)
-    assert {key: after.get(key) for key in before if key.startswith("tournaments")} == {
-        key: one for key, one in before.items() if key.startswith("tournaments")
-    }
-
-
-def test_two_sections_are_equally_strong_and_double_rounds_exchange_the_sides(hall: Hall) -> None:
-    hall.draft(section=4, capacity=8, cycles=2)
-    hall.enter(8)
-    first, second = hall.state.sections
-    assert {len(first.players), len(second.players)} == {4}
-    assert abs(sum(first.players) - sum(second.players)) <= 2
-    pairs = [(one.first, one.second) for one in first.pairings]
-    assert sorted(pairs) == sorted(
-        (one, other) for one, other in product(first.players, repeat=2) if one != other
-    )
-
-
-def test_entries_can_be_taken_back_until_the_start(hall: Hall) -> None:
-    hall.draft(when_full=False, capacity=0)
-    hall.enter(4)
-    assert hall.ask(PLAYERS[0], EnterTournament(rating=1500)).code == Code.ALREADY_ENTERED
-    hall.must(PLAYERS[0], LeaveTournament())
-    assert hall.ask(PLAYERS[0], LeaveTournament()).code == Code.NOT_ENTERED
-    assert hall.ask(PLAYERS[1], LeaveTournament(account=PLAYERS[2])).code == Code.NOT_AN_ORGANISER
-    hall.must(ORGANISER, StartTournament())
-    assert [one.account for one in hall.state.entrants] == [*PLAYERS[3:0:-1]]
-    assert hall.ask(PLAYERS[1], LeaveTournament()).code == Code.TOO_LATE
-
-
-def test_those_beyond_the_room_wait_and_move_up(hall: Hall) -> None:
-    hall.draft(when_full=False)
-    hall.enter(5)
-    hall.must(PLAYERS[0], LeaveTournament())
-    hall.must(ORGANISER, StartTournament())
-    assert {one.account for one in hall.state.entrants} == set(PLAYERS[1:4])
-
-
-def test_too_few_players_cannot_start(hall: Hall) -> None:
-    hall.draft(when_full=False)
-    hall.enter(2)
-    refused = hall.ask(ORGANISER, StartTournament())
-    assert refused.code == Code.TOO_EARLY
-    assert "3 players are needed" in str(refused.text)
-    hall.must(ORGANISER, CancelTournament())
-    assert hall.state.over
-
-
 def test_a_match_of_a_tournament_is_played_to_its_end(hall: Hall) -> None:
     hall.draft()
     hall.enter(3)
@@ -224,14 +153,6 @@ def test_a_match_of_a_tournament_is_played_to_its_end(hall: Hall) -> None:
     ]
     assert refusals == [Code.AGAINST_TERMS] * 3
     assert hall.ask(player, MakeOffer(kind="draw"), board).accepted
-
-
-def test_a_match_command_changes_no_tournament_and_the_other_way(hall: Hall) -> None:
-    hall.draft()
-    assert hall.ask(PLAYERS[0], ResignMatch()).code == Code.UNKNOWN_BOARD
-    hall.bench.start(77)
-    assert hall.ask(PLAYERS[0], OpenEntry(), 77).code == Code.UNKNOWN_TOURNAMENT
-    assert hall.ask(PLAYERS[0], OpenEntry(), 78).code == Code.UNKNOWN_TOURNAMENT
 
 
 def test_a_tampered_tournament_does_not_verify(hall: Hall) -> None:
@@ -326,3 +247,11 @@ def test_a_player_who_leaves_before_a_match_has_begun_keeps_nobody_waiting(hall:
         number for number, one in hall.state.pairings if 0 not in (one.first, one.second)
     ]
     assert hall.lists.waiting(9) == []
+
+
+def test_a_match_command_changes_no_tournament_and_the_other_way(hall: Hall) -> None:
+    hall.draft()
+    assert hall.ask(PLAYERS[0], ResignMatch()).code == Code.UNKNOWN_BOARD
+    hall.bench.start(77)
+    assert hall.ask(PLAYERS[0], OpenEntry(), 77).code == Code.UNKNOWN_TOURNAMENT
+    assert hall.ask(PLAYERS[0], OpenEntry(), 78).code == Code.UNKNOWN_TOURNAMENT

@@ -22,7 +22,7 @@ from infra.store.failures import DamagedMatches
 from infra.store.log_gate import read_ends
 from infra.store.redis_store import RedisStore
 from infra.store.trimmed_leaves import TrimmedLeavesError, published_logs
-from infra.store.watermarks import PublishedSizes, read_published_sizes
+from infra.store.watermarks import read_published_sizes
 from infra.valkey.server import EmbeddedServer
 from services.cli import verify
 from tests.helpers.bench import Bench
@@ -52,7 +52,7 @@ class TrimBench:
 
     def play(self) -> None:
         """Play until two bundles of each shard are full, and publish."""
-        while min(self.store.watermark().ends) < 600:
+        while min(self.store.watermark().ends) < 515:
             self.corpus.step()
         self.publish()
 
@@ -97,31 +97,33 @@ def filled(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tri
     return made
 
 
-def test_leaves_are_the_same_before_and_after(trimmed):
-    before = trimmed.logs(trimmed.store)
-    catch_up(trimmed.store, trimmed.client)
-    limits = trim(trimmed.client, SHARDS, kept=0)
-    assert min(limits) >= 256
-    assert [
-        len(rows) - limit for rows, limit in zip(before, limits, strict=True)
-    ] == trimmed.lengths()
-    assert trimmed.logs(trimmed.reader()) == before
-    store = trimmed.reader()
-    for shard, rows in enumerate(before):
-        indexes = [0, 255, limits[shard] - 1, limits[shard], len(rows) - 1]
-        assert store.leaves_at(shard, [*indexes, 10**6]) == [*(rows[i][1] for i in indexes), None]
-        for start, count in ((0, 1), (limits[shard] - 3, 7), (100, 300), (len(rows) - 1, 9)):
-            # once before and once after the store knows what is trimmed
-            assert store.leaves(shard, start, count) == rows[start : start + count]
-        assert store.leaves(shard, len(rows), 5) == []
-
-
-def test_a_match_is_verified_by_the_published_log(trimmed, bench_url, valkey, capsys):
+def test_what_all_have_read_is_trimmed_and_reads_and_verifies_as_before(
+    trimmed, bench_url, valkey, capsys
+):
+    before, lengths = trimmed.logs(trimmed.store), trimmed.lengths()
     settings = Settings(data=trimmed.folder, redis_url=bench_url, queue_url=valkey.url)
     assert verify.run("1", settings) == 0
     said = capsys.readouterr().out
+    trim(trimmed.client, SHARDS, kept=0)
+    assert trimmed.lengths() == lengths, "no projection has read anything"
     catch_up(trimmed.store, trimmed.client)
-    assert trim(trimmed.client, SHARDS, kept=0)[1] > trimmed.store.leaf_indexes(1)[5]
+    mailer = MailerProgress(trimmed.client)
+    mailer.begin([100, 0, 900, 900])
+    assert trim(trimmed.client, SHARDS, kept=0)[:2] == [100, 0]
+    assert trimmed.lengths()[:2] == [lengths[0] - 100, lengths[1]]
+    assert mailer.advance(mailer.cursor(), [900] * 4)
+    limits = trim(trimmed.client, SHARDS, kept=0)
+    assert min(limits) >= 256
+    assert trimmed.logs(trimmed.reader()) == before
+    store = trimmed.reader()
+    for shard, (rows, limit) in enumerate(zip(before, limits, strict=True)):
+        assert trimmed.lengths()[shard] == len(rows) - limit
+        indexes = [0, 255, limit - 1, limit, len(rows) - 1]
+        assert store.leaves_at(shard, [*indexes, 10**6]) == [*(rows[i][1] for i in indexes), None]
+        for start, count in ((0, 1), (limit - 3, 7), (100, 200), (len(rows) - 1, 9)):
+            # once before and once after the store knows what is trimmed
+            assert store.leaves(shard, start, count) == rows[start : start + count]
+        assert store.leaves(shard, len(rows), 5) == []
     assert verify.run("1", settings) == 0
     assert capsys.readouterr().out == said
     (trimmed.folder / "log" / "s01" / "tile" / "entries" / "000").unlink()
@@ -142,32 +144,6 @@ def test_a_publisher_goes_on_after_trimming(trimmed):
     rows = trimmed.reader().leaves(1, 0, 100_000)
     assert log.refresh() == len(rows)
     assert list(log.leaves(0, log.size)) == [leaf for _, leaf in rows]
-
-
-def test_nothing_is_trimmed_that_a_projection_or_the_mailer_has_not_read(trimmed):
-    before = trimmed.lengths()
-    trim(trimmed.client, SHARDS, kept=0)
-    assert trimmed.lengths() == before
-    catch_up(trimmed.store, trimmed.client)
-    MailerProgress(trimmed.client).begin([100, 0, 900, 900])
-    assert trim(trimmed.client, SHARDS, kept=0)[:2] == [100, 0]
-    assert trimmed.lengths()[:2] == [before[0] - 100, before[1]]
-
-
-def test_a_reader_that_is_very_slow_is_not_waited_for(filled):
-    assert trim(filled.client, SHARDS, kept=0) == [256] * SHARDS
-    assert filled.lengths() == [700 - 256] * SHARDS
-
-
-def test_a_shard_that_contradicts_what_is_published_keeps_everything(filled):
-    PublishedSizes(filled.client, filled.client).record_fault(2, "another history")
-    assert trim(filled.client, SHARDS, kept=0) == [256, 256, 0, 256]
-    assert filled.lengths()[2] == 700
-
-
-def test_small_servers_trim_nothing(filled):
-    assert trim(filled.client, SHARDS) == [0] * SHARDS
-    assert filled.lengths() == [700] * SHARDS
 
 
 def test_where_the_published_log_is_missing_a_sentence_says_so(filled):
@@ -201,16 +177,16 @@ def test_readers_learn_a_key_that_was_replaced_without_a_restart(trimmed):
     trimmed.corpus.step()
     trimmed.publish()  # signed by both
     (folder / "log-key.old").unlink()
-    while min(trimmed.store.watermark().ends) < 1_200:
+    while min(trimmed.store.watermark().ends) < 1_030:
         trimmed.corpus.step()
     trimmed.publish()  # by the new one alone
     catch_up(trimmed.store, trimmed.client)
-    assert min(trim(trimmed.client, SHARDS, kept=0)) >= 768
+    assert min(trim(trimmed.client, SHARDS, kept=0)) >= 512
     for shard, rows in enumerate(before):
         found = store.leaves(shard, 0, 100_000)
         assert found[: len(rows)] == rows
-        assert len(found) >= 1_200
-    assert not reader.read((700,) * SHARDS).unreadable
+        assert len(found) >= 1_030
+    assert not reader.read((520,) * SHARDS).unreadable
 
 
 SHARD, OVER, ACTIVE = 1, 1, 5
