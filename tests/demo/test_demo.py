@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,7 +48,7 @@ from infra.store.board_numbers import BoardNumbers
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
-from services.cli.demo import NotEmptyError, fill_server
+from services.cli.demo import NotEmptyError, fill_server, run
 from services.demo.community import VISITOR
 from services.demo.fill import fill
 from services.demo.past_server import PastApp
@@ -56,6 +57,7 @@ from services.demo.recorded_matches import (
     read_games,
     recorded_games,
 )
+from tests.helpers.bench import Bench
 from tests.helpers.forked import run_command
 from tests.helpers.served import Served, until
 from tests.helpers.side import catch_up, contents
@@ -328,3 +330,19 @@ def test_one_tournament_of_each_form_is_in_full_swing_and_one_is_open_for_entry(
     assert not all(over)
     assert 0 < entry.entered < entry.room
     assert {check_match(server.store, one.number).kind for one in (*found, entry)} == {"tournament"}
+
+
+@pytest.mark.slow
+def test_a_server_with_a_match_is_not_filled(valkey, redis_client, tmp_path):
+    Bench(redis_client, tmp_path / "seeds").start(1)
+    assert _is_refused(valkey, redis_client, tmp_path, "accounts or matches")
+
+
+@pytest.mark.slow
+def test_nothing_is_filled_where_the_port_is_in_use(tmp_path, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        http = f"127.0.0.1:{other.getsockname()[1]}"
+        settings = Settings(data=tmp_path / "data", http=http)
+        assert run(settings, None, fill_only=False) == 2
+    assert "another program listens there" in capsys.readouterr().err
+    assert not (tmp_path / "data").exists()

@@ -22,6 +22,7 @@ from infra.redis.rq_jobs import ANALYSE, ANALYSIS, ROBOTS
 from infra.store.analyses import (
     LIFE_SECONDS,
     MOST_KILLS,
+    MOST_OF_ACCOUNT,
     AnalysisJobs,
     AnalysisProgress,
     StoredAnalysis,
@@ -299,3 +300,30 @@ def test_a_job_killed_in_the_middle_is_done_by_the_next_process(api, parts):
     parts.data.delete(keys.analysis(board))
     assert analyse(parts, board)
     assert read(parts, board) == found
+
+
+def test_an_account_has_few_jobs_at_a_time_and_others_are_not_hindered(api, parts):
+    player, _ = over(api)
+    boards = [over(api)[1] for _ in range(MOST_OF_ACCOUNT + 1)]
+    for board in boards[:-1]:
+        ask(parts, player, board)
+    assert code(ask, parts, player, boards[-1]) == Code.TOO_MANY
+    assert ask(parts, api.player(), boards[-1]) == AnalysisProgress(0, 4)
+    do_jobs(parts, most=1)
+    _, another = over(api)
+    assert ask(parts, player, another) == AnalysisProgress(0, 4)
+
+
+def test_a_job_says_how_long_it_takes_at_the_rate_seen(api, parts):
+    player, board = over(api)
+    ask(parts, player, board)
+    shares = []
+
+    def look() -> bool:
+        shares.append(read(parts, board))
+        assert ("Less than a minute to go." in page(api, board)) == (len(shares) > 1)
+        return False
+
+    do_jobs(parts, look)
+    assert [found.ms_left is None for found in shares] == [True, False, False, False]
+    assert all(found.ms_left > 0 for found in shares[1:])

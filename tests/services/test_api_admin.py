@@ -1,12 +1,14 @@
 """The administration over the API: for tokens of the scope `admin`, of an account that is an operator."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from infra.backup.notes import BackupPlace
+from infra.objects.port import ObjectStoreError
 from infra.people.accounts import AccountRole
-from infra.people.acts import TERMINAL
+from infra.people.acts import TERMINAL, Act
 from infra.people.tokens import Scope
 from services.app.acts import acts_of
 from services.app.roles import set_role
@@ -134,3 +136,41 @@ def test_the_report_is_the_doctor_s(api, operator):
     assert report["level"] == "bad"
     assert "no command worker runs" in str(report["findings"])
     assert str(api.settings.data / "keys") not in str(report)
+
+
+def test_backups_are_listed_and_one_is_asked_for(api, operator, monkeypatch):
+    place = BackupPlace(api.settings.data)
+    first = operator.get("/api/admin/backups").json()
+    assert (first["scheduled"], first["busy"], first["tried"], first["late"]) == (
+        True,
+        False,
+        0,
+        True,
+    )
+    assert first["backups"] == []
+    now = api.parts.store.now()
+    place.path.mkdir(exist_ok=True)
+    place.note(made=now, tried=now - 1, size=7, found="all 3 matches hold", fault="no room")
+    folder = Path(api.settings.backup or "") / "backups"
+    folder.mkdir(parents=True)
+    for id_ in ("20260101T000000Z", "20260102T000000Z", "something"):
+        (folder / id_).write_bytes(b"")
+    asked = operator.post("/api/admin/backups")
+    assert asked.status_code == 200
+    assert asked.json() == {
+        "scheduled": True, "busy": True, "made": now, "tried": now - 1, "late": False, "size": 7,
+        "found": "all 3 matches hold", "fault": "no room", "backups": [
+            {"id": "20260102T000000Z", "begun": 1_767_312_000_000},
+            {"id": "20260101T000000Z", "begun": 1_767_225_600_000},
+        ],
+    }  # fmt: skip
+    assert place.is_asked
+    assert acts_of(api.parts, TERMINAL)[0].act == Act.BACKUP_ASKED
+    assert operator.post("/api/admin/backups").json()["busy"]
+    assert [act.act for act in acts_of(api.parts, TERMINAL)].count(Act.BACKUP_ASKED) == 1
+
+    def away(*_: object) -> None:
+        raise ObjectStoreError("the bucket does not answer")
+
+    monkeypatch.setattr("services.app.backups.open_objects", away)
+    assert code_of(operator.get("/api/admin/backups")) == "unavailable"

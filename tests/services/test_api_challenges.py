@@ -164,3 +164,24 @@ def test_an_account_that_is_deleted_while_players_commit_or_reveal_leaves_a_matc
     assert one.give(boards[0], {"do": "decline"}).is_success
     for board in boards:
         assert "holds" in check(api.parts.store, board)
+
+
+def test_what_can_not_be_played_is_not_offered(api):
+    one = api.player()
+    for change, status, code in (
+        ({"game": "chess"}, 404, "unknown-game"),
+        ({"options": ["-slow"]}, 422, "unknown-option"),
+        ({"options": ["fast", "fast"]}, 422, "bad-option"),
+        ({"terms": ["--hurry"]}, 422, "unknown-option"),
+        ({"terms": ["--entropy=word"]}, 422, "bad-option"),
+        ({"commitment": DIGESTS[0]}, 422, "bad-option"),
+        ({"seats": 3}, 422, "bad-players"),
+        ({"seats": 9}, 400, "bad-request"),
+        ({"seat": 2}, 422, "bad-players"),
+        ({"game": "one", "options": [], "terms": []}, 422, "bad-players"),
+        ({"note": "x" * 201}, 413, "too-long"),
+        ({"note": "two\nlines"}, 400, "bad-request"),
+        ({"players": ["bob"]}, 400, "bad-request"),
+    ):
+        refused = one.post("/api/challenges", {**FAST, **change})
+        assert (refused.status_code, code_of(refused)) == (status, code), change

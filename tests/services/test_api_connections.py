@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from services.http.connections import ConnectionLimits, JoinedWrites
+from services.http.connections import ConnectionLimits, JoinedWrites, limits_for
 from services.http.requests import network_of
 from services.http.streams import limits
 from tests.helpers.api import Api, code_of, until
@@ -245,3 +245,9 @@ def few_streams_open(api: Api, player, path: str) -> bool:
         headers = {**player.headers, "Accept": "text/event-stream"}
         with http.stream("GET", path, headers=headers) as answer:
             return answer.status_code != 200
+
+
+def test_few_files_are_shared_and_many_are_not_all_used():
+    assert limits_for(1_024).connections < 1_024
+    assert limits_for(1_024).by_address < limits_for(1_024).connections
+    assert limits_for(1_000_000) == ConnectionLimits()

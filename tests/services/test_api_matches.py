@@ -7,6 +7,7 @@ import pytest
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
 from infra.redis.rq_jobs import ANALYSIS
+from services.app.matches import analyse
 from tests.helpers.analysing import do_jobs, listening
 from tests.helpers.api import Api, Player, code_of
 
@@ -216,3 +217,56 @@ def do(api, line, player=None):
 
 
 MOVES = ("m13-j7", "a13-d7", "m1-i3")
+
+
+def won(api: Api, winner: Player, loser: Player, **more) -> int:
+    """Have a match won at its second move."""
+    board = api.match(winner, loser, **more)
+    assert winner.move(board, "m13-j7").is_success
+    assert loser.move(board, "a13-d7").is_success
+    assert loser.give(board, {"do": "resign"}).is_success
+    return board
+
+
+@pytest.fixture(scope="module")
+def played(api: Api) -> tuple[Player, Player, list[int]]:
+    """Two players, and the boards of what they have finished: 2 to 1."""
+    one, other = api.players()
+    boards = [won(api, *pair) for pair in ((one, other), (other, one), (one, other))]
+    api.caught_up()
+    return one, other, boards
+
+
+def test_what_can_not_be_listed_is_refused(api, played):
+    for query in (
+        "", "state=all", "game=pow2&state=all", "player=x&state=sleeping", "game=pow2&limit=0",
+        "game=pow2&limit=101", "game=pow2&cursor=-1", "game=pow2&cursor=x", "game=pow2&page=2",
+    ):  # fmt: skip
+        refused = api.http.get(f"/api/matches?{query}")
+        assert (refused.status_code, code_of(refused)) == (400, "bad-request"), query
+    for path, status, code in (
+        ("matches?game=chess", 404, "unknown-game"),
+        ("matches?player=nobody-there", 404, "unknown-user"),
+        ("ratings/chess", 404, "unknown-game"),
+        ("ratings/one", 400, "usage"),
+        ("standings/two", 400, "usage"),
+        ("history/chess", 404, "unknown-game"),
+        ("history/pow2?player=nobody-there", 404, "unknown-user"),
+        ("head-to-head/pow2/ME/ME", 422, "bad-players"),
+        ("puzzles/pow2/scores", 400, "usage"),
+        ("puzzles/chess/scores", 404, "unknown-game"),
+        ("puzzles/jump/scores?options=-slow", 422, "unknown-option"),
+        ("games/chess", 404, "unknown-game"),
+    ):
+        refused = api.http.get(f"/api/{path.replace('ME', played[0].name)}")
+        assert (refused.status_code, code_of(refused)) == (status, code), path
+
+
+def test_the_command_in_a_puzzle_shows_the_score(api, parts):
+    one = api.player()
+    board = api.match(one, game="one")
+    assert one.move(board, "c3").is_success
+    assert analyse(parts, board)
+    text = do(api, f"one analyse {board}")[1]
+    assert "100 is the proven maximum" in text
+    assert "lines with exactly one stone" in text.splitlines()[-1]

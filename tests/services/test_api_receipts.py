@@ -293,3 +293,28 @@ def test_texts_of_claims_are_for_players_arbiters_and_the_operator(api, two):
         assert ("1 statement with the digests in the events" in verdict.holds) is bool(seen)
     operator = match_document(api.parts, board, OPERATOR)
     assert [one.text for one in operator.statements] == [claim["text"]]
+
+
+def test_a_key_that_can_not_be_used_fails_no_move(tmp_path: Path, caplog):
+    with Api(tmp_path) as api:
+        one, other = api.players()
+        generate_keys(api.settings.data / "keys", HOST)
+        (api.settings.data / "keys" / "receipts-key").write_text("nonsense")
+        board = api.match(one, other)
+        assert one.move(board, "m13-j7").json()["receipt"] is None
+        assert caplog.text.count("ALARM: no receipts are given") == 1
+
+
+def test_an_object_store_that_is_away_is_said_and_harms_no_match(api, two):
+    board = api.match(*two)
+    publish(api)
+    log = api.settings.data / "log"
+    checkpoint = next(log.glob(f"s{board % 4:02}/checkpoint"))
+    kept = checkpoint.read_bytes()
+    checkpoint.write_bytes(kept[:-20] + b"\n")
+    try:
+        assert code_of(api.http.get(f"/api/matches/{board}/export")) == "unavailable"
+    finally:
+        checkpoint.write_bytes(kept)
+    assert exported(api, board).log.proofs
+    assert not api.parts.damage.all()

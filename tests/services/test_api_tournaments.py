@@ -209,3 +209,30 @@ def test_the_script_of_the_page_pairs_a_table_and_prints_results(api, tmp_path):
         1,
         "B1: there is no user 'nobody-here'; check the spelling\n",
     )
+
+
+def test_a_swiss_tournament_has_its_terms_byes_and_a_report(api: Api) -> None:
+    players = api.players(3)
+    number = made(players[0], form="swiss", rounds=2, days=9, starts=0, double=True)
+    enter(number, *players)
+    terms = shown(api, number)["terms"]
+    assert [terms[one] for one in ("form", "rounds", "days", "cycles", "tiebreaks")] == [
+        "swiss",
+        2,
+        9,
+        1,
+        ["buchholz", "sonneborn-berger", "wins"],
+    ]
+    assert code_of(players[0].get(f"/api/tournaments/{number}/trf")) == "against-terms"
+    assert players[0].post(f"/api/tournaments/{number}/start").is_success
+    assert shown(api, number)["sections"] == []
+    turn(api)
+    until(lambda: shown(api, number)["sections"])
+    (section,) = shown(api, number)["sections"]
+    assert [one["round"] for one in section["pairings"]] == [1]
+    assert [one["round"] for one in section["byes"]] == [1]
+    report = players[0].get(f"/api/tournaments/{number}/trf")
+    assert report.headers["content-type"].startswith("text/plain")
+    assert report.text.count("\n001 ") == 3
+    refused = api.player().post("/api/tournaments", {**CUP, "form": "swiss", "rounds": 99})
+    assert code_of(refused) == "bad-option"

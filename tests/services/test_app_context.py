@@ -4,15 +4,20 @@ import pytest
 from redis import ConnectionError as LostConnectionError
 
 from infra.durability.durability import DurabilityError, Mode
+from infra.health.heartbeats import Heartbeat, Role
 from infra.people.accounts import Accounts
+from infra.redis import keys
 from infra.settings.settings import Settings
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
+from infra.store.server_clock import ServerClockRecord
 from infra.valkey.server import EmbeddedServer, NotRunningError
 from services.app.context import App
+from services.cli.scheduler import make_ticks
 from services.language import LOCAL, Language
 from tests.fakes.app import CHEAP
 from tests.helpers.lanes import LANE
+from workers.clock_check import ClockCheck
 
 
 @pytest.fixture
@@ -61,3 +66,19 @@ def test_a_server_of_the_queue_that_is_away_is_an_error_and_no_wait(valkey, sett
     )
     with App(away) as parts, pytest.raises(LostConnectionError):
         _ = parts.gateway
+
+
+def test_what_the_scheduler_asks_for_does_not_grow_with_the_boards_ever(
+    valkey, redis_client, settings
+):
+    settings = Settings(data=settings.data, redis_url=valkey.url)
+    with App(settings) as parts:
+        parts.store.create(Layout(shards=4, lanes=1))
+        redis_client.set(keys.BOARDS, 30_000_000)
+        ticks = make_ticks(
+            parts, Heartbeat(Role.SCHEDULER, "1"), ClockCheck(ServerClockRecord(parts.data))
+        )
+        before = redis_client.info("stats")["total_commands_processed"]
+        for tick in ticks * 2:
+            tick()
+        assert redis_client.info("stats")["total_commands_processed"] - before < 200

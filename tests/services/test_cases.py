@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec import UNSET
 
+from domain.errors import Code, Refusal
 from domain.match.commands import GiveRuling
 from domain.match.events import ResultChanged, Ruled
 from domain.match.history import (
@@ -29,6 +30,7 @@ from infra.people.accounts import AccountRole
 from infra.projections.notices import NoticeKind
 from infra.redis import keys
 from services.app.accounts import delete_account
+from services.app.corrections import Correction, MatchStanding, read_plan
 from services.app.exports import frozen_evidence
 from services.app.matches import load_state
 from services.cli.correct import run as run_plan
@@ -342,3 +344,48 @@ def test_arbiters_are_listed_until_they_are_dismissed_or_deleted(api, capsys):
     assert listed(api, capsys) == ["barney"]
     assert api.parts.data.scard(keys.ROLES["arbiter"]) == 1
     assert change_accounts(api, "arbiter", "nobody") == 1
+
+
+@pytest.mark.parametrize("event", [0, 1, 3])
+def test_an_event_without_a_text_is_refused(api, event):
+    board = api.match(*api.players())
+    with pytest.raises(Refusal) as caught:
+        run(str(board), event, yes=True, settings=api.settings)
+    assert caught.value.code == Code.NOT_FOUND
+
+
+def test_a_match_that_was_ruled_on_or_is_in_the_archive_is_left_alone(world):
+    ruled, archived, other = world.finished(3)
+    body = {"verdict": "annul", "text": "by itself", "own_motion": True}
+    assert world.arbiter.post(f"/api/matches/{ruled}/rule", body).status_code == 200
+    name, bit = keys.archive_mark(archived, 4)
+    world.api.parts.data.setbit(name, bit, 1)
+    plan = read_plan(world.plan(boards=[ruled, archived, other]).read_bytes())
+    correction = Correction(world.api.parts, plan)
+    found = [correction.rule(board) for board in (ruled, archived, other)]
+    world.api.parts.data.setbit(name, bit, 0)
+    assert [one.standing for one in found] == [
+        MatchStanding.REFUSED,
+        MatchStanding.REFUSED,
+        MatchStanding.DONE,
+    ]
+    assert found[0].why.startswith("already-ruled: an arbiter has ruled in it already")
+    assert found[1].why == "match-over: it is in the archive, where no ruling changes it"
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"id": "with blank"}, Code.BAD_REQUEST),
+        ({"boards": []}, Code.BAD_REQUEST),
+        ({"boards": [0]}, Code.BAD_REQUEST),
+        ({"other": 1}, Code.BAD_REQUEST),
+        ({"select": {"game": "chess", "ended_from": "2026-01-01T00:00:00Z", "ended_to": "2026-01-02T00:00:00Z"}, "boards": []}, Code.UNKNOWN_GAME),
+        ({"select": {"game": "one", "ended_from": "2026-01-01T00:00:00", "ended_to": "2026-01-02T00:00:00Z"}, "boards": []}, Code.BAD_REQUEST),
+    ],
+)  # fmt: skip
+def test_a_plan_that_is_none_is_refused_with_a_sentence(world, change, code):
+    data = world.plan(**{"boards": [1], **change}).read_bytes()
+    with pytest.raises(Refusal) as caught:
+        read_plan(data)
+    assert caught.value.code == code

@@ -6,7 +6,7 @@ import pytest
 
 from domain.errors import Code
 from domain.match.history import decode_event
-from infra.people.pending_starts import MOST_BETWEEN_TWO
+from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS
 from infra.people.rate_limits import CommandRateLimit
 from infra.redis import keys
 from services.language import UNKNOWN, Answer, Language, Origin
@@ -284,3 +284,14 @@ def test_challenges_are_taken_of_those_whom_one_knows(terminal, lines, known):
         assert said.startswith("bob only accepts challenges by name from players they have played")
     if "carol" not in lines[0]:
         refused(terminal, "line challenge carol bob")
+
+
+def test_twenty_matches_of_one_player_wait_and_no_more(door):
+    for number in range(MOST_STARTS):
+        door.sign_up(f"other{number}")
+        door.fill("alice", f"other{number}", 1)
+    refused = door.do("pow2 challenge alice bob", "alice")
+    assert refused.code == Code.TOO_MANY
+    assert "20 of your challenges" in refused.sentence
+    board_of(door.do("one challenge alice", "alice"))
+    board_of(door.do("pow2 challenge bob alice", "bob"))

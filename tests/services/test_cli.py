@@ -341,3 +341,19 @@ def test_a_password_is_not_shown_and_durability_none_is_to_be_set_there_too(tmp_
     assert "The data is on the server at redis://***@localhost:1" in said
     assert "export MATCHPOST_DURABILITY=none" in typed_lines(said)
     assert said.endswith("\nready")
+
+
+def test_where_something_went_wrong_is_shown_on_demand(capsys, monkeypatch, clean_environment):
+    monkeypatch.setenv("MATCHPOST_DEBUG", "1")
+    assert main(["do", "pow2", "show", "1"]) == 2
+    _, err = capsys.readouterr()
+    assert "Traceback" in err
+    assert "NotRunningError" in err
+    assert str(clean_environment) in err
+
+
+@pytest.mark.parametrize("word", ["", '"two" words'])
+def test_a_password_that_no_line_can_have_is_no_part_of_the_line(monkeypatch, word):
+    typed(monkeypatch, word)
+    with pytest.raises(Refusal):
+        do._fill_in_input("pow2 chat 15 alice - hello")

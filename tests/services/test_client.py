@@ -2,6 +2,7 @@
 
 import stat
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import httpx
@@ -144,3 +145,43 @@ def test_a_text_that_its_match_will_not_ask_for_is_forgotten(
 def test_lines_that_commit_are_known(line: str, found: tuple | None) -> None:
     said = read_committing_line(line)
     assert (said and (said.line, said.word, said.board)) == found
+
+
+def types(client: Client, board: int) -> list[str]:
+    return [event["type"] for event in client.get(f"/api/matches/{board}/events")]
+
+
+def started(client: Client, board: int) -> dict:
+    (event,) = [
+        e for e in client.get(f"/api/matches/{board}/events") if e["type"] == "match-started"
+    ]
+    return dict(event["body"])
+
+
+def test_a_line_without_userid_and_password_commits_too(alice: Client, bob: Client) -> None:
+    challenge = alice.do("powerdrain challenge alice bob --gather", signs=True)
+    board = int(challenge.text.split()[1].rstrip(","))
+    assert alice.match(board)["draw"]["phase"] == "commit"
+    said = bob.do(f"powerdrain move {board} accept --entropy=luck", signs=True)
+    assert "accepted and committed to a text for the deal" in said.text
+    alice.do("games")
+    texts = started(alice, board)["draw"]["texts"]
+    assert bytes.fromhex(texts[1])[32:] == sha256(b"luck").digest()
+
+
+def test_to_an_open_challenge_with_a_sealed_deal_both_commit(alice: Client, bob: Client) -> None:
+    made = alice.open({"game": "powerdrain", "terms": ["--gather"]})
+    assert "--gather" in made["terms"]
+    board = bob.take(made["id"])["board"]
+    assert types(bob, board) == ["called", "sealed", "revealed"]
+    alice.do("games")
+    assert types(bob, board)[-1] == "match-started"
+    # where nothing is gathered nothing is committed to
+    plain = alice.post("/api/challenges", {"game": "pow2"})
+    assert types(bob, bob.take(plain["id"])["board"]) == ["match-started"]
+
+
+def test_the_text_of_a_command_that_is_refused_is_forgotten(alice: Client, tmp_path: Path) -> None:
+    with pytest.raises(ProblemError):
+        alice.start({**GATHER, "players": ["alice", "nobody"]})
+    assert list((tmp_path / "alice").iterdir()) == []

@@ -171,3 +171,15 @@ def test_the_page_shows_the_table():
         [f"`{code}`", str(problem.exit), str(problem.status), problem.meaning]
         for code, problem in CODE_INFO.items()
     ]
+
+
+def test_a_form_that_is_shown_says_what_can_be_left_out(api):
+    one, _ = api.players()
+    refused = do(api, "pow2 move 1", one)
+    assert refused.text == (
+        "usage: the form is `pow2 move BOARD userid password MOVE[#ply]`; `help` lists the "
+        "commands; your token replaces userid and password, except in commands that change "
+        "the account\n"
+    )
+    assert "your token" not in do(api, "pow2 challenge", one).text
+    assert "your token" not in do(api, "pow2 move 1", one, signer="line").text

@@ -14,8 +14,9 @@ from infra.settings.settings import Settings
 from infra.valkey.server import EmbeddedServer
 from services.cli import verify
 from services.doctor import Level, gather, judge
+from services.language import Language
 from tests.helpers import forging
-from tests.helpers.api import Api, Player, code_of
+from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from workers.log.job import make_publisher
@@ -224,3 +225,14 @@ def test_a_lost_store_and_a_lost_key_are_said(settings, publish, said):
     code, _, err = said()
     assert code == 2
     assert "there are no public keys" in err
+
+
+def test_play_goes_on_and_who_plays_is_told_what_is_true(api, pair):
+    board = damaged(api, pair)
+    one, other = pair
+    assert other.move(board, "a1-e3").is_success
+    say = Language(api.parts).do
+    answer = say(f"pow2 move {board} {one.name} {PASSWORD} propose draw")
+    assert answer.code == "damaged"
+    assert answer.sentence.startswith("the command was accepted, but match")
+    assert api.http.get(f"/api/matches/{board}").json()["offer"]["kind"] == "draw"

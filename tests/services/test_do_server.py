@@ -15,6 +15,7 @@ from threading import Thread
 
 import pytest
 
+from domain.errors import Code, Refusal
 from infra.settings.settings import Settings
 from infra.valkey.directory import DataDirectory
 from services.cli import do_protocol
@@ -22,6 +23,8 @@ from services.cli.do_protocol import (
     NO_MATTER,
     LineRequest,
     LineResult,
+    Prompt,
+    PromptsRequest,
     ask,
     identity,
 )
@@ -283,3 +286,49 @@ def test_no_answer_to_a_line_depends_on_settings_that_do_not_matter() -> None:
     }
     assert ("services/app/context.py", "durability") in read
     assert {one for one in read if one[1] in NO_MATTER - {"data"}} == READ_ALL_THE_SAME
+
+
+@pytest.mark.usefixtures("listening")
+def test_an_error_of_the_server_is_one_line_and_no_end(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> bytes:
+        raise KeyError("mad-hatter")
+
+    monkeypatch.setattr(terminal.app.accounts, "id_of", fail)
+    monkeypatch.setattr(terminal.app.accounts, "authenticate", fail, raising=False)
+    monkeypatch.setattr(type(terminal.app.store), "snapshots", fail)
+    result = ask(terminal.app.settings, request("pow2 show 1"), LineResult)
+    assert result is not None
+    assert (result.code, result.exit_code) == ("unavailable", 2)
+    assert "mad-hatter" not in result.sentence
+
+
+@pytest.mark.parametrize("reply", [b"", b'{"sentence":"done"', b'{"sentence":"do'])
+def test_half_an_answer_is_none(tmp_path: Path, reply: bytes) -> None:
+    settings = Settings(data=tmp_path)
+
+    def answer(client: socket.socket) -> None:
+        client.sendall(identity(settings))
+        client.recv(1_000)
+        client.sendall(reply)
+
+    with listening_at(settings, answer):
+        with pytest.raises(Refusal, match="not known whether the line was carried out") as caught:
+            ask(settings, request("signup alice mad-hatter", "some-key"), LineResult)
+        assert caught.value.code is Code.UNAVAILABLE
+        assert "--key some-key" in caught.value.sentence
+        assert "mad-hatter" not in caught.value.sentence
+    with listening_at(settings, answer):
+        assert ask(settings, PromptsRequest("signup alice -"), list[Prompt]) is None
+
+
+def test_the_socket_goes_with_its_server_and_never_with_an_older_one(terminal: Terminal) -> None:
+    place = DataDirectory(terminal.app.settings.data).line_socket
+    older = DoServer(terminal.app)
+    newer = DoServer(terminal.app)
+    older.close()
+    assert ask(terminal.app.settings, request("games"), LineResult) is not None
+    newer.close()
+    assert not place.exists()
+    assert ask(terminal.app.settings, request("games"), LineResult) is None

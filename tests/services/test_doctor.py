@@ -5,7 +5,7 @@ import os
 import re
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -16,6 +16,8 @@ from rq.suspension import suspend
 from domain.clocks.time_control import DAY, TimeControl
 from infra.durability.durability import Mode
 from infra.health.heartbeats import Heartbeat, Role
+from infra.projections.buckets import SPECS, ProjectionFailure
+from infra.projections.generations import Generations
 from infra.redis import keys
 from infra.redis.access import ROLES as ACCESS
 from infra.redis.access import acl_lines
@@ -26,11 +28,14 @@ from infra.store.port import Submission
 from infra.store.redis_store import RedisStore
 from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.valkey.server import EmbeddedServer
+from services.cli.doctor import worst
 from services.doctor import Finding, Level, gather, judge
+from tests.helpers.bench import Bench
 from tests.helpers.doctor import said
 from tests.helpers.given import ALICE
 from tests.helpers.lanes import LANE
 from tests.helpers.served import Served
+from tests.helpers.side import catch_up
 from tests.helpers.timed import TimedBench
 
 MONITORING = Path(__file__).parents[2] / "docs" / "monitoring.md"
@@ -251,3 +256,54 @@ def test_a_clock_that_was_set_is_told_for_an_hour(bench, bare_settings, step, wo
     )
     notes.write(ServerClock(ours(), step, ours() - HOUR - 1))
     assert [one.level for one in said_of_clocks(bare_settings)] == [Level.OK, Level.OK]
+
+
+def found(settings: Settings, clock: Callable[[], int] | None = None) -> list[Finding]:
+    """What the doctor finds, less what is well."""
+    facts = gather(settings, clock) if clock else gather(settings)
+    return [finding for finding in judge(facts) if finding.level > Level.NOTE]
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_failed_job_is_worth_knowing_and_no_alarm(settings, redis_client):
+    redis_client.zadd(f"rq:failed:{COMMANDS}", {"drain-0-x": time.time() + 3600})
+    findings = judge(gather(settings))
+    assert worst(findings) is Level.NOTE
+    assert any("1 job has failed within the hour" in finding.what for finding in findings)
+
+
+def test_data_that_was_put_back_is_worth_knowing(settings):
+    folder = settings.data / "seeds"
+    folder.mkdir(parents=True)
+    (folder / "s03-1-00.left").write_text("shard 3: seeds up to number 5 were used")
+    assert said(judge(gather(settings)), Level.NOTE, "seeds up to number 5 were used$")
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize(
+    ("apart", "level", "words"),
+    [
+        (90, Level.BAD, "(89|90)[.].* s ahead of the server's; no reminder"),
+        (-90, Level.BAD, "90[.].* s behind the server's; no reminder"),
+        (20, Level.WARN, "s ahead of the server's$"),
+    ],
+)
+def test_a_clock_that_is_off_is_told(settings, apart, level, words):
+    findings = found(settings, lambda: time.time_ns() // 1_000_000 + apart * 1000)
+    assert said(findings, level, words)
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_leaf_at_which_a_projection_is_stuck_is_told(settings, redis_client, tmp_path):
+    bench = Bench(redis_client, tmp_path)
+    bench.start(1)
+    catch_up(bench.store, redis_client)
+    generations = Generations(redis_client, SPECS[0])
+    live = generations.live()
+    assert live is not None
+    stuck = ProjectionFailure(
+        "leaf 7 of shard 3", time.time_ns() // 1_000_000 - 7_200_000, "ValueError: x"
+    )
+    generations.note_failure(live[1].bucket(0), "3", stuck)
+    words = "the projection `lists` is stuck at leaf 7 of shard 3, since 2 h: ValueError: x"
+    assert said(found(settings), Level.WARN, words)

@@ -8,12 +8,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from redis import Redis
 
+from domain.game.engine import RobotLevel
 from infra.durability.durability import Mode
 from infra.health.heartbeats import (
     SILENT_MS,
     Heartbeat,
     HeartbeatRecord,
+    HeartbeatThread,
     Role,
     read_heartbeats,
 )
@@ -29,12 +32,14 @@ from infra.settings.settings import Settings
 from infra.store.closed_shards import rolled_back
 from infra.store.layout import Layout
 from infra.store.lost_leaves import LostLeaves
+from infra.store.port import MOST_AHEAD_MS
 from infra.store.watermarks import PublishedSize
 from services.cli.doctor import exit_code, worst
 from services.doctor import Level, judge
 from services.doctor.directory import DirectoryFacts
 from services.doctor.facts import Facts, HashLimits, ServerFacts
 from tests.helpers.doctor import GIB, said
+from tests.helpers.served import until
 
 NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.ROBOTS, Role.WEB)
 BEATS = tuple(HeartbeatRecord(role, "h", 8, "1", 900_000, 995_000) for role in NEEDED)
@@ -269,3 +274,91 @@ def test_who_begins_takes_away_those_that_were_killed_here(redis_client):
 
 
 # whole servers
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        (with_("queue", lanes=(LaneStatus(0, "wanted", 900, False),)), "was requested"),
+        (with_("queue", lanes=(LaneStatus(0, "f00", 2_900, True),)), "its lease ends in 2.9 s"),
+        (with_("settings", shards=8), "the setting `shards` is 8 and has no effect"),
+        (
+            with_("queue", workers=(WorkerStatus(8, "h", True), WorkerStatus(9, "h", False))),
+            "process 9 was killed",
+        ),
+        (with_("server", shape=None, no_shape="there is no data yet"), "there is no data yet"),
+        (
+            with_("server", robot_userids={RobotLevel.EASY: "robot-easy-2"}),
+            "the robot of the level easy is robot-easy-2, because a person had the userid robot-easy",
+        ),
+    ],
+)
+def test_what_is_only_worth_knowing_is_no_alarm(facts, words):
+    findings = judge(facts)
+    assert worst(findings) is Level.NOTE
+    assert any(words in finding.what for finding in findings if finding.level is Level.NOTE)
+    assert exit_code(facts, findings) == 0
+
+
+def test_a_directory_that_nobody_serves_is_no_alarm_by_itself():
+    facts = msgspec.structs.replace(with_("directory", owner=None), server=None, queue=None)
+    facts = msgspec.structs.replace(facts, unreachable="no server is running")
+    findings = judge(facts)
+    assert [f.about for f in findings if f.level > Level.NOTE] == ["server"]
+    assert exit_code(facts, findings) == 2
+
+
+@pytest.mark.parametrize(
+    ("layout", "words"),
+    [
+        (Layout(1, 1), "3 command workers for 1 lane: 2 are idle, because there are no more shards"),
+        (Layout(8, 2), "3 command workers for 2 lanes: 1 is idle; `matchpost lanes 3` makes more lanes"),
+        (Layout(2, 1), "3 command workers for 1 lane: 2 are idle; `matchpost lanes 2` makes more lanes"),
+    ],
+)  # fmt: skip
+def test_workers_without_a_lane_are_noted(layout, words):
+    workers = tuple(WorkerStatus(number, "h", True) for number in (8, 9, 10))
+    facts = msgspec.structs.replace(
+        with_("queue", workers=workers), server=with_("server", shape=layout).server
+    )
+    notes = [one.what for one in judge(facts) if (one.level, one.about) == (Level.NOTE, "workers")]
+    assert notes == [f"{words} (process 8, 9, 10); no jobs wait"]
+
+
+def test_moves_received_ahead_of_a_clock_that_was_set_back_are_found():
+    ahead = ShardStatus(0, 0, None, 0, 0, floor=1_000_000 + 300_000)
+    assert said(
+        judge(with_("server", shards=(ahead,))), Level.WARN, "are received 5 min ahead of it"
+    )
+    for near in (1_000_000 + 1_000, 1_000_000 + MOST_AHEAD_MS + 1):
+        facts = with_("server", shards=(msgspec.structs.replace(ahead, floor=near),))
+        assert worst(judge(facts)) is Level.OK
+
+
+def test_a_shard_whose_log_contradicts_the_published_one_is_bad():
+    fault = "shard 1: leaf 3 in the data is not the one that is published"
+    facts = with_("server", published=(PublishedSize(5), PublishedSize(7, b"r", fault)))
+    assert said(judge(facts), Level.BAD, fault)
+    both = with_("server", published=(PublishedSize(fault="no key"), PublishedSize(fault="no key")))
+    assert said(judge(both), Level.BAD, "the log is not published: no key")
+
+
+def test_an_archive_that_is_behind_when_the_server_has_just_started_is_no_warning():
+    day = 86_400_000
+    figures = ArchiveFigures(0, 7, 3, 2 * day)
+    for seconds, level in ((60, Level.NOTE), (599, Level.NOTE), (601, Level.WARN)):
+        beats = tuple(
+            msgspec.structs.replace(one, started=50 * day - seconds * 1000, at=50 * day)
+            for one in BEATS
+        )
+        found = with_("server", clock=50 * day, archive=figures, beats=beats)
+        assert [one for one, _ in about_the_archive(found)] == [level]
+
+
+def test_a_thread_beats_until_it_is_left(valkey, redis_client):
+    def connect() -> Redis:
+        return Redis.from_url(valkey.url)
+
+    with HeartbeatThread((connect, connect), Heartbeat(Role.WEB, "1")):
+        until(lambda: read_heartbeats(redis_client))
+    assert read_heartbeats(redis_client) == []

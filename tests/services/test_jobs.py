@@ -1,9 +1,11 @@
 """RQ's own tools on our queues, and `matchpost queue`, which shows them."""
 
+import json
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 
 import pytest
@@ -30,7 +32,9 @@ from infra.store.leases import REQUESTED
 from infra.store.redis_store import RedisStore
 from infra.store.watermarks import PublishedSizes
 from infra.valkey.server import EmbeddedServer, queue_server
+from services import jobs
 from services.app.context import App
+from services.cli import queue as queue_command
 from services.metrics.collector import server_figures
 from tests.helpers.bench import Bench
 from tests.helpers.given import BOB
@@ -227,3 +231,47 @@ def test_jobs_and_leases_are_there_and_nothing_else_is(tmp_path):
         signals = tuple(name for name in names if not name.endswith(":published"))
         known = ("rq:", "{lease:", DURABILITY, HEARTBEATS)
         assert not [name for name in signals if not name.startswith(known)]
+
+
+def test_a_job_outside_of_the_main_thread_says_why_it_can_not_decide(monkeypatch):
+    monkeypatch.setattr("services.jobs.App", pytest.fail)
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            jobs.drain(0, 1)
+        except RuntimeError as error:
+            raised.append(error)
+
+    thread = Thread(target=run)
+    thread.start()
+    thread.join()
+    assert "only the main thread of a process can set" in str(raised[0])
+
+
+def test_logs_and_archive_are_printed(parts, tmp_path, capsys):
+    bench_of(parts, tmp_path)
+    note_retire_run(parts.queue, 1, retired=1, kept=2, seconds=0.25)
+    queue_command.run(parts.settings, as_json=False, interval=None)
+    *_, log, archive, scrub = capsys.readouterr().out.splitlines()
+    leaves = sum(parts.data.xlen(keys.log(shard)) for shard in range(4))
+    assert log.startswith(f"log      {leaves} leaves, 0 published, {leaves} not yet, for 43")
+    assert archive.startswith("archive  no matches, 2 over and not in it, 1 of them due, last run ")
+    assert archive.endswith(" in shard 1: 1 retired, 2 kept, 250 ms")
+    assert scrub == "scrub    no matches checked in the present round"
+
+
+def test_it_is_printed_again_each_interval(parts, capsys, monkeypatch):
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(queue_command.time, "sleep", pause)
+    with pytest.raises(KeyboardInterrupt):
+        queue_command.run(parts.settings, as_json=True, interval=5.0)
+    lines = capsys.readouterr().out.splitlines()
+    assert pauses == [5.0, 5.0]
+    assert [len(json.loads(line)["lanes"]) for line in lines] == [2, 2]

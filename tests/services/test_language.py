@@ -1,5 +1,6 @@
 """Answers of the command language: help, what is shown of matches, lists, puzzles, languages and keys."""
 
+import itertools
 import re
 
 import pytest
@@ -7,9 +8,11 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
 from domain.rules import all_rules
+from infra.audit.stored_match import check
 from services.app.games import game_keys
 from services.language import Language
 from tests.fakes.app import PASSWORDS, Terminal
+from tests.helpers.games import whole_game
 from tests.helpers.side import catch_up
 
 
@@ -361,3 +364,39 @@ def test_puzzles_have_leaderboards_those_of_a_set_of_their_own(terminal):
     answer = terminal.do("pow2 scores")
     assert answer.sentence == "pow2 isn't a puzzle: only games played alone have scores"
     assert terminal.do("one standings").code == terminal.do("one ratings").code == Code.USAGE
+
+
+def test_a_whole_game_is_played_to_its_end(terminal):
+    board = terminal.challenge()
+    *moves, last = whole_game()
+    players = itertools.cycle(["alice", "bob"])
+    for text, name in zip(moves, players, strict=False):
+        assert terminal.move(board, name, text).code == ""
+    player = next(players)
+    previewas = f"pow2 previewas {board} {player} {PASSWORDS[player]} {last}"
+    assert terminal.do(previewas).sentence.endswith("the match would be over")
+    beyond = terminal.do(f"{previewas} m13-j7")
+    assert beyond.code == Code.MATCH_OVER
+    assert beyond.sentence.startswith("move 2: the match would be over")
+    answer = terminal.move(board, player, last, "key-1")
+    winner = "Light (alice)" if len(moves) % 2 == 0 else "Dark (bob)"
+    assert f"#{len(moves) + 1}: {winner} played {last}; the match is over: " in answer.sentence
+    _, _, ending = answer.sentence.partition("; ")
+    assert ending in terminal.do(f"pow2 show {board}").page
+    assert ending not in terminal.do(f"pow2 show {board}#{len(moves)}").page
+    assert terminal.do(f"pow2 preview {board} {last}").code == Code.MATCH_OVER
+    assert "holds" in check(terminal.app.store, board)
+
+
+def test_a_long_list_says_that_it_is_only_its_beginning(terminal):
+    for _ in range(21):
+        terminal.challenge()
+    answer = terminal.do("all show alice")
+    assert len(boards(answer.page)) == 20
+    assert "first 20" in answer.sentence
+    assert terminal.do("pow2 games alice").sentence == ""
+    for line in ("pow2 show {}", "pow2 showas alice mad-hatter {}"):
+        assert terminal.do(line.format("1 " * 20)).page.count("match 1: ") == 20
+        answer = terminal.do(line.format("1 " * 20 + "1#0"))
+        assert answer.code == Code.TOO_LONG
+        assert answer.sentence == "that's 21 boards; the limit is 20"

@@ -1,5 +1,6 @@
 """Tournaments, as they are typed at the terminal and by mail."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,9 @@ from services.language import LOCAL, Language
 from services.language.invocation import Origin
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 from workers.tournament_manager import TournamentManager
+
+LEAGUE = "tournament new alice mad-hatter goliath --league=3,1,1,2 --round=30 --days=3 Harbour"
+
 
 CUP = "tournament new alice mad-hatter goliath --section=3 --players=3 --full --days=3 Spring Cup"
 THREE = ("alice", "bob", "carol")
@@ -200,3 +204,99 @@ def test_a_ladder_is_typed_and_says_whom_a_player_can_challenge(hall: Hall) -> N
     assert rows == ["  1  alice    0-0-0", "  2  carol    1-0-0", "  3  bob      0-0-1"]
     shown = hall.accepted("tournament 1 bob yes-we-can")
     assert "too recent; the next is possible in 7 days" in shown
+
+
+def test_further_stages_are_typed(hall: Hall) -> None:
+    hall.cup(CUP.replace("--section=3", "--section=4 --stages=2/6/4,1/3/3 --by-rating"))
+    shown = hall.accepted("tournament 1")
+    assert (
+        "stage 2: the best 2 of each section and the next best, 6 in all, in sections of up to 4"
+        in shown
+    )
+    assert (
+        "stage 3: the best of each section and the next best, 3 in all, in sections of up to 3"
+        in shown
+    )
+    assert hall.refused(CUP.replace("--full", "--stages=2/6"))[0] == Code.BAD_OPTION
+    assert hall.refused(CUP.replace("--full", "--knockout=x"))[0] == Code.BAD_OPTION
+    assert "up to 3 stages" in hall.refused(CUP.replace("--full", "--stages=1/3/3,1/3/3,1/3/3"))[1]
+
+
+def test_a_swiss_tournament_is_typed_and_shows_its_rounds(hall: Hall) -> None:
+    line = "tournament new alice mad-hatter goliath --swiss=2 --round=30 --days=3 Swiss of three"
+    hall.cup(line)
+    shown = hall.accepted("tournament 1")
+    assert "Swiss: 2 rounds, in each of which players of about the same points meet" in shown
+    assert "a round lasts 30 days at most; matches that are not over then are drawn" in shown
+    assert "if points are equal: Buchholz, Sonneborn-Berger, wins, in this order" in shown
+    hall.enter(*THREE)
+    hall.accepted("tournament start 1 alice mad-hatter")
+    hall.run_manager()
+    hall.run_manager()
+    table = hall.accepted("tournament 1").splitlines()[-4:]
+    assert [row.split()[-1] for row in table[1:]] == ["bye", "○2:.", "●1:."]
+    hall.lose("bob")
+    hall.run_manager()
+    hall.run_manager()
+    table = hall.accepted("tournament 1").splitlines()[-4:]
+    assert table[0].split() == ["1", "2"]
+    assert all(len(row.split()) == 6 for row in table[1:])
+    assert hall.refused(CUP.replace("--full", "--swiss=x"))[0] == Code.BAD_OPTION
+    assert "2 to 15 rounds" in hall.refused(CUP.replace("--full", "--swiss=1"))[1]
+
+
+@pytest.mark.parametrize(
+    ("flag", "said"),
+    [
+        ("--ladder", "a challenger who wins takes the place, and all between move down one"),
+        ("--ladder=swap", "a challenger who wins changes places with the other"),
+        ("--ladder=9,4,0,0,2,swap", "a player has up to 4 matches at a time"),
+        ("--ladder=9,4,0,30,0", "who has had no match for 30 days drops to the bottom"),
+        ("--ladder=9,4,0,30,2", "who has had no match for 30 days drops 2 places"),
+    ],
+)
+def test_the_rules_of_a_ladder_are_typed(hall: Hall, flag: str, said: str) -> None:
+    hall.cup(LADDER.replace("--ladder=1,2,7", flag))
+    assert said in hall.accepted("tournament 1")
+
+
+def test_a_league_is_typed_and_shows_its_divisions_with_who_goes_up_and_down(hall: Hall) -> None:
+    hall.cup(LEAGUE)
+    shown = hall.accepted("tournament 1")
+    assert "league in divisions of 3: each plays each once" in shown
+    assert "2 seasons of 30 days each" in shown
+    assert "the first 1 of a division are promoted, and the last 1 are relegated" in shown
+    hall.enter(*THREE)
+    hall.accepted("tournament start 1 alice mad-hatter")
+    hall.run_manager()
+    shown = hall.accepted("tournament 1 bob yes-we-can")
+    assert re.search(r"season 2 begins on .*, and you are in it", shown)
+    assert "Season 1, division 1" in shown
+    hall.accepted("tournament leave 1 bob yes-we-can")
+    shown = hall.accepted("tournament 1 bob yes-we-can")
+    assert "you are in it" not in shown
+    assert "the next season begins once three players are in it" in shown
+    # alone in the league, the other two are in no season either, before somebody enters
+    assert re.search(r"bob .*not in the next season", shown)
+    hall.enter("bob")
+    assert "and you are in it" in hall.accepted("tournament 1 bob yes-we-can")
+    for wrong in ("--league=3,1,1", "--league", "--round=x"):
+        assert hall.refused(LEAGUE.replace("--league=3,1,1,2", wrong))[0] == Code.BAD_OPTION
+    assert "needs the days" in hall.refused(LEAGUE.replace("--round=30", ""))[1]
+
+
+def test_a_substitute_is_named_with_the_player_who_left(hall: Hall) -> None:
+    hall.app.accounts.signup("dave", "tea-for-two")
+    hall.app.accounts.signup("erin", "off-to-see")
+    hall.cup(CUP)
+    hall.enter("bob", "carol")
+    hall.accepted("tournament enter 1 dave tea-for-two")
+    said = hall.accepted("tournament volunteer 1 erin off-to-see")
+    assert said == "you are a substitute in tournament 1; `tournament leave 1` takes it back"
+    assert "you are a substitute" in hall.accepted("tournament 1 erin off-to-see")
+    assert "substitutes: erin" in hall.accepted("tournament 1")
+    said = hall.accepted("tournament substitute 1 alice mad-hatter Bob erin He is ill.")
+    assert said == "erin takes over the place of bob in tournament 1"
+    shown = hall.accepted("tournament 1")
+    assert "erin, for bob" in shown
+    assert "substitutes:" not in shown

@@ -13,13 +13,17 @@ from contextlib import suppress
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
+from redis.exceptions import ResponseError
 
+from domain.errors import Code, Refusal
+from infra.durability.durability import DurabilityError
 from infra.people.rate_limits import LOGGER, SecurityEvent, note_security
 from infra.process.log_context import LoggedWith, add_log_fields, log_fields
 from infra.settings.settings import Settings, SettingsError
 from services.serve.json_log import json_lines
-from services.serve.logging import TextLines, log_to_stderr, redact
+from services.serve.logging import TextLines, error_text, log_end, log_to_stderr, redact
 from tests.fakes.sink import Sink, free_port
 from tests.helpers.mails import mail
 from tests.helpers.served import Served, until
@@ -317,3 +321,35 @@ def test_no_line_of_any_log_is_personal_and_each_is_json(served, sink, mail_port
     assert {"web", "mail", "arbiter"} <= {line["role"] for line in security}
     networks = {line["network"] for line in security if line["role"] == "web" and "network" in line}
     assert len(networks) == 3, "those of two clients, and this machine"
+
+
+def raised(error: Exception, cause: Exception | None = None) -> Exception:
+    try:
+        raise error from cause
+    except type(error) as found:
+        return found
+
+
+def test_an_error_is_shown_with_its_place_and_a_sentence_only_if_that_quotes_nobody():
+    for quoting in (
+        KeyError("alice"),
+        Refusal(Code.UNKNOWN_USER, "alice"),
+        msgspec.ValidationError("alice"),
+    ):
+        shown = error_text(raised(DurabilityError("no disk"), raised(quoting)))
+        assert "alice" not in shown
+        assert f"{type(quoting).__qualname__}: [text left out]" in shown
+        assert "test_logs.py" in shown
+        assert shown.endswith("DurabilityError: no disk")
+    assert error_text(ResponseError("OOM")) == "ResponseError: OOM"
+    assert "alice" not in error_text(ExceptionGroup("alice", [KeyError("alice")]))
+
+
+def test_the_sentence_at_the_end_of_a_process_is_a_line_if_the_others_are(tmp_path, capsys):
+    log_to_stderr("mail", settings(tmp_path))
+    log_end("there is no key")
+    assert capsys.readouterr().err == "matchpost: there is no key\n"
+    log_to_stderr("mail", settings(tmp_path, log_format="json"))
+    log_end("there is no key")
+    (line,) = lines_of(capsys)
+    assert (line["level"], line["message"], line["role"]) == ("error", "there is no key", "mail")

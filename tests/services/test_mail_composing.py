@@ -18,6 +18,7 @@ from infra.mail.email import PICTURE, clean_subject
 from infra.mail.progress import DigestItem
 from infra.people.accounts import AccountRole
 from infra.projections.notices import NoticeKind
+from services.app.imports import check_import, plan_import, seats_of
 from services.app.names import join_names
 from services.app.pictures import mailed_png
 from services.mail.mail_commands import bare_subject
@@ -187,3 +188,57 @@ def test_every_sentence_of_mails_has_german_words():
         if key.startswith(("mail.", "match-text.")):
             german = wording("de").pgettext(key, all_templates()[key].english)
             assert not english_in(COMMANDS.sub(" ", re.sub(r"\{.*?\}", " ", german))), key
+
+
+def test_a_mail_about_an_imported_match_says_where_it_comes_from(terminal, composing):
+    record = b"pow2 challenge dora emil\npow2 move 9 dora * m13-m9\npow2 move 9 emil * a13-c11\n"
+    checked = check_import(record, ())
+    seats = seats_of(terminal.app, checked, {"Light": NAMES[0], "Dark": NAMES[1]})
+    planned = plan_import(terminal.app, checked, seats)
+    assert terminal.app.gateway.send(planned.sent, 0, 1).accepted
+    board = planned.sent.match
+    for seat in (0, 1):
+        text = composing.match_update(told(terminal, board, seat, NoticeKind.CHALLENGED))
+        check(text)
+        assert "is to continue here from #2" in text.body
+        assert text.body.count("imported from a record: unproven") == 2
+        assert "To play, write accept" in text.body
+        # also for who has moved before
+        assert "You can also write: decline, chat TEXT" in text.body
+    again = plan_import(terminal.app, checked, seats)
+    assert (again.sent, again.is_new) == (planned.sent, False)
+
+
+def test_mails_about_what_else_happens_in_a_match_are_german(german, composing):
+    board = german.challenge("--days=3")
+    said = []
+    for name, text in (
+        ("alice", "m13-m5:l4"),
+        ("alice", "propose undo"),
+        ("bob", "accept"),
+        ("alice", "m13-m5:l4"),
+        ("bob", "propose draw"),
+        ("alice", "reject"),
+        ("bob", "propose pause"),
+        ("alice", "accept"),
+        ("bob", "resume"),
+        ("bob", "resign"),
+    ):
+        answer = german.move(board, name, text)
+        assert answer.code == "", answer.sentence
+        for seat in (0, 1):
+            mail = update(composing, german, board, seat)
+            assert english_lines(mail) == []
+            said.append(mail.body)
+    everything = "\n".join(said)
+    for words in (
+        "möchte den letzten Zug zurücknehmen",
+        "hat der Zugrücknahme zugestimmt",
+        "sie ist bis zum Anfang zurückgenommen",
+        "hat Remis abgelehnt",
+        "alle Uhren stehen still",
+        "hat die Pause beendet",
+        "die Partie ist zu Ende: Hell (alice) hat durch Aufgabe gewonnen",
+        "bekommst du mit der Antwort: rematch",
+    ):
+        assert words in everything

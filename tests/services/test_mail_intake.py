@@ -256,3 +256,21 @@ def test_a_mail_in_hand_is_answered_before_the_end(running, taker, wait_until):
         assert wire.answer() == ""
         ending.result(20)
     assert len(taker.is_processed) == 1
+
+
+def test_a_socket_left_behind_is_replaced_and_one_in_use_is_not(running, tmp_path):
+    with pytest.raises(OSError, match=r"MATCHPOST_LMTP can't be .*: another program listens there"):
+        listen_unix(running.lmtp)
+    with Wire(running.lmtp) as wire:  # the attempt before it was heard, too
+        assert wire.answer().startswith("220 ")
+    left = tmp_path / "left"
+    listen_unix(left).close()
+    assert left.exists()
+    listen_unix(left).close()
+    with pytest.raises(OSError, match="MATCHPOST_LMTP can't be"):
+        listen_unix(tmp_path / ("a" * 200))
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(OSError, match="MATCHPOST_LMTP can't be"):
+        listen_unix(file)
+    assert file.read_text() == "mine"

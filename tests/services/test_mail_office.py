@@ -284,3 +284,13 @@ def test_the_answer_of_a_person_to_a_code_proves_the_address(office, subject, te
         assert letters == []
     (address,) = office.accounts.record_of(office.ids["alice"]).addresses
     assert address.verified == (answered == "verified")
+
+
+def test_a_mail_that_asks_for_nothing_or_can_not_be_read_is_told_so(office):
+    (letter,) = office.take(SERVER)
+    assert letter.body.startswith("usage: there is no command in the e-mail; ")
+    (letter,) = office.take(SERVER, "line\n" * 21)
+    assert letter.body.startswith("too-long: ")
+    klingon = {"Content-Type": "text/plain; charset=klingon"}
+    (letter,) = office.take(office.seat(office.challenge(), 0, "alice"), "m13-j7", headers=klingon)
+    assert letter.body.startswith("bad-request: the e-mail can't be read: its charset 'klin")

@@ -212,3 +212,14 @@ def test_without_a_key_or_before_it_is_durable_there_is_no_receipt(
     for message in mailing.sink.messages:
         assert "Attached" not in text_of(message)
         assert not list(message.iter_attachments())
+
+
+def test_a_damaged_checkpoint_stops_no_mail(mailing: Mailing, tmp_path: Path, caplog):
+    folder = tmp_path / "keys"
+    generate_keys(folder, DOMAIN)
+    mailer, objects = attaching(mailing, folder)
+    objects.create(f"s{mailing.bench.store.layout().shard_of(1):02}/checkpoint", b"nonsense")
+    mailing.challenge()
+    work_out(mailer)
+    assert [list(files(one)) for one in mailing.sink.messages] == [["receipt.txt"]] * 2
+    assert "the checkpoint of shard" in caplog.text

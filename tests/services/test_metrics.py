@@ -1,8 +1,10 @@
 """Metrics: the address of a process, the figures of the whole server, the page, the alert rules and the dashboard."""
 
 import json
+import logging
 import re
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,9 +28,13 @@ from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
+from services.metrics import endpoint
 from services.metrics.collector import server_figures
+from services.metrics.endpoint import serving_metrics, serving_role_metrics
+from services.serve.processes import with_metrics_port
 from tests.helpers.bench import Bench
 from tests.helpers.doctor import metric_types
+from tests.helpers.served import until
 from workers.projections.worker import ProjectionWorker
 
 
@@ -197,3 +203,28 @@ def test_promtool_accepts_the_rules_and_they_fire_as_they_should():
     for words in (["check", "rules", str(RULES)], ["test", "rules", str(ALERTS_TEST)]):
         done = subprocess.run([promtool, *words], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_role_works_without_metrics_while_the_address_is_in_use(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(endpoint, "_AGAIN_SECONDS", 0.01)
+    caplog.set_level(logging.INFO)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        settings = Settings(data=tmp_path, metrics=address)
+        with serving_role_metrics(settings, Role.WORKER, "worker-1") as url:
+            assert url == ""
+            until(lambda: "this process has no metrics" in caplog.text)
+            taken.close()
+            until(lambda: "metrics are at" in caplog.text)
+            with pytest.raises(OSError, match=f"MATCHPOST_METRICS can't be {address}"):
+                serving_metrics(address).__enter__()
+    assert f"this process has no metrics: MATCHPOST_METRICS can't be {address}" in caplog.text
+
+
+def test_processes_of_a_server_have_ports_one_after_the_other(tmp_path):
+    settings = Settings(data=tmp_path, metrics="[::1]:9100")
+    assert with_metrics_port(settings, 0).metrics == "[::1]:9100"
+    assert with_metrics_port(settings, 3).metrics == "[::1]:9103"
+    for address in ("off", "127.0.0.1:0"):
+        settings = Settings(data=tmp_path, metrics=address)
+        assert with_metrics_port(settings, 3).metrics == address

@@ -3,25 +3,32 @@
 from collections.abc import Iterator
 from itertools import islice
 
+import httpx
 import pytest
 from msgspec.structs import replace
 
+from infra.durability.durability import Mode
 from infra.mail.addresses import ServerAddresses
-from infra.mail.push import LIFE_MS, PushQueue
+from infra.mail.push import LIFE_MS, PushMessage, PushQueue, VapidKey
+from infra.mail.push_client import PushClient, PushStatus
 from infra.people.account_macs import make_mac_key
+from infra.people.push_subscriptions import MOST_SUBSCRIPTIONS, PushSubscription
 from infra.people.tokens import Tokens
 from infra.redis import mail_keys as keys
+from infra.store.leases import LaneLeases
+from infra.store.redis_store import RedisStore
 from services.app.accounts import erase_account
 from services.app.passwords import FRESH_MS
 from services.app.preferences import vapid_key
 from services.jobs import mailer_wakeup, make_mailer
-from tests.helpers.api import PASSWORD, Api, Player, code_of
+from tests.helpers.api import PASSWORD, Api, Player, code_of, until
 from tests.helpers.games import whole_game
 from tests.helpers.mailing import work_out
-from tests.helpers.push_service import Browser, PushService, claims_of
+from tests.helpers.push_service import Browser, PushService, claims_of, decode
 from tests.helpers.web import door
 from workers.mail import push as push_worker
 from workers.mail.mailer import Mailer
+from workers.tournament_manager import TournamentManager
 
 SITE = "http://localhost:8080"
 MOVES = list(islice(whole_game("torere"), 2))
@@ -223,3 +230,132 @@ def test_a_server_without_push_says_so_and_queues_nothing(tmp_path):
             guest = come()
             guest.log_in("tom")
             assert "This server doesn’t send notifications" in guest.page("/account")
+
+
+def test_what_passed_meanwhile_is_not_told(api, service, mailer):
+    cid, dan = api.player(name="cid"), api.player(name="dan")
+    browser = allow(dan, service, "of-dan")
+    board = api.match(cid, dan, game="torere")
+    work_out(mailer)
+    before = len(browser.messages())
+    assert cid.move(board, MOVES[0]).is_success
+    assert dan.move(board, MOVES[1]).is_success
+    work_out(mailer)
+    assert len(browser.messages()) == before
+
+
+def test_other_news_and_chat_are_told(api, service, mailer):
+    eve, flo = api.player(name="eve"), api.player(name="flo")
+    browser = allow(flo, service, "of-flo")
+    board = api.begun(eve, flo, game="torere")
+    eve.post(f"/api/matches/{board}/chat", {"text": "hello"})
+    eve.post(f"/api/matches/{board}/commands", {"do": "resign"})
+    work_out(mailer)
+    titles = [one["title"] for one in browser.messages()]
+    assert "eve sent a message in Mū tōrere" in titles
+    assert "You won Mū tōrere against eve" in titles
+
+
+def test_a_start_of_a_tournament_is_one_notification_and_none_of_its_matches(api, service, mailer):
+    host, *players = api.players(4)
+    browser = allow(players[0], service, "of-a-player")
+    made = host.post(
+        "/api/tournaments", {"name": "Cup", "game": "goliath", "section": 3, "players": 3}
+    )
+    number = made.json()["board"]
+    assert host.post(f"/api/tournaments/{number}/open").is_success
+    for player in players:
+        assert player.post(f"/api/tournaments/{number}/entry", {}).is_success
+    work_out(mailer)
+    assert browser.messages() == []
+    assert host.post(f"/api/tournaments/{number}/start").is_success
+    work_out(mailer)
+    with api.server.client() as client:
+        store = RedisStore(client, Mode.FSYNC)
+        manager = TournamentManager(store, LaneLeases(client, [].append), client)
+        api.caught_up()
+        manager.tick()
+        until(lambda: api.caught_up() or len(api.parts.tournaments.matches(number)) == 3)
+    work_out(mailer)
+    assert browser.messages() == [
+        {
+            "title": "Cup has started: you play 2 matches", "body": "", "path": f"/tournaments/{number}",
+            "tag": f"t{number}", "lang": "en",
+        }
+    ]  # fmt: skip
+
+
+def test_an_entry_that_fails_holds_up_nobody(api, service, mailer, monkeypatch):
+    nina, omar = api.player(name="nina"), api.player(name="omar")
+    bystander = allow(omar, service, "of-omar")
+    allow(nina, service, "of-nina")
+    bad = api.parts.push_subscriptions.of(nina.account)[0]
+    # such an address is refused when it is given; one may have been stored before that
+    for endpoint in ("https://a..fcm.googleapis.com/x", f"https://{'a' * 64}.fcm.googleapis.com/"):
+        api.parts.push_subscriptions.add(nina.account, replace(bad, endpoint=endpoint))
+    send = mailer._tasks[1]._client.send
+
+    def fail(to, message):
+        if to.endpoint == bad.endpoint:
+            raise LookupError("a fault of this program")
+        return send(to, message)
+
+    monkeypatch.setattr(mailer._tasks[1]._client, "send", fail)
+    api.match(nina, omar, game="torere")
+    api.match(omar, nina, game="torere")
+    work_out(mailer)
+    assert len(bystander.messages()) >= 1
+    assert PushQueue(api.parts.data).due(api.parts.store.now(), 10) == []
+
+
+def test_an_address_that_no_program_can_ask_is_refused_by_the_client(service):
+    key = VapidKey(bytes(32), SITE)
+    client = PushClient(key, ("fcm.googleapis.com", service.url))
+    browser = Browser(service, "x").json["keys"]
+    bad = PushSubscription(
+        "https://a..fcm.googleapis.com/x", decode(browser["p256dh"]), bytes(16), "", 0
+    )
+    assert client.send(bad, PushMessage(b"{}", "m1", 60)) is PushStatus.GONE
+    off_curve = replace(bad, endpoint=f"{service.url}/x", key=b"\4" * 65)
+    assert client.send(off_curve, PushMessage(b"{}", "m1", 60)) is PushStatus.REFUSED
+    away = replace(bad, endpoint=f"{service.url}/x")
+    nobody = PushClient(key, (service.url, "http://127.0.0.1:1"))
+    assert client.send(away, PushMessage(b"{}", "m1", 60)) is PushStatus.SENT
+    gone = replace(bad, endpoint="http://127.0.0.1:1/x")
+    assert nobody.send(gone, PushMessage(b"{}", "m1", 60)) is PushStatus.AWAY
+    client.close()
+    nobody.close()
+
+
+def test_a_browser_that_a_token_added_ends_with_it(api, service, mailer):
+    pia = api.player()
+    browser = allow(pia, service, "of-pia")
+    (token,) = api.parts.tokens.list_of(pia.account)
+    assert [one.login for one in api.parts.push_subscriptions.of(pia.account)] == [token.id]
+    again = api.player_of(pia.name)
+    assert pia.delete(f"/api/tokens/{token.id}").status_code == 204
+    api.match(api.player(), pia, game="torere")
+    work_out(mailer)
+    assert browser.messages() == []
+    assert again.get("/api/account/push").json()["browsers"] == []
+
+
+def test_an_account_has_so_many_browsers_and_removes_them(api, service):
+    sam = api.player(name="sam")
+    for number in range(MOST_SUBSCRIPTIONS):
+        allow(sam, service, f"sam-{number}")
+    allow(sam, service, "sam-0")
+    more = sam.post("/api/account/push", Browser(service, "sam-more").json)
+    assert code_of(more) == "too-many"
+    found = sam.get("/api/account/push").json()
+    assert len(found["browsers"]) == MOST_SUBSCRIPTIONS
+    for one in found["browsers"]:
+        assert sam.delete(f"/api/account/push/{one['id']}").status_code == 204
+    assert sam.get("/api/account/push").json()["browsers"] == []
+
+
+def test_the_service_worker_is_at_the_root(api):
+    answer = httpx.get(f"{api.url}/sw.js", trust_env=False)
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert answer.headers["cache-control"] == "no-cache"
+    assert "showNotification" in answer.text

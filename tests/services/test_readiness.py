@@ -11,6 +11,7 @@ from redis import Redis
 
 from infra.durability.durability import DurabilityNotes
 from infra.durability.durability_watch import DurabilityWatch
+from infra.health.heartbeats import Heartbeat, Role
 from infra.health.status import Status
 from infra.redis.autopipeline import open_pipeline
 from infra.redis.clients import make_client
@@ -25,7 +26,7 @@ from services.http.health import HealthCheck, MoveReadiness
 from tests.helpers.api import Api
 from tests.helpers.clusters import Cluster
 from tests.helpers.replicas import Pair
-from tests.helpers.served import Served, until
+from tests.helpers.served import Served, queue_of, until
 
 
 @pytest.fixture
@@ -168,3 +169,12 @@ def test_every_node_that_is_not_durable_is_named_by_readyz_and_the_doctor(
         wrong = f"node 127.0.0.1:{node.port}: the server's setting 'appendfsync' is 'everysec'"
         assert wrong in sentence
         assert found.what.startswith(wrong)
+
+
+def test_a_server_without_seeds_is_not_ready(api, redis):
+    beat = Heartbeat(Role.WORKER, "1", lost=lambda: [2])
+    queue = queue_of(redis)
+    beat.write(redis, queue)
+    assert "no command worker has the seeds of shards 2" in unready(api)
+    beat.remove(queue)
+    until(lambda: is_ready(api))

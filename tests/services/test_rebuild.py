@@ -163,3 +163,11 @@ def test_a_terminal_that_is_left_leaves_the_job_and_another_follows_it(
     resume(few_matches.client)
     assert run(["lists"], check=False, settings=settings) == 0
     assert capsys.readouterr().out.count("lists: rebuilt from 7 leaves") == 1
+
+
+def test_what_is_not_there_can_be_rebuilt_and_not_checked(bench, settings):
+    del bench
+    with pytest.raises(
+        LookupError, match=r"lists of version \d+ are not there yet; the projection worker"
+    ):
+        run(["lists"], check=True, settings=settings)

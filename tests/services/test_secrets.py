@@ -16,7 +16,9 @@ from infra.health.secrets import Secret, SecretMismatchError, SecretRecord, make
 from infra.log.key_files import (
     generate_keys,
     missing_keys,
+    read_keys,
     read_public_keys,
+    read_receipt_secrets,
 )
 from infra.log.names import LogSecret
 from infra.log.signed_note import VerifierKey
@@ -24,15 +26,16 @@ from infra.people.account_macs import make_mac_key
 from infra.redis import keys
 from infra.redis.keys import published
 from infra.settings.settings import Settings
-from infra.store.layout import Layout
+from infra.store.layout import Layout, Numbering, read_layout
 from infra.store.redis_store import RedisStore
 from infra.store.scrub_notes import ScrubRecord
 from infra.valkey.server import EmbeddedServer
 from services.cli import flags, prepare, secret_list
 from services.doctor.facts import gather
-from services.secret_checks import NEEDED, check_secrets
-from services.serve.log_keys import make_first_keys
+from services.secret_checks import NEEDED, accept_secrets, check_secrets
+from services.serve.log_keys import make_first_keys, make_shared_keys
 from tests.helpers.forked import run_command
+from tests.helpers.served import Served
 
 SHAPE = Layout(shards=4, lanes=1)
 
@@ -219,3 +222,123 @@ def test_prepare_makes_everything_once_and_no_secret_on_a_second_machine(
         prepare.run(second)
     assert not (tmp_path / "b" / "keys").exists()
     assert prepare.run(Settings(data=tmp_path / "c")) == 2
+
+
+@pytest.mark.parametrize("host", ["play example", "a+b", ""])
+def test_a_name_that_a_key_cannot_have_is_refused(tmp_path, host):
+    done = keygen(tmp_path, "--host", host) if host else keygen(tmp_path, "--host", " ")
+    assert done.returncode == 1
+    assert "can't name a log" in done.stderr
+    assert not (tmp_path / "keys").exists()
+
+
+def test_the_embedded_server_makes_its_keys_once(redis_client, tmp_path):
+    settings = Settings(data=tmp_path, mail_domain="play.example.org")
+    make_first_keys(settings, redis_client, SHAPE)
+    first = read_keys(tmp_path / "keys")
+    assert first.public[0].name == "play.example.org/log"
+    make_first_keys(settings, redis_client, SHAPE)
+    assert read_keys(tmp_path / "keys") == first
+
+
+def test_for_an_external_server_no_keys_are_made_that_another_machine_has(redis_client, tmp_path):
+    one, two = (Settings(data=tmp_path / name, redis_url="redis://elsewhere") for name in "ab")
+    made: list[Path] = []
+    make_shared_keys(one, redis_client, made.append)
+    assert [file.name for file in made] == ["accounts-key", "log-key", "receipts-key"]
+    for role in ("publisher", "web"):
+        check_secrets(one, redis_client, role)
+    make_shared_keys(two, redis_client, made.append)
+    make_first_keys(two, redis_client, SHAPE)
+    assert len(made) == 3
+    assert not missing_keys(one.data / "keys")
+    assert not (two.data / "keys").exists()
+
+
+def test_a_start_after_publication_makes_a_lost_receipts_key_of_the_name_of_the_log(
+    redis_client, tmp_path
+):
+    keygen(tmp_path, "--host", "play.example.org")
+    (tmp_path / "keys" / "receipts-key").unlink()
+    redis_client.hset(published(2), mapping={"size": 10, "root": "00"})
+    make_first_keys(Settings(data=tmp_path, mail_domain="other.example"), redis_client, SHAPE)
+    (made,) = read_receipt_secrets(tmp_path / "keys")
+    assert made.base == "play.example.org/log"
+    # receipts by the lost key are still verified
+    assert len(read_public_keys(tmp_path / "keys", "receipts-key")) == 2
+
+
+def test_a_start_goes_on_where_no_receipts_key_can_be_made(
+    redis_client, tmp_path, monkeypatch, caplog
+):
+    keygen(tmp_path)
+    (tmp_path / "keys" / "receipts-key").unlink()
+    monkeypatch.setattr(os, "open", _refuse)
+    make_first_keys(Settings(data=tmp_path), redis_client, SHAPE)
+    assert "no receipts are given, because their key can't be made" in caplog.text
+
+
+def _refuse(*_: object, **__: object) -> int:
+    raise PermissionError("Read-only file system")
+
+
+def test_a_name_of_a_key_that_a_killed_process_has_left_is_not_overwritten(tmp_path):
+    keygen(tmp_path)
+    folder = tmp_path / "keys"
+    os.link(folder / "log-key", folder / ".log-key")
+    (folder / "log-key").rename(folder / "log-key.old")
+    old = (folder / "log-key.old").read_text()
+    assert keygen(tmp_path).returncode == 0
+    assert (folder / "log-key.old").read_text() == old != (folder / "log-key").read_text()
+
+
+def test_keygen_goes_on_with_the_name_of_the_keys_that_are_there(tmp_path):
+    keygen(tmp_path, "--host", "play.example.org")
+    (tmp_path / "keys" / "receipts-key").rename(tmp_path / "keys" / "receipts-key.old")
+    done = keygen(tmp_path, "--host", "other.example")
+    assert done.returncode == 1
+    assert "are named after 'play.example.org', and all have one name" in done.stderr
+    assert keygen(tmp_path).returncode == 0
+    newer, older = read_receipt_secrets(tmp_path / "keys")
+    assert newer.base == older.base == "play.example.org/log"
+    assert read_public_keys(tmp_path / "keys", "receipts-key") == [newer.public, older.public]
+
+
+def test_a_server_with_its_data_takes_the_secrets_that_it_has(machines, redis_client, caplog):
+    fill(machines["a"])
+    for role in NEEDED:
+        check_secrets(machines["a"], redis_client, role)
+    fill(machines["b"])
+    accept_secrets(machines["b"], redis_client)
+    assert "seeds: replaced or lost since the last start" in caplog.text
+    recorded = SecretRecord(redis_client).read()
+    assert recorded[Secret.STORE] == read_copy(Secret.STORE, machines["b"]).fingerprints[0]
+    assert Secret.MAIL_KEY not in recorded
+    check_secrets(machines["b"], redis_client, "worker")
+
+
+def test_prepare_creates_data_on_a_cluster(cluster, cluster_client, valkey, tmp_path):
+    settings = Settings(data=tmp_path, redis_url=cluster.url, queue_url=valkey.url, shards=4)
+    assert prepare.run(settings) == 0
+    assert read_layout(cluster_client).numbering is Numbering.SHARD
+    assert set(SecretRecord(cluster_client).read()) == set(Secret)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_each_role_says_in_one_sentence_that_its_secrets_are_not_the_server_s(
+    valkey, redis_client, tmp_path
+):
+    redis_client.flushall()
+    assert prepare.run(Settings(data=tmp_path / "a", redis_url=valkey.url, shards=4)) == 0
+    more = {
+        "MATCHPOST_REDIS_URL": valkey.url,
+        "MATCHPOST_RELAY": "smtp://127.0.0.1:1",
+        "MATCHPOST_SMTP": "127.0.0.1:0",
+        "MATCHPOST_HTTP": "127.0.0.1:0",
+    }
+    for role in (*NEEDED, "serve"):
+        done = Served(tmp_path / "b", more).run(role)
+        assert done.returncode == 2, done.stderr
+        assert "Traceback" not in done.stderr
+        assert sum(": missing here" in line for line in done.stderr.splitlines()) == 1, role

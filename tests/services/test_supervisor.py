@@ -433,3 +433,60 @@ def test_workers_and_pages_that_hang_are_replaced(tmp_path):
     log = (tmp_path / "serve.log").read_text()
     # a busy machine may keep one that was not stopped from its sign of life
     assert log.count("gives no sign of life, and is killed") >= len(old)
+
+
+def test_a_child_that_ignores_the_request_is_killed_at_the_deadline(tmp_path, caplog):
+    ready = tmp_path / "ready"
+    child = python("stubborn", STUBBORN, str(ready))
+    Supervisor([child], stop_when(ready.exists), 0.01, stop_deadline=0.2).run()
+    assert child.poll() == -signal.SIGKILL
+    # which is usual for a job that takes minutes
+    assert "stubborn was still at work and is cut off" in caplog.text
+    assert not [record for record in caplog.records if record.levelno > logging.INFO]
+
+
+def test_a_killed_server_is_back_before_the_workers(tmp_path, caplog):
+    server = EmbeddedServer(tmp_path)
+    worker = python("worker-1", FOREVER)
+    signals = []
+
+    def kill_both() -> None:
+        os.kill(server.pid, signal.SIGKILL)
+        os.kill(worker.pid, signal.SIGKILL)
+        server._process.wait()
+
+    def tick() -> None:
+        with server.client() as client:
+            signals.append(client.ping())
+        if starts(caplog, "worker-1"):
+            stop()
+
+    with server:
+        Supervisor([worker], tick, 0.01, depends_on=[server]).run(started=kill_both)
+    lines = caplog.text
+    assert "the tick failed" not in lines
+    assert lines.index("valkey was started again") < lines.index("worker-1 was started again")
+    assert signals
+
+
+def test_a_request_to_stop_ends_a_server_that_is_loading(tmp_path):
+    slowly = {"key-load-delay": "500"}  # microseconds a key; signals are seen each 1,024 keys
+    with (
+        EmbeddedServer(tmp_path, durable=False) as server,
+        server.client() as client,
+        client.pipeline(transaction=False) as pipeline,
+    ):
+        for number in range(20_000):
+            pipeline.set(f"key{number}", "x")
+        pipeline.execute()
+    loading = EmbeddedServer(tmp_path, options=slowly)
+    worker = ProcessChild("worker-1", ["/bin/false"])
+    alarm = signal.signal(signal.SIGALRM, lambda *_: stop())
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    try:
+        Supervisor([worker], lambda: None, depends_on=[loading]).run()
+    finally:
+        signal.signal(signal.SIGALRM, alarm)
+        loading.stop()
+    assert loading.load_seconds == 0
+    assert worker.pid is None

@@ -1,5 +1,7 @@
 """`matchpost verify FILE` and `matchpost export` without a server, and the report that they print."""
 
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
@@ -170,3 +172,13 @@ def test_what_holds_is_on_standard_output_and_all_else_is_not(capsys):
     out, err = capsys.readouterr()
     assert out == "it holds\nnot proven: the time\nall in all\n"
     assert err == "it is forged\nit is away\n"
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.parametrize("key", ["nonsense", "keys.txt", "empty.txt"])
+def test_a_key_that_is_none_is_named(verified, key):
+    Path("keys.txt").write_text("nonsense\n")
+    Path("empty.txt").write_text("\n")
+    code, out, err = verified(write_document(DOCUMENT), "--key", key)
+    assert (code, out) == (2, "")
+    assert key in err

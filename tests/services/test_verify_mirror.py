@@ -4,7 +4,10 @@ import shutil
 from base64 import b64encode
 from collections.abc import Callable
 from email.message import EmailMessage
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from msgspec.structs import replace
@@ -243,3 +246,35 @@ def test_cosignatures_are_checked(check, mirror, keys, published):
     code, _, err = check(mirror, trusted=(keys, witness))
     assert code == 1
     assert f"the signature by {WITNESS.key.name} does not hold" in err
+
+
+def test_a_server_is_a_mirror_too(check, mirror):
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(mirror))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            address = f"http://127.0.0.1:{server.server_port}"
+            wanted = check(mirror)
+            assert check(address) == wanted
+            assert check(f"{address}/s01")[:2] == check(mirror / "s01")[:2]
+        finally:
+            server.shutdown()
+
+
+def test_what_is_no_mirror_is_said(check, mirror, tmp_path):
+    (tmp_path / "empty").mkdir()
+    code, _, err = check(tmp_path / "empty")
+    assert code == 2
+    assert "has no published log" in err
+    code, _, err = check(mirror, tmp_path / "nothing")
+    assert code == 2
+    assert "nothing" in err
+    assert check(mirror, trusted=("no key",))[0] == 2
+
+
+def test_a_missing_bundle_is_named(check, mirror):
+    full_bundle(mirror).unlink()
+    assert "leaves 0 to 255 can't be read: " in check(mirror)[2]

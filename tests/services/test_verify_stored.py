@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
 from domain.match.commands import (
@@ -321,3 +322,24 @@ def test_a_kept_command_that_was_changed_is_found(store):
     assert "the command that is kept of it is not the one of its outcome" in broken(store).sentence
     store.kept[BOARD % 4][refused] = kept[:-1]
     assert "the command that is kept of it" in broken(store).sentence
+
+
+class Failing:
+    """A store whose events can't be read."""
+
+    def __init__(self, store: MemoryStore, error: str) -> None:
+        self._store = store
+        self._error = error
+
+    def events(self, board):
+        del board
+        raise ResponseError(self._error)
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+
+def test_a_key_of_another_type_is_found(store):
+    assert broken(Failing(store, "WRONGTYPE Operation against a key")).seq == 1
+    with pytest.raises(ResponseError):
+        check(Failing(store, "NOPERM"), BOARD)

@@ -14,8 +14,9 @@ from infra.people.account_macs import make_mac_key
 from services.app import vacations
 from services.app.context import Actor
 from tests.fakes.tokens import check, check_one
-from tests.helpers.api import Api
-from tests.helpers.web import Guest
+from tests.helpers.api import PASSWORD, Api, until
+from tests.helpers.web import Guest, Read, door
+from tests.services.matches_by_form import challenge, turn
 
 
 def test_preferences_addresses_and_tokens_are_kept(api, come):
@@ -131,3 +132,39 @@ def test_a_page_says_that_a_move_is_pending_where_nothing_is_promised(tmp_path, 
         assert "That did not work" not in answer.text
         assert answer.headers["Retry-After"] == "1"
         assert api.http.get(f"/api/matches/{board}").json()["ply"] == 1
+
+
+def test_a_sign_up_for_whose_mailbox_no_code_is_sent_leads_to_a_page_that_says_so(tmp_path):
+    with Api(tmp_path, relay="smtp://127.0.0.1:1") as api, door(api) as come:
+        for n in range(6):
+            guest = come()
+            fields = {"userid": f"fan{n}", "password": PASSWORD, "address": f"v+{n}@example.net"}
+            sent = guest.send("/signup", fields, on="/signup")
+            assert sent.headers["location"] == ("/account#mail" if n == 5 else "/")
+            page = guest.page("/account")
+            said = "No code was sent to your address, because too many were requested today;"
+            assert (said in page) is (n == 5)
+            assert ("not verified yet: reply to our e-mail" in page) is (n < 5)
+
+
+def test_a_player_is_blocked_on_their_page_and_unblocked_in_the_account(api, come):
+    hal, ida = come().sign_up("hal-b"), come().sign_up("ida-b")
+    page = ida.page("/players/hal-b")
+    assert ">Block</button>" in page
+    assert "/players/hal-b/unblock" not in Read(page).forms
+    assert "/players/hal-b/block" in Read(page).forms
+    boards = [challenge(hal, ida), challenge(hal, ida, game="halves")]
+    api.caught_up()
+    shown = ida.send("/players/hal-b/block", on="/players/hal-b").headers["location"]
+    assert shown == "/account?saved=blocks&declined=2#blocks"
+    page = ida.page(shown.partition("#")[0])
+    assert "2 matches with this player were declined." in page
+    assert "/players/hal-b/unblock" in Read(page).forms
+    # a block does not wait until its declines are decided
+    until(lambda: all("Declined" in turn(hal, board) for board in boards))
+    page = ida.page("/players/hal-b")
+    assert ">Unblock</button>" in page
+    assert "/players/hal-b/unblock" in Read(page).forms
+    assert ida.send("/players/hal-b/unblock", on="/account").status_code == 303
+    assert "/players/hal-b/unblock" not in Read(ida.page("/account")).forms
+    assert api.parts.blocks.of(api.parts.accounts.id_of("ida-b")) == []

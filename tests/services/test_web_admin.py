@@ -11,7 +11,7 @@ from litestar.routes import HTTPRoute
 from infra.people.accounts import AccountRole
 from infra.people.acts import TERMINAL, Act
 from infra.people.moderation import REMOVED
-from services.app.acts import acts_of
+from services.app.acts import PAGE, acts_of, record_act
 from services.app.messages import send_message
 from services.app.passwords import MOST_AT_ONCE
 from services.app.roles import set_role
@@ -275,3 +275,52 @@ def test_a_message_is_reported_decided_appealed_and_answered(api, come):
     assert author.send(
         "/messages", {"to": reader.name, "text": "hello"}, on="/messages"
     ).is_redirect
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("admin")) as api:
+        yield api
+
+
+def test_members_are_found_fifty_a_page_with_their_state(api, come):
+    ann = come(with_role(api, AccountRole.OPERATOR))
+    names = [api.player(name=f"zz-{at:02}").name for at in range(51)]
+    set_role(api.parts, TERMINAL, names[0], AccountRole.ARBITER, held=True)
+    found = ann.page("/admin/members?starts=ZZ-")
+    rows = re.findall('<a href="/admin/members/(zz-[0-9]+)">', found)
+    assert rows == names[:50]
+    assert "There may be more" in found
+    assert re.search("zz-00</a> <span[^>]*><strong>arbiter", found)
+    total = api.parts.accounts.count()
+    last = ann.page(f"/admin/members?page={-(-total // 50)}")
+    assert names[-1] in last
+    assert f"of {total}" in last
+    assert "No account begins like this" in ann.page("/admin/members?starts=qqq")
+
+
+def test_the_admission_is_changed_and_only_what_changed_is_recorded(api, come, ann):
+    page = "/admin/admission"
+    rules = {"signups": "link", "visible_to": "members", "trial": "on", "clubs": "operators"}
+    try:
+        assert ann.send(page, rules, on=page).headers["location"] == f"{page}?saved=rules"
+        assert come().get("/players").status_code == 303
+        act = acts_of(api.parts, TERMINAL)[0]
+        assert (act.act, act.what) == (Act.ADMISSION_CHANGED, "signups link, visible_to members")
+        wrong = ann.send(page, {**rules, "signups": "everyone"}, on=page)
+        assert refusal(wrong.text)[0] == "bad-option"
+        assert '<option value="link" selected>' in ann.page(page)
+    finally:
+        api.parts.admissions.change({"signups": "open", "visible_to": "everybody"})
+
+
+def test_the_record_has_pages_and_each_language(api, ann):
+    for _ in range(PAGE + 1):
+        record_act(api.parts, TERMINAL, Act.BROADCAST, why="for the pages")
+    first = ann.page("/admin/record")
+    assert first.count("<q dir") == PAGE
+    (older,) = re.findall('href="(/admin/record[?]before=[0-9-]+)"', first)
+    assert "Newest" in ann.page(older)
+    assert ann.get("/admin/record?before=tomorrow").status_code == 400
+    german = ann.page("/admin/record", headers={"Accept-Language": "de"})
+    assert "Das Terminal hat an alle geschrieben" in german

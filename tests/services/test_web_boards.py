@@ -5,9 +5,10 @@ from importlib.resources import files
 
 import pytest
 
-from domain.rules import all_games
+from domain.rules import all_games, latest_rules
 from services.app.matches import load_state
-from services.http.web.boards.board_view import draw_figures
+from services.http.web.boards.board_view import draw_figures, preview_move
+from services.http.web.boards.live_try import start_of_try
 
 COLOUR = re.compile(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
 RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
@@ -157,3 +158,17 @@ def test_chance_in_a_game_that_is_tried_stays_in_the_address(come):
         return text.partition('<svg class="board"')[2].partition("</svg>")[0]
 
     assert board(seed) == board(seed) != board("00")
+
+
+def test_a_move_that_ends_the_match_is_said_to():
+    rules = latest_rules("powerdrain")
+    position = start_of_try(rules, rules.read_options(["-o1"]), 2, "x")
+    while True:
+        move = next(iter(rules.legal_moves(position)))
+        after = rules.play(position, rules.check(position, rules.read(move)))
+        if rules.outcome(after):
+            break
+        position = after
+    found = preview_move(rules, position, move, ("ann", "bob"))
+    assert found.said.startswith("This ends the match: ")
+    assert not preview_move(rules, after, move, ()).legal

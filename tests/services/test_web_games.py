@@ -11,14 +11,19 @@ import pytest
 
 from domain.game.options import OptionField, OptionKind
 from domain.game.protocol import GamePart, game_text
-from domain.rules import all_rules, game_by_key
+from domain.rules import all_games, all_rules, game_by_key
 from domain.sentences import ENGLISH
 from infra.languages.wording import wording
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
 from services.app.games import game_keys
 from services.http.web.boards.board_view import draw_guide_picture, guide_of
-from services.http.web.challenges.match_draft import chosen_options, showcase_games
+from services.http.web.challenges.match_draft import (
+    chosen_options,
+    featured_games,
+    showcase_games,
+    suggested_game,
+)
 from services.http.web.forms import Form
 from tests.helpers.api import Api
 from tests.helpers.web import Guest
@@ -219,3 +224,105 @@ def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
         fields = {"game": "torere", "opponent": ["", "robot-hard"]}
         board = board_of(guest.send("/new", fields, on=answer.headers["location"]))
         assert shown(api, board)["clock"]["rated"] is False
+
+
+def test_a_robot_answers_until_the_game_is_over_and_then_says_who_has_won(come):
+    guest, line = come(), ""
+    where = "/games/line/try"
+    for _ in range(40):
+        sent = {"against": "robot", "live": "1", "line": line}
+        part = guest.page(f"{where}/live", params=sent)
+        if "<form" not in part:
+            break
+        listed = guest.get(f"{where}/moves", params=sent).json()["moves"]
+        part = guest.page(f"{where}/live", params={**sent, "move": listed[0]})
+        found = re.search(r'name="line" value="([^"]*)"', part)
+        if found is None:
+            break
+        line = found[1]
+    assert "You won." in part or "The robot won." in part
+    assert "Sign up to play a robot" in part
+
+
+def test_the_options_of_a_board_to_try_are_chosen_by_controls(come):
+    guest = come()
+    page = guest.page("/games/halves/try")
+    assert "-manual_start" not in words_of(page)
+    chosen = {"pick-5": "-manual_start", "number-0": "8", "players": "3", "against": ""}
+    moved = guest.get("/games/halves/try/options", params=chosen)
+    query = parse_qs(urlsplit(moved.headers["location"]).query)
+    assert query == {"options": ["-manual_start -tiles_each=8"], "players": ["3"]}
+    tried = guest.page(moved.headers["location"])
+    assert re.search(r'value="-manual_start" checked', tried)
+    assert re.search(r'name="number-0"[^>]* value="8"', tried)
+    assert '<option value="3" selected>' in tried
+    wrong = guest.get("/games/halves/try/options", params={"number-0": "999"})
+    assert wrong.status_code == 422
+    plain = guest.get("/games/torere/try/options", params={"against": "robot"})
+    assert plain.headers["location"] == "/games/torere/try?against=robot"
+
+
+def test_help_is_by_topics_and_the_manual_is_a_page_of_its_own(come):
+    guest = come()
+    for headers, word in ((None, "Getting started"), (GERMAN, "So fängst du an")):
+        page = guest.page("/help", headers=headers)
+        assert word in page
+        assert "userid" not in page
+        contents = re.findall(r'<li><a href="#([a-z]+)">', page)
+        assert len(contents) >= 12
+        assert all(f'<section id="{name}"' in page for name in contents)
+    assert "/help/commands" in page
+    manual = guest.page("/help/commands")
+    assert "challenge" in manual
+    assert manual != guest.page("/help/commands", headers=GERMAN)
+
+
+def test_the_games_that_are_offered_are_those_that_say_so(guest):
+    featured = {game.key for game in all_games() if game.featured}
+    assert {rules.key for rules in featured_games()} == featured
+    assert suggested_game() == featured_games()[0]
+    shown = showcase_games()
+    assert shown[: len(featured_games())] == featured_games()
+    several = {rules.key for rules in all_rules() if rules.players != (1,)}
+    assert {rules.key for rules in shown} == several
+    assert f"The rules of {suggested_game().title}" in guest.page("/new")
+
+
+def test_a_short_month_ends_no_sentence_because_it_has_a_full_stop_of_its_own(api, come):
+    made = api.player().post("/api/challenges", {"game": "torere"}).json()
+    shown = come(**GERMAN).page(f"/c/{made['id']}")
+    found = re.search(r"Sie ist bis (.*?) offen\.", re.sub(r"<[^>]*>", "", shown))
+    assert found, shown
+    assert ".." not in found[0]
+
+
+def test_two_robots_of_one_strength_are_a_mistake_beside_the_second_and_nothing_is_promised(guest):
+    fields = {"game": "halves", "against": "robot"}
+    fields |= {"robot": "robot-easy", "halves-robot": "robot-easy"}
+    answer = guest.send("/new", fields | {"halves-seat": "2"}, on="/new")
+    assert answer.status_code == 422
+    said = "The same robot can’t play twice in one match; choose another strength."
+    field = re.search(r'<select name="halves-robot"[^>]*>', answer.text)[0]
+    assert field.endswith('aria-invalid="true" aria-describedby="wrong-halves-robot" autofocus>')
+    assert f'<p class="mistake" id="wrong-halves-robot">{said}</p>' in answer.text
+    offer = re.search(r'<div id="offer".*?</div>', answer.text, re.DOTALL)[0]
+    assert said in offer
+    assert "against" not in offer
+    # a field that only another way to find opponents shows has no mistake
+    assert guest.send("/new", fields | {"halves-robot": "", "note": "x" * 201}).status_code == 303
+
+
+def test_an_open_challenge_is_filled_by_a_robot_with_one_click(api, guest):
+    guest.send("/new", {"game": "pow2", "opponent": ""}, on="/new")
+    found = re.search(r'action="(/challenges/[a-z2-7]{10}/robot)"', guest.page("/"))
+    board = board_of(guest.send(found[1], {"level": "easy"}))
+    assert shown(api, board)["clock"]["rated"] is False
+
+
+def test_robots_are_marked_in_lists_and_on_their_pages(guest):
+    marked = 'href="/players/robot-easy">robot-easy</a> <span class="tag">robot</span>'
+    assert marked in guest.page("/players")
+    page = guest.page("/players/robot-hard")
+    assert '<h1>robot-hard <span class="tag">robot</span></h1>' in page
+    assert "A robot of this server, here since" in page
+    assert "Matches against robots aren’t rated." in page

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from redis.connection import AbstractConnection
 
+from services.http.web.match import records as exports
 from services.http.web.replay.variations import MAX_LINKS
 from tests.helpers.api import Api, until
 from tests.helpers.web import Guest, door
@@ -176,3 +177,16 @@ def test_the_notices_of_all_watched_accounts_are_read_in_one_round_trip(api, rou
 
     until(lambda: all(found()))
     assert len(round_trips) <= 2, round_trips  # and one for which tables are read
+
+
+def test_the_text_of_a_long_match_has_its_first_boards_and_all_its_moves(api, monkeypatch):
+    monkeypatch.setattr(exports, "_MAX_DRAWN", 2)
+    one, other = api.players()
+    board = api.begun(one, other)
+    moves = ["m13-j7", "a13-d7", "m1-i3"]
+    for number, move in enumerate(moves):
+        assert (one, other)[number % 2].move(board, move).is_success
+    text = api.http.get(f"/m/{board}/match.txt").text
+    assert "#2  a13-d7" in text
+    assert "#3  " not in text
+    assert text.endswith("Boards are drawn up to #2; the 1 moves after it are:\n\nm1-i3\n")

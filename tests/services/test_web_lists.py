@@ -6,7 +6,7 @@ import pytest
 
 from services.http.web.lists.match_rows import ListPart
 from tests.helpers.api import Api, Player
-from tests.helpers.web import all_pages, boards, section
+from tests.helpers.web import Guest, all_pages, boards, section
 
 
 def test_an_offer_comes_before_all_else_and_is_counted(api, come):
@@ -235,3 +235,37 @@ def test_every_list_is_gone_through_page_by_page(api, come, path, pattern, count
     later = f"{path}{'&' if '?' in path else '?'}page=2"
     before = re.search(r'href="([^"]*)" rel="prev"', guest.page(later))
     assert before[1].replace("&amp;", "&").startswith(path.split("?")[0])
+
+
+def test_players_and_ratings_are_searched_by_name(come, api):
+    one, two = api.player(name="zora"), api.player(name="zorro")
+    give_up(api, one, two)
+    api.caught_up()
+    guest = come()
+    found = guest.page("/players?name=ZOR")
+    assert re.findall(r'href="/players/(\w+)"', found) == ["zora", "zorro"]
+    assert "The Power of Two" in found
+    assert "No player’s name begins with" in guest.page("/players?name=zzz")
+    assert '<tr class="me"><td class="number">' in guest.page("/ratings/pow2?name=zorro")
+    assert "has no rating in" in guest.page("/ratings/pow2?name=nobody")
+
+
+def test_a_guest_sees_what_goes_on_the_newest_move_first(tmp_path):
+    with Api(tmp_path) as api, Guest(api) as guest:
+        one, other, third = api.players(3)
+        give_up(api, other, one)
+        api.caught_up()
+        first, second = api.begun(one, other), api.begun(third, one)
+        another = api.begun(third, other, game="torere")
+        assert one.move(first, "m13-j7").is_success
+        api.caught_up()
+        page = guest.page("/playing")
+        assert boards(page) == [first, another, second]
+        assert f"{first}:" in page.partition('data-boards="')[2].partition('"')[0]
+        assert boards(guest.page("/playing?game=torere")) == [another]
+        assert boards(guest.page("/playing?rating=1501")) == [first], "only the winner has so much"
+        assert boards(guest.page("/playing?rating=1501&game=torere")) == []
+        assert "No matches found." in guest.page("/playing?rating=9999")
+        assert "none of 3 from here on" in guest.page("/playing?page=2")
+        assert guest.get("/playing?game=one").status_code >= 400
+        assert 'href="/playing"' in guest.page("/")

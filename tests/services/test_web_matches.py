@@ -3,11 +3,14 @@
 import re
 
 from markupsafe import Markup
+from msgspec.structs import force_setattr
 
+from domain.rules import game_by_key
 from infra.people.account_lists import Notes
 from infra.people.accounts import AccountRole
 from infra.projections.ratings import RatingChange
 from services.app.matches import load_state
+from services.http.web.boards.board_view import BoardView, draw_position
 from services.http.web.messages.chat_text import linked
 from tests.helpers.api import PASSWORD, until
 from tests.services.matches_by_form import challenge, start, turn
@@ -216,3 +219,79 @@ def test_addresses_are_links_and_nothing_else_is():
     assert 'href="https://y.org"' in said
     assert said.startswith("&lt;b&gt; (")
     assert isinstance(linked(""), Markup)
+
+
+def test_a_rematch_is_offered_on_the_page_of_the_match_that_is_over(one, two, come):
+    for answer in ("accept", "decline"):
+        board = start(one, two)
+        two.act(board, "resign")
+        asked = one.send(f"/m/{board}/rematch", on=f"/m/{board}").headers["location"]
+        mine, theirs = one.page(f"/m/{board}"), two.page(f"/m/{board}")
+        assert f"You want a rematch. Waiting for {two.name} to accept." in mine
+        assert ">Withdraw</button>" in mine
+        assert f"{one.name} wants a rematch." in theirs
+        for page in (mine, theirs, come().page(f"/m/{board}")):
+            assert f"/m/{board}/rematch" not in page
+        sent = {"do": answer, "back": f"/m/{board}" if answer == "decline" else ""}
+        answered = two.send(f"{asked}/act", sent, on=f"/m/{board}")
+        assert answered.headers["location"] == (sent["back"] or asked)
+        said = "declined" if answer == "decline" else "begun"
+        assert re.search(f"The rematch (has|was) {said}", one.page(f"/m/{board}"))
+
+
+def test_beside_a_name_stands_the_look_of_the_pieces_even_where_dark_ones_begin():
+    game = game_by_key("torere")
+    rules = game.latest
+    svg = draw_position(rules, rules.start(rules.read_options(()), 2, None), ("anna", "berta"))
+    exchanged = str(svg).replace('data-looks="light dark"', 'data-looks="dark light"')
+    shown = [
+        BoardView(svg=Markup(each), moves="", check="", ply=0, turn="", game=game)
+        for each in (svg, exchanged)
+    ]
+    assert [each.looks for each in shown] == [(0, 1), (1, 0)]
+
+
+def test_a_puzzle_is_played_with_its_score_and_bound(api, come):
+    guest = come(api.player())
+    board = start(guest, game="one")
+    guest.move(board, "c3")
+    page = guest.page(f"/m/{board}")
+    assert "Your puzzle" in page
+    assert re.search(r'class="score">\d+ lines with exactly one stone', page)
+    assert "40 of the 44" in page
+    guest.move(board, "done")
+    assert "Make a claim" not in guest.page(f"/m/{board}") + guest.page(f"/m/{board}/1")
+    api.caught_up()
+    assert guest.name in guest.page("/puzzles")
+    assert guest.name in guest.page("/games/one")
+    assert "by 1 stone" in guest.page("/games/one/scores")
+    given_up = start(guest, game="one")
+    guest.act(given_up, "resign")
+    assert "The puzzle was given up." in guest.page(f"/m/{given_up}")
+
+
+def test_a_vacation_is_told_beside_the_name(api, one, two, board):
+    line = f"vacation {one.name} {PASSWORD} 9"
+    assert api.http.post("/api/do", content=line).is_success
+    until(lambda: "on vacation until" in two.page(f"/m/{board}"))
+    assert two.page(f"/m/{board}").count("on vacation until") == 1
+
+
+def test_another_server_is_offered_where_the_operator_names_one_and_says_what_that_means(
+    api, one, two
+):
+    board, button, ends = start(one, two), "Suggest moving it", "The match then ends here"
+    assert button not in one.page(f"/m/{board}")
+    one.act(board, "offer", kind="transfer")
+    asked = f"{one.name} wants to move the match to another server."
+    where = f"{ends} and doesn’t count. It can continue on a"
+    assert asked in two.page(f"/m/{board}")
+    assert f"{where} server whose operator" in two.page(f"/m/{board}")
+    force_setattr(api.settings, "transfer_to", "b.example.org c.example.org")
+    try:
+        assert f"{where}nother server (b.example.org, c.example.org)" in two.page(f"/m/{board}")
+        two.act(board, "reject")
+        box = one.page(f"/m/{board}").partition("Move to another server")[2]
+    finally:
+        force_setattr(api.settings, "transfer_to", None)
+    assert box.index(ends) < box.index(button)

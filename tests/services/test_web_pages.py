@@ -409,3 +409,11 @@ def test_a_form_that_can_not_be_joined_is_refused_at_the_start(code):
                 "htmx.js": "",
             }
         )
+
+
+def test_values_that_refer_to_each_other_come_to_an_end():
+    style = ".b{--a:var(--b);--b:var(--a)}.c{fill:var(--a);stroke:light-dark(#fff,var(--b))}"
+    plain = with_plain_style(f'<svg viewBox="0 0 9 9"><style>{style}</style></svg>')
+    assert "stroke:#fff" in plain
+    mixed = with_plain_style("<style>.c{fill:color-mix(in srgb,var(--x,#123456) 40%,red)}</style>")
+    assert mixed == "<style>.c{fill:#123456}</style>"

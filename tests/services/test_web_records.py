@@ -4,13 +4,16 @@ import html
 import re
 from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from domain.engine.match_analysis import ANALYSIS_VERSION
 from domain.engine.turning_points import AnalysedPosition
-from domain.match.events import Claimed, ResultChanged
+from domain.match.events import Claimed, Event, ResultChanged
 from domain.match.history import decode_event, leaf_hash
 from infra.log.checkpoint import InclusionProof
 from infra.log.key_files import generate_keys
@@ -21,13 +24,13 @@ from infra.redis.rq_jobs import ANALYSIS
 from infra.store.analyses import Analyses, StoredAnalysis
 from services.app import matches
 from services.app.accounts import erase_account
-from services.app.matches import load_state
+from services.app.matches import analyse, load_state
 from services.http.web.log.page import PAGE
 from services.http.web.render import HEADERS
 from tests.helpers.analysing import do_jobs, listening
 from tests.helpers.api import Api, Player
 from tests.helpers.publishing import log_keys, publish, receipts_keys
-from tests.helpers.web import Read
+from tests.helpers.web import Guest, Read
 from tests.services.matches_by_form import start
 
 MOVES = ("m13-m5:l4", "a13-c11", "l4-k3:j2")
@@ -287,3 +290,153 @@ def test_only_a_browser_that_has_the_text_of_the_match_counts_as_seen(api, come)
         assert guest.get(f"/draws?have={bad}", headers=JSON).status_code == 400
     erase_account(api.parts, one.account)
     assert not api.parts.data.exists(keys.seen_texts(one.account))
+
+
+class Recorded(NamedTuple):
+    """A match with three moves, of which the second was taken back and played again, before a player."""
+
+    api: Api
+    guest: Guest
+    two: list[Player]
+    board: int
+
+
+@contextmanager
+def recorded(folder: Path, *, keys: bool = True) -> Iterator[Recorded]:
+    with Api(folder) as api, Guest(api) as guest:
+        if keys:
+            generate_keys(api.settings.data / "keys", "play.example.org")
+        two = api.players()
+        board = api.begun(*two)
+        assert two[0].move(board, MOVES[0]).is_success
+        assert two[1].move(board, "a13-d7").is_success
+        assert two[1].give(board, {"do": "offer", "kind": "undo"}).is_success
+        assert two[0].give(board, {"do": "accept"}).is_success
+        assert two[1].move(board, MOVES[1]).is_success
+        assert two[0].move(board, MOVES[2]).is_success
+        guest.log_in(two[0].name)
+        yield Recorded(api, guest, two, board)
+
+
+@pytest.fixture
+def match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
+    monkeypatch.setattr(matches, "SIZES_SECONDS", 0.0)
+    with recorded(tmp_path) as match:
+        yield match
+
+
+def test_the_mark_says_what_is_published(match: Recorded):
+    board, page = match.board, match.guest.page
+    assert kept(page(f"/m/{board}")) == kept(page(f"/m/{board}/1")) == 0
+    assert "Saved · being added to the public log" in page(f"/m/{board}")
+    assert f"/m/{board}/receipt.txt" in page(f"/m/{board}")
+    assert "proof.txt" not in page(f"/m/{board}")
+    early = match.guest.get(f"/m/{board}/proof.txt")
+    assert early.status_code == 404
+    assert "in the published log within a minute" in early.text
+    assert match.guest.get(f"/m/{board}/9/proof.txt").status_code == 404
+    publish(match.api)
+    assert match.two[1].move(board, "a1-a7").is_success
+    assert "Saved · being added to the public log" in page(f"/m/{board}")
+    assert kept(page(f"/m/{board}")) == kept(page(f"/m/{board}/1")) == 3
+    assert f"/m/{board}/3/proof.txt" in page(f"/m/{board}/3")
+    assert f"/m/{board}/0/proof.txt" in page(f"/m/{board}/0")
+    assert '<li hidden><a id="proof"' in page(f"/m/{board}/4")
+    assert '<li hidden><a id="proof"' not in page(f"/m/{board}/3")
+    publish(match.api)
+    for shown in (page(f"/m/{board}"), match.api.http.get(f"/m/{board}").text):
+        assert re.search(r'Recorded and published: <a href="/m/\d+/proof.txt"', shown)
+        assert kept(shown) == 4
+
+
+def test_a_list_of_moves_has_the_marks_of_the_analysis(come, parts, board):
+    assert 'class="judged"' not in come().page(f"/m/{board}")
+    store(parts, board, {3})
+    for page in (f"/m/{board}", f"/m/{board}/1"):
+        found = come().page(page)
+        assert f"/m/{board}/analysis/3" in Read(found).links
+        assert re.search(r'class="judged"[^>]*>\?\?</a>', found)
+
+
+def test_a_puzzle_has_a_line_for_its_score_and_one_for_what_is_within_reach(api, come, parts):
+    one = api.player()
+    board = api.begun(one, game="one")
+    assert one.move(board, "c3").is_success
+    assert analyse(parts, board)
+    page = come().page(f"/m/{board}/analysis")
+    assert page.count("<polyline") == 2
+    assert "lines with exactly one stone" in page
+    assert "100 % is the maximum" in page
+
+
+class World(NamedTuple):
+    api: Api
+    alice: Guest
+    bob: Guest
+    arbiter: Guest
+    stranger: Guest
+    board: int
+
+    def last(self) -> Event:
+        return decode_event(self.api.parts.store.events(self.board)[-1]).body
+
+
+@pytest.fixture
+def world(api: Api) -> Iterator[World]:
+    """A match of two moves, an arbiter and somebody else."""
+    players: list[Player] = api.players(4)
+    api.parts.accounts.set_role(players[2].name, AccountRole.ARBITER, held=True)
+    board = api.begun(*players[:2], terms=["--days=3"])
+    players[0].move(board, "m13-j7")
+    players[1].move(board, "a13-d7")
+    with ExitStack() as stack:
+        guests = [stack.enter_context(Guest(api)) for _ in players]
+        for guest, player in zip(guests, players, strict=True):
+            guest.log_in(player.name)
+        yield World(api, *guests, board)
+
+
+def claim(world: World, text: str = "He moved <twice>") -> None:
+    sent = world.alice.send(
+        f"/m/{world.board}/claim", {"ply": "1", "text": text}, on=f"/m/{world.board}/claim?ply=1"
+    )
+    assert sent.headers["location"] == f"/m/{world.board}/case"
+
+
+def rule(world: World, **fields: str):
+    page = f"/m/{world.board}/case"
+    return world.arbiter.send(f"/m/{world.board}/rule", fields, on=page)
+
+
+def test_a_ruling_is_shown_before_it_is_given(world):
+    claim(world)
+    fields = {"case": "5", "verdict": "result", "winner": "Light", "text": "It was so."}
+    shown = rule(world, do="preview", **fields)
+    assert shown.status_code == 200
+    assert f"If you submit this: Light ({world.alice.name}) wins the match." in shown.text
+    assert ">It was so.</textarea>" in shown.text
+    assert isinstance(world.last(), Claimed)
+    given = rule(world, do="rule", **fields)
+    assert given.headers["location"] == f"/m/{world.board}/case?case=5"
+    assert isinstance(world.last(), ResultChanged)
+    page = world.bob.page(f"/m/{world.board}/case")
+    assert "It was so." in page
+    assert "Appeal</h2>" in page
+    assert "Appeal</h2>" not in world.arbiter.page(f"/m/{world.board}/case")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"verdict": "dismissed"}, "If you submit this: nothing changes."),
+        ({"verdict": "back", "ply": "0", "time-Dark": "36"}, "gets 1 day 12 hours more"),
+        ({"verdict": "draw"}, "If you submit this: the match is a draw."),
+        ({"verdict": "annul"}, "the match is annulled"),
+        ({"verdict": "time", "time-Light": "24"}, "gets 1 day more"),
+    ],
+)
+def test_each_ruling_is_previewed_in_words(world, fields, said):
+    claim(world)
+    shown = rule(world, do="preview", case="5", text="so", **fields)
+    assert said in shown.text
+    assert isinstance(world.last(), Claimed)

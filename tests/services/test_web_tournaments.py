@@ -9,6 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from domain.match.commands import CommandEnvelope
+from domain.records import SERVER_ACCOUNT, command_id
+from domain.tournament.commands import PairRound
 from domain.tournament.results import PairResult, PointScheme, ScheduledMatch, Tally
 from domain.tournament.table import table_of
 from domain.tournament.terms import USUAL_TIEBREAKS
@@ -16,14 +19,28 @@ from infra.durability.durability import Mode
 from infra.people.clubs import ClubAudience, ClubRole
 from infra.projections.tournaments import PairedMatch
 from infra.redis.keys import Lane
+from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
 from services.app.admission import change_admission
 from services.app.clubs import ClubChanges, change_club, found_club
+from services.app.matches import load_state
 from services.app.tournaments import view_of
 from tests.helpers.api import Api, Player, until
-from tests.helpers.web import Guest, refusal
+from tests.helpers.web import Guest, door, refusal
 from workers.tournament_manager import TournamentManager
+
+KNOCKOUT = {"form": "knockout", "tie-matches": "1", "extra": "0", "third": "on", "players": "3"}
+
+LEAGUE = {
+    "form": "league",
+    "size": "3",
+    "up": "1",
+    "down": "1",
+    "seasons": "2",
+    "season-days": "30",
+}
+
 
 Come = Callable[..., Guest]
 
@@ -388,3 +405,233 @@ def test_a_director_sees_the_matches_and_decides_one(api, come):
     assert f"Directors: {other.name}" in come(players[0]).page(page)
     strange = host.send(there, {**given, "board": "\N{SUPERSCRIPT TWO}"}, on=there)
     assert (strange.status_code, "Far ahead." in strange.text) == (404, True)
+
+
+@pytest.fixture
+def come(api: Api) -> Iterator[Come]:
+    with door(api) as come:
+        yield come
+
+
+def test_another_is_made_like_an_earlier_one(api: Api, come: Come) -> None:
+    host = come(api.player())
+    page = made(
+        host, text="*hello*", time="own", **{"own-days": "5"}, double="on", unrated="yes",
+        least="1400", most="1600", section="5", players="10",
+    )  # fmt: skip
+    form = host.page(f"/tournaments/new?like={number_of(page)}")
+    for said in (
+        'value="Autumn cup"',
+        "*hello*",
+        'name="kept" value="--days=5"',
+        "5 days a move",
+        'value="1400"',
+        'value="10"',
+    ):
+        assert said in form
+    again = {**PLAN, "time": "kept", "kept": "--days=5", "unrated": "yes"}
+    copy = host.send("/tournaments/new", again, on=f"/tournaments/new?like={number_of(page)}")
+    assert "5 days a move" in host.page(copy.headers["location"])
+    assert "unrated" in host.page(copy.headers["location"])
+    stranger = come(api.player())
+    assert stranger.get(f"/tournaments/new?like={number_of(page)}").status_code == 404
+
+
+def test_a_player_who_leaves_is_taken_out_by_the_organiser(api: Api, come: Come) -> None:
+    host, page, players = begun(api, come)
+    fields = {"do": "withdraw", "userid": players[0].name, "kind": "silent", "why": "no word"}
+    refused = come(players[1]).send(f"{page}/act", fields, on=page)
+    assert refused.status_code == 403
+    untold = host.send(f"{page}/act", {**fields, "why": "", "section": "1"}, on=page)
+    assert untold.status_code in (400, 422)
+    assert '<section id="withdraw"><details open>' in untold.text
+    assert host.send(f"{page}/act", fields, on=page).status_code == 303
+    managed(api, page, lambda some: sum(bool(one.result) for one in some.values()) == 2)
+    shown = host.page(page)
+    assert "1 match has no result yet." in shown
+    assert '<span class="tag">withdrawn</span>' in shown
+    assert "Take a player out" not in come(players[1]).page(page)
+
+
+def test_name_and_text_are_changed_by_the_organiser_alone(api: Api, come: Come) -> None:
+    host, other = come(api.player()), come(api.player())
+    page = opened(host)
+    fields = {"name": "Winter cup", "text": "# Hello <script>"}
+    assert other.send(f"{page}/text", fields, on=page).status_code == 403
+    assert host.send(f"{page}/text", fields, on=page).status_code == 303
+    shown = come().page(page)
+    assert "Winter cup</h1>" in shown
+    assert "<h3>Hello &lt;script&gt;</h3>" in shown
+    bad = host.send(f"{page}/text", {"name": "", "text": "kept"}, on=page)
+    assert (bad.status_code, "kept</textarea>" in bad.text) == (422, True)
+
+
+def test_several_sections_are_shown_one_at_a_time_ones_own_first(api: Api, come: Come) -> None:
+    host, players = come(api.player()), api.players(6)
+    page = opened(host, players="6")
+    for player in players:
+        act(come(player), page, "enter")
+    managed(api, page, lambda matches: len(matches) == 6)
+    view = view_of(api.parts, None, number_of(page))
+    in_second = view.players[view.state.sections[1].players[0]]
+    (player,) = [one for one in players if one.account == in_second]
+    assert "Section 2 of 2" in come(player).page(page)
+    guest = come()
+    assert "Section 1 of 2" in guest.page(page)
+    assert "Section 2 of 2" in guest.page(f"{page}?section=99")
+    second = guest.page(f"{page}?section=2")
+    assert second.count('<th scope="row"') == 3
+    assert f"/players/{player.name}" in second
+    rows = list(csv.DictReader(io.StringIO(guest.page(f"{page}/table.csv"))))
+    assert [row["section"] for row in rows] == ["1"] * 3 + ["2"] * 3
+
+
+def test_a_knockout_has_its_rounds_on_its_page_and_the_places_so_far(api: Api, come: Come) -> None:
+    host, players = come(api.player()), api.players(3)
+    page = opened(host, **KNOCKOUT)
+    for player in players:
+        act(come(player), page, "enter")
+    managed(api, page, lambda matches: len(matches) == 1)
+    shown = host.page(page)
+    assert "<h3>Semifinals</h3>" in shown
+    assert shown.count('<li class="tie">') == 2
+    assert shown.count("bye") == 1
+    resign_all(api, page, players[1])
+    managed(api, page, lambda matches: len(matches) == 2)
+    shown = host.page(page)
+    assert "<h3>Final</h3>" in shown
+    cells = re.findall(r'<span aria-hidden="true">([^<]+)</span>', shown.partition("<table")[2])
+    assert sorted(cells) == ["#0", "#0", "+", "\N{MINUS SIGN}"]
+    rows = list(csv.reader(io.StringIO(host.get(f"{page}/table.csv").text)))
+    assert [row[1] for row in rows] == ["place", "1", "1", "3"]
+    assert len({len(row) for row in rows}) == 1
+
+
+def test_a_form_for_further_stages_is_read_and_filled_in_again(come: Come, api: Api) -> None:
+    host = come(api.player())
+    stage = {"stage2-first": "2", "stage2-total": "6", "stage2-section": "4", "by-rating": "on"}
+    page = made(host, **{**PLAN, "section": "5", "players": "20"}, **stage)
+    shown = host.page(page)
+    assert "Stage 2: the best 2 of each section and the next best, 6 in all" in shown
+    again = host.page(f"/tournaments/new?like={number_of(page)}")
+    for name, value in stage.items():
+        assert re.search(rf'name="{name}"[^>]*value="{value}"', again), name
+    answer = host.send(
+        "/tournaments/new", {**PLAN, "stage2-first": "2", "form": "lottery"}, on="/tournaments/new"
+    )
+    assert answer.status_code == 422
+    assert "Choose a form." in answer.text
+    assert 'id="wrong-stage2-total"' in answer.text
+
+
+def test_a_ladder_is_entered_left_and_ended_while_it_runs(api: Api, come: Come) -> None:
+    page, players = climbing(api, come, 2)
+    newcomer = api.player()
+    assert "Log in to enter" in come().page(page)
+    assert "You begin at the bottom." in come(newcomer).page(page)
+    shown = act(come(newcomer), page, "enter")
+    assert "Leave the ladder" in shown
+    shown = act(come(newcomer), page, "leave")
+    assert "You begin at the bottom." in shown
+    assert "End the ladder" not in shown
+    shown = act(come(players[0]), page, "end")
+    assert "Confirm the places" in shown
+    assert "You begin at the bottom." not in come(newcomer).page(page)
+    again = come(newcomer).send(f"{page}/act", {"do": "enter"}, on=page)
+    assert (again.status_code, "The ladder has been ended." in again.text) == (409, True)
+    done = act(come(players[0]), page, "confirm")
+    assert "Over, the places are confirmed." in done
+    rows = list(csv.DictReader(io.StringIO(come().page(f"{page}/table.csv"))))
+    assert [(row["place"], row["player"]) for row in rows] == [
+        (str(n), player.name) for n, player in enumerate(players, 1)
+    ]
+
+
+def pair_season(api: Api, number: int) -> None:
+    """Have the server begin the second season of a league, as on its day."""
+    id_ = command_id("season", SERVER_ACCOUNT, str(number))
+    order = CommandEnvelope(number, id_, SERVER_ACCOUNT, PairRound(stage=2))
+    with api.server.client(blocking_timeout=5) as client:
+        store = RedisStore(client, Mode.FSYNC)
+        woken: list[Lane] = []
+        store.submit([submission_of(order, 0, "season")])
+        LaneLeases(client, woken.append).request(store.layout().lane_of(number))
+    until(lambda: view_of(api.parts, None, number).state.stage == 2)
+    api.caught_up()
+
+
+def test_a_league_has_its_divisions_and_a_way_into_and_out_of_its_next_season(
+    api: Api, come: Come
+) -> None:
+    host, players, newcomer = come(api.player()), api.players(6), come(api.player())
+    page = opened(host, **LEAGUE, players="", start="organiser")
+    for player in players:
+        act(come(player), page, "enter")
+    act(host, page, "start")
+    managed(api, page, lambda matches: len(matches) == 6)
+    shown = host.page(f"{page}?section=2")
+    assert "Season 1, division 2" in shown
+    assert '<strong aria-current="true">Division 2</strong>' in shown
+    assert f'<a href="{page}?section=1">Division 1</a>' in shown
+    assert "\N{UPWARDS ARROW}</span>" in shown
+    assert "\N{DOWNWARDS ARROW}</span>" in host.page(f"{page}?section=1")
+    guest = come(players[0])
+    assert "and you are in it" in guest.page(page)
+    shown = act(guest, page, "leave")
+    assert "Enter for the next season" in shown
+    assert "not in the next season" in shown
+    assert "and you are in it" in act(guest, page, "enter")
+    assert "Leave after this season" in act(newcomer, page, "enter")
+    pair_season(api, number_of(page))
+    shown = guest.page(page)
+    assert "Season 2, division" in shown
+    assert "Season 1</a>" in shown
+    assert "Leave after this season" not in shown
+    rows = list(csv.reader(io.StringIO(host.get(f"{page}/table.csv").text)))
+    assert {row[0] for row in rows[1:]} == {"1", "2", "3", "4"}
+
+
+def test_a_form_for_a_league_is_read_and_filled_in_again(come: Come, api: Api) -> None:
+    host = come(api.player())
+    page = made(host, **LEAGUE, players="", start="organiser", **{"double-season": "on"})
+    shown = host.page(page)
+    assert "League in divisions of 3: each plays each twice" in shown
+    assert "2 seasons of 30 days each" in shown
+    again = host.page(f"/tournaments/new?like={number_of(page)}")
+    for name in ("size", "up", "down", "seasons", "season-days"):
+        assert re.search(rf'name="{name}"[^>]*value="{LEAGUE[name]}"', again), name
+    assert re.search(r'name="double-season" value="on" checked', again)
+    bad = {**PLAN, **LEAGUE, "players": "", "start": "organiser", "season-days": ""}
+    answer = host.send("/tournaments/new", bad, on="/tournaments/new")
+    assert answer.status_code == 422
+
+
+def test_a_volunteer_takes_over_a_place_on_the_page(api: Api, come: Come) -> None:
+    host, page, players = begun(api, come)
+    new = come(player := api.player())
+    assert "You can be a substitute" in new.page(page)
+    assert "You can be a substitute" not in come(players[0]).page(page)
+    assert "Be a substitute" not in come().page(page)
+    assert "a substitute takes over the matches" not in host.page(page)
+    assert "You are a substitute" in act(new, page, "volunteer")
+    assert "You can be a substitute" in act(new, page, "leave")
+    act(new, page, "volunteer")
+    again = new.send(f"{page}/act", {"do": "volunteer"}, on=page)
+    assert (again.status_code, "already volunteered" in again.text) == (409, True)
+    assert f"<option>{player.name}</option>" in host.page(page)
+    fields = {"do": "withdraw", "kind": "substituted", "userid": players[0].name, "why": "ill"}
+    unknown = host.send(f"{page}/act", {**fields, "substitute": players[1].name}, on=page)
+    assert '<section id="withdraw"><details open>' in unknown.text
+    taken = host.send(f"{page}/act", {**fields, "substitute": player.name}, on=page)
+    assert taken.status_code == 303
+    shown = new.page(page)
+    assert f"for {players[0].name}" in shown
+    assert "You are a substitute" not in shown
+    wanted = player.account
+    managed(api, page, lambda some: sum(wanted in one.seats for one in some.values()) == 2)
+    boards = [one.board for one in api.parts.tournaments.matches(number_of(page)).values()]
+    mine = [one for one in boards if player.account in load_state(api.parts, one).seats]
+    facts = new.page(f"/m/{mine[0]}")
+    assert f"({players[0].name}) played until #0, then a substitute took over." in facts
+    assert "You’re playing" in facts
+    assert "You’re playing" not in come(players[0]).page(f"/m/{mine[0]}")

@@ -253,3 +253,111 @@ def test_a_board_is_in_the_language_of_its_player(api, pair, tmp_path):
         assert "Aufgabe" in seen.message
 
     play(api.url, board, one, tmp_path, steps, language="de")
+
+
+def test_earlier_positions_are_looked_at(api, pair, tmp_path):
+    one, other, board = pair
+    assert one.move(board, "m13-j7").is_success
+    assert other.move(board, "a13-d7").is_success
+
+    async def steps(seen: Seen) -> None:
+        present = seen.drawing
+        await seen.press("left_square_bracket")
+        assert seen.message.startswith("After 1 of 2 moves. m13-j7 was played.")
+        await seen.press("left_square_bracket", "left_square_bracket")
+        assert seen.message.startswith("After 0 of 2 moves.")
+        assert seen.drawing != present
+        await seen.press("right_square_bracket", "escape")
+        assert seen.drawing == present
+
+    play(api.url, board, one, tmp_path, steps)
+
+
+def test_the_drawing_has_the_largest_size_that_fits(api, pair, tmp_path):
+    one, _, board = pair
+
+    async def small(seen: Seen) -> None:
+        assert seen.app.drawn.display == "small"
+        await seen.press("s")
+        assert seen.app.drawn.display == "large"
+
+    async def large(seen: Seen) -> None:
+        assert seen.app.drawn.display == "large"
+        await seen.pilot.resize_terminal(80, 24)
+        await seen.until(lambda: seen.app.drawn.display == "small")
+
+    async def narrow(seen: Seen) -> None:
+        assert seen.app.drawn.display == "small"
+
+    play(api.url, board, one, tmp_path, small)
+    play(api.url, board, one, tmp_path, narrow, (80, 60))
+    play(api.url, board, one, tmp_path, large, (140, 60))
+
+
+def test_a_question_is_answered_before_anything_else(api, pair, tmp_path):
+    one, _, board = pair
+
+    async def steps(seen: Seen) -> None:
+        field = seen.app.query_one("#typed")
+        for key in ("x", "o", "question_mark"):
+            await seen.press(key)
+            await seen.until(lambda: len(seen.app.screen_stack) == 2)
+            await seen.pilot.press("m")
+            assert not field.display
+            if key != "question_mark":  # which any key closes
+                await seen.press("escape")
+            await seen.until(lambda: len(seen.app.screen_stack) == 1)
+            assert seen.app.choice.chosen == ()
+        await seen.press("enter")
+        chosen = seen.app.choice.chosen
+        for key in ("escape", "q"):  # do nothing on the board below the help
+            await seen.press("question_mark")
+            await seen.until(lambda: len(seen.app.screen_stack) == 2)
+            await seen.press(key)
+            await seen.until(lambda: len(seen.app.screen_stack) == 1)
+            assert seen.app.choice.chosen == chosen != ()
+            assert seen.app.is_running
+        assert state(api, board)["result"] is None
+        await seen.idle()
+        assert state(api, board)["offer"] is None
+
+    play(api.url, board, one, tmp_path, steps)
+
+
+def test_a_rematch_is_started_from_the_end(api, pair, tmp_path):
+    one, other, board = pair
+    assert other.give(board, {"do": "resign"}).is_success
+
+    async def steps(seen: Seen) -> None:
+        assert "o starts a rematch." in seen.message
+        await seen.press("o", "n")
+        assert seen.app.board == board
+        await seen.press("o", "y")
+        await seen.until(lambda: seen.app.view and seen.app.view.board != board)
+        await seen.idle()
+        assert seen.app.view.name(0) == other.name
+        assert seen.message == f"The match is waiting for {other.name}."
+
+    play(api.url, board, one, tmp_path, steps)
+
+
+def test_an_invitation_is_found_and_accepted_and_nothing_is_proposed_before(api, tmp_path):
+    one, other = api.players()
+    board, second = api.match(one, other), api.match(one, other, game="torere")
+    api.caught_up()
+
+    async def steps(seen: Seen) -> None:
+        assert seen.message == "The match is waiting for you: a accepts it, r declines it."
+        await seen.press("o")
+        assert seen.message == "Nothing can be proposed before all have accepted the match."
+        await seen.press("a")
+        await seen.until(lambda: seen.app.view.match["state"] == "active")
+        assert f"It is {one.name}'s turn." in seen.message
+        await seen.press("n")
+        await seen.until(lambda: seen.app.view and seen.app.view.board == second)
+        await seen.idle()
+        await seen.press("r", "y")
+        await seen.until(lambda: seen.app.view.is_over)
+
+    play(api.url, board, other, tmp_path, steps)
+    assert state(api, second)["result"]["reason"] == "declined"

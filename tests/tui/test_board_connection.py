@@ -98,3 +98,16 @@ def test_a_move_that_was_never_sent_is_sent_when_the_connection_is_back(api, wir
 
     play(wire.url, board, one, tmp_path, steps)
     assert moves(api, board) == ["m13-j7"]
+
+
+def test_a_server_that_does_not_answer_keeps_nobody_from_quitting(api, wire, pair, tmp_path):
+    one, _, board = pair
+
+    async def steps(seen: Seen) -> None:
+        wire.refuse()
+        await seen.pilot.press("m", *"m13-j7", "enter")
+        await seen.until(lambda: seen.message.startswith("! The server can't be reached"))
+        await seen.pilot.press("q")
+
+    play(wire.url, board, one, tmp_path, steps)
+    assert moves(api, board) == []

@@ -5,10 +5,12 @@ from playwright.sync_api import expect
 from domain.match.events import MatchSource
 from domain.match.history import is_event
 from infra.log.checkpoint import InclusionProof
+from infra.people.account_macs import AccountMacs
+from infra.people.accounts import create_robot_accounts
 from services.app.imports import CheckedImport, check_import, plan_import, seats_of
 from services.app.matches import load_state
 from tests.helpers.api import Api
-from tests.helpers.browser import faults_of
+from tests.helpers.browser import PHONE, faults_of
 from tests.helpers.publishing import publish
 
 
@@ -123,3 +125,48 @@ def test_one_with_a_log_says_its_server_and_can_be_declined(api, person):
     expect(two.page.get_by_text(text)).to_be_visible()
     two.page.get_by_role("button", name="Decline").click()
     expect(two.page.locator("#turn")).to_contain_text("Declined; the match doesn’t count.")
+
+
+def test_the_form_offers_only_sides_and_robots_that_there_can_be(api, person):
+    create_robot_accounts(api.parts.data, AccountMacs())
+    page = person("forma-sides").goes_to("/new?game=halves")
+    side = page.locator(".chip:visible", has=page.locator('[name="halves-seat"]'))
+    expect(side).to_have_text(["Random", "Light", "Dark"])
+    page.locator('[name="halves-seats"][value="3"]').check()
+    side.filter(has_text="Teal").locator("input").check()
+    # another way to find opponents keeps the number of players
+    page.get_by_label("A robot", exact=True).check()
+    second = page.locator('[name="halves-robot"]')
+    expect(second).to_have_value("robot-medium")
+    expect(page.locator('[name="halves-seat"][value="2"]')).to_be_checked()
+    page.locator('[name="robot"][value="robot-medium"]').check()
+    expect(second).to_have_value("robot-easy")
+    expect(second.locator("option:not([hidden])")).to_have_text(["none", "Easy", "Hard"])
+    second.select_option("")
+    expect(side).to_have_text(["Random", "Light", "Dark"])
+    expect(page.locator('[name="halves-seat"][value=""]')).to_be_checked()
+    page.get_by_label("Anyone").check()
+    expect(page.locator('[name="halves-seats"][value="2"]')).to_be_checked()
+
+
+def test_each_mistake_stands_at_its_field_on_a_small_screen(person):
+    page = person("schmal", **PHONE).goes_to("/new?game=halves")
+    page.locator("summary:visible", has_text="Variants").click()
+    page.get_by_label("Tiles each").fill("9999")
+    page.get_by_label("Custom", exact=True).check()
+    page.locator('[name="own-bank"]').fill("x")
+    page.get_by_label("A note for potential opponents").fill("x" * 201)
+    page.get_by_role("button", name="Start").click()
+    alert = page.get_by_role("alert").filter(has_text="Please fix")
+    expect(alert).to_have_text("Please fix the 3 fields marked in red.")
+    for name, said in (
+        ("halves-number-0", "Enter a number from"),
+        ("own-bank", "Enter a number from 1 to 3650."),
+        ("note", "The note has 201 characters; the limit is 200."),
+    ):
+        field = page.locator(f'[name="{name}"]')
+        described = str(field.get_attribute("aria-describedby")).split()[0]
+        expect(page.locator(f"#{described}")).to_contain_text(said)
+        expect(page.locator(f"#{described}")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert faults_of(page) == []
