@@ -88,6 +88,7 @@ TABLE = {
     "show_trf": ("against-terms",) * 4,
     "leave_tournament": ("unauthorized", "not-entered", "not-entered", "missing-scope"),
     "challenge_on_ladder": ("unauthorized", "not-allowed", "not-allowed", "missing-scope"),
+    "name_team": ("unauthorized", "not-allowed", "not-allowed", "missing-scope"),
     "volunteer_as_substitute": ("unauthorized", "not-started", "not-started", "missing-scope"),
     "show_pairings": ("unauthorized", "not-found", "not-found", "missing-scope"),
     "appeal_sanction": ("unauthorized", "not-found", "not-found", "missing-scope"),

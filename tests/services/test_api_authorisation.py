@@ -107,6 +107,7 @@ def new_world(api: Api) -> World:
         "delete_account": {"password": PASSWORD},
         "do_line": f"pow2 show {board}",
         "challenge_on_ladder": {"userid": alice.name},
+        "name_team": {"userids": [bob.name]},
     }
     return World(alice, bob, board, names, bodies)
 
@@ -290,6 +291,7 @@ LINES = {
     (*GUESSED, "not-an-organiser", "not-allowed"): ("tournament end {number} {name} {password}",),
     (*GUESSED, "not-allowed", "not-allowed"): (
         "tournament challenge {number} {name} {password} {other}",
+        "tournament team {number} {name} {password} {other}",
     ),
     (*GUESSED, "not-an-organiser", "unknown-board"): (
         "tournament decide {number} {name} {password} {board} 1-0 far",
