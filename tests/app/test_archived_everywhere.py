@@ -208,22 +208,6 @@ def test_its_receipts_are_kept_by_its_proofs(archived):
         opened.check_leaf(InclusionProof.parse(proof).extra)
 
 
-def test_a_stream_that_has_all_is_not_opened_again(archived):
-    headers = {"Accept": "text/event-stream", "Last-Event-ID": "6"}
-    answer = archived.everywhere.api.http.get(
-        f"/api/matches/{archived.board}/events", headers=headers
-    )
-    assert answer.status_code == 204
-
-
-def test_a_page_that_is_known_is_not_sent_again(archived):
-    _, tag, _ = archived.before["API "]
-    answer = archived.everywhere.api.http.get(
-        f"/api/matches/{archived.board}", headers={"If-None-Match": tag}
-    )
-    assert (answer.status_code, answer.text) == (304, "")
-
-
 def test_a_command_that_is_repeated_gets_its_stored_outcome(archived):
     one, board = archived.one, archived.board
     accepted = one.move(board, MOVES[2], headers=KEY)
@@ -233,14 +217,6 @@ def test_a_command_that_is_repeated_gets_its_stored_outcome(archived):
     assert "it is Dark's turn" in refused.json()["detail"]
     other = one.move(board, "m13-i3", headers=KEY)
     assert other.json()["code"] == "id-reused"
-
-
-def test_a_start_that_is_repeated_begins_no_second_match(archived):
-    one, other, board = archived.one, archived.other, archived.board
-    body = {"game": "pow2", "players": [one.name, other.name]}
-    answer = one.post("/api/matches", body, headers=START_KEY)
-    assert answer.json()["board"] == board
-    assert archived.everywhere.api.parts.store.inbox_size(range(4)) == 0
 
 
 def test_a_new_command_is_refused_alike_by_all(archived):

@@ -8,7 +8,7 @@ from domain.match.events import Appealed, Claimed, Ruled
 from domain.match.history import decode_event
 from infra.people.accounts import AccountRole
 from services.cli.verify import run as verify
-from tests.fakes.everywhere import API, FRONT_ENDS, MAIL, SEAT, TERMINAL, WEB, Everywhere, Result
+from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, Everywhere, Result
 from tests.fakes.everywhere import everywhere as everywhere_of
 from tests.helpers.api import Api, Player
 
@@ -56,21 +56,6 @@ def test_a_case_takes_its_whole_course_and_the_match_holds(where, everywhere, pe
     statements = {one.digest: one.text for one in app.statements.of_match(board)}
     assert [statements[body.text] for body in bodies] == [TEXT] * 4
     assert verify(str(board), settings=everywhere.api.settings) == 0
-
-
-def test_what_can_not_be_is_refused_with_the_same_code_and_sentence(everywhere, people):
-    alice, bob, arbiter, _ = people
-    board = everywhere.match(alice, bob)
-    for where in FRONT_ENDS:
-        assert claim(where, everywhere, alice, board, 7).code == "unknown-ply", where
-    assert claim(API, everywhere, alice, board).code == ""
-    for where in FRONT_ENDS:
-        assert claim(where, everywhere, bob, board).code == "claim-stands", where
-        assert appeal(where, everywhere, bob, board, 2).code == "too-early", where
-    for where in (TERMINAL, MAIL, API, WEB):
-        assert rule(where, everywhere, alice, board, 2).code == "not-an-arbiter", where
-    assert rule(TERMINAL, everywhere, arbiter, board, 2).code == ""
-    assert len(everywhere.api.parts.statements.of_match(board)) == 2
 
 
 def test_the_case_is_read_at_a_seat_as_well(everywhere, people):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from domain.errors import Refusal
-from infra.people.accounts import AccountRole, create_robot_accounts
+from infra.people.accounts import create_robot_accounts
 from infra.people.acts import Act
 from infra.people.password_resets import PasswordResets
 from services.app.account_rows import AccountRow, check_row, read_rows
@@ -80,24 +80,6 @@ def test_a_lost_password_is_replaced_and_all_that_it_opened_is_closed(api, capsy
     fresh = capsys.readouterr().out.split()[1]
     token = {"userid": "frida", "password": fresh, "label": "x", "scopes": ["read"]}
     assert code_of(api.http.post("/api/tokens", json=token)) == "suspended"
-
-
-def test_all_accounts_are_listed_with_what_an_operator_asks_first(api, capsys, monkeypatch):
-    monkeypatch.setattr("services.app.accounts._AT_ONCE", 2)
-    for name in ("list-a", "list-b", "list-c"):
-        api.player(name=name)
-    api.parts.accounts.set_role("list-b", AccountRole.ARBITER, held=True)
-    set_suspended(api.parts, "list-c", suspended=True)
-    assert run(api, "list", as_csv=True) == 0
-    rows = {row["userid"]: row for row in csv.DictReader(StringIO(capsys.readouterr().out))}
-    assert len(rows) == len([*api.parts.accounts.names_starting("", 100)])
-    assert [rows[name]["state"] for name in ("list-a", "list-b", "list-c")] == [
-        "",
-        "arbiter",
-        "suspended",
-    ]
-    assert run(api, "list") == 0
-    assert re.search(r"^list-b  \d{4}-\d\d-\d\d  arbiter$", capsys.readouterr().out, re.MULTILINE)
 
 
 CLASS = """userid,name,email,language

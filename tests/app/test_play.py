@@ -1,7 +1,7 @@
 """The way from an action to its outcome, in a thread and in an event loop."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -23,8 +23,6 @@ from services.app.play import (
 )
 from services.app.rematch import rematch, rematch_command
 from tests.fakes.app import FakeApp, Terminal
-
-Run = Callable[[FakeApp, Course[Any]], Any]
 
 
 class InLoop:
@@ -99,15 +97,6 @@ def test_what_is_refused_without_a_command_has_no_outcome(terminal, run):
     assert refused.value.code is Code.UNREADABLE_MOVE
     assert not isinstance(refused.value, RecordedRefusal)
     assert asked.sent is None
-
-
-@WAYS
-def test_the_refusal_of_a_command_has_its_outcome(terminal, run):
-    board = terminal.challenge()
-    with pytest.raises(RecordedRefusal) as refused:
-        run(terminal.app, acting(terminal, board, "bob", Move("a13-d7")))
-    assert (refused.value.code, refused.value.decided.code) == (Code.NOT_YOUR_TURN,) * 2
-    assert refused.value.decided.board == board
 
 
 def test_in_an_event_loop_an_outcome_and_a_refusal_have_receipts_if_asked_for(terminal):

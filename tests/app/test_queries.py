@@ -15,7 +15,7 @@ from infra.people.account_lists import PINNED
 from services.app.queries import with_older
 from services.app.waiting import next_match, own_matches, waiting_matches
 from tests.fakes.front_ends import joined, plain, sentence
-from tests.helpers.api import PASSWORD, Api, Player, code_of
+from tests.helpers.api import Api, Player, code_of
 from tests.helpers.web import Guest, Read, door
 
 
@@ -89,15 +89,6 @@ def test_the_most_urgent_match_comes_first_and_each_follows_once(pair):
     ]  # fmt: skip
     assert following[0] is not None
     assert following[0].deadline is not None
-
-
-def test_a_match_is_never_its_own_next(pair):
-    one, other = pair
-    api = one.api.api
-    board = api.match(one.api, other.api)
-    api.caught_up()
-    assert next_match(api.parts, one.api.account, board) is None
-    assert next_match(api.parts, other.api.account, board) is None
 
 
 @pytest.fixture(scope="module")
@@ -201,15 +192,6 @@ def test_pins_have_an_end_and_finished_matches_make_room(api):
     api.caught_up()
     assert one.put(f"/api/account/pins/{boards[1]}", None).is_success
     assert boards[0] not in pins(one)
-
-
-def test_pins_go_with_the_account(api):
-    one, other = api.players()
-    board = api.begun(one, other)
-    assert one.put(f"/api/account/pins/{board}", None).is_success
-    assert api.parts.data.exists(PINNED.key(one.account))
-    assert one.post("/api/account/deletion", {"password": PASSWORD}).is_success
-    assert not api.parts.data.exists(PINNED.key(one.account))
 
 
 def test_a_pinned_match_comes_before_a_more_urgent_one(api):

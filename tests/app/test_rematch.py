@@ -17,7 +17,6 @@ from infra.people.accounts import create_robot_accounts
 from services.app.context import Actor
 from services.app.matches import load_state
 from services.app.puzzles import MOST_MOVES, solution_commands
-from services.app.rematch import rematch_command
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 
@@ -72,35 +71,6 @@ def test_a_player_who_asks_second_gets_the_match_of_the_first(terminal):
     assert (actor,) == of(terminal.app, "bob")
 
 
-def test_it_is_the_same_match_after_it_has_gone_on(terminal):
-    board = ended(terminal)
-    first = board_of(ask(terminal, board))
-    assert terminal.move(first, "bob", "m13-j7").code == ""
-    assert board_of(ask(terminal, board, "alice")) == first
-    assert board_of(ask(terminal, board, "bob")) == first
-
-
-def test_two_who_ask_at_the_same_moment_get_one_match(terminal):
-    app, board = terminal.app, ended(terminal)
-    alice, bob = (
-        rematch_command(app, Actor(of(app, name)[0], "test", "1", name), board)
-        for name in ("alice", "bob")
-    )
-    assert alice.match == bob.match
-    assert app.gateway.send(alice, 0, 5.0).accepted
-    with pytest.raises(Refusal) as caught:
-        app.gateway.send(bob, 0, 5.0)
-    assert caught.value.code == Code.ID_REUSED
-    assert board_of(ask(terminal, board, "bob")) == alice.match
-
-
-def test_a_rematch_can_have_a_rematch(terminal):
-    first = board_of(ask(terminal, ended(terminal)))
-    assert terminal.do(f"pow2 resign {first} bob yes-we-can").code == ""
-    second = board_of(ask(terminal, first))
-    assert load_state(terminal.app, second).seats == of(terminal.app, "alice", "bob")
-
-
 def test_of_three_players_each_moves_up_a_seat(terminal):
     board = ended(terminal, "halves challenge alice bob carol -manual_start")
     assert terminal.do(f"halves resign {board} bob yes-we-can").code == ""
@@ -130,15 +100,6 @@ def test_with_a_robot_it_starts_at_once_and_is_unrated(terminal):
     again = load_state(terminal.app, board_of(ask(terminal, board, "alice")))
     assert again.seats == (*ROBOT_ACCOUNTS.values(),)[-1:] + of(terminal.app, "alice")
     assert not again.clock.terms.rated
-
-
-def test_before_the_end_there_is_none(terminal):
-    board = terminal.challenge()
-    answer = ask(terminal, board)
-    assert (answer.code, answer.sentence) == (
-        Code.TOO_EARLY,
-        f"match {board} isn't over; you can ask for a rematch after that",
-    )
 
 
 def test_only_players_ask_for_one(terminal):
@@ -198,11 +159,6 @@ def test_a_solution_is_one_match_that_ends_with_its_last_move(app):
     assert [command.command.text for command in played] == ["a5", "c3", "-c3", "f8", "done"]
     assert [command.command.ply for command in played] == [0, 1, 2, 3, 4]
     assert len({command.id for command in (start, *played)}) == 6
-
-
-def test_the_same_solution_is_the_same_match_with_the_same_commands(app):
-    assert solve(app, "one", ["a5"]) == solve(app, "one", ["a5"])
-    assert solve(app, "one", ["a5"])[0].match != solve(app, "one", ["a5", "c3"])[0].match
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,6 @@ from domain.match.events import (
     Moved,
     OfferAnswered,
     Revealed,
-    Undone,
 )
 from domain.match.state import Reason, position_of
 from domain.records import SERVER_ACCOUNT
@@ -53,16 +52,6 @@ def test_a_robot_moves_when_it_is_to_move_and_then_no_second_time(bench: RobotBe
     assert bench.answer()
     assert bench.state().ply == 3
     assert verify(1, bench.store.events(1)).state == bench.state()
-
-
-def test_a_match_of_people_and_one_that_is_over_are_left_alone(bench: RobotBench) -> None:
-    bench.start(1)
-    bench.begin(EASY, ALICE, board=2)
-    bench.do(ALICE, ResignMatch(), 2)
-    before = [len(bench.history(board)) for board in (1, 2)]
-    assert [bench.answer(1), bench.answer(2)] == [False, False]
-    assert [len(bench.history(board)) for board in (1, 2)] == before
-    assert failures(bench) == {}
 
 
 def test_a_robot_whose_process_was_killed_after_it_sent_moves_once(
@@ -107,27 +96,6 @@ def test_a_refused_move_of_an_engine_does_not_keep_the_next_engine_from_moving(
     assert list(failures(bench)) == [1]
     assert bench.answer()
     assert bench.state().ply == 1
-
-
-def test_two_robots_play_to_the_end(bench: RobotBench) -> None:
-    bench.begin(EASY, MEDIUM, game="line")
-    while bench.answer():
-        pass
-    assert bench.state().over
-    assert failures(bench) == {}
-    assert verify(1, bench.store.events(1)).state.over
-
-
-def test_robots_play_with_a_person_in_a_match_of_three(bench: RobotBench) -> None:
-    bench.begin(ALICE, EASY, MEDIUM, game="halves")
-    for _ in range(4):
-        if bench.state().next == 0:
-            bench.do(ALICE, some_move(bench))
-        else:
-            assert bench.answer()
-    bench.do(ALICE, ResignMatch())
-    assert not bench.state().over
-    assert bench.answer()
 
 
 def test_a_robot_commits_to_a_text_that_nobody_can_know(bench: RobotBench) -> None:
@@ -341,18 +309,6 @@ def test_a_robot_accepts_what_its_opponent_asks_for(bench: RobotBench, kind: str
         assert bench.state().ply == 2
 
 
-def test_after_an_undo_the_robot_moves_again(bench: RobotBench) -> None:
-    bench.begin(ALICE, EASY)
-    for _ in range(2):
-        bench.do(ALICE, some_move(bench))
-        assert bench.answer()
-        assert bench.state().ply == 2
-        bench.do(ALICE, MakeOffer(kind="undo"))
-        assert bench.answer()
-        assert isinstance(bench.history()[-1].body, Undone)
-        assert bench.state().ply == 0
-
-
 @pytest.mark.parametrize(("chances", "accepted"), [(0.5, True), (0.51, False)])
 def test_a_robot_accepts_a_draw_unless_it_expects_more(
     bench: RobotBench, monkeypatch: pytest.MonkeyPatch, chances: float, *, accepted: bool
@@ -366,19 +322,6 @@ def test_a_robot_accepts_a_draw_unless_it_expects_more(
     result = bench.state().result
     assert (result is not None and result.reason == Reason.AGREEMENT) == accepted
     assert bench.state().offer is None
-
-
-def test_an_offer_that_came_with_a_move_is_answered_before_the_robot_moves(
-    bench: RobotBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(robots, "evaluate", lambda *_: Evaluation((0.0, 1.0), ("a1",), 1))
-    bench.begin(ALICE, EASY)
-    bench.do(ALICE, MakeOffer(kind="draw"))
-    bench.do(ALICE, some_move(bench))
-    assert bench.answer()
-    assert (bench.state().offer, bench.state().ply) == (None, 1)
-    assert bench.answer()
-    assert bench.state().ply == 2
 
 
 @pytest.mark.parametrize(("winner", "accepted"), [(0, False), (1, True)])

@@ -91,16 +91,6 @@ def test_the_organiser_appoints_directors_who_decide_matches(api: Api) -> None:
     assert refusal_of(app, again) is Code.TOO_LATE
 
 
-def test_nobody_decides_in_a_section_in_which_they_play(api: Api) -> None:
-    app = api.parts
-    organiser, *players = api.players(4)
-    number = begun(api, organiser, players)
-    submit(app, appoint(app, actor(organiser), number, [players[0].name]))
-    board = app.tournaments.matches(number)[0].board
-    asked = adjudicate(app, actor(players[0]), number, board, "1-0", "Far ahead.")
-    assert refusal_of(app, asked) is Code.AGAINST_TERMS
-
-
 def test_a_director_rules_on_claims_at_matches_of_the_tournament(api: Api) -> None:
     app = api.parts
     organiser, stranger, *players = api.players(5)

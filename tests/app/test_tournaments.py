@@ -164,15 +164,6 @@ def test_a_tournament_of_a_club_is_for_its_members(api: Api) -> None:
     assert made(api, member, mine)
 
 
-def test_ratings_open_and_close_the_entry(api: Api) -> None:
-    organiser, newcomer = api.players()
-    high = made(api, organiser, replace(PLAN, least_rating=1900))
-    low = made(api, organiser, replace(PLAN, most_rating=900))
-    for number in (high, low):
-        asked = tournaments.enter(api.parts, actor(newcomer), number)
-        assert refused_code(api, asked) == Code.AGAINST_TERMS
-
-
 def test_an_organiser_enters_robots_where_the_tournament_says_so(api: Api) -> None:
     organiser, other = api.players()
     without, with_robots = made(api, organiser), made(api, organiser, replace(PLAN, robots=True))
@@ -192,16 +183,6 @@ def test_a_sanctioned_player_does_not_enter(api: Api) -> None:
     impose(api, player)
     asked = tournaments.enter(api.parts, actor(player), number)
     assert refused_code(api, asked) == Code.SANCTIONED
-
-
-def test_a_deleted_account_is_no_longer_entered(api: Api) -> None:
-    organiser, player, other = api.players(3)
-    number = made(api, organiser)
-    enter(api, player, number)
-    enter(api, other, number)
-    api.caught_up()
-    erase_account(api.parts, player.account)
-    until(lambda: len(view_of(api.parts, None, number).players) == 1)
 
 
 def test_the_organiser_changes_name_and_text(api: Api) -> None:
@@ -299,17 +280,6 @@ def test_an_accepted_player_who_played_little_counts_for_nobody(api: Api) -> Non
     result = load_state(api.parts, boards[0]).result
     assert result is not None
     assert (result.winners, result.reason) == ((), Reason.ANNULLED)
-
-
-def test_a_repeated_manager_ends_a_match_once(api: Api) -> None:
-    organiser, players, number = running(api)
-    boards = own_boards(api, players[0], number)
-    take_out(api, organiser, players[0], number, "silent")
-    for _ in range(3):
-        tick(api)
-    until(lambda: ended(api, boards))
-    tick(api)
-    assert [len(load_state(api.parts, board).cases) for board in boards] == [1, 1, 1]
 
 
 def test_the_last_withdrawal_finishes_the_tournament(api: Api) -> None:

@@ -14,7 +14,7 @@ from infra.log.names import LogSecret, shard_key
 from infra.log.published_log import PublishedLog
 from infra.objects.cloud import CloudObjects
 from infra.objects.files import FileObjects
-from infra.objects.location import check_store_url, open_objects
+from infra.objects.location import check_store_url
 from infra.objects.port import (
     ObjectChangedError,
     ObjectDiffersError,
@@ -179,12 +179,6 @@ def test_a_bucket_that_is_gone_takes_nothing(monkeypatch, s3):
         objects.replace("a", b"1", None)
 
 
-def test_a_bucket_url_has_a_prefix(monkeypatch, s3, tmp_path):
-    use_s3(monkeypatch, s3)
-    open_objects(f"s3://{BUCKET}/some/prefix", tmp_path).create("a", b"1")
-    assert CloudObjects(f"s3://{BUCKET}").get("some/prefix/a") == b"1"
-
-
 @pytest.mark.parametrize(
     "url", ["", "log", "/log", "file://host/log", "file:log", "s3://", "http://x/y", "s3://b/a b"]
 )
@@ -280,10 +274,3 @@ def test_a_server_that_refuses_or_does_not_answer_is_an_error(monkeypatch, statu
 def test_a_server_that_is_gone_is_an_error(monkeypatch):
     use_s3(monkeypatch, "http://127.0.0.1:9")
     all_fail(CloudObjects(f"s3://{BUCKET}/x", answer_seconds=1, retry_seconds=0.1))
-
-
-def test_files_are_in_the_folder_of_the_url_or_in_the_data_directory(tmp_path):
-    open_objects(None, tmp_path).create("a", b"1")
-    assert (tmp_path / "log" / "a").read_bytes() == b"1"
-    open_objects(f"{tmp_path.as_uri()}/my%20log", tmp_path / "data").create("a", b"1")
-    assert (tmp_path / "my log" / "a").read_bytes() == b"1"

@@ -1,7 +1,5 @@
 """The guarantees of `infra.store.port` by examples, asked of every adapter; `test_store_model.py` compares all else."""
 
-import time
-
 import msgspec
 import pytest
 from redis import Redis
@@ -9,8 +7,8 @@ from redis import Redis
 from domain.errors import Code
 from domain.match.history import PackedSnapshot
 from infra.durability.durability import Mode
-from infra.store.layout import Layout, Numbering
-from infra.store.log_streams import MOST_NEXT, ShardNews
+from infra.store.layout import Layout
+from infra.store.log_streams import ShardNews
 from infra.store.outcomes import parse
 from infra.store.port import (
     MOST_AHEAD_MS,
@@ -60,22 +58,6 @@ def test_the_lanes_are_changed_when_that_is_asked_for(store):
     assert store.layout() == wanted
 
 
-def test_boards_that_shards_number_are_never_0_and_never_used_twice(store):
-    boards = [store.allocate(id_of(number)) for number in range(20)]
-    assert len({*boards}) == 20
-    assert 0 not in boards
-    if store.layout().numbering is Numbering.SHARD:
-        assert [board % 4 for board in boards] == [
-            int.from_bytes(id_of(number)) % 4 for number in range(20)
-        ]
-
-
-def test_waiting_asks_several_shards_for_about_as_many_entries_as_wanted(store):
-    store.submit([submission(n, board=n) for n in range(8)])
-    assert {e.shard for e in store.read_inbox([0, 1, 2, 3], 4)} == {0, 1, 2, 3}
-    assert len(store.read_inbox([0, 1, 2, 3], 4)) == 4
-
-
 def test_a_full_inbox_takes_no_more(store):
     queue(store, 1, 2, 3, 4, 5)
     assert store.submit([submission(6)]) == [NotAccepted(Code.BUSY)]
@@ -112,12 +94,6 @@ def test_a_command_decided_on_another_head_conflicts_and_stays(store, kind):
     assert [entry.id for entry in store.read_inbox([SHARD], 10)] == [second.id]
 
 
-def test_what_follows_a_conflict_of_its_match_conflicts_too(store):
-    _, second, third = queue(store, 1, 2, 3)
-    results = store.commit([moved(second, 2, before=4), moved(third, 3, before=5)])
-    assert results == [CommitConflict(), CommitConflict()]
-
-
 def test_too_many_refusals_at_a_ply_close_the_door_until_the_match_moves_on(store):
     for number in range(MOST_REFUSALS):
         (entry,) = queue(store, number)
@@ -132,14 +108,6 @@ def test_too_many_refusals_at_a_ply_close_the_door_until_the_match_moves_on(stor
     assert isinstance(store.submit([submission(200)])[0], Queued)
 
 
-def test_attempts_are_counted_until_the_outcome(store):
-    (entry,) = queue(store, 1)
-    assert [store.count_attempt(SHARD, entry.id) for _ in range(2)] == [1, 2]
-    assert attempts_counted(store, SHARD) == {entry.id: 2}
-    store.commit([moved(entry, 1, before=0)])
-    assert attempts_counted(store, SHARD) == {}
-
-
 def test_the_watermark_is_the_received_time_of_the_oldest_command_that_waits(store):
     first = queue(store, 1)[0]
     store.submit([submission(2, board=4)])
@@ -147,17 +115,6 @@ def test_the_watermark_is_the_received_time_of_the_oldest_command_that_waits(sto
     store.commit([moved(first, 1, before=0)])
     (other,) = store.read_inbox([0], 10)
     assert first.received <= store.watermark().at <= other.received
-
-
-def test_the_watermark_is_now_where_nothing_waits(store):
-    before = store.watermark()
-    (entry,) = queue(store, 1)
-    assert entry.received >= before.at
-    assert before.ends == (0, 0, 0, 0)
-    store.commit([moved(entry, 1, before=0, leaves=2)])
-    after = store.watermark()
-    assert after.at >= before.at
-    assert after.ends == (0, 0, 0, 2)
 
 
 def due(write: Write, at: int) -> Write:
@@ -177,13 +134,6 @@ def elsewhere(store: Store, board: int, at: int) -> None:
     fresh = msgspec.structs.replace(moved(entry, number, before=0), board=board)
     (result,) = store.commit([due(fresh, at)])
     assert isinstance(result, CommitDone)
-
-
-def test_the_stores_clock_is_the_one_that_stamps_commands(store):
-    before = store.now()
-    (entry,) = queue(store, 1)
-    assert before <= entry.received <= store.now()
-    assert abs(before - time.time_ns() // 1_000_000) < 60_000
 
 
 def test_the_end_of_a_log_with_many_new_leaves_is_found(store):
@@ -315,15 +265,6 @@ def test_a_command_that_waited_when_its_match_was_archived_changes_nothing_and_l
 SOON, LATER, LAST = 1_700_000_001_000, 1_700_000_002_000, 1_700_000_003_000
 
 
-def test_commands_wait_in_the_order_they_came(store):
-    assert list(store.read_inbox([0, 1], 10)) == []
-    entries = queue(store, 3, 1, 2)
-    assert [entry.payload for entry in entries] == [b"payload 3", b"payload 1", b"payload 2"]
-    assert (entries[0].shard, entries[0].reply_to) == (SHARD, "reply:1")
-    assert entries[0].received > 1_700_000_000_000
-    assert [store.inbox_size(some) for some in ([SHARD], [0, 1, 2], [0, 1, 2, 3])] == [3, 0, 3]
-
-
 def test_a_run_is_committed_in_order_a_refusal_as_a_leaf_alone(store):
     a, b, c, again = queue(store, 1, 2, 3, 1)
     run = [moved(a, 1, before=0), refused(b, 2, before=1), moved(c, 3, before=1, leaves=2)]
@@ -336,17 +277,6 @@ def test_a_run_is_committed_in_order_a_refusal_as_a_leaf_alone(store):
     assert store.submit([submission(1)]) == [AlreadyDecided(results[0].stored)]
     assert store.submit([submission(1, digest=b"another.")]) == [NotAccepted(Code.ID_REUSED)]
     assert store.inbox_size([SHARD]) == 0
-
-
-def test_of_many_new_leaves_the_first_are_named(store):
-    first, second = queue(store, 1, 2)
-    starts = dict.fromkeys(range(4), 0)
-    assert store.next_leaves(starts) == {}
-    store.commit([moved(first, 1, before=0, leaves=4), moved(second, 2, before=4, leaves=4)])
-    (more,) = queue(store, 3)
-    store.commit([refused(more, 3, before=8)])
-    assert len(store.leaves(SHARD, 0, 100)) == MOST_NEXT + 1
-    assert store.next_leaves(starts) == {SHARD: store.leaves(SHARD, 0, MOST_NEXT)}
 
 
 def test_a_match_is_due_from_the_time_that_its_last_event_said(store):

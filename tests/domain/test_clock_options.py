@@ -13,32 +13,28 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from domain.clocks.length import longest
-from domain.clocks.match_clock import time_left, time_of_turn, vacation_left
+from domain.clocks.match_clock import time_left, vacation_left
 from domain.clocks.time_control import DAY, ClockOptions, TimeControl, read_time_control
 from domain.errors import Code
 from domain.match.commands import (
-    AnswerOffer,
-    EndVacation,
     FlagPlayer,
     MakeOffer,
     RemindPlayer,
-    ResumeMatch,
     StartVacation,
     command_digest,
     encode_command,
 )
 from domain.match.decision import Rejection
-from domain.match.events import Absent, MatchStarted, Nagged, Paused
+from domain.match.events import Absent, MatchStarted, Nagged
 from domain.match.history import decode_event
 from domain.match.imports import import_command
 from domain.match.state import deadline, next_due, reminder_is_due
 from domain.records import SERVER_ACCOUNT
-from tests.domain.given import BACK, FORTH, OUT, two
+from tests.domain.given import OUT, two
 from tests.domain.rulings import ARBITER, back, give, rule
 from tests.domain.test_match_laws import ELSEWHERE
 from tests.helpers.given import ALICE, BEGIN, BOB, Match, challenge, sent
 
-HOUR = DAY // 24
 ALL = ("--bank=10+1:20", "--nagtime=14,28", "--silence=40", "--vacation=9", "--pause=off")
 
 
@@ -78,39 +74,12 @@ def test_a_start_with_all_of_them_is_recorded_and_decided_again() -> None:
 # a cap of the bank
 
 
-def test_a_bank_never_grows_above_its_cap_and_a_move_taken_back_gives_back_what_it_cost() -> None:
-    match = two("--bank=10+3:12", "--nagtime=0")
-    match.play(OUT, at=BEGIN + DAY)  # 10 - 1 + 3
-    assert left(match, 0, BEGIN + DAY) == 12 * DAY
-    match.play(FORTH, at=BEGIN + DAY)
-    match.play(BACK, at=BEGIN + 2 * DAY)  # 12 - 1 + 3, of which 2 are lost
-    assert left(match, 0, BEGIN + 2 * DAY) == 12 * DAY
-    match.do(ALICE, MakeOffer(kind="undo"), BEGIN + 2 * DAY)
-    match.do(BOB, AnswerOffer(accept=True), BEGIN + 2 * DAY)
-    assert match.state.ply == 2
-    assert deadline(match.state) == BEGIN + 14 * DAY
-    match.holds()
-
-
 def test_time_that_a_ruling_gives_comes_on_top_of_a_cap() -> None:
     match = two("--bank=10+1:10", "--nagtime=0")
     give(match, BEGIN, (0, 5 * DAY))
     assert left(match, 0, BEGIN) == 15 * DAY
     match.play(OUT, at=BEGIN + 12 * DAY)  # -2 + 1, and 5 more
     assert left(match, 0, BEGIN + 12 * DAY) == 4 * DAY
-    match.holds()
-
-
-def test_a_pause_and_a_weekend_stop_a_capped_bank_once() -> None:
-    match = two("--bank=10+1:10", "--nagtime=0", "--weekends=off")
-    friday = DAY + BEGIN  # the first match of the tests begins on Thursday, 1 January 1970
-    match.do(ALICE, MakeOffer(kind="pause"), friday)
-    assert isinstance(match.do(BOB, AnswerOffer(accept=True), friday)[-1], Paused)
-    match.do(BOB, ResumeMatch(), friday + 3 * DAY)
-    clock = match.state.clock
-    assert clock is not None
-    assert time_of_turn(clock, 0, friday + 4 * DAY) == 2 * DAY
-    assert deadline(match.state) == BEGIN + (10 + 3 + 2) * DAY
     match.holds()
 
 
@@ -132,45 +101,7 @@ def test_a_player_is_reminded_at_each_of_the_days_and_then_no_more() -> None:
     match.holds()
 
 
-def test_a_reminder_that_is_late_stands_for_those_due_meanwhile() -> None:
-    match = two("--forfeittime=9", "--nagtime=2,4,5")
-    match.do(SERVER_ACCOUNT, RemindPlayer(), BEGIN + 4 * DAY + 1)
-    assert next_due(match.state) == BEGIN + 5 * DAY
-    match.do(SERVER_ACCOUNT, RemindPlayer(), BEGIN + 5 * DAY)
-    assert next_due(match.state) == BEGIN + 9 * DAY
-    match.holds()
-
-
-def test_no_reminder_comes_when_the_flag_falls_but_time_given_brings_it_back() -> None:
-    match = two("--forfeittime=4", "--nagtime=2,4,5")
-    match.do(SERVER_ACCOUNT, RemindPlayer(), BEGIN + 2 * DAY)
-    assert next_due(match.state) == BEGIN + 4 * DAY
-    assert not reminder_is_due(match.state, BEGIN + 4 * DAY)
-    give(match, BEGIN + 3 * DAY, (0, 3 * DAY))
-    assert next_due(match.state) == BEGIN + 4 * DAY
-    assert reminder_is_due(match.state, BEGIN + 4 * DAY)
-    match.holds()
-
-
-def test_a_reminder_is_put_off_by_a_vacation_and_the_one_before_is_not_sent_again() -> None:
-    match = two("--forfeittime=9", "--nagtime=2,4")
-    match.do(SERVER_ACCOUNT, RemindPlayer(), BEGIN + 2 * DAY)
-    match.do(ALICE, StartVacation(until=BEGIN + 10 * DAY), BEGIN + 3 * DAY)
-    assert next_due(match.state) == BEGIN + 11 * DAY
-    match.holds()
-
-
 # silence
-
-
-@pytest.mark.parametrize("other", ["--bank=100+1", "--totaltime=200", "--unrated"])
-def test_silence_loses_whatever_the_bank_says(other: str) -> None:
-    match = two("--silence=40", "--nagtime=0", other)
-    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 40 * DAY - 1) == Code.TOO_EARLY
-    match.do(SERVER_ACCOUNT, FlagPlayer(), BEGIN + 40 * DAY)
-    assert match.state.result is not None
-    assert match.state.result.winners == (1,)
-    match.holds()
 
 
 # vacations
@@ -193,28 +124,6 @@ def test_a_vacation_stops_the_clock_for_as_many_days_as_the_match_allows() -> No
     match.holds()
 
 
-def test_days_count_whether_or_not_it_is_the_seats_turn_and_over_all_its_turns() -> None:
-    match = two("--days=5", "--nagtime=0", "--vacation=6")
-    match.do(BOB, StartVacation(until=BEGIN + 2 * DAY), BEGIN)
-    match.play(OUT, at=BEGIN + 3 * DAY)
-    match.do(BOB, StartVacation(until=BEGIN + 30 * DAY), BEGIN + 3 * DAY)
-    assert deadline(match.state) == BEGIN + (3 + 4 + 5) * DAY
-    match.play(FORTH, at=BEGIN + 8 * DAY)
-    assert match.state.clock is not None
-    assert vacation_left(match.state.clock, 1) == 0
-    match.holds()
-
-
-def test_days_given_back_by_an_early_return_can_be_used_later() -> None:
-    match = two("--days=5", "--nagtime=0", "--vacation=4")
-    match.do(ALICE, StartVacation(until=BEGIN + 4 * DAY), BEGIN)
-    match.do(ALICE, EndVacation(until=BEGIN + DAY), BEGIN + HOUR)
-    assert deadline(match.state) == BEGIN + 6 * DAY
-    match.do(ALICE, StartVacation(until=BEGIN + 9 * DAY), BEGIN + 2 * DAY)
-    assert deadline(match.state) == BEGIN + 9 * DAY
-    match.holds()
-
-
 def test_moves_taken_back_and_a_set_back_give_back_no_days() -> None:
     match = two("--days=5", "--nagtime=0", "--vacation=4")
     match.do(ALICE, StartVacation(until=BEGIN + 3 * DAY), BEGIN)
@@ -224,24 +133,6 @@ def test_moves_taken_back_and_a_set_back_give_back_no_days() -> None:
     back(match, 0, BEGIN + 30 * DAY)
     assert deadline(match.state) == BEGIN + (30 + 1 + 5) * DAY
     match.holds()
-
-
-def test_a_match_that_begins_during_a_vacation_knows_of_it_unless_it_allows_none() -> None:
-    for words, until in ((("--vacation=2",), 7), (("--vacation=0",), 5), ((), 14)):
-        match = Match()
-        match.away = {ALICE: BEGIN + 9 * DAY}
-        match.do(*challenge("pow2", "--days=5", "--nagtime=0", *words), BEGIN)
-        assert deadline(match.state) == BEGIN + until * DAY
-        absent = [one for one in match.bodies if isinstance(one, Absent)]
-        assert len(absent) == (words != ("--vacation=0",))
-        match.holds()
-
-
-def test_where_no_vacation_is_allowed_none_is_recorded() -> None:
-    match = two("--days=5", "--vacation=0")
-    command = StartVacation(until=BEGIN + 9 * DAY)
-    assert match.refuses(ALICE, command, BEGIN) == Code.BAD_OPTION
-    assert deadline(match.state) == BEGIN + 5 * DAY
 
 
 def test_a_match_that_goes_on_elsewhere_has_its_options_and_all_its_days() -> None:

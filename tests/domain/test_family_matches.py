@@ -3,17 +3,11 @@
 from domain.errors import Code
 from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, StartMatch
 from domain.match.decision import Rejection
-from domain.match.events import Ended, Moved, OfferAnswered, OfferMade
-from domain.rules import latest_rules
+from domain.match.events import Ended, OfferAnswered, OfferMade
 from tests.helpers.given import ALICE, BOB, alternating, when
 
 SEPARATED = "m13-a13:b10 a1-b4:f11 a13-e11:a13 b4-c6:e9 e11-d10:g13 c6-g4:i3 d10-c11:d10"
 """David has 3 intersections left, Goliath 52, who is to move."""
-EQUAL = (
-    "m13-j10:k9 a1-e3:i5 j10-g13:g9 e3-g1:e5 g13-a7:c6 g1-f3:g4 a7-d4:d2 f3-e3:e1 d4-b4:d4"
-    " e3-g1:i1 b4-a1:a7 g1-h3:i3 a1-c5:a5"
-)
-"""Both have the same room."""
 NINETEEN = (
     "b4 m13 k5 d10 g4 d12 f3 i1 e7 h8 f6 i7 c3 i11 e3 j10 d4 c11 e5 j12 a5 k3 c5 k8 c6 k11 d7 k9 d2"
     " g10 k6"
@@ -43,32 +37,6 @@ def test_a_count_that_is_agreed_to_ends_the_match_for_the_larger_region():
     )
 
 
-def test_proposing_the_count_that_is_proposed_already_accepts_it():
-    given = [*match(SEPARATED), (BOB, MakeOffer(kind="count"))]
-    assert when(given, ALICE, MakeOffer(kind="count"))[-1] == (
-        Ended(winners=(1,), reason="larger-region")
-    )
-
-
-def test_after_a_count_of_equal_regions_the_match_goes_on():
-    given = [*match(EQUAL), (ALICE, MakeOffer(kind="count"))]
-    accept = AnswerOffer(accept=True)
-    assert when(given, BOB, accept) == (OfferAnswered(seat=1, kind="count", accept=True),)
-    given.append((BOB, accept))
-    legal = next(iter(latest_rules("goliath").legal_moves(last(given))))
-    [moved] = when(given, BOB, PlayMove(text=legal))
-    assert isinstance(moved, Moved)
-
-
-def last(given):
-    rules = latest_rules("goliath")
-    at = rules.start(rules.read_options([]), 2, None)
-    for _, command in given:
-        if isinstance(command, PlayMove):
-            at = rules.play(at, rules.check(at, rules.read(command.text)))
-    return at
-
-
 def test_a_count_is_refused_while_the_figures_are_joined_and_in_other_games():
     assert refusal(when(match("m13-h8:i9"), ALICE, MakeOffer(kind="count"))) == (
         Code.NO_OFFER,
@@ -76,13 +44,6 @@ def test_a_count_is_refused_while_the_figures_are_joined_and_in_other_games():
     )
     code, _ = refusal(when(match("a1", "line"), ALICE, MakeOffer(kind="count")))
     assert code == Code.UNKNOWN_OFFER
-
-
-def test_a_proposed_count_lapses_with_the_next_move():
-    legal = next(iter(latest_rules("goliath").legal_moves(last(match(SEPARATED)))))
-    given = [*match(SEPARATED), (ALICE, MakeOffer(kind="count")), (BOB, PlayMove(text=legal))]
-    code, _ = refusal(when(given, BOB, AnswerOffer(accept=True)))
-    assert code == Code.NO_OFFER
 
 
 def test_a_pass_in_line_shows_in_the_record_as_the_same_player_next():

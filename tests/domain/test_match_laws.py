@@ -480,13 +480,3 @@ def test_what_is_left_after_moves_were_taken_back_is_as_if_they_were_never_playe
     table = UndoTable(GAMES[game])
     ready(table, random.Random(seed), GAMES[game], leaves=0)
     holds(table)
-
-
-@examples(40, 1_000)
-@given(seed=st.integers(0, 2**32))
-@pytest.mark.parametrize("game", [name for name in GAMES if "three" in name])
-def test_who_has_left_stays_out_when_moves_before_are_taken_back(game, seed):
-    table = UndoTable(GAMES[game])
-    ready(table, random.Random(seed), GAMES[game], leaves=0.1)
-    holds(table)
-    assert all(ply <= table.state.ply for _, ply in table.state.out)

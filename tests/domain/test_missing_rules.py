@@ -20,20 +20,13 @@ from domain.match.events import Ended, MatchStarted, Moved
 from domain.match.evolve import evolve
 from domain.match.state import initial, position_of, positions
 from domain.records import SERVER_ACCOUNT
-from domain.rules import MissingRules, rules_by_id, unpack_position
+from domain.rules import rules_by_id, unpack_position
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.sentences import in_english
 
 STARTED = MatchStarted(rules="chess/1", options=(), seats=(ALICE, BOB), setup=None, next=0)
 STATE = evolve(evolve(initial(), STARTED, 1_000), Moved(ply=1, seat=0, move="e2-e4", next=1), 2_000)
 SENTENCE = "the game 'chess' is not installed on this server; its matches are kept, and continue once it is installed"
-
-
-def test_its_rules_have_a_title_and_sides_for_lists():
-    rules = rules_by_id(STATE.rules)
-    assert isinstance(rules, MissingRules)
-    assert (rules.key, rules.version, rules.title) == ("chess", 1, "chess (not installed)")
-    assert rules.side_names[:2] == ("Player 1", "Player 2")
 
 
 @pytest.mark.parametrize("command", [PlayMove(text="e7-e5", ply=1), MakeOffer(kind="draw")])
@@ -70,14 +63,6 @@ def test_positions_and_moves_are_refused_in_a_sentence(ask):
     with pytest.raises(Refusal) as refusal:
         ask()
     assert (refusal.value.code, refusal.value.sentence) == (Code.UNKNOWN_RULES, SENTENCE)
-
-
-@pytest.mark.parametrize("name", ["pow2/9", "9", "", "chess"])
-def test_rules_of_no_such_version_and_names_of_no_rules_are_refused_at_once(name):
-    with pytest.raises(Refusal) as refusal:
-        rules_by_id(name)
-    assert refusal.value.code == Code.UNKNOWN_RULES
-    assert f"there are no rules {name!r}" in refusal.value.sentence
 
 
 @pytest.mark.parametrize("command", [RemindPlayer(ply=1), FlagPlayer(ply=1)])

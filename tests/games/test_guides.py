@@ -114,32 +114,6 @@ def test_the_pictures_of_pow2_show_what_they_say():
     assert sum(letter in "oO" for letter in won["board"].values()) == 16
 
 
-def test_the_pictures_of_goliath_show_what_they_say():
-    start = reached("goliath", "start")[1]
-    assert start == {"board": {"a1": "G", "m13": "D"}, "supply": [15, 15]}
-    assert reached("goliath", "david")[0].chosen == ("m13",)
-    assert {"g5", "i7", "m5", "i3"} <= set(reached("goliath", "throw")[2])
-    assert len(reached("goliath", "goliath")[2]) < len(reached("goliath", "david")[2])
-    board = reached("goliath", "won")[1]["board"]
-    assert (board["c8"], board["a9"]) == ("D", "x")
-
-
-def test_the_pictures_of_line_show_what_they_say():
-    _, first, places = reached("line", "first")
-    assert first["board"] == {"b4": "o"}
-    assert 0 < len(places) < 63
-    assert reached("line", "short")[1]["board"] == {"a1": "o", "h8": "x"}
-    assert len(reached("line", "regions")[0].moves.split()) == 12
-    assert reached("line", "end")[1]["stones"] == [16, 19]
-
-
-def test_the_pictures_of_torere_show_what_they_say():
-    assert reached("torere", "first")[2] == ("1", "4")
-    assert reached("torere", "round")[2] == ("5",)
-    assert reached("torere", "out")[2] == ("5",)
-    assert "4" not in reached("torere", "won")[1]["board"]
-
-
 def test_the_pictures_of_halves_show_what_they_say():
     whole = reached("halves", "whole")[1]["tiles"]
     assert [sum(tile[2] == colour for tile in whole) for colour in (0, 1)] == [12, 12]
@@ -183,23 +157,6 @@ def test_the_pictures_of_puzzles_have_the_scores_that_they_say(key, name, detail
     score = rules.score(reach_position(rules, picture).position)
     assert score
     assert str(score.detail) == detail
-
-
-def test_a_colour_is_passed_and_nothing_can_jump_where_the_captions_say_so():
-    rules, passed = latest_rules("duo"), guide_of("duo").picture("passed")
-    assert passed
-    position = reach_position(rules, passed).position
-    after = rules.play(position, rules.read(next(iter(rules.legal_moves(position)))))
-    count = rules.to_json(after)["board"]
-    assert sum(letter == "x" for letter in count.values()) == 4
-    assert reached("duo", "many")[2], "there is still room"
-    jump, left = latest_rules("jump"), guide_of("jump").picture("left")
-    assert left
-    assert set(jump.legal_moves(reach_position(jump, left).position)) <= {"done"}
-
-
-def test_the_first_page_tries_one_game():
-    assert sum(guide_of(key).welcome for key in KEYS) == 1
 
 
 def test_a_guide_with_an_unknown_part_is_refused():

@@ -25,15 +25,13 @@ from domain.tournament.commands import (
 from domain.tournament.decide import decide, due_command, next_due
 from domain.tournament.events import (
     Entered,
-    EntryTakenBack,
     PlacesConfirmed,
     SectionPaired,
-    TournamentFinished,
     TournamentStarted,
 )
 from domain.tournament.evolve import evolve
 from domain.tournament.forms import check_terms
-from domain.tournament.state import MatchReport, Pairing, Phase, TournamentState
+from domain.tournament.state import MatchReport, Pairing, TournamentState
 from tests.golden.make_events import TOURNAMENTS
 from tests.helpers.given import BEGIN
 from tests.helpers.tournaments import NUMBER, ORGANISER, PLAYERS, Tournament, terms_of_three
@@ -257,15 +255,6 @@ def test_recorded_pairings_that_are_no_round_robin_are_found(
         verify(NUMBER, forged)
 
 
-def test_another_round_robin_than_that_of_today_verifies() -> None:
-    found = running()
-    seq, body = section_of(found)
-    turned = tuple(reversed(body.pairings))
-    assert turned != body.pairings
-    forged = found.forged(seq, body=replace(body, pairings=turned))
-    assert verify(NUMBER, forged).events == len(found.events)
-
-
 def test_a_forged_entry_and_forged_places_are_found() -> None:
     found = confirmed()
     bodies = found.bodies
@@ -281,23 +270,6 @@ def test_a_forged_entry_and_forged_places_are_found() -> None:
         verify(NUMBER, found.forged(len(bodies), body=forged))
 
 
-def test_the_last_result_finishes_and_a_ruling_may_take_it_back() -> None:
-    found = running()
-    found.report("1-0", "0-1")
-    assert isinstance(found.report("1/2", first=2)[-1], TournamentFinished)
-    found.report("", first=2, seq=10)
-    assert found.state.phase is Phase.RUNNING
-    assert isinstance(found.report("--", first=2, seq=11)[-1], TournamentFinished)
-    found.holds()
-
-
-def test_a_report_again_is_old_and_one_after_a_ruling_is_new() -> None:
-    found = finished()
-    assert found.refuses(SERVER_ACCOUNT, LATE_REPORT)[0] == Code.TOO_LATE
-    found.report("0-1", seq=10)
-    assert found.state.result_of(0) == "0-1"
-
-
 def test_the_one_who_makes_it_full_starts_it() -> None:
     found = Tournament()
     found.draft()
@@ -305,13 +277,6 @@ def test_the_one_who_makes_it_full_starts_it() -> None:
     events = found.do(PLAYERS[2], EnterTournament(rating=1400))
     assert [type(one) for one in events] == [Entered, TournamentStarted, SectionPaired]
     found.holds()
-
-
-def test_who_waits_moves_up_when_another_leaves() -> None:
-    found = opened(4)
-    assert isinstance(found.do(PLAYERS[0], LeaveTournament())[0], EntryTakenBack)
-    found.do(ORGANISER, StartTournament())
-    assert {one.account for one in found.state.entrants} == set(PLAYERS[1:4])
 
 
 def test_the_scheduler_starts_at_the_date_and_cancels_with_too_few() -> None:

@@ -103,29 +103,6 @@ def test_one_who_waited_for_room_at_the_start_can_enter_once_there_is_room():
     found.holds()
 
 
-def test_results_move_places_once_and_records_follow_rulings():
-    found = ladder(4)
-    number = challenge(found, 3, 1)
-    found.report("1/2", first=number)
-    assert order(found) == [0, 1, 2, 3]
-    found.report("0-1", first=number, seq=10)
-    assert order(found) == [0, 1, 2, 3]
-    players = found.state.ladder.players
-    assert (players[3].won, players[3].drawn, players[1].lost) == (1, 0, 1)
-    found.report("", first=number, seq=11)
-    assert found.state.ladder.players[3].won == 0
-    assert refused(found, 3, 1)[1] == "a match of these two is running on the ladder already"
-    found.report("-+", first=number, seq=12)
-    assert order(found) == [0, 1, 2, 3]
-    found.wait(14)
-    found.report("0-1", first=challenge(found, 3, 1))
-    assert order(found) == [0, 3, 1, 2]
-    changes = [one.change for one in found.state.ladder.players]
-    assert changes == [0, -1, -1, 2]
-    assert found.state.ladder.players[0].changed == 0
-    found.holds()
-
-
 def test_the_table_has_places_points_and_cells():
     found = ladder(3)
     first = challenge(found, 2, 1)
@@ -196,18 +173,6 @@ def test_nobody_who_plays_on_it_rules_over_a_ladder():
     assert found.refuses(ORGANISER, judged)[0] is Code.AGAINST_TERMS
 
 
-def test_an_adjudicated_match_moves_places_and_its_own_result_does_not():
-    found = ladder(3)
-    number = challenge(found, 2, 0)
-    judged = AdjudicateMatches(results=(AdjudicatedPairing(number, "0-1"),), text=REASONS)
-    found.do(ORGANISER, judged)
-    assert order(found) == [2, 0, 1]
-    found.report("1-0", first=number)
-    assert order(found) == [2, 0, 1]
-    assert found.state.ladder.players[0].won == 1
-    found.holds()
-
-
 def due(found):
     return aggregates.next_due(found.state)
 
@@ -268,12 +233,6 @@ def test_its_organiser_ends_it_and_it_is_over_with_its_last_match():
         (0, 2, 100),
         (1, 3, 0),
     ]
-    found.holds()
-
-
-def test_without_matches_it_is_over_at_once():
-    found = ladder(2)
-    assert found.do(ORGANISER, EndLadder()) == [LadderEnded(), TournamentFinished()]
     found.holds()
 
 

@@ -7,7 +7,6 @@ import msgspec
 import pytest
 
 from domain.aggregates import pack, unpack, verify
-from domain.clocks.time_control import DAY
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
 from domain.records import SERVER_ACCOUNT
@@ -19,7 +18,7 @@ from domain.tournament.commands import (
     StartTournament,
     WithdrawPlayer,
 )
-from domain.tournament.decide import due_command, next_due
+from domain.tournament.decide import next_due
 from domain.tournament.events import LeftAfterSeason, SectionPaired, TournamentFinished
 from domain.tournament.form_terms import LeagueTerms, StageTerms
 from domain.tournament.forms import check_terms
@@ -74,31 +73,6 @@ def changes(held, section):
     return division_changes(held.state.sections[section], held.state, held.state.terms)
 
 
-def test_divisions_are_made_by_rating_and_a_season_begins_by_date_whatever_is_open():
-    held = league()
-    assert divisions(held) == [[0, 1, 2, 3], [4, 5, 6, 7]]
-    assert next_due(held.state) == held.state.sections[0].at + 30 * DAY
-    assert due_command(held.state) == PairRound(stage=2)
-    win_by_rating(held, until=6)
-    assert pair(held)[0].stage == 2
-    # nobody has a point in the second division, so its first by rating is promoted
-    assert divisions(held) == [[0, 1, 2, 4], [3, 5, 6, 7]]
-    assert held.state.left == 6 + 12
-    held.holds()
-
-
-def test_open_matches_of_an_older_season_count_there_and_move_nobody_any_more():
-    held = league()
-    win_by_rating(held, until=6)
-    pair(held)
-    held.report(
-        *["1-0" if one.first == 7 else "0-1" for _, one in list(held.state.pairings)[6:12]], first=6
-    )
-    assert held.rows(held.state.sections[1])[-1].player != 4
-    assert divisions(held) == [[0, 1, 2, 4], [3, 5, 6, 7]]
-    assert changes(held, 1) == {4: 1, 5: 0, 6: 0, 7: 0}
-
-
 def test_a_league_of_three_seasons_is_finished_with_its_last_match_and_confirmed_by_division():
     held = league()
     win_by_rating(held)
@@ -151,16 +125,6 @@ def test_leaving_is_taken_back_by_entering_again():
     pair(held)
     assert divisions(held) == [[0, 1, 2, 4], [3, 5, 6, 7]]
     held.holds()
-
-
-def test_one_who_enters_again_after_a_season_without_begins_at_the_bottom_with_the_same_number():
-    held = league()
-    held.do(account(0), LeaveTournament())
-    pair(held)
-    held.do(account(0), EnterTournament(rating=9))
-    assert held.state.entrants[0].rating == 2000
-    pair(held)
-    assert divisions(held)[-1][0] == 0
 
 
 def test_newcomers_enter_while_it_runs_and_begin_at_the_bottom():
@@ -229,15 +193,6 @@ def test_a_league_that_all_but_two_leave_ends_with_its_last_match():
     win_by_rating(held)
     assert held.state.phase is Phase.FINISHED
     assert changes(held, 0) == {}
-    held.holds()
-
-
-def test_the_last_to_leave_ends_a_league_whose_matches_are_over():
-    held = league(players=3)
-    win_by_rating(held)
-    assert held.state.phase is Phase.RUNNING
-    held.do(account(2), LeaveTournament())
-    assert held.state.phase is Phase.FINISHED
     held.holds()
 
 
@@ -380,20 +335,6 @@ def play_league(chance):
 def test_a_plain_model_agrees_on_leagues_by_chance(count):
     seasons = sum(play_league(random.Random(f"league {number}")) for number in range(count))
     assert seasons > 2 * count
-
-
-def test_five_divisions_over_three_seasons():
-    held = league(players=50, league=LeagueTerms(size=10, up=2, down=2, seasons=3))
-    win_by_rating(held)
-    for season in (2, 3):
-        pair(held)
-        assert [len(one) for one in divisions(held, season)] == [10] * 5
-        win_by_rating(held)
-    # the best always win: who is relegated comes back
-    assert divisions(held, 2)[0] == [0, 1, 2, 3, 4, 5, 6, 7, 10, 11]
-    assert divisions(held, 3) == [[*range(at, at + 10)] for at in range(0, 50, 10)]
-    assert held.state.phase is Phase.FINISHED
-    assert held.state.count == 3 * 5 * 45
 
 
 @pytest.mark.long

@@ -12,28 +12,6 @@ from domain.tournament.sections import qualifiers, shared_at, split_sections
 from domain.tournament.table import TableRow, table_of
 from tests.domain.tournament.plain_model import plain_qualifiers, plain_season
 
-THREE = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10]]
-ONE_MOVES = LeagueNumbers(size=4, up=1, down=1)
-
-
-def test_one_goes_up_and_one_goes_down():
-    assert next_season(THREE, ONE_MOVES) == [[0, 1, 2, 4], [5, 6, 3, 8], [9, 10, 7]]
-    two = LeagueNumbers(size=4, up=2, down=2)
-    assert next_season(THREE, two) == [[0, 1, 4, 5], [2, 3, 8, 9], [10, 6, 7]]
-
-
-def test_a_gap_is_filled_by_the_next_best_and_a_leaver_among_the_last_is_relegated():
-    assert next_season(THREE, ONE_MOVES, [1], [11]) == [[0, 2, 4, 5], [6, 3, 8, 9], [10, 7, 11]]
-    assert next_season(THREE, ONE_MOVES, [3], [11, 12])[0] == [0, 1, 2, 4]
-    assert next_season(THREE, ONE_MOVES, [4])[:1] == [[0, 1, 2, 5]]
-
-
-def test_newcomers_begin_at_the_bottom_and_fewer_than_three_are_not_alone():
-    assert next_season(THREE, ONE_MOVES, (), [11]) == [[0, 1, 2, 4], [5, 6, 3, 8], [9, 10, 7, 11]]
-    assert next_season(THREE, ONE_MOVES, (), [11, 12, 13])[2:] == [[9, 10, 7, 11, 12, 13]]
-    assert next_season(THREE, ONE_MOVES, (), [11, 12, 13, 14])[2:] == [[9, 10, 7, 11], [12, 13, 14]]
-    assert next_season([], ONE_MOVES, (), [0, 1]) == [[0, 1]]
-
 
 @pytest.mark.parametrize("numbers", [(2, 1, 1), (4, 3, 2), (4, -1, 1), (4, 1, -1)])
 def test_numbers_that_do_not_fit_are_refused(numbers):
@@ -104,15 +82,6 @@ def test_a_plain_model_agrees_on_who_goes_on_from_a_thousand_stages():
 
 def row(player, place, points, counted=3, *tiebreaks):
     return TableRow(player, place, Fraction(points), tiebreaks, counted)
-
-
-def test_the_best_next_ones_are_compared_by_points_for_each_match_that_counts():
-    small = [row(0, 1, 2, 2), row(1, 2, 1, 2)]
-    large = [row(2, 1, 3, 3), row(3, 2, 1, 3), row(4, 3, 1, 3)]
-    right, rest = qualifiers([small, large], 1, 3)
-    assert ([one.player for one in right], [one.player for one in rest]) == ([0, 2], [1])
-    assert [one.player for one in qualifiers([small, large], 1, 9)[1]] == [1, 3, 4]
-    assert qualifiers([small, large], 1, 0)[1] == []
 
 
 def test_a_shared_place_at_the_line_is_named():

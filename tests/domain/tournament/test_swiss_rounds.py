@@ -31,12 +31,6 @@ def problem(pairs, byes=(), rules=None, field=FIELD, earlier=EARLIER):
     return refusal.sentence
 
 
-def test_a_round_by_the_rules_is_taken():
-    assert problem(GOOD.pairs, GOOD.byes) is None
-    assert problem(((1, 0), (3, 4)), field=[0, 1, 3, 4]) is None
-    assert problem((), earlier=[], field=[]) is None
-
-
 @pytest.mark.parametrize(
     ("pairs", "byes", "said"),
     [
@@ -52,15 +46,6 @@ def test_a_round_by_the_rules_is_taken():
 )
 def test_a_round_that_breaks_a_rule_is_refused_with_the_player_concerned(pairs, byes, said):
     assert problem(pairs, byes) == said
-
-
-def test_an_even_number_needs_no_bye():
-    said = problem(((1, 0),), (3, 4), field=[0, 1, 3, 4])
-    assert said == "4 players take part, and the number of byes is 2"
-
-
-def test_a_tournament_may_allow_rematches():
-    assert problem(((1, 4), (3, 0)), (2,), SwissRules(rematches=True)) is None
 
 
 def test_players_of_a_pair_may_be_so_many_points_apart():

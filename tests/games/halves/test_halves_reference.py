@@ -8,13 +8,10 @@ The evaluation of Halves: shares that add up, and the same for players who chang
 import random
 
 import pytest
-from hypothesis import given
-from msgspec.structs import replace
 
 from domain.games.halves.engine import evaluate
 from domain.games.halves.position import Ending, HalvesPosition
 from domain.games.halves.rules import HalvesRules
-from domain.rules import pack_position, unpack_position
 from tests.games import playing
 from tests.games.halves import reference
 from tests.games.halves.given import (
@@ -22,13 +19,10 @@ from tests.games.halves.given import (
     WANING,
     A,
     legal,
-    numbers,
-    of_json,
     options,
     parsed,
     play,
     position,
-    positions,
     random_flags,
     random_game,
     refused,
@@ -84,63 +78,7 @@ def test_two_thousand_random_option_sets_start_and_play_to_an_end(part):
         assert RULES.outcome(game[-1]).reason in set(Ending)
 
 
-def test_the_largest_matches_start_and_come_to_an_end():
-    at = start("-tiles_each=60", players=3)
-    rng = random.Random(0)
-    while RULES.outcome(at) is None:
-        at = RULES.play(at, rng.choice(RULES.moves(at)))
-        assert unpack_position("halves/1", pack_position(at)) == at
-        assert len(pack_position(at)) < 1000
-    assert RULES.outcome(at).winners
-
-
 # --- properties
-
-
-def test_moves_come_sorted_by_number_and_group():
-    for seed in range(60):
-        _, _, game = random_game(seed)
-        for at in game:
-            texts = legal(at)
-            if texts != ["keep", "swap"]:
-                keys = [list(map(int, text.split(","))) for text in texts]
-                assert keys == sorted(keys)
-
-
-def mirrored(shown):
-    """Return a position of the last phase with left and right exchanged, and the new numbers."""
-    cells = {tuple(t[:2]): t for t in [*shown["tiles"], *shown.get("gone", [])]}
-    flipped = {(-q, r + q): tile for (q, r), tile in cells.items()}
-    new = {flipped[at][-1]: n for n, at in enumerate(reference.reading(flipped), 1)}
-    after = {key: shown[key] for key in ("phase", "colours", "out") if key in shown}
-    for key in ("tiles", "gone"):
-        listed = [[-t[0], t[1] + t[0], *t[2:-1], new[t[-1]]] for t in shown.get(key, [])]
-        after[key] = sorted(listed, key=lambda t: t[-1])
-    return after, new
-
-
-@given(positions())
-def test_a_mirrored_position_has_the_mirrored_moves(drawn):
-    flags, at = drawn
-    shown = RULES.to_json(at)
-    if shown["phase"] != "wane":
-        return
-    after, new = mirrored(shown)
-    other = of_json(after, at.turn, *flags)
-    expected = set()
-    for text in legal(at):
-        first, comma, kept = text.partition(",")
-        move = f"{new[int(first)]}" + (f",{new[int(kept)]}" if comma else "")
-        expected.add(RULES.write(RULES.check(other, RULES.read(move))))
-    assert set(legal(other)) == expected
-    assert RULES.outcome(other) == RULES.outcome(at)
-
-
-def test_keys_and_tiles_of_the_json_form_come_in_the_games_own_order():
-    shown = RULES.to_json(RULES.remove_seat(play(position(WANING, A), "2"), A))
-    assert list(shown) == ["phase", "colours", "tiles", "gone", "out"]
-    assert shown["gone"] == [[1, 1, 2], [0, 2, 4]]
-    assert numbers(play(position(WANING, A), "2")) == [1, 3, 5]
 
 
 FORM = (
@@ -232,23 +170,6 @@ def test_shares_add_up_to_one(players: int, flags: str) -> None:
             assert len(shares) == players
             assert sum(shares) == pytest.approx(1)
             assert all(0 <= share <= 1 for share in shares)
-
-
-def test_fewer_tiles_are_better_and_worse_when_inverted() -> None:
-    at = played(2, "-no_contract", 0, 1)
-    first = at.tiles[0] & -at.tiles[0]
-    one_less = [(at.tiles[0] ^ first).to_bytes(len(at.tiles_packed[0]), "little")]
-    fewer = replace(at, tiles_packed=(*one_less, at.tiles_packed[1]))
-    assert evaluate(fewer)[0] > evaluate(at)[0]
-    inverted = replace(at.options, invert_win=True)
-    before, after = (evaluate(replace(one, options=inverted))[0] for one in (at, fewer))
-    assert after < before
-
-
-def test_swapped_colours_swap_the_shares() -> None:
-    at = played(2, "", 0, 2)
-    swapped = replace(at, colours=(1, 0), turn=1 - at.turn)
-    assert evaluate(swapped) == pytest.approx(evaluate(at)[::-1])
 
 
 def test_a_seat_that_has_left_has_no_share() -> None:

@@ -8,15 +8,12 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from domain.drawing import draw_text
-from domain.errors import Refusal
 from domain.games.halves.drawing import draw_tiles
 from domain.games.halves.position import HalvesOptions, KeepRule, TouchRule
 from domain.rules import latest_rules
-from tests.games.halves.given import WANING, legal, options, play, position, positions, start
+from tests.games.halves.given import WANING, legal, play, position, start
 
 GOLDEN = Path(__file__).parent
 RULES = latest_rules("halves")
@@ -48,24 +45,6 @@ def test_every_picture_of_the_source_is_drawn_as_there(name, drawn):
     assert drawn == picture(name)
 
 
-def test_positions_of_the_source_are_drawn_plain_as_there():
-    at = position(WANING, 0)
-    assert draw_text(RULES, at, "plain") == (
-        f"Tiles: A 3 (blank)  B 2 (dots)\n\n{picture('waning-1')}"
-    )
-    assert draw_text(RULES, play(at, "2"), "plain") == (
-        f"Tiles: A 1 (blank)  B 2 (dots)\n\n{picture('waning-3')}"
-    )
-    three = draw_text(RULES, start("-manual_start", players=3), "plain")
-    assert three == f"Tiles: A 1 (blank)  B 1 (dots)  C 1 (dashes)\n\n{picture('start-three')}"
-
-
-def test_numbers_stand_in_the_middle_row():
-    drawn = draw_tiles([(0, 0, 1, 7), (0, 1, 2, 42), (0, 2, 0, 180)], [(0, 0)]).split("\n")
-    assert [drawn[line] for line in (1, 2, 3)] == [" / . . \\", "/   7   \\", "\\  . .  /"]
-    assert [drawn[line] for line in (6, 10)] == ["/  42   \\", "/  180  \\"]
-
-
 def test_while_tiles_are_placed_the_free_cells_have_numbers():
     drawn = draw_text(RULES, start("-manual_start"), "numbered").split("\n")
     assert drawn == [
@@ -85,52 +64,10 @@ def test_while_tiles_are_placed_the_free_cells_have_numbers():
     ]
 
 
-def test_colours_that_were_swapped_and_a_player_who_is_out_are_shown_above():
-    at = RULES.remove_seat(play(start("-tiles_each=2", players=3), "swap"), 2)
-    drawn = draw_text(RULES, at, "numbered").split("\n")
-    assert drawn[0] == "Tiles: A 2 (dots)  B 2 (blank)  C 2 (dashes, out)"
-
-
-def test_a_finished_position_is_drawn_with_the_reason_of_its_result():
-    at = play(position(WANING, 0), "2", "3", "1")
-    assert draw_text(RULES, at, "numbered").split("\n")[-2:] == ["", "A has no tile left"]
-
-
-@settings(max_examples=40)
-@given(positions(), st.sampled_from(RULES.displays))
-def test_every_tile_keeps_its_place_to_the_end_of_the_match(drawn, display):
-    _, at = drawn
-    shown = RULES.to_json(at)
-    lines = draw_text(RULES, at, display).split("\n")
-    assert all(line == line.rstrip() for line in lines)
-    ever = [*shown["tiles"], *shown.get("gone", [])]
-    ever += shown.get("cells", []) if display == "numbered" else []
-    left, top = min(t[0] for t in ever), min(2 * t[1] + t[0] for t in ever)
-    for q, r, _, number in shown["tiles"]:
-        down, across = 2 + 2 * (2 * r + q - top), 7 * (q - left)
-        middle = lines[down + 2][across : across + 9]
-        assert middle[0] == "/"
-        assert middle[8] == "\\"
-        if display == "numbered" and number:
-            assert middle[1:8].strip() == str(number)
-
-
-def test_an_unknown_display_is_refused():
-    with pytest.raises(Refusal, match="halves has no display 'large'; known are numbered, plain"):
-        draw_text(RULES, start(), "large")
-    assert options()
-
-
 PAGES = [
     (Path(__file__).parents[3] / f"domain/games/halves/help{language}.txt").read_text()
     for language in ("", ".de")
 ]
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_the_pages_are_plain_text_of_at_most_78_columns(page):
-    assert all(len(line) <= 78 and line == line.rstrip() for line in page.splitlines())
-    assert PAGES[0].isascii()
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -167,12 +104,3 @@ def test_every_option_and_display_is_explained(page):
     for flag in (*fields, *TouchRule, *KeepRule):
         assert re.search(rf"^  -{flag}{numbers.get(flag, '')}  ", page, re.MULTILINE)
     assert f"--display={RULES.displays[1]}" in page
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_the_pages_warn_of_what_the_challenge_warns_of(page):
-    first = next(
-        n for n in range(7) if RULES.option_warning(RULES.read_options([f"free_edges={n}"]))
-    )
-    section = page[page.index("  -keep_most_friendly  ") :]
-    assert f"-free_edges={first} " in section
