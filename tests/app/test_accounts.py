@@ -7,12 +7,8 @@ import pytest
 
 from infra.languages.wording import wording
 from infra.people.accounts.usernames import REST_SECONDS
-from infra.people.sessions import Sessions
-from infra.people.tokens import Scope, Tokens
 from infra.redis import keys
 from services.app.names import shown_name
-from services.app.passwords import FRESH_MS
-from services.http.requests import SESSION_COOKIE
 from tests.fakes.front_ends import joined, plain, sentence
 from tests.helpers.api import PASSWORD
 
@@ -170,27 +166,6 @@ def test_the_userid_of_a_deleted_account_rests_for_a_year(front_ends, person):
     assert 0 <= REST_SECONDS - data.ttl(key) < 60
     data.delete(key)  # a year later
     assert person.terminal(f"signup leaving {PASSWORD}").code == ""
-
-
-def test_an_old_token_and_an_old_session_need_the_password_alike(person):
-    api = person.api.api
-    old = api.parts.store.now() - FRESH_MS - 1_000
-    session = Sessions(api.parts.data, lambda: old).open(person.account).text
-    past = Tokens(api.parts.data, lambda: old)
-    person.api.token = past.issue(person.account, "old", list(Scope)).text
-    person.web.http.cookies.set(SESSION_COOKIE, session)
-    wanted = "a@home.example"
-    for password, status in (("", 403), ("wrong-one", 401), (PASSWORD, None)):
-        by_api = person.api.put(
-            "/api/account/addresses", {"addresses": [wanted], "password": password}
-        )
-        on_page = person.web.send("/account/addresses", {"addresses": wanted, "password": password})
-        if status is None:
-            assert (by_api.status_code, on_page.status_code) == (200, 303)
-        else:
-            assert by_api.status_code == on_page.status_code == status
-            assert sentence(by_api) == sentence(on_page)
-            assert record(person).addresses == ()
 
 
 def test_a_token_that_there_is_not_is_refused_alike(person):

@@ -17,7 +17,6 @@ from infra.log.key_files import generate_keys
 from infra.log.receipts import open_receipt
 from infra.redis import keys
 from infra.store.port import ARCHIVED_TEXT
-from services.app.matches import analyse, analysis_of, load_state
 from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, Action, Everywhere, Result, same
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player
@@ -288,18 +287,6 @@ def test_its_players_have_one_rematch(archived):
         archived.other.name,
         archived.one.name,
     ]
-
-
-def test_a_match_in_the_archive_is_analysed_and_stays_there(archived):
-    parts = archived.everywhere.api.parts
-    state = load_state(parts, archived.board)
-    assert analysis_of(parts, archived.board, state) is None
-    assert analyse(parts, archived.board)
-    found = analysis_of(parts, archived.board, state)
-    assert [position.move for position in found.positions] == [*state.first_moves(state.ply), ""]
-    assert not parts.data.exists(keys.events(keys.shard_of(archived.board, 4), archived.board))
-    answer = archived.one.get(f"/api/matches/{archived.board}/analysis")
-    assert (answer.status_code, len(answer.json()["plies"])) == (200, state.ply + 1)
 
 
 def test_a_players_page_is_there_while_the_archive_is_away(archived, monkeypatch):

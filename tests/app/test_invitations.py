@@ -14,11 +14,13 @@ from infra.redis import keys
 from services.language import LOCAL, Language
 from services.words.matches import describe_events
 from services.words.named_match import NamedMatch
-from tests.fakes.everywhere import API, FRONT_ENDS, MAIL, TERMINAL, Action, Everywhere, Result, same
+from tests.fakes.everywhere import API, MAIL, TERMINAL, Action, Everywhere, Result, same
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player, until
 from tests.helpers.timed import act_when_due
 
+ACCEPT = Action("accept", {"do": "accept"}, {"do": "accept"})
+DECLINE = Action("decline", {"do": "decline"}, {"do": "decline"})
 MOVE = Action("m13-j7", {"do": "move", "move": "m13-j7"}, {"do": "move", "move": "m13-j7"})
 
 
@@ -50,26 +52,6 @@ def last_sentence(everywhere: Everywhere, board: int, language: Translation) -> 
     events = [decode_event(data) for data in everywhere.api.parts.store.events(board)]
     scene = NamedMatch.of(everywhere.api.parts, board, everywhere.state(board), language)
     return describe_events(scene, [one for one in events if one.command == events[-1].command])
-
-
-def invitations(player: Player) -> list[int]:
-    player.api.caught_up()
-    found = player.get("/api/account/invitations").json()["matches"]
-    assert {row["state"] for row in found} <= {"waiting"}
-    return [row["board"] for row in found]
-
-
-@pytest.mark.parametrize("where", FRONT_ENDS)
-def test_the_challenger_moves_at_once_and_what_was_laid_up_before_accepts_it(
-    everywhere, pair, where
-):
-    one, other = pair
-    board = everywhere.match(one, other)
-    assert everywhere.queue(where, other, board, "m13-j7 a13-d7") == Result("")
-    assert shown(everywhere, board)["invitation"]["seats"] == [1]
-    assert everywhere.act(where, one, board, MOVE) == Result("")
-    found = shown(everywhere, board)
-    assert (found["moves"], found["invitation"]) == (["m13-j7", "a13-d7"], None)
 
 
 def test_it_lapses_after_14_days_and_makes_room_at_once(everywhere, pair):
@@ -143,13 +125,3 @@ def test_a_block_declines_what_the_blocker_has_not_moved_in_and_says_how_many(ev
     assert said.endswith("continue; 3 matches in which you hadn't moved were declined")
     until(lambda: all(everywhere.state(board).over for board in ended))
     assert not everywhere.state(going).over
-
-
-@pytest.mark.parametrize("leaves", [0, 1], ids=["challenger", "invited"])
-def test_with_a_deleted_account_it_goes_its_way(everywhere, pair, leaves):
-    board = everywhere.match(*pair)
-    stays = pair[1 - leaves]
-    assert everywhere.say(f"delete {pair[leaves].name} {PASSWORD}") == Result("")
-    assert invitations(stays) == [board]
-    assert everywhere.act(API, stays, board, DECLINE) == Result("")
-    assert everywhere.state(board).over

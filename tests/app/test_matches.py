@@ -88,25 +88,6 @@ def test_the_end_of_a_match_is_one_clause_everywhere(pair, how):
     assert described(by_api) in html.unescape(one.web.page(f"/m/{board}"))
 
 
-def test_what_the_rules_call_an_ending_is_a_word_in_no_list(pair):
-    one, other = pair
-    board = started(pair, "halves", options=["-tiles_each=4", "-no_contract"])
-    while moves := (at := one.api.get(f"/api/matches/{board}").json()["at"])["legal"]:
-        assert pair[at["to_move"]].api.move(board, moves[0]).is_success
-    one.api.api.caught_up()
-    reason = one.api.get(f"/api/matches/{board}").json()["result"]["reason"]
-    lines = [
-        one.terminal(f"halves games {one.name} inactive").page,
-        one.terminal(f"halves history {other.name}").page,
-    ]
-    page = one.web.page("/matches?state=finished")
-    assert re.search('class="verdict (won|lost|drawn)"', page)
-    assert f"by {reason}" not in page
-    for line in lines:
-        assert re.search(" won|draw", line)
-        assert f"by {reason}" not in line
-
-
 def test_a_match_that_cannot_be_read_is_one_sentence_everywhere(pair):
     one, _ = pair
     board = started(pair)
@@ -166,15 +147,6 @@ def test_a_message_of_a_blocked_player_is_refused_alike(pair):
     assert message_refusals(one, [other.name], "hello", mailed=True) == {("not-wanted", said)}
 
 
-def test_what_one_front_end_marks_as_read_is_read_at_all(pair):
-    one, other = pair
-    assert one.terminal(f"message {one.own} {other.name} hello").code == ""
-    assert other.api.get("/api/messages").json()["unread"] == 1
-    assert "hello" in other.web.page("/messages")
-    assert other.api.get("/api/messages").json()["unread"] == 0
-    assert other.terminal(f"messages {other.own}").sentence == ""
-
-
 # chat
 
 
@@ -219,17 +191,6 @@ def test_lines_of_chat_end_alike_whatever_sends_them(pair, board):
 
 
 # blocks
-
-
-def test_blocks_are_the_same_list_at_every_front_end(front_ends, pair):
-    one, other = pair
-    third = front_ends.person()
-    assert one.terminal(f"block {one.own} {other.name}").code == ""
-    assert one.web.send(f"/players/{third.name}/block").status_code == 303
-    names = sorted([other.name, third.name])
-    assert one.api.get("/api/account/blocks").json() == {"userids": names}
-    assert all(name in one.web.page("/account") for name in names)
-    assert all(name in one.terminal(f"block {one.own}").sentence for name in names)
 
 
 def test_what_cannot_be_blocked_is_refused_alike(pair):

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.game.engine import LEVELS, RobotLevel
+from domain.match.state import ROBOT_ACCOUNTS
 from domain.rules import latest_rules
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
@@ -19,6 +20,8 @@ from services.app.opponents import robots_here
 from services.app.play import submit
 from services.language import Answer, Language, Origin
 from tests.fakes.app import FakeApp, Terminal
+
+EASY = ROBOT_ACCOUNTS[RobotLevel.EASY]
 
 
 @pytest.fixture
@@ -121,15 +124,6 @@ def test_a_robot_that_thinks_long_has_five_matches_of_one_player(app):
     board_of(challenge(app, "pow2 challenge bob robot-hard", "bob"))
     assert challenge(app, f"pow2 resign {boards[3]} alice mad-hatter").code == ""
     board_of(challenge(app, "torere challenge alice robot-hard"))
-
-
-def test_matches_with_robots_leave_room_for_challenges_of_people(app):
-    for _ in range(6):  # more than wait against one person
-        board_of(challenge(app, "pow2 challenge alice robot-easy"))
-    assert app.starts.of(of(app, "alice")) == []
-    board_of(challenge(app, "halves challenge alice bob robot-hard -manual_start"))
-    (start,) = app.starts.of(of(app, "alice"))
-    assert start.others == (of(app, "bob"),)
 
 
 # open challenges

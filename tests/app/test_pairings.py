@@ -3,14 +3,12 @@
 import json
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope
-from infra.audit.stored_match import check_match
 from infra.people import pairing_batches
 from infra.people.clubs import ClubRole
 from infra.people.moderation import Sanction, SanctionKind
@@ -113,14 +111,6 @@ def test_a_repeated_batch_has_the_same_boards_and_another_plan_is_refused(world:
     other = world.pair(plan, "round 2").batch
     assert other is not None
     assert other.pairings[0].board != first.pairings[0].board
-
-
-def test_a_stored_batch_goes_on_though_its_club_changes_its_mind(world: World) -> None:
-    plan = world.plan()
-    first = world.pair(plan, "kept").batch
-    world.allow(pairs=False)
-    assert world.pair(plan, "kept").batch == first
-    assert world.refused(plan) == Code.NOT_WANTED
 
 
 def test_one_refused_pairing_stops_all_and_each_has_its_own_reason(world: World) -> None:
@@ -243,37 +233,6 @@ def test_a_batch_that_was_killed_in_the_middle_is_repeated_and_each_match_begins
     for one in batch.pairings:
         assert len(parts.store.events(one.board)) == 1
         assert load_state(parts, one.board).seats == one.start.seats
-
-
-def test_of_two_batches_with_one_key_at_once_one_starts_and_the_other_is_refused(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    a, b, c = world.members
-    other, parts = world.plan((b, c)), world.api.parts
-    first: list[PairedBatch] = []
-    add = parts.pairing_batches.add
-
-    def overtaken(*args: Any) -> Any:
-        monkeypatch.setattr(parts.pairing_batches, "add", add)
-        first.append(world.pair(other, "one key"))
-        return add(*args)
-
-    monkeypatch.setattr(parts.pairing_batches, "add", overtaken)
-    assert world.refused(world.plan((a, b), (a, c)), "one key") == Code.ID_REUSED
-    assert world.pair(other, "one key") == first[0]
-    world.api.caught_up()
-    assert parts.lists.of(a.account, MatchFilter.ACTIVE) == []
-
-
-def test_a_paired_match_is_proven_and_both_players_have_a_notice(world: World) -> None:
-    batch = world.pair(world.plan()).batch
-    assert batch is not None
-    board = batch.pairings[0].board
-    assert check_match(world.api.parts.store, board).events
-    world.api.caught_up()
-    for player in world.members[:2]:
-        boards = [one.board for one in world.api.parts.notices.of(player.account, 0, 50)]
-        assert board in boards
 
 
 def test_the_batch_lists_its_matches_and_others_do_not_see_it(world: World) -> None:

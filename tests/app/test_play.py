@@ -17,7 +17,6 @@ from services.app.play import (
     CommandPending,
     Course,
     LoopPlay,
-    OutcomeNotDurable,
     RecordedRefusal,
     submit,
 )
@@ -80,15 +79,6 @@ def acting(terminal: Terminal, board: int, name: str, action: Any) -> Course[Any
 
 
 @WAYS
-def test_an_action_is_answered_with_the_outcome_of_its_command(terminal, run):
-    board = terminal.challenge()
-    asked = acting(terminal, board, "alice", Move("m13-j7"))
-    answered = run(terminal.app, asked)
-    assert (answered.accepted, answered.board, answered.id) == (True, board, asked.sent.id.hex())
-    assert load_state(terminal.app, board).ply == 1
-
-
-@WAYS
 def test_what_is_refused_without_a_command_has_no_outcome(terminal, run):
     board = terminal.challenge()
     asked = acting(terminal, board, "alice", Move("nonsense"))
@@ -122,15 +112,6 @@ def test_a_pending_outcome_names_its_command(terminal, run):
     with pytest.raises(CommandPending) as pending:
         run(terminal.app, asked)
     assert (pending.value.board, pending.value.command) == (board, asked.sent.id.hex())
-
-
-@WAYS
-def test_without_durability_what_was_accepted_is_pending(terminal, run):
-    board = terminal.challenge()
-    terminal.app.durable = False
-    with pytest.raises(OutcomeNotDurable) as pending:
-        run(terminal.app, acting(terminal, board, "alice", Move("m13-j7")))
-    assert pending.value.decided.accepted
 
 
 @WAYS

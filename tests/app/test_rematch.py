@@ -9,8 +9,6 @@ import pytest
 
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope
-from domain.match.history import decode_event
-from domain.match.state import ROBOT_ACCOUNTS
 from domain.rules import latest_rules
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
@@ -62,22 +60,6 @@ def test_the_sides_are_exchanged_and_all_else_is_the_same(terminal):
     assert not again.over
 
 
-def test_a_player_who_asks_second_gets_the_match_of_the_first(terminal):
-    board = ended(terminal)
-    first = board_of(ask(terminal, board, "bob"))
-    assert board_of(ask(terminal, board, "alice")) == first
-    assert board_of(ask(terminal, board, "bob")) == first
-    actor = decode_event(terminal.app.store.events(first)[0]).actor
-    assert (actor,) == of(terminal.app, "bob")
-
-
-def test_of_three_players_each_moves_up_a_seat(terminal):
-    board = ended(terminal, "halves challenge alice bob carol -manual_start")
-    assert terminal.do(f"halves resign {board} bob yes-we-can").code == ""
-    again = load_state(terminal.app, board_of(ask(terminal, board, "carol", "halves")))
-    assert again.seats == of(terminal.app, "bob", "carol", "alice")
-
-
 def test_a_match_that_gathered_gathers_again(terminal):
     board = board_of(terminal.do("powerdrain challenge alice bob --gather"))
     assert terminal.do(f"powerdrain move {board} bob yes-we-can accept").code == ""
@@ -87,19 +69,6 @@ def test_a_match_that_gathered_gathers_again(terminal):
     assert state.awaits_entropy
     assert [seat for seat, text in enumerate(state.texts) if text is None] or state.waits
     assert board_of(ask(terminal, board, "alice", "powerdrain")) == number
-
-
-def test_a_match_that_the_server_dealt_is_dealt_by_it_again(terminal):
-    board = ended(terminal, "powerdrain challenge alice bob")
-    state = load_state(terminal.app, board_of(ask(terminal, board, "bob", "powerdrain")))
-    assert state.invitation.server_deals
-
-
-def test_with_a_robot_it_starts_at_once_and_is_unrated(terminal):
-    board = ended(terminal, "pow2 challenge alice robot-hard")
-    again = load_state(terminal.app, board_of(ask(terminal, board, "alice")))
-    assert again.seats == (*ROBOT_ACCOUNTS.values(),)[-1:] + of(terminal.app, "alice")
-    assert not again.clock.terms.rated
 
 
 def test_only_players_ask_for_one(terminal):

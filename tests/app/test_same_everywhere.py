@@ -116,27 +116,6 @@ def test_a_match_that_the_last_accept_starts_knows_who_is_on_vacation(everywhere
     assert found["clock"]["deadline"] - found["updated"] > 29 * DAY
 
 
-VACATIONS = (TERMINAL, MAIL, API, WEB)
-
-
-@pytest.mark.parametrize("where", VACATIONS)
-def test_a_vacation_is_taken_and_ended_by_every_front_end_and_told_to_matches(
-    everywhere, pair, where, wait_until
-):
-    one, other = pair
-    board = everywhere.match(one, other)
-    everywhere.api.caught_up()
-    assert everywhere.vacation(where, one, "3") == Result("")
-    assert everywhere.vacation(where, one, "back") == Result("")
-
-    def notified() -> list[str]:
-        return [one for one in everywhere.types(board) if one in ("absent", "returned")]
-
-    # the commands of a vacation are submitted, and nobody waits for their outcomes
-    wait_until(lambda: len(notified()) == 2)
-    assert notified() == ["absent", "returned"]
-
-
 # conditional moves, drafts, chat
 
 
@@ -179,24 +158,6 @@ def test_a_draft_is_submitted_at_one_front_end_and_confirmed_at_another(everywhe
 
 
 # starts
-
-
-@pytest.mark.parametrize(
-    ("players", "terms", "code"),
-    [
-        (("{one}", "nix"), (), "unknown-user"),
-        (("{one}", "{other}"), ("--days=0",), "bad-option"),
-        (("{one}", "{one}"), (), "bad-players"),
-    ],
-)
-def test_a_start_that_is_refused_has_one_sentence(everywhere, pair, players, terms, code):
-    one, other = pair
-    names = [name.format(one=one.name, other=other.name) for name in players]
-    board = everywhere.match(one, other)
-    result = at_all(
-        lambda where: everywhere.start(where, one, board, names, terms), TERMINAL, MAIL, SEAT, API
-    )
-    assert result.code == code
 
 
 def test_a_commitment_where_nothing_is_gathered_is_a_bad_option(everywhere, pair):

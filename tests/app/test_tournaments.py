@@ -7,7 +7,6 @@ import pytest
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.state import Reason
 from domain.tournament.state import Phase
 from infra.audit.stored_match import check_match
 from infra.people.account_macs import AccountMacs
@@ -91,23 +90,6 @@ def test_a_draft_is_its_organisers_alone(api: Api) -> None:
     assert number not in names(api, other.account, "open")
 
 
-def test_players_enter_an_open_one_and_it_starts_when_it_is_full(api: Api) -> None:
-    organiser, *players = api.players(4)
-    number = made(api, organiser)
-    assert number in names(api, None, "open")
-    for one in players:
-        enter(api, one, number)
-    api.caught_up()
-    tick(api)
-    until(lambda: len(api.parts.tournaments.matches(number)) == 3)
-    view = view_of(api.parts, players[0].account, number)
-    assert view.state.phase is Phase.RUNNING
-    assert (view.entered, view.organises, view.left) == (True, False, 3)
-    ((line, *_),) = (table.lines for table in view.tables)
-    assert (line.points, line.left, tuple(line.possible)) == (0, 2, (1, 3))
-    assert number in names(api, players[0].account, "running")
-
-
 def test_terms_that_cannot_be_are_refused(api: Api) -> None:
     organiser = api.player()
     plan = replace(PLAN, game="pow2", section=2)
@@ -175,14 +157,6 @@ def test_an_organiser_enters_robots_where_the_tournament_says_so(api: Api) -> No
     assert refused_code(api, asked) == Code.AGAINST_TERMS
     enter(api, organiser, with_robots, "robot-easy")
     assert len(view_of(api.parts, None, with_robots).players) == 1
-
-
-def test_a_sanctioned_player_does_not_enter(api: Api) -> None:
-    organiser, player = api.players()
-    number = made(api, organiser)
-    impose(api, player)
-    asked = tournaments.enter(api.parts, actor(player), number)
-    assert refused_code(api, asked) == Code.SANCTIONED
 
 
 def test_the_organiser_changes_name_and_text(api: Api) -> None:
@@ -268,18 +242,6 @@ def test_a_silent_player_loses_what_is_left_and_the_matches_end(api: Api) -> Non
     until(lambda: not api.parts.tournaments.waiting(9))
     assert cells(api, number) == ["- - +", "+ . .", "+ . .", "- . ."]
     assert check_match(api.parts.store, number).events
-
-
-def test_an_accepted_player_who_played_little_counts_for_nobody(api: Api) -> None:
-    organiser, players, number = running(api)
-    boards = own_boards(api, players[2], number)
-    take_out(api, organiser, players[2], number, "accepted")
-    assert cells(api, number) == [". x .", ". x .", "x x x", ". . x"]
-    tick(api)
-    until(lambda: ended(api, boards))
-    result = load_state(api.parts, boards[0]).result
-    assert result is not None
-    assert (result.winners, result.reason) == ((), Reason.ANNULLED)
 
 
 def test_the_last_withdrawal_finishes_the_tournament(api: Api) -> None:

@@ -82,14 +82,6 @@ def test_a_deleted_object_is_gone_and_may_be_deleted_again(objects):
     objects.create("a/b", b"two")
 
 
-def test_names_are_those_of_one_folder_in_order(objects):
-    for name in ("a/067.p/3", "a/067.p/12", "a/067", "a/067.p/x/9", "b"):
-        objects.create(name, b"1")
-    assert objects.names("a/067.p") == ["a/067.p/12", "a/067.p/3"]
-    assert objects.names("a") == ["a/067"]
-    assert objects.names("none") == []
-
-
 def test_a_log_is_published_and_read_back(objects):
     secret = LogSecret("play.example.org/log", bytes(32))
     leaves = [b"leaf %d" % index for index in range(600)]
@@ -134,17 +126,6 @@ def test_what_a_killed_writer_leaves_is_no_object(tmp_path):
     objects.create("a/b", b"one")
     (tmp_path / "a" / ".0123").write_bytes(b"half")
     assert objects.names("a") == ["a/b"]
-
-
-def test_the_last_object_of_a_folder_takes_the_folder_with_it(tmp_path):
-    objects = FileObjects(tmp_path)
-    for name in ("a/b", "a/067.p/1", "a/067.p/2"):
-        objects.create(name, b"one")
-    objects.delete("a/067.p/1")
-    assert (tmp_path / "a" / "067.p").exists()
-    objects.delete("a/067.p/2")
-    assert [file.name for file in (tmp_path / "a").iterdir()] == ["b"]
-    objects.create("a/067.p/3", b"one")
 
 
 def test_files_are_for_their_user_only(tmp_path):

@@ -1,6 +1,5 @@
 """What only the store on a server promises, what a commit that the server refuses leaves, and the port's guarantees about published leaves."""
 
-import time
 from typing import Any
 
 import msgspec
@@ -13,9 +12,9 @@ from domain.match.history import NO_HASH, PackedSnapshot
 from infra.durability.durability import Mode
 from infra.redis import keys
 from infra.store import redis_store
-from infra.store.layout import LAYOUT_SECONDS, Layout, Numbering, initial_layout
+from infra.store.layout import Layout, Numbering, initial_layout
 from infra.store.outcomes import tail
-from infra.store.port import NotDurable, Queued, Submission, Write
+from infra.store.port import NotDurable, Submission, Write
 from infra.store.redis_store import RedisStore
 from infra.store.watermarks import FLOOR_MS, FLOOR_STEP_MS
 
@@ -28,35 +27,9 @@ def make(client: Redis) -> RedisStore:
     return store
 
 
-def test_scripts_a_server_has_forgotten_are_loaded_again(redis_client):
-    store = make(redis_client)
-    store.submit([SUBMISSION])
-    redis_client.script_flush()
-    assert isinstance(store.submit([SUBMISSION])[0], Queued)
-    assert store.inbox_size([7]) == 2
-
-
 def test_the_number_given_to_a_challenge_is_remembered_whatever_the_time(redis_client):
     make(redis_client).allocate(SUBMISSION.id)
     assert redis_client.ttl(keys.allocated(SUBMISSION.id)) == -1
-
-
-def test_the_servers_clock_stamps_the_received_time(redis_client):
-    store = make(redis_client)
-    seconds, micros = redis_client.time()
-    (answer,) = store.submit([SUBMISSION])
-    assert isinstance(answer, Queued)
-    assert 0 <= answer.received - (seconds * 1000 + micros // 1000) < 60_000
-
-
-def test_the_watermark_goes_by_the_clock_given_from_outside(redis_client):
-    make(redis_client)
-    store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: 1234)
-    assert store.watermark().at == 1234
-    make(redis_client).submit([SUBMISSION])
-    store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: 9_999_999_999_999)
-    (entry,) = store.read_inbox([7], 1)
-    assert store.watermark().at == entry.received
 
 
 def test_data_that_were_made_on_one_server_are_refused_on_a_cluster(cluster_client):
@@ -81,16 +54,6 @@ def test_the_recorded_layout_is_read(redis_client):
     assert RedisStore(redis_client, Mode.FSYNC).layout() == layout
 
 
-def test_a_change_of_the_lanes_is_seen_after_a_while(redis_client, monkeypatch):
-    store, other = make(redis_client), RedisStore(redis_client, Mode.FSYNC)
-    assert store.layout().lanes == 1
-    other.change_lanes(4)
-    assert store.layout().lanes == 1
-    later = time.monotonic() + LAYOUT_SECONDS
-    monkeypatch.setattr(time, "monotonic", lambda: later)
-    assert store.layout().lanes == 4
-
-
 def test_watermarks_of_quiet_logs_write_nothing(redis_client):
     now = 1_795_100_400_000
     make(redis_client)
@@ -104,18 +67,6 @@ def test_watermarks_of_quiet_logs_write_nothing(redis_client):
         assert store.watermark().at == first + FLOOR_STEP_MS
     now += FLOOR_MS
     assert store.watermark().at == now
-
-
-def test_one_shard_that_stands_still_makes_no_writes_in_the_others(redis_client):
-    now = 1_795_100_400_000
-    make(redis_client)
-    store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: now)
-    store.submit([SUBMISSION])
-    assert store.watermark().at == now
-    for _ in range(3):
-        now += FLOOR_MS
-        assert store.watermark().at == 1_795_100_400_000
-    assert {redis_client.get(keys.floor(shard)) for shard in range(8)} == {b"1795100400000"}
 
 
 def test_only_the_newest_dead_letters_are_kept_and_no_attempts_at_them(redis_client, monkeypatch):

@@ -12,15 +12,12 @@ from infra.store.log_streams import ShardNews
 from infra.store.outcomes import parse
 from infra.store.port import (
     MOST_AHEAD_MS,
-    MOST_REFUSALS,
     AlreadyDecided,
     CommitArchived,
     CommitConflict,
     CommitDone,
     NotAccepted,
-    Queued,
     Store,
-    Submission,
     Write,
 )
 from infra.store.redis_store import RedisStore
@@ -35,7 +32,6 @@ from tests.helpers.writes import (
     id_of,
     moved,
     queue,
-    refusals_counted,
     refused,
     submission,
 )
@@ -92,20 +88,6 @@ def test_a_command_decided_on_another_head_conflicts_and_stays(store, kind):
     assert store.events(BOARD) == [b"event 1"]
     assert store.leaves(SHARD, 0, 10) == [(0, b"event 1")]
     assert [entry.id for entry in store.read_inbox([SHARD], 10)] == [second.id]
-
-
-def test_too_many_refusals_at_a_ply_close_the_door_until_the_match_moves_on(store):
-    for number in range(MOST_REFUSALS):
-        (entry,) = queue(store, number)
-        store.commit([refused(entry, number, before=0)])
-    assert refusals_counted(store, BOARD, ALICE, 0) == MOST_REFUSALS
-    assert store.submit([submission(200)]) == [NotAccepted(Code.TOO_MANY_REFUSALS)]
-    other = Submission(BOARD, id_of(201), b"digest..", b"bob's", b"bob.....", 0, "reply:1")
-    assert isinstance(store.submit([other])[0], Queued)
-    (entry,) = store.read_inbox([SHARD], 10)
-    store.commit([moved(entry, 201, before=0)])
-    assert refusals_counted(store, BOARD, ALICE, 0) == 0
-    assert isinstance(store.submit([submission(200)])[0], Queued)
 
 
 def test_the_watermark_is_the_received_time_of_the_oldest_command_that_waits(store):
@@ -170,38 +152,6 @@ def moving(write: Write, moves: bytes, turns: bytes = b"", *, rewritten: bool = 
     return msgspec.structs.replace(write, snapshot=snapshot, rewritten=rewritten)
 
 
-def snapshot_of(store: Store) -> PackedSnapshot | None:
-    (plain,) = store.snapshots([BOARD])
-    ((loaded, _),) = store.snapshots_with_conditional_moves([BOARD])
-    assert plain == loaded
-    return plain
-
-
-def test_moves_taken_back_are_replaced_by_those_that_are_left(store):
-    a, b, c, d = queue(store, 1, 2, 3, 4)
-    store.commit([moving(moved(a, 1, before=0), b"one two", b"12")])
-    store.commit([moving(moved(b, 2, before=1), b"one", b"1", rewritten=True)])
-    assert snapshot_of(store) == PackedSnapshot(HEADS[2] + b"state", b"one", b"1")
-    store.commit([moving(moved(c, 3, before=2), b"", b"", rewritten=True)])
-    assert snapshot_of(store) == PackedSnapshot(HEADS[3] + b"state")
-    store.commit([moving(moved(d, 4, before=3), b"other", b"3")])
-    assert snapshot_of(store) == PackedSnapshot(HEADS[4] + b"state", b"other", b"3")
-
-
-def test_conditional_moves_and_refusals_of_a_match_do_not_hide_each_other(store):
-    a, b, c, d = queue(store, 1, 2, 3, 4)
-    store.commit([moved(a, 1, before=0)])
-    store.commit([refused(b, 2, before=1)])
-    assert store.set_conditional_moves(BOARD, HEADS[1], b"", b"prepared")
-    store.commit([refused(c, 3, before=1)])
-    assert refusals_counted(store, BOARD, ALICE, 0) == 2
-    assert store.commit([moved(d, 4, before=1)]) == [CommitConflict()]
-    aware = msgspec.structs.replace(moved(d, 4, before=1), conditional_before=b"prepared")
-    assert isinstance(store.commit([aware])[0], CommitDone)
-    assert refusals_counted(store, BOARD, ALICE, 0) == 0
-    assert store.snapshots_with_conditional_moves([BOARD])[0][1] == b""
-
-
 def test_a_match_that_goes_on_again_is_not_listed_until_it_ends_again(store):
     a, b, c, d = queue(store, 1, 2, 3, 4)
     store.commit([msgspec.structs.replace(moved(a, 1, before=0), ended=SOON)])
@@ -263,20 +213,6 @@ def test_a_command_that_waited_when_its_match_was_archived_changes_nothing_and_l
 
 
 SOON, LATER, LAST = 1_700_000_001_000, 1_700_000_002_000, 1_700_000_003_000
-
-
-def test_a_run_is_committed_in_order_a_refusal_as_a_leaf_alone(store):
-    a, b, c, again = queue(store, 1, 2, 3, 1)
-    run = [moved(a, 1, before=0), refused(b, 2, before=1), moved(c, 3, before=1, leaves=2)]
-    results = store.commit([*run, moved(again, 1, before=3)])
-    assert [parse(r.stored).index for r in results if isinstance(r, CommitDone)] == [0, 1, 2]
-    assert results[3] == AlreadyDecided(results[0].stored)
-    assert parse(results[1].stored).code == "illegal-move"
-    assert store.events(BOARD) == [b"event 1", b"event 2", b"event 3"]
-    assert [leaf for _, leaf in store.leaves(SHARD, 1, 2)] == [b"refusal", b"event 2"]
-    assert store.submit([submission(1)]) == [AlreadyDecided(results[0].stored)]
-    assert store.submit([submission(1, digest=b"another.")]) == [NotAccepted(Code.ID_REUSED)]
-    assert store.inbox_size([SHARD]) == 0
 
 
 def test_a_match_is_due_from_the_time_that_its_last_event_said(store):
@@ -352,16 +288,6 @@ def test_no_command_is_received_before_one_that_waits_in_its_inbox(clocked, cloc
     clocked.commit([moved(first, 1, before=0)])
     (second,) = clocked.read_inbox([first.shard], 10)
     assert promised <= second.received == first.received
-
-
-def test_the_watermark_goes_on_when_the_clock_is_there_again(clocked, clock):
-    promised = clocked.watermark().at
-    clock.now -= 90 * SECOND
-    assert clocked.watermark().at == promised
-    clock.now = BEGIN + 60 * SECOND
-    (entry,) = queue(clocked, 1)
-    clocked.commit([moved(entry, 1, before=0)])
-    assert clocked.watermark().at == BEGIN + 60 * SECOND
 
 
 def test_a_clock_that_ran_far_ahead_is_believed_when_it_is_put_right(clocked, clock):

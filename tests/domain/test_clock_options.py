@@ -31,7 +31,7 @@ from domain.match.imports import import_command
 from domain.match.state import deadline, next_due, reminder_is_due
 from domain.records import SERVER_ACCOUNT
 from tests.domain.given import OUT, two
-from tests.domain.rulings import ARBITER, back, give, rule
+from tests.domain.rulings import ARBITER, back, rule
 from tests.domain.test_match_laws import ELSEWHERE
 from tests.helpers.given import ALICE, BEGIN, BOB, Match, challenge, sent
 
@@ -72,15 +72,6 @@ def test_a_start_with_all_of_them_is_recorded_and_decided_again() -> None:
 
 
 # a cap of the bank
-
-
-def test_time_that_a_ruling_gives_comes_on_top_of_a_cap() -> None:
-    match = two("--bank=10+1:10", "--nagtime=0")
-    give(match, BEGIN, (0, 5 * DAY))
-    assert left(match, 0, BEGIN) == 15 * DAY
-    match.play(OUT, at=BEGIN + 12 * DAY)  # -2 + 1, and 5 more
-    assert left(match, 0, BEGIN + 12 * DAY) == 4 * DAY
-    match.holds()
 
 
 # reminders

@@ -9,13 +9,11 @@ The clock of a match, told as stories; `test_clocks_reference` has the laws.
 The turns of a match, computed from its events, agree with the clock that the events lead to.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -270,15 +268,6 @@ def test_a_deadline_is_the_first_instant_at_which_nothing_is_left(life, seat):
     assert time_left(clock, seat, seat, flag) == 0
 
 
-@given(lives(), st.sampled_from(SEATS))
-def test_what_is_due_is_the_earlier_of_reminder_and_flag(life, seat):
-    clock, _, _ = life
-    instants = (reminder_time(clock, seat), flag_time(clock, seat))
-    assert match_clock.next_due(clock, seat) == min(
-        (i for i in instants if i is not None), default=None
-    )
-
-
 @given(plays(), st.lists(st.tuples(spans, st.sampled_from(SEATS)), max_size=6), spans)
 def test_taking_back_any_plies_restores_what_was_used(clock, plies, pause):
     after, now = clock, clock.since
@@ -317,7 +306,6 @@ def test_a_clock_is_stored_and_read_back(life):
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(clock), type=MatchClock) == clock
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "clocks.md"
 LIGHT, DARK = 0, 1
 
 
@@ -331,17 +319,6 @@ MONDAY = at("2026-11-23T00:00")
 
 def begun(words="", when=MONDAY):
     return start_clock(read_time_control(words.split()), when)
-
-
-def test_the_deadlines_on_the_page_for_players_are_as_it_says():
-    table = PAGE.read_text().partition("your flag falls |")[2].partition("\n\n")[0]
-    row = re.compile(r"^\| (?:`(.*)` )?\| (\w+) (\S+ \S+) \| (\w+) (\S+ \S+) \|", re.MULTILINE)
-    rows = row.findall(table)
-    assert len(rows) == 6
-    for words, begins, begin, falls, fall in rows:
-        assert match_clock.flag_time(begun(words, at(begin)), LIGHT) == at(fall)
-        assert datetime.fromisoformat(begin).strftime("%a") == begins
-        assert datetime.fromisoformat(fall).strftime("%a") == falls
 
 
 def test_a_flag_falls_before_a_vacation_that_begins_at_that_instant():

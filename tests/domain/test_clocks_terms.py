@@ -19,7 +19,6 @@ from domain.clocks.time_control import (
     DAY,
     ClockOptions,
     TimeControl,
-    counted_ms,
     read_time_control,
     write_time_control,
     year_of,
@@ -196,18 +195,6 @@ def test_the_recorded_words_are_sorted_and_leave_defaults_out():
     )
 
 
-@pytest.mark.parametrize("own", ["--days=3", "--bank=10", "--bank=10+1"])
-def test_the_usual_limit_of_a_turn_holds_beside_days_or_a_bank_only_where_it_is_said(own):
-    assert read_time_control([own]).forfeit == 0
-    assert read_time_control([own, "--forfeittime=0"]) == read_time_control([own])
-    assert read_time_control([own, "--forfeittime=21"]).forfeit == 21
-    assert write_time_control(read_time_control([own, "--forfeittime=0"])) == (own,)
-    assert write_time_control(read_time_control([own, "--forfeittime=21"])) == (
-        own,
-        "--forfeittime=21",
-    )
-
-
 @given(terms())
 def test_reading_gives_back_what_was_written(agreed):
     assert read_time_control(write_time_control(agreed)) == agreed
@@ -314,17 +301,6 @@ def test_the_year_of_every_day_is_as_in_the_calendar():
     first = date(1599, 12, 25)
     for day in range(365 * 810):
         assert year_of((first - EPOCH).days + day) == (first + timedelta(days=day)).year
-
-
-@given(st.integers(at("1960-01-01T00:00") // HOUR, at("2060-01-01T00:00") // HOUR))
-def test_an_hour_counts_without_weekends_if_it_is_none_of_a_weekend(hour):
-    begin = datetime.fromtimestamp(hour * 3600, UTC)
-    took = counted_ms((hour + 1) * HOUR, weekends=False) - counted_ms(hour * HOUR, weekends=False)
-    assert took == (HOUR if begin.isoweekday() <= 5 else 0)
-    assert (
-        counted_ms((hour + 1) * HOUR, weekends=True) - counted_ms(hour * HOUR, weekends=True)
-        == HOUR
-    )
 
 
 @pytest.mark.parametrize("days", [0, -1, 61, 10**12])

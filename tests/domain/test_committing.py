@@ -28,15 +28,13 @@ from domain.match.events import (
     Sealed,
     Withheld,
 )
-from domain.match.history import BrokenHistory, decode_event
+from domain.match.history import BrokenHistory
 from domain.match.state import deadline, next_due, reminder_is_due
 from domain.records import SERVER_ACCOUNT
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge
 
 TEXTS = {ALICE: b"alice's text", BOB: b"bob's text", CAROL: b"carol's text"}
 NOBODY = Commitment()
-KEPT = b"what the server keeps, 32 bytes."
-WORD = sha256(b"luck").digest()
 
 
 def to(account: bytes) -> Commitment:
@@ -84,40 +82,6 @@ def test_no_text_is_known_before_all_have_committed_and_the_seed_is_fixed() -> N
         None,
         (0,),
     )
-    match.holds()
-
-
-def test_what_the_server_keeps_is_revealed_with_the_seal_by_the_server() -> None:
-    alice, start = challenge("powerdrain", "--days=3")
-    match = Match()
-    match.kept = {1: KEPT}
-    match.do(alice, replace(start, gather=True, commitments=(to(ALICE), NOBODY)))
-    assert kinds(match) == [Called]
-    match.do(
-        BOB, AnswerOffer(accept=True, commitment=Commitment(sha256(KEPT + WORD).digest(), WORD))
-    )
-    assert kinds(match) == [Called, Committed, Sealed, Revealed]
-    assert match.bodies[2] == Sealed(chain=1, k=1, waits=(0,))
-    assert match.bodies[3] == Revealed(seat=1, text=KEPT + WORD)
-    assert decode_event(match.events[3]).actor == SERVER_ACCOUNT
-    match.do(ALICE, RevealText(text=TEXTS[ALICE]))
-    assert match.state.started
-    assert not match.state.awaits_entropy
-    match.holds()
-
-
-def test_where_the_server_keeps_all_texts_the_match_starts_with_the_last_accept() -> None:
-    kept = Commitment(sha256(KEPT).digest())
-    match = call(kept, NOBODY)
-    match.kept = {0: KEPT, 1: KEPT}
-    events = match.do(BOB, AnswerOffer(accept=True, commitment=kept))
-    assert [type(event) for event in events] == [
-        Committed,
-        Sealed,
-        Revealed,
-        Revealed,
-        MatchStarted,
-    ]
     match.holds()
 
 

@@ -27,7 +27,6 @@ from domain.match.conditional_moves import (
     NO_CONDITIONAL_MOVES,
     ConditionalMove,
     ConditionalMoves,
-    drop,
     find_due,
     merge,
     pack,
@@ -115,13 +114,6 @@ def test_an_illegal_reply_is_dropped_with_a_note_and_the_match_stands() -> None:
     assert waiting(match, DARK) == (ConditionalMove(3, None, FORTH),)
     assert match.play(FORTH) == [moved(2, 1, FORTH, 0)]
     match.holds()
-
-
-def test_the_ten_newest_notes_are_kept() -> None:
-    replies = {DARK: ConditionalMoves((), ("old",))}
-    for number in range(10):
-        replies = drop(replies, DARK, ConditionalMove(1, None, "x"), str(number))
-    assert replies[DARK].notes == tuple("0123456789")
 
 
 MOVES = ["a", "b", "c"]

@@ -13,14 +13,12 @@ from domain.match.commands import (
     MakeOffer,
     PlayMove,
     RemindPlayer,
-    ResignMatch,
     ResumeMatch,
     StartMatch,
 )
 from domain.match.decision import Rejection
 from domain.match.events import (
     Ended,
-    MatchStarted,
     OfferAnswered,
     OfferMade,
     Paused,
@@ -29,7 +27,7 @@ from domain.match.events import (
 from domain.match.sentences import SAY
 from domain.match.state import deadline, next_due
 from domain.records import SERVER_ACCOUNT
-from tests.domain.given import FLAG, NAG, three, two
+from tests.domain.given import FLAG, NAG, two
 from tests.helpers.given import (
     ALICE,
     BEGIN,
@@ -47,19 +45,6 @@ STARTED = [pow2()]
 def code(result: object) -> str:
     assert isinstance(result, Rejection), result
     return result.code
-
-
-def test_a_challenge_starts_the_match_with_the_options_as_recorded() -> None:
-    command = StartMatch(rules="pow2/1", options=("noborder", "-exact"), seats=(ALICE, BOB))
-    assert when([], ALICE, command) == (
-        MatchStarted(
-            rules="pow2/1",
-            options=("-exact", "-noborder"),
-            seats=(ALICE, BOB),
-            setup=None,
-            next=0,
-        ),
-    )
 
 
 @pytest.mark.parametrize(
@@ -99,13 +84,6 @@ def test_an_illegal_move_names_the_places_and_is_logged_in_its_canonical_form() 
     assert refused.move == "m13-b4"
 
 
-def test_a_text_over_the_limit_is_refused_unread() -> None:
-    refused = when(STARTED, ALICE, PlayMove(text="m" * 513))
-    assert in_english(refused) == Rejection(
-        Code.TOO_LONG, "the text has 513 characters; the limit is 512", None
-    )
-
-
 BACK_AND_FORTH = ["m13-j7", "a13-c11", "j7-m13", "c11-a13"]
 
 
@@ -134,20 +112,4 @@ def test_a_pause_that_is_agreed_stops_the_clock_and_puts_the_deadline_off_by_as_
     assert match.do(ALICE, ResumeMatch(), FLAG + 99 * DAY + 7) == (Resumed(seat=0),)
     paused = FLAG + 99 * DAY - BEGIN - DAY
     assert (next_due(match.state), deadline(match.state)) == (NAG + paused, FLAG + paused)
-    match.holds()
-
-
-def test_all_three_have_to_agree_to_a_pause_but_not_those_who_left() -> None:
-    match = three()
-    match.do(ALICE, MakeOffer(kind="pause"))
-    assert match.do(BOB, AnswerOffer(accept=True)) == (
-        OfferAnswered(seat=1, kind="pause", accept=True),
-    )
-    assert next_due(match.state) == NAG
-    assert match.do(CAROL, AnswerOffer(accept=True))[-1] == Paused()
-    assert next_due(match.state) == 0
-    match.do(CAROL, ResumeMatch(), FLAG)
-    match.do(CAROL, ResignMatch(), FLAG)
-    match.do(ALICE, MakeOffer(kind="pause"), FLAG)
-    assert match.do(BOB, AnswerOffer(accept=True), FLAG)[-1] == Paused()
     match.holds()

@@ -1,33 +1,20 @@
 """The decider and time: reminders, flags, what comes too late, and when a clock begins."""
 
-import pytest
 from msgspec.structs import replace
 
 from domain.clocks.time_control import DAY, read_time_control
 from domain.errors import Code
-from domain.match.audit import verify
 from domain.match.commands import (
     AnswerOffer,
     FlagPlayer,
     RemindPlayer,
-    ResignMatch,
 )
-from domain.match.events import Ended, Flagged, MatchStarted, Moved
-from domain.match.history import BrokenHistory
+from domain.match.events import Ended, Flagged, MatchStarted
 from domain.match.state import deadline, next_due, position_of
 from domain.records import SERVER_ACCOUNT
 from domain.rules import rules_by_id
-from tests.domain.given import FLAG, NAG, TERMS, three, two
+from tests.domain.given import FLAG, TERMS, two
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge
-
-
-def plays_on(match: Match, at: int) -> Moved:
-    """Play the first legal move at a time."""
-    rules = rules_by_id(match.state.rules)
-    (moved,) = match.play(next(rules.legal_moves(position_of(match.state))), at=at)
-    assert isinstance(moved, Moved)
-    return moved
-
 
 # --- flags
 
@@ -45,18 +32,6 @@ def test_a_flag_falls_at_its_instant_and_no_millisecond_before() -> None:
 
 
 # --- a flag among three
-
-
-def test_of_three_the_seat_whose_flag_falls_is_out_and_the_others_go_on_with_a_fresh_turn() -> None:
-    match = three()
-    match.do(SERVER_ACCOUNT, RemindPlayer(), NAG)
-    late = FLAG + 3 * DAY
-    assert match.do(SERVER_ACCOUNT, FlagPlayer(ply=0), late) == (Flagged(seat=0, next=1),)
-    assert match.state.active_seats == (1, 2)
-    assert (next_due(match.state), deadline(match.state)) == (late + 2 * DAY, late + 5 * DAY)
-    assert match.refuses(ALICE, ResignMatch(), late) == Code.NOT_A_PLAYER
-    assert [plays_on(match, late + day * DAY).seat for day in (1, 2, 3)] == [1, 2, 1]
-    match.holds()
 
 
 def test_a_flag_may_end_the_match_by_its_rules_though_two_are_left() -> None:
@@ -87,15 +62,3 @@ def test_a_match_that_gathers_entropy_starts_its_clock_with_the_draw_and_not_bef
     assert started.terms == start.terms == read_time_control(TERMS)
     assert (next_due(match.state), deadline(match.state)) == (later + 2 * DAY, later + 5 * DAY)
     match.holds()
-
-
-# --- forgery
-
-
-def test_a_flag_that_fell_too_early_is_found_though_the_chain_is_whole() -> None:
-    match = two()
-    match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG)
-    with pytest.raises(
-        BrokenHistory, match="event 2: the rules refuse it: no reminder and no flag is due"
-    ):
-        verify(1, match.forged(2, at=FLAG - 1))

@@ -20,7 +20,6 @@ from domain.match.commands import (
 from domain.match.disputes import APPEAL_MS, CLAIMS_LIMIT, may_be_ruled_on
 from domain.match.events import Appealed, Claimed, Ended, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.history import BrokenHistory
-from domain.match.state import deadline
 from tests.domain.dispute_commands import (
     ARBITER,
     OTHER_ARBITER,
@@ -32,7 +31,6 @@ from tests.domain.dispute_commands import (
     rule,
 )
 from tests.domain.given import two
-from tests.domain.rulings import give
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match
 
 # claims
@@ -215,28 +213,3 @@ def test_a_forged_dispute_is_found(kind: type, changes: dict[str, Any]) -> None:
     with pytest.raises(BrokenHistory) as broken:
         verify(match.board, match.forged(seq, **changes))
     assert broken.value.seq in (seq, seq - 1, seq - 2), "an event of the same command"
-
-
-def test_the_seat_to_move_has_more_time_for_this_turn() -> None:
-    match = two("--days=5")
-    give(match, BEGIN + DAY, (0, 2 * DAY))
-    assert deadline(match.state) == BEGIN + 7 * DAY
-    give(match, BEGIN + DAY, (0, DAY))
-    assert deadline(match.state) == BEGIN + 8 * DAY
-    match.play("m13-m9", at=BEGIN + 7 * DAY)
-    assert deadline(match.state) == BEGIN + 12 * DAY, "the other has none of it"
-    match.play("a13-c11", at=BEGIN + 7 * DAY)
-    assert deadline(match.state) == BEGIN + 12 * DAY, "it is used up"
-    match.holds()
-
-
-@pytest.mark.parametrize("terms", ["--bank=5", "--totaltime=5"])
-def test_of_a_bank_and_of_a_total_time_it_is_more_for_good(terms: str) -> None:
-    match = two(terms, "--forfeittime=0", "--nagtime=0")
-    give(match, BEGIN, (0, 2 * DAY), (1, DAY))
-    assert deadline(match.state) == BEGIN + 7 * DAY
-    match.play("m13-m9", at=BEGIN + 3 * DAY)
-    assert deadline(match.state) == BEGIN + 9 * DAY
-    match.play("a13-c11", at=BEGIN + 3 * DAY)
-    assert deadline(match.state) == BEGIN + 7 * DAY
-    match.holds()

@@ -82,18 +82,6 @@ def test_integers_are_the_published_ones_and_follow_the_specification(vector: st
     assert found == again
 
 
-@pytest.mark.parametrize("purpose", VECTORS["shuffles"])
-def test_shuffles_are_the_published_ones(purpose: str) -> None:
-    items = ["1", "3", "5", "7", "9"]
-    assert stream().shuffled(purpose, items) == VECTORS["shuffles"][purpose]
-    ours, again = stream(), list(items)
-    for top in (4, 3, 2, 1):
-        other = ours.below(purpose, top + 1)
-        again[top], again[other] = again[other], again[top]
-    assert again == VECTORS["shuffles"][purpose]
-    assert items == ["1", "3", "5", "7", "9"]
-
-
 def test_nothing_is_below_zero_or_one_less() -> None:
     with pytest.raises(ValueError, match="no integer is below 0"):
         stream().below("a", 0)

@@ -7,14 +7,10 @@ from domain.clocks.time_control import DAY
 from domain.errors import Code
 from domain.match.commands import (
     AnswerOffer,
-    DeclineMatch,
-    GiveRuling,
     MakeOffer,
     PlayMove,
-    ResignMatch,
 )
 from domain.match.events import (
-    Declined,
     Ended,
     Gathered,
     ImportedResult,
@@ -79,18 +75,6 @@ def test_it_waits_for_every_player_and_then_goes_on_where_it_stood():
     here.holds()
 
 
-@pytest.mark.parametrize("command", [DeclineMatch(), AnswerOffer(accept=False)])
-def test_anyone_may_decline_though_they_have_moved_at_the_source(command):
-    here = imported(timed())
-    here.do(HERE[0], ACCEPT)
-    declined, ended = here.do(HERE[1], command)
-    assert declined == Declined(seat=1)
-    assert ended == Ended(winners=(), reason="declined")
-    here.holds()
-    # once it goes on, a move of the source is a move
-    assert accepted(timed()).refuses(HERE[1], DeclineMatch()) is Code.TOO_LATE
-
-
 def test_a_transferred_match_goes_on_and_is_over_at_its_source():
     source = timed()
     source.do(ALICE, MakeOffer(kind="transfer"))
@@ -146,34 +130,3 @@ def test_a_setup_that_chance_drew_is_taken_over_and_nothing_is_drawn():
 def test_what_can_not_go_on_is_refused(changes, code):
     command = import_command(timed().state, HERE[:2], SOURCE)
     assert Match(board=2).refuses(SERVER_ACCOUNT, replace(command, **changes)) is code
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("moves", "m13-m9"), ("acted", 1), ("setup", "{}"), ("next", 1), ("rules", "pow2/9")],
-)
-def test_a_forged_import_does_not_verify(field, value):
-    here = accepted(timed())
-    here.events = here.forged(1, body=replace(here.bodies[0], **{field: value}))
-    with pytest.raises(Exception, match="event 1"):
-        here.holds()
-
-
-ARBITER = b"arbiter."
-TEXT = bytes(32)
-
-
-def rule(**remedy) -> GiveRuling:
-    return GiveRuling(claim=None, upheld=True, text=TEXT, **remedy)
-
-
-def test_one_that_was_over_elsewhere_is_set_back_and_goes_on_and_counts_nowhere():
-    source = timed()
-    source.do(BOB, ResignMatch())
-    here = accepted(source)
-    here.do(ARBITER, rule(back_to=2), BEGIN + 12 * DAY)
-    assert not here.state.over
-    here.play("m9-m13", at=BEGIN + 12 * DAY)
-    here.do(HERE[1], ResignMatch(), BEGIN + 12 * DAY)
-    assert not here.state.played
-    here.holds()

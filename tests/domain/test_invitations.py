@@ -20,7 +20,7 @@ from domain.match.commands import (
     RevealText,
 )
 from domain.match.conditional_moves import ConditionalMove
-from domain.match.events import Declined, Ended, MatchStarted, OfferAnswered, Withheld
+from domain.match.events import Declined, Ended, MatchStarted, OfferAnswered
 from domain.match.start import sealed_seed
 from domain.match.state import ROBOT_ACCOUNTS, deadline, next_due
 from domain.records import SERVER_ACCOUNT
@@ -164,13 +164,3 @@ def test_the_sealed_seed_is_read_only_for_what_may_deal() -> None:
     assert sealed_seed(sent(BOB, RevealText(text=OWN)), match.state) == (1, 1)
     match.do(ALICE, MakeOffer(kind="deal"), BEGIN + DAY + 1)
     assert all(sealed_seed(sent(BOB, one), match.state) for one in (ACCEPT, MakeOffer(kind="deal")))
-
-
-@pytest.mark.parametrize("unseen", [(), (1,), (0, 1)])
-def test_who_could_not_reveal_has_declined_and_withheld_nothing(unseen: tuple[int, ...]) -> None:
-    match = sealed()
-    match.unseen = frozenset(unseen)
-    match.do(SERVER_ACCOUNT, FlagPlayer(ply=0), BEGIN + 4 * DAY)
-    kinds = [Declined if seat in unseen else Withheld for seat in (0, 1)]
-    assert [type(body) for body in match.bodies[-3:-1]] == kinds
-    match.holds()

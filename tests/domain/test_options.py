@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from domain.errors import Code, Refusal
 from domain.game.options import read_options, write_options
-from domain.games.pow2.rules import Pow2Options
-from infra.languages.wording import wording
 
 
 class Touch(StrEnum):
@@ -159,17 +157,3 @@ def test_whatever_is_given_is_read_or_refused(flags):
         assert refused(*flags)[0] in (Code.UNKNOWN_OPTION, Code.BAD_OPTION)
     else:
         assert read(*write_options(options)) == options
-
-
-@pytest.mark.parametrize(
-    ("flags", "said"),
-    [
-        (["-fats"], "es gibt keine Option '-fats'; ist -fast gemeint?"),
-        (["-fast", "-fast"], "-fast steht zweimal da; einmal genügt"),
-        (["-fast=1"], "-fast hat keinen Wert und steht allein"),
-    ],
-)
-def test_a_refused_option_is_explained_in_german(flags, said):
-    with pytest.raises(Refusal) as refused:
-        read_options(Pow2Options, flags)
-    assert refused.value.in_language(wording("de")) == said

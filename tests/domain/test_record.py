@@ -16,7 +16,6 @@ from domain.match.audit import verify
 from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, ResignMatch
 from domain.match.events import Event, Resigned
 from domain.match.history import (
-    EMPTY_SNAPSHOT,
     EVENT_LIMIT,
     NO_HASH,
     BrokenHistory,
@@ -152,12 +151,6 @@ def test_events_are_numbered_and_chained() -> None:
     )
 
 
-def test_a_snapshot_comes_back_as_it_was_stored() -> None:
-    _, snapshot = history(TURNS)
-    assert unpack_snapshot(pack_snapshot(snapshot)) == snapshot
-    assert unpack_snapshot(None) == EMPTY_SNAPSHOT
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -177,11 +170,6 @@ def test_a_snapshot_whose_parts_do_not_fit_can_not_be_read(changes: dict[str, by
         unpack_snapshot(msgspec.structs.replace(packed, **changes))
 
 
-def test_the_snapshot_equals_the_fold_of_the_events() -> None:
-    events, snapshot = history(TURNS)
-    assert cache_position(replay(events)) == snapshot.state
-
-
 def test_an_event_too_large_for_a_tile_is_not_made() -> None:
     huge = EventEnvelope(1, 1, 1, 1, bytes(EVENT_LIMIT), ALICE, NO_HASH, Resigned(seat=0))
     with pytest.raises(ValueError, match="65535 is the limit"):
@@ -195,13 +183,6 @@ def test_the_page_of_formats_names_the_fields_of_terms_and_those_that_came_later
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \|", later, re.MULTILINE)
     named = {(tag, name) for name, tags in rows for tag in re.findall(r"`(.*?)`", tags)}
     assert named == {("challenged", "terms"), ("match-started", "terms"), ("moved", "queued")}
-
-
-def test_a_whole_history_holds() -> None:
-    events, snapshot = history(TURNS)
-    verdict = verify(1, events)
-    assert verdict.events == len(events)
-    assert (verdict.head, verdict.state) == (snapshot.head, snapshot.state)
 
 
 def rechained(events: list[bytes], first: int, changed: EventEnvelope) -> list[bytes]:

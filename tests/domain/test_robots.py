@@ -5,17 +5,10 @@ Places in a match, and ratings as they are shown.
 
 import pytest
 
-from domain.game.engine import LEVELS, RobotLevel, read_level
-from domain.match.state import ROBOT_ACCOUNTS, robot_level, robot_name
+from domain.game.engine import RobotLevel, read_level
+from domain.match.state import robot_level, robot_name
 from domain.ratings import NEWCOMER, UNIT, Skill, ranking
 from domain.records import SERVER_ACCOUNT
-
-
-def test_each_level_has_an_account_of_its_own() -> None:
-    accounts = list(ROBOT_ACCOUNTS.values())
-    assert len(set(accounts)) == len(LEVELS) == 3
-    assert {len(account) for account in accounts} == {len(SERVER_ACCOUNT)}
-    assert [robot_level(account) for account in accounts] == list(LEVELS)
 
 
 def test_a_person_is_no_robot() -> None:

@@ -40,13 +40,6 @@ def analysis(*found):
     return positions
 
 
-def test_a_line_stays_where_the_move_was_clearly_worse():
-    kept = analysis(position(0.5), position(0.5 - CLEARLY_BETTER - 0.001, move="", better=()))
-    assert kept[0].better == GOOD
-    dropped = analysis(position(0.5), position(0.5 - CLEARLY_BETTER + 0.001, move="", better=()))
-    assert dropped[0].better == ()
-
-
 def test_a_turning_point_costs_more_than_a_move_that_is_clearly_worse():
     assert TURNING_POINT > CLEARLY_BETTER
     small = analysis(position(0.5), position(0.5 - TURNING_POINT + 0.001, move="", better=()))

@@ -8,7 +8,6 @@ import pytest
 from domain.drawing import illustrate
 from domain.game.painter import WIDTH
 from domain.game.protocol import GamePart, game_context
-from domain.games.powerdrain.grid import volts_left
 from domain.rules import game_by_key, latest_rules
 from domain.rules.guide import GameGuide, next_places, reach_position, read_guide
 from infra.languages.wording import wording
@@ -27,14 +26,6 @@ def texts_of(key: str) -> list[tuple[str, str]]:
     """Return the texts of a guide, each with its German words."""
     german, context = wording("de"), game_context(key, GamePart.GUIDE)
     return [(text, german.pgettext(context, text)) for text in guide_texts(guide_of(key))]
-
-
-def reached(key: str, name: str):
-    """Return the picture of this name, its position in the JSON form, and what follows on from it."""
-    rules, picture = latest_rules(key), guide_of(key).picture(name)
-    assert picture
-    position = reach_position(rules, picture).position
-    return picture, rules.to_json(position), next_places(rules, position, picture.chosen)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -98,43 +89,6 @@ def test_the_last_picture_of_a_game_is_won(key, name, winners):
     outcome = rules.outcome(reach_position(rules, guide.pictures[-1]).position)
     assert outcome
     assert outcome.winners == winners
-
-
-def test_the_pictures_of_pow2_show_what_they_say():
-    assert reached("pow2", "start")[1]["supply"] == [14, 14]
-    assert {"g1", "m5", "a7"} <= set(reached("pow2", "move")[2])
-    met = reached("pow2", "meet")[1]["board"]
-    assert (met["m1"], met["m5"], met["l4"]) == ("o", "o", "O")
-    assert "m1" not in reached("pow2", "leave")[1]["board"]
-    two = reached("pow2", "two")[1]["board"]
-    assert (two["d4"], two["c3"], two["e5"]) == ("x", "X", "X")
-    assert (two["d2"], two["e3"]) == ("O", "x")
-    won = reached("pow2", "won")[1]
-    assert won["board"]["m9"] == "O"
-    assert sum(letter in "oO" for letter in won["board"].values()) == 16
-
-
-def test_the_pictures_of_halves_show_what_they_say():
-    whole = reached("halves", "whole")[1]["tiles"]
-    assert [sum(tile[2] == colour for tile in whole) for colour in (0, 1)] == [12, 12]
-    _, turn, places = reached("halves", "turn")
-    assert {str(tile[3]) for tile in turn["tiles"] if tile[2] == 1} == set(places)
-    left = {tile[3] for tile in reached("halves", "halved")[1]["tiles"]}
-    # the upper part and tile 10 are gone
-    assert not left & {*range(1, 9), 10, 11, 14}
-    assert len(left) == 13
-    assert all(tile[2] == 0 for tile in reached("halves", "end")[1]["tiles"])
-
-
-def test_the_pictures_of_powerdrain_show_what_they_say():
-    start = reached("powerdrain", "start")[1]
-    assert [len(hand) for hand in start["hands"]] == [8, 8]
-    assert len(reached("powerdrain", "choose")[2]) == 25
-    value = reached("powerdrain", "value")[1]
-    assert (value["grid"]["19"], volts_left(value)["19"]) == (["44", 0], 8)
-    assert volts_left(reached("powerdrain", "drain")[1]) == {"11": 10, "19": 0, "73": -10, "99": -6}
-    left = volts_left(reached("powerdrain", "end")[1]).values()
-    assert (sum(volts < 0 for volts in left), sum(volts > 0 for volts in left)) == (4, 3)
 
 
 @pytest.mark.parametrize(

@@ -97,21 +97,6 @@ def test_scores_agree_with_the_reference_over_whole_matches(key):
             history.append(history[-1] ^ {name})
 
 
-# --- done
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_only_done_ends_the_match(key):
-    for _, text in random_match(key, (), 1, 100):
-        assert text != "done"
-    at = play(key, start(key), "a5", "done")
-    outcome = playing.over(rules(key), at)
-    assert (outcome.winners, outcome.reason) == ((0,), "done")
-    assert outcome.detail == rules(key).score(at).detail
-    for text in ("done", "c3", "-a5"):
-        assert refused(key, at, text) == f"{text}: the match is over: the puzzle has been submitted"
-
-
 # --- notation
 
 

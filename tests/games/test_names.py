@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from domain.rules import all_games
 
 ROOT = Path(__file__).parents[2]
@@ -78,19 +76,3 @@ def test_a_game_names_no_other() -> None:
 def test_the_tuple_of_games_has_a_line_a_game() -> None:
     text = (GAMES / "__init__.py").read_text()
     assert [found[1] for found in re.finditer(r"^    (\w+)\.GAME,$", text, re.MULTILINE)] == KEYS
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        'KEY = "pow2"',
-        "from domain.games.line import GAME",
-        "from domain.games import one",
-        "import domain.games.two.game",
-        'rules = rules_by_id("jump/1")',
-        "position: GoliathRules",
-        "def paint(): return torere.GAME",
-    ],
-)
-def test_a_name_is_found_wherever_it_stands(source: str) -> None:
-    assert names_in(source) != []

@@ -8,7 +8,6 @@ from domain.boards.pow2_board import (
     LINES,
     NAMES,
     SMALL,
-    TRIANGLES,
 )
 from tests.games.pow2 import reference
 
@@ -17,13 +16,6 @@ GAMES = Path(__file__).parent
 
 def board(names):
     return sum(1 << INDEX[name] for name in names.split())
-
-
-def test_there_are_64_intersections_44_lines_168_edges_and_104_triangles():
-    assert len(NAMES) == 64
-    assert len(LINES) == 44
-    assert len({frozenset(edge) for edge in pow2_board.EDGES}) == len(pow2_board.EDGES) == 168
-    assert len({frozenset(triangle) for triangle in TRIANGLES}) == len(TRIANGLES) == 104
 
 
 def test_names_are_the_marks_of_figure_1():

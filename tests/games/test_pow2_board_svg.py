@@ -7,7 +7,7 @@ from math import dist
 
 import pytest
 
-from domain.boards.pow2_board import LINES, NAMES, POINTS
+from domain.boards.pow2_board import LINES, NAMES
 from domain.drawing import draw_text
 from domain.rules import latest_rules
 from tests.games.svg_pictures import (
@@ -20,21 +20,10 @@ from tests.games.svg_pictures import (
     places,
     points,
     recorded,
-    size,
     start,
     with_class,
 )
 from tests.golden.make_games import replay
-
-
-def test_the_64_places_lie_where_the_lines_cross():
-    found = {name: centre(place) for name, place in places(parsed("line", start("line"))).items()}
-    assert list(found) == list(NAMES)
-    (left, top), (right, bottom) = found["a1"], found["m13"]
-    for name, (x, y) in found.items():
-        across, down = POINTS[name]
-        assert (x - left) / (right - left) == pytest.approx(across / 720, abs=1e-9)
-        assert (y - top) / (bottom - top) == pytest.approx(down / 720, abs=1e-9)
 
 
 def test_a_touch_means_the_nearest_place_and_never_two():
@@ -65,49 +54,6 @@ def _holds(middle, area, touch):
         for (ax, ay), (bx, by) in pairwise([*area, area[0]])
     ]
     return all(side >= 0 for side in sides) or all(side <= 0 for side in sides)
-
-
-def test_pieces_of_both_seats_are_discs_and_differ_by_their_colours_alone():
-    for key in ("pow2", "goliath", "torere"):
-        tree = parsed(key, start(key))
-        shapes = {
-            look: {
-                each.tag for piece in with_class(tree, look) for each in with_class(piece, "body")
-            }
-            for look in ("light", "dark")
-        }
-        assert shapes == {"light": {f"{SVG}circle"}, "dark": {f"{SVG}circle"}}
-
-
-def test_aged_pieces_are_broken_but_keep_their_colour_and_empty_places_have_a_spot():
-    for at in replay(recorded("pow2")):
-        board = latest_rules("pow2").to_json(at)["board"]
-        for name, place in places(parsed("pow2", at)).items():
-            aged = board.get(name) in ("o", "x")
-            assert len(with_class(place, "crack")) == len(with_class(place, "groove")) == aged
-            assert len(with_class(place, "body")) == (name in board)
-            assert len(with_class(place, "spot")) == (name not in board)
-
-
-def test_a_line_on_which_stones_stand_has_their_colour():
-    tree = after("line", start("line"), "a1", "h8")
-    marks = {each.get("data-line"): each.get("class") for each in with_class(tree, "line")}
-    light = {line for line, classes in marks.items() if "of-light" in classes}
-    dark = {line for line, classes in marks.items() if "of-dark" in classes}
-    assert {"a1-m1", "a1-a13", "a1-f6"} <= light
-    assert "h8-m13" in dark
-    assert not light & dark
-    inlays = [each.get("class") for each in with_class(tree, "inlay")]
-    assert [inlays.count(f"inlay {look}") for look in ("light", "dark")] == [len(light), len(dark)]
-
-
-def test_figures_are_larger_than_stones_and_lettered():
-    tree = after("goliath", start("goliath"), "m13-h8:i9", "a1-c3:f6")
-    drawn = places(tree)
-    assert [with_class(drawn[name], "letter")[0].text for name in ("h8", "c3")] == ["D", "G"]
-    assert not with_class(drawn["i9"], "letter")
-    assert size(drawn["h8"], "r") > size(drawn["i9"], "r")
-    assert size(drawn["c3"], "r") > size(drawn["f6"], "r")
 
 
 @pytest.mark.parametrize("key", ["one", "two"])

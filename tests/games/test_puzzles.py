@@ -107,23 +107,3 @@ def test_positions_are_drawn_as_on_file(name):
         latest_rules(key), play(key, start(key), *texts.split()), name.rpartition("-")[2]
     )
     assert f"{drawn}\n" == (GAMES / f"{name.replace('-', '/', 1)}.txt").read_text()
-
-
-@pytest.mark.parametrize(
-    ("key", "texts", "counts"),
-    [
-        ("jump", "", "Stones set: 0"),
-        ("jump", "a1 c3:d4", "Stones set: 2"),
-        ("jump", BEST_ON_FILE["jump"], "Stones left: 1 Plies: 3"),
-        ("one", "", "Stones set: 0 Lines with exactly one: 0 with more: 0 Best: 0 by 0"),
-        ("one", "a1 m1", "Stones set: 2 Lines with exactly one: 8 with more: 1 Best: 5 by 1"),
-        ("two", "a1 a13", "Stones set: 2 Lines with exactly two: 1 Best: 1 by 2"),
-        ("two", "a1 a13 a7", "Stones set: 3 Lines with exactly two: 0 Best: 1 by 2"),
-        ("duo", "", "Stones placed: Light 0 Dark 0 Next: Light"),
-        ("duo", "a1", "Stones placed: Light 1 Dark 0 Next: Dark"),
-        ("duo", "a1 done", "Stones placed: Light 1 Dark 0"),
-    ],
-)
-def test_the_counts_stand_above_the_board(key, texts, counts):
-    drawn = draw_text(latest_rules(key), play(key, start(key), *texts.split()), "small")
-    assert drawn.split("\n")[:2] == [counts, ""]

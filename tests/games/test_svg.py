@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from domain.drawing import STYLE, draw_svg
+from domain.drawing import draw_svg
 from domain.game.painter import BoardInput
 from domain.game.protocol import GameOutcome
 from domain.rules import (
@@ -79,19 +79,6 @@ def test_a_drawing_is_small_and_refers_to_nothing_outside(game):
         assert len(text.encode()) <= most_bytes(text.count("data-place="))
         assert not re.search(r"<script|href|url\(|@import|\bon[a-z]+=|<image|<foreignObject", text)
         assert re.findall("https?:[^\"']*", text) == ["http://www.w3.org/2000/svg"]
-
-
-NO_NUMBER = re.compile(r"\d\.\d{3}|e-\d|\b(?:nan|inf)\b")
-
-
-@each_family
-def test_numbers_have_two_decimals_at_most_and_ids_are_not_given(game):
-    rules = rules_by_id(game["rules"])
-    for at in positions(game):
-        for each in parsed(rules, at, standalone=False).iter():
-            assert "id" not in each.attrib
-            for name, value in each.attrib.items():
-                assert not NO_NUMBER.search(value) or "scale" in value, name
 
 
 @each_family
@@ -165,19 +152,6 @@ def test_the_plate_of_the_player_to_move_is_marked_and_after_the_end_the_winners
         ]
 
 
-@each_family
-def test_without_a_style_of_its_own_a_drawing_is_the_same_otherwise(game):
-    rules = rules_by_id(game["rules"])
-    at = list(replay(game))[-1]
-    alone, inline = (draw_svg(rules, at, (), standalone=alone) for alone in (True, False))
-    assert "<style>" in alone
-    assert inline == (
-        alone.replace(f"<style>{STYLE}</style>", "")
-        .replace(' xmlns="http://www.w3.org/2000/svg"', "")
-        .replace('role="img"', 'role="group"')
-    )
-
-
 @pytest.mark.parametrize("key", KEYS)
 def test_a_position_is_drawn_as_on_file(key):
     assert drawn(key) == path_of(key).read_text()
@@ -228,31 +202,6 @@ def test_a_text_that_names_no_place_marks_none(last):
 
 
 # --- the style sheet
-
-
-def test_every_colour_is_given_plainly_before_it_is_given_as_a_property():
-    used = re.findall(r"([a-z-]+):(#[0-9a-f]{6});\1:var\(--board-[a-z-]+,(#[0-9a-f]{6})\)", STYLE)
-    assert len(used) == STYLE.count("var(")
-    assert all(plain == fallback for _, plain, fallback in used)
-
-
-def test_the_style_sheet_touches_nothing_else_of_a_page():
-    rules = re.sub(r"@media [^{]*\{(.*)\}", r"\1", STYLE).strip().splitlines()
-    selectors = [selector for rule in rules for selector in rule.partition("{")[0].split(",")]
-    assert all(re.match(r"\.board\b", selector) for selector in selectors)
-    assert len(selectors) > 50
-
-
-def test_every_class_of_the_style_sheet_is_drawn_somewhere():
-    classes, seen = set(re.findall(r"\.([a-z][a-z-]*)", STYLE)), set()
-    for param in FAMILIES:
-        (game,) = param.values
-        moves, played = game["moves"].split(), list(replay(game))
-        for ply in (1, len(played) // 2, len(played) - 1):
-            rules, last = rules_by_id(game["rules"]), moves[ply - 1]
-            tree = parsed(rules, played[ply], last=last, before=played[ply - 1])
-            seen |= {name for each in tree.iter() for name in each.get("class", "").split()}
-    assert classes - seen == {"long"}  # as nobody has a long name here
 
 
 @each_family

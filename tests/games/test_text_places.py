@@ -52,16 +52,3 @@ def test_every_place_of_a_legal_move_is_in_the_drawing_once(rules, players):
             assert place.line + place.height <= len(lines)
             assert place.column < len(lines[place.line])
         assert not any(overlap(*two) for two in combinations(places, 2))
-
-
-def test_a_place_is_where_its_piece_is_drawn():
-    rules = next(game.latest for game in all_games() if game.key == "pow2")
-    position = next(positions(rules, 2))
-    for display in rules.displays:
-        lines = draw_text(rules, position, display).split("\n")
-        drawn = {
-            place.name: lines[place.line][place.column]
-            for place in text_places(rules, position, display)
-        }
-        board = rules.to_json(position)["board"]
-        assert drawn == {name: board.get(name, "*") for name in drawn}

@@ -27,7 +27,6 @@ from domain.tournament.events import (
     Entered,
     PlacesConfirmed,
     SectionPaired,
-    TournamentStarted,
 )
 from domain.tournament.evolve import evolve
 from domain.tournament.forms import check_terms
@@ -193,16 +192,6 @@ def test_a_command_is_refused_and_changes_nothing(
     assert tournament.events == before
 
 
-def test_a_player_is_taken_out_once() -> None:
-    found = running()
-    gone = WithdrawPlayer(account=PLAYERS[0], kind="silent", text=DIGEST)
-    found.do(ORGANISER, gone)
-    assert found.refuses(ORGANISER, gone) == (
-        Code.TOO_LATE,
-        "the player has left the tournament already",
-    )
-
-
 @pytest.mark.parametrize("name", TOURNAMENTS)
 def test_the_record_leads_to_the_same_decisions_and_the_same_state(name: str) -> None:
     found = TOURNAMENTS[name]()
@@ -213,17 +202,6 @@ def test_the_record_leads_to_the_same_decisions_and_the_same_state(name: str) ->
         state = evolve(state, one.body, one.at, one.actor)
     assert state == found.state
     assert verify(NUMBER, found.events, range(len(found.events))).events == len(found.events)
-
-
-def test_a_start_numbers_players_by_rating_and_pairs_each_with_each() -> None:
-    found = running()
-    started, *sections = found.bodies[-2:]
-    assert isinstance(started, TournamentStarted)
-    assert [one.account for one in started.players] == [PLAYERS[2], PLAYERS[1], PLAYERS[0]]
-    (section,) = sections
-    assert isinstance(section, SectionPaired)
-    pairs = {frozenset((one.first, one.second)) for one in section.pairings}
-    assert pairs == {frozenset(pair) for pair in ((0, 1), (0, 2), (1, 2))}
 
 
 def section_of(found: Tournament) -> tuple[int, SectionPaired]:
@@ -268,15 +246,6 @@ def test_a_forged_entry_and_forged_places_are_found() -> None:
     forged = replace(last, sections=((replace(best, points=300), *others),))
     with pytest.raises(BrokenHistory):
         verify(NUMBER, found.forged(len(bodies), body=forged))
-
-
-def test_the_one_who_makes_it_full_starts_it() -> None:
-    found = Tournament()
-    found.draft()
-    found.enter(2)
-    events = found.do(PLAYERS[2], EnterTournament(rating=1400))
-    assert [type(one) for one in events] == [Entered, TournamentStarted, SectionPaired]
-    found.holds()
 
 
 def test_the_scheduler_starts_at_the_date_and_cancels_with_too_few() -> None:

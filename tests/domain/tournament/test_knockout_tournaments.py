@@ -136,24 +136,6 @@ def test_those_who_lose_the_semifinals_play_for_third_place() -> None:
     ]
 
 
-def test_who_has_won_a_tie_and_leaves_gives_the_next_round_away() -> None:
-    found = begun(4)
-    found.report("0-1")
-    withdraw(found, 3)
-    # no final is played, because one of its players has left
-    *_, final, over = found.report("1-0", first=1)
-    assert isinstance(final, SectionPaired)
-    assert (final.players, final.pairings) == ((1, 3), ())
-    assert isinstance(over, TournamentFinished)
-    found.do(ORGANISER, ConfirmPlaces())
-    assert [(one.player, one.place) for one in found.state.places[0]] == [
-        (1, 1),
-        (3, 2),
-        (0, 3),
-        (2, 3),
-    ]
-
-
 def test_any_history_of_draws_and_leavers_ends_with_one_winner() -> None:
     for seed in range(100):
         chance = random.Random(seed)

@@ -23,10 +23,6 @@ def rounds_of(players, winner=BETTER_WINS):
     return rounds
 
 
-def test_the_bracket_of_six_is_that_of_the_page():
-    assert first_round(6) == [(0, None), (3, 4), (2, 5), (1, None)]
-
-
 @pytest.mark.parametrize("players", range(2, 131))
 def test_byes_go_to_the_first_and_the_better_meet_as_late_as_they_can(players):
     rounds = rounds_of(players)

@@ -73,22 +73,6 @@ def table(found):
     return form.table(section, found.state, found.state.terms)
 
 
-def test_it_starts_with_two_by_rating_and_a_challenge_is_one_pairing():
-    found = ladder(2)
-    assert order(found) == [0, 1]
-    assert found.state.entrants[0].rating > found.state.entrants[1].rating
-    done = found.do(account(found, 1), ChallengeOnLadder(player=0))
-    assert done == [SectionPaired(players=(1, 0), pairings=(Pairing(1, 0, 1),))]
-    assert refused(found, 1, 0) == (
-        Code.AGAINST_TERMS,
-        "a match of these two is running on the ladder already",
-    )
-    found.report("0-1")
-    assert order(found) == [1, 0]
-    assert found.state.phase is Phase.RUNNING
-    found.holds()
-
-
 def test_one_who_waited_for_room_at_the_start_can_enter_once_there_is_room():
     found = Tournament()
     found.draft(**(LADDER | {"capacity": 2}), ladder=LadderTerms())
@@ -141,25 +125,6 @@ def test_a_newcomer_is_last_at_once_and_a_leaver_may_come_back_after_their_match
     assert len(found.state.entrants) == 4
     assert found.refuses(leaver, again) == (Code.ALREADY_ENTERED, "you have already entered")
     assert found.refuses(ORGANISER, LeaveTournament(account=leaver))[0] is Code.TOO_LATE
-    found.holds()
-
-
-def test_a_player_who_is_taken_out_leaves_the_order_and_does_not_come_back():
-    found = ladder(4)
-    mine, other = challenge(found, 2, 1), challenge(found, 3, 1)
-    found.report("0-1", first=other)
-    out = account(found, 1)
-    found.do(ORGANISER, WithdrawPlayer(account=out, kind="silent", text=REASONS))
-    assert order(found) == [0, 3, 2]
-    assert found.state.unfinished == (mine,)
-    assert found.refuses(out, EnterTournament(rating=1_500))[0] is Code.TOO_LATE
-    found.report("-+", first=mine)
-    assert found.state.ladder.players[2].won == 0
-    assert order(found) == [0, 3, 2]
-    assert found.refuses(out, ChallengeOnLadder(player=0)) == (
-        Code.AGAINST_TERMS,
-        "only players of the ladder can challenge and be challenged",
-    )
     found.holds()
 
 
@@ -258,22 +223,6 @@ def test_matches_of_long_ago_are_forgotten_and_their_points_are_not():
     assert done == [ResultsCounted(reports=(MatchReport(old, 100, 12, "1-0"),))]
     assert (found.state.ladder, found.state.reports) == (before.ladder, before.reports)
     assert found.state.left == 3
-    found.holds()
-
-
-def test_news_of_a_forgotten_match_opens_no_ladder_that_is_over():
-    found = ladder(3, rest=0)
-    old = challenge(found, 1, 0)
-    found.report("1-0", first=old)
-    found.wait(30)
-    last = challenge(found, 1, 0)
-    found.do(ORGANISER, EndLadder())
-    found.report("1-0", first=last)
-    assert found.state.phase is Phase.FINISHED
-    found.report("0-1", first=old, seq=10)
-    assert found.state.phase is Phase.FINISHED
-    assert found.report("", first=old, seq=11)[1:] == [TournamentFinished()]
-    assert found.state.phase is Phase.FINISHED
     found.holds()
 
 

@@ -75,12 +75,6 @@ def test_the_same_two_rest_after_their_last_match(ended, days):
         assert reasons(8, 5, match) is None
 
 
-def test_a_win_takes_the_place_or_swaps():
-    assert after_win(ORDER, 1, 5, insertion=True) == [1, 5, 3, 8, 7, 2]
-    assert after_win(ORDER, 1, 5, insertion=False) == [1, 3, 8, 5, 7, 2]
-    assert after_win(ORDER, 3, 5, insertion=True) == after_win(ORDER, 3, 5, insertion=False)
-
-
 @pytest.mark.parametrize("insertion", [True, False])
 def test_a_win_changes_nothing_for_one_who_is_above_by_then_or_has_left(insertion):
     assert after_win(ORDER, 5, 1, insertion=insertion) == ORDER

@@ -1,12 +1,11 @@
 """Leagues by their commands: seasons by date, promotion, leavers and newcomers; and as a plain model has them."""
 
 import random
-from time import perf_counter
 
 import msgspec
 import pytest
 
-from domain.aggregates import pack, unpack, verify
+from domain.aggregates import verify
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
 from domain.records import SERVER_ACCOUNT
@@ -19,7 +18,7 @@ from domain.tournament.commands import (
     WithdrawPlayer,
 )
 from domain.tournament.decide import next_due
-from domain.tournament.events import LeftAfterSeason, SectionPaired, TournamentFinished
+from domain.tournament.events import LeftAfterSeason, SectionPaired
 from domain.tournament.form_terms import LeagueTerms, StageTerms
 from domain.tournament.forms import check_terms
 from domain.tournament.seasons import division_changes, season_sections
@@ -71,23 +70,6 @@ def pair(held):
 
 def changes(held, section):
     return division_changes(held.state.sections[section], held.state, held.state.terms)
-
-
-def test_a_league_of_three_seasons_is_finished_with_its_last_match_and_confirmed_by_division():
-    held = league()
-    win_by_rating(held)
-    assert held.state.phase is Phase.RUNNING
-    pair(held)
-    win_by_rating(held)
-    pair(held)
-    assert next_due(held.state) == 0
-    win_by_rating(held)
-    assert isinstance(held.bodies[-1], TournamentFinished)
-    held.do(ORGANISER, ConfirmPlaces())
-    assert [[one.player for one in places] for places in held.state.places] == [
-        [0, 1, 2, 3], [4, 5, 6, 7], [0, 1, 2, 4], [3, 5, 6, 7], [0, 1, 2, 3], [4, 5, 6, 7],
-    ]  # fmt: skip
-    held.holds()
 
 
 def test_nothing_is_adjudicated_and_a_fourth_season_is_refused():
@@ -335,23 +317,6 @@ def play_league(chance):
 def test_a_plain_model_agrees_on_leagues_by_chance(count):
     seasons = sum(play_league(random.Random(f"league {number}")) for number in range(count))
     assert seasons > 2 * count
-
-
-@pytest.mark.long
-def test_a_state_of_twenty_seasons_is_packed_in_milliseconds():
-    held = league(players=50, league=LeagueTerms(size=10, up=2, down=2, seasons=20))
-    for _ in range(19):
-        win_by_rating(held)
-        pair(held)
-    win_by_rating(held)
-    assert held.state.count == 4500
-    began = perf_counter()
-    data = pack(held.snapshot)
-    between = perf_counter()
-    assert unpack(data) == held.snapshot
-    after = perf_counter()
-    assert max(between - began, after - between) < 0.5
-    assert len(data.state) < 300_000
 
 
 def test_the_worked_season_of_the_documentation():

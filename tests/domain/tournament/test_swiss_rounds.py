@@ -73,18 +73,3 @@ def test_the_same_side_comes_at_most_twice_in_a_row_also_over_a_bye():
         ((0, 1), (2, 3)), (), SwissRules(rematches=True, most_uneven=4), range(4), over_a_bye
     )
     assert said == "player 0 has the same side 3 times in a row"
-
-
-def test_sides_are_counted_over_all_rounds():
-    rounds = [
-        SwissRound(((0, 1),)),
-        SwissRound(((1, 0),)),
-        SwissRound(((0, 2),)),
-        SwissRound(((0, 3),)),
-    ]
-    strict = SwissRules(most_uneven=1)
-    assert problem(((4, 0),), (), strict, [0, 4], rounds) is None
-    assert (
-        problem(((0, 4),), (), strict, [0, 4], rounds)
-        == "player 0 has had one side 3 times more than the other"
-    )

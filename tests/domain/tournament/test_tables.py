@@ -1,7 +1,6 @@
 """Tables: examples by hand, and a plain model that agrees on thousands of tournaments drawn by chance."""
 
 import random
-from fractions import Fraction
 from itertools import combinations, product
 
 import msgspec
@@ -14,8 +13,6 @@ from domain.tournament.results import (
     ScheduledMatch,
     Tally,
     TieBreakFacts,
-    exact,
-    plain_number,
 )
 from domain.tournament.schedule import round_robin
 from domain.tournament.table import possible_places, table_of
@@ -71,17 +68,6 @@ def test_the_table_of_the_page():
         3: (1.5, 2, 0, 0.25, 1),
         4: (0, 4, 0, 0, 0),
     }
-
-
-def test_points_are_exact_and_written_as_short_as_they_can_be():
-    tenths = {"win": 0.1, "draw": 0.2, "loss": 0}
-    rows = judged({"players": 2, "points": tenths, "matches": [[0, 1, "1-0"], [0, 1, "1/2"]]})
-    assert msgspec.json.encode([row["points"] for row in rows]) == b"[0.3,0.2]"
-    rows = judged({"players": 2, "matches": [[0, 1, "1/2"], [0, 1, "1/2"]]})
-    assert msgspec.json.encode([row["points"] for row in rows]) == b"[1,1]"
-    assert plain_number(exact(1e-7) * 3) == 3e-7
-    assert plain_number(exact(2.0)) == 2
-    assert exact(0.1) + exact(0.2) == Fraction(3, 10)
 
 
 def drawn_request(chance, pairs, players):

@@ -47,22 +47,6 @@ def test_white_removing_the_bridging_tile_wins_with_the_next_move():
 
 
 @pytest.mark.parametrize(
-    ("flags", "recorded"),
-    [
-        ((), ()),
-        (("touch_enemy", "keep_largest", "tiles_each=12", "must_touch=1", "free_edges=0"), ()),
-        (("-keep_chosen", "-free_edges=6"), ("-free_edges=6", "-keep_chosen")),
-        (("touch_any", "must_touch=2"), ("-must_touch=2", "-touch_any")),
-        (("no_contract", "manual_start", "invert_win", "tiles_each=60", "keep_most_friendly"),
-         ("-invert_win", "-keep_most_friendly", "-manual_start", "-no_contract",
-          "-tiles_each=60")),
-    ],
-)  # fmt: skip
-def test_options_are_recorded_sorted_without_defaults(flags, recorded):
-    assert RULES.write_options(options(*flags)) == recorded
-
-
-@pytest.mark.parametrize(
     "flags",
     [("tiles_each=1",), ("tiles_each=61",), ("must_touch=0",), ("must_touch=3",),
      ("free_edges=7",), ("touch_any", "touch_enemy"), ("keep_chosen", "keep_largest"),

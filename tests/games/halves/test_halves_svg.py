@@ -1,18 +1,14 @@
 """Halves in SVG: tiles, cells, what the last move did."""
 
-import re
 from itertools import pairwise
 
 import pytest
 
 from domain.rules import latest_rules
-from tests.games.playing import play
 from tests.games.svg_pictures import (
     SVG,
-    centre,
     parsed,
     recorded,
-    start,
     with_class,
 )
 from tests.golden.make_games import replay
@@ -39,21 +35,6 @@ def test_tiles_and_free_cells_are_places_by_their_numbers(family):
             assert with_class(drawn[cell], "number")[0].text == found[cell]
             assert len(with_class(drawn[cell], "hit")) == 1
             assert ("free" in drawn[cell].get("class").split()) == (cell in cells)
-
-
-def test_a_large_match_is_drawn_small_enough_to_fit():
-    rules = latest_rules("halves")
-    at = start("halves", "-manual_start", "-touch_any", "-tiles_each=20")
-    while rules.to_json(at)["phase"] == "wax":
-        at = play(rules, at, "1")  # always farther up
-    tree = parsed("halves", at)
-    (frame,) = with_class(tree, "tiles")
-    left, top, scale = map(float, re.findall(r"[-\d.]+", f"{frame.get('transform')} 1")[:3])
-    width, height = map(float, tree.get("viewBox").split()[2:])
-    for cell in tiles(tree).values():
-        x, y = centre(cell)
-        assert 0 < left + scale * (x - 34) < left + scale * (x + 34) < width
-        assert 0 < top + scale * (y - 34) < top + scale * (y + 34) < height
 
 
 def test_the_tile_taken_last_leaves_a_mark_and_what_fell_off_too_if_before_is_known():

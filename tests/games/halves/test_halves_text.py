@@ -13,7 +13,7 @@ from domain.drawing import draw_text
 from domain.games.halves.drawing import draw_tiles
 from domain.games.halves.position import HalvesOptions, KeepRule, TouchRule
 from domain.rules import latest_rules
-from tests.games.halves.given import WANING, legal, play, position, start
+from tests.games.halves.given import WANING, play, position, start
 
 GOLDEN = Path(__file__).parent
 RULES = latest_rules("halves")
@@ -45,25 +45,6 @@ def test_every_picture_of_the_source_is_drawn_as_there(name, drawn):
     assert drawn == picture(name)
 
 
-def test_while_tiles_are_placed_the_free_cells_have_numbers():
-    drawn = draw_text(RULES, start("-manual_start"), "numbered").split("\n")
-    assert drawn == [
-        "Tiles: A 1 (blank)  B 1 (dots)",
-        "",
-        "         _____",
-        "        /     \\",
-        "       /       \\",
-        "       \\       /",
-        "    1   \\_____/   2",
-        "        / . . \\",
-        "       / . . . \\",
-        "       \\  . .  /",
-        "    3   \\_____/   4",
-        "",
-        "           5",
-    ]
-
-
 PAGES = [
     (Path(__file__).parents[3] / f"domain/games/halves/help{language}.txt").read_text()
     for language in ("", ".de")
@@ -79,15 +60,6 @@ def test_the_boards_on_the_pages_are_the_drawn_ones(page):
     two, three = picture("start-two").split("\n"), picture("start-three").split("\n")
     both = (f"{one:21}{other}".rstrip() for one, other in zip_longest(two, three, fillvalue=""))
     assert "\n".join(both) in page
-
-
-def test_the_moves_of_the_example_are_all_there_are():
-    at = position(WANING, 0)
-    assert legal(at) == ["1", "2", "4"]
-    after = play(at, "2")
-    assert legal(after) == ["3", "5"]
-    for reply in ("3", "5"):
-        assert RULES.outcome(play(after, reply, "1")).winners == (0,)
 
 
 @pytest.mark.parametrize("page", PAGES)

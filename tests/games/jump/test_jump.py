@@ -77,22 +77,8 @@ def test_done_ends_the_match_at_any_time_with_the_score_as_its_sentence():
 # --- what pages list
 
 
-CROWDED = "c3,c5,c6,c8,c9,d4,d7,d10,e3,e5,e7,e9,f3,f6,f8,g4,g5,g9,h3,h6"
-"""Stones from which very many chains of jumps go out."""
-
-
 def solitaire(stones: str):
     return RULES.start(RULES.read_options((f"-solitaire={stones}",)), 1, None)
-
-
-def test_a_crowded_board_is_not_walked_to_its_end():
-    at = solitaire(CROWDED)
-    every = set(RULES.legal_moves(at))
-    first, more = RULES.first_moves(at, 50)
-    assert more
-    assert 1 < len(first) <= 51
-    assert set(first) <= every
-    assert RULES.first_moves(at, 1_000_000) == (list(RULES.legal_moves(at)), False)
 
 
 @pytest.mark.parametrize(

@@ -35,37 +35,11 @@ def test_line_is_played_by_two_without_a_setup():
 # --- options
 
 
-@pytest.mark.parametrize(
-    ("flag", "written"),
-    [("-stones=16", ("-stones=16",)), ("stones=1", ("-stones=1",)), ("-stones=0", ())],
-)
-def test_the_number_of_stones_is_recorded_unless_it_is_the_default(flag, written):
-    assert RULES.write_options(options(flag)) == written
-
-
 @pytest.mark.parametrize("flags", [["-stones"], ["-stones=65"], ["-stones=08"], ["-stones=-1"]])
 def test_a_number_of_stones_out_of_range_is_refused(flags):
     with pytest.raises(Refusal, match="with N from 0 to 64") as refusal:
         RULES.read_options(flags)
     assert refusal.value.code is Code.BAD_OPTION
-
-
-# --- passes and endings
-
-
-def test_on_equal_stones_the_player_who_placed_last_wins():
-    """After play from the start that is Dark: whoever is passed once never places again."""
-    ties = 0
-    for seed in range(300):
-        *_, (before, _), (last, _) = random_game((), seed)
-        light, dark = RULES.to_json(last)["stones"]
-        if light == dark:
-            outcome = RULES.outcome(last)
-            assert (outcome.winners, outcome.reason) == ((before.turn,), "last-stone")
-            assert outcome.winners == (DARK,)
-            assert outcome.detail == f"{light} stones each, and Dark placed last"
-            ties += 1
-    assert ties > 0
 
 
 # --- refusals and notation

@@ -20,7 +20,6 @@ from tests.games.powerdrain.given import (
     HANDS,
     MIXED,
     OPTION_SETS,
-    POSITIVE,
     RULES,
     SETUP,
     dealt,
@@ -67,13 +66,6 @@ def test_an_illegal_move_is_refused_by_the_rule_it_breaks(text, sentence):
 
 
 @pytest.mark.parametrize(
-    "text", ["24-57", "2457", "57-24", "5724", " 24 - 57\n", "24 57", "5 7 2 4"]
-)
-def test_plug_and_section_come_in_any_order_with_or_without_hyphen(text):
-    assert RULES.write(RULES.read(text)) == "24-57"
-
-
-@pytest.mark.parametrize(
     "text",
     ["", "24", "2424", "5757", "2557", "24-5", "24-577", "24--57", "24:57", "-2457", "2-457",
      "0457", "2450", "resign", "24-57x", "\u0662\u0664-57", "24\u201357", "1" * 9000],
@@ -98,11 +90,6 @@ def endings():
 def test_an_unknown_display_is_refused():
     with pytest.raises(Refusal, match="powerdrain has no display 'large'; known are grid"):
         draw_text(RULES, dealt(), "large")
-
-
-@pytest.mark.parametrize("flags", OPTION_SETS)
-def test_options_are_recorded_sorted_with_hyphens(flags):
-    assert RULES.write_options(options(*(flag[1:] for flag in reversed(flags)))) == flags
 
 
 class Recording(RandomChance):
@@ -140,31 +127,6 @@ def test_only_what_the_options_leave_open_is_drawn(flags, asked):
     assert chance.asked == asked
     assert RULES.needs_draw(options(*flags), 2) == bool(asked)
     assert (setup is None) == (not asked)
-
-
-def test_the_first_eight_plugs_drawn_are_the_first_players_and_hands_are_sorted():
-    class Backwards:
-        def shuffled(self, purpose, items):
-            del purpose
-            return list(reversed(items))
-
-    assert RULES.draw(options(), 2, Backwards()) == {
-        "left": [9, 7, 5, 3, 1],
-        "top": [9, 7, 5, 3, 1],
-        "hands": [list(PLUGS[8:]), list(PLUGS[:8])],
-    }
-
-
-@pytest.mark.parametrize("flags", OPTION_SETS)
-def test_what_is_drawn_is_a_setup_and_the_first_position_shows_it(flags):
-    for seed in range(30):
-        setup = RULES.draw(options(*flags), 2, RandomChance(random.Random(seed)))
-        at = RULES.start(options(*flags), 2, setup)
-        shown = RULES.to_json(at)
-        assert shown.pop("grid") == {}
-        assert shown == setup or (setup is None and shown["pool"] == list(PLUGS))
-        assert RULES.to_move(at) == POSITIVE
-        assert RULES.option_warning(options(*flags)) == ""
 
 
 def test_powerdrain_is_played_by_two():

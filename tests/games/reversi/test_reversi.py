@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from domain.drawing import draw_text
-from domain.games.reversi.rules import BLACK, GRID, NOBODY, WHITE, Ending, ReversiPosition
 from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.reversi import reference
@@ -26,14 +25,6 @@ def start():
     return RULES.start(RULES.read_options([]), 2, None)
 
 
-def position(letters, turn):
-    """Return a position by the letters of its squares."""
-    discs = (
-        sum(1 << GRID.index[name] for name, own in letters.items() if own == one) for one in "xo"
-    )
-    return ReversiPosition(*discs, turn)
-
-
 def played(texts, at=None):
     return playing.play(RULES, at or start(), *texts.split())
 
@@ -42,32 +33,6 @@ def test_it_is_played_by_two_without_options_or_a_setup():
     options = RULES.read_options([])
     playing.refuses_players_and_setup(RULES, options, 3, "reversi is played by two, not by 3")
     assert RULES.write_options(options) == ()
-
-
-# --- endings
-
-
-@pytest.mark.parametrize(
-    ("at", "winners", "reason", "detail"),
-    [
-        (played(WIPED_OUT), (BLACK,), Ending.MORE_DISCS, "Black has 13 discs, White has 0"),
-        (
-            position({"a1": "o", "b1": "o", "h8": "x"}, NOBODY),
-            (WHITE,),
-            Ending.MORE_DISCS,
-            "White has 2 discs, Black has 1",
-        ),
-        (
-            position({"a1": "o", "h8": "x"}, NOBODY),
-            (BLACK, WHITE),
-            Ending.EQUAL,
-            "both players have 1 disc",
-        ),
-    ],
-)
-def test_more_discs_win_when_nobody_can_move(at, winners, reason, detail):
-    outcome = playing.over(RULES, at)
-    assert (outcome.winners, outcome.reason, outcome.detail) == (winners, reason, detail)
 
 
 # --- refusals and notation
@@ -109,11 +74,6 @@ def test_random_games_agree_with_the_reference(seed):
 
 
 # --- the drawing and the help
-
-
-def test_the_start_is_drawn_as_on_record():
-    golden = (HERE / "start.txt").read_text().removesuffix("\n")
-    assert draw_text(RULES, start(), "large") == golden
 
 
 @pytest.mark.parametrize("language", ["", ".de"])

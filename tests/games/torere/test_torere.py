@@ -7,12 +7,10 @@ The hard robot makes no mistake in mū tōrere, which is solved here by going ba
 
 import re
 from functools import cache, partial
-from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
 
-from domain.drawing import draw_text
 from domain.errors import Code, Refusal
 from domain.games.torere.rules import START, TorerePosition
 from domain.rules import latest_rules
@@ -21,8 +19,6 @@ from tests.games.svg_pictures import after, marked, start, with_class
 from tests.games.torere import reference
 
 RULES = latest_rules("torere")
-HERE = Path(__file__).parent
-HELP = HERE.parents[2] / "domain/games/torere"
 SHUT_IN = "1-0 8-1 0-8 1-0 8-1 7-8"
 """A shortest match: Light hems itself in, and Dark wins."""
 FORM = "a move is written as two points from 0 to 8, such as 4-0"
@@ -119,16 +115,6 @@ def test_moves_and_ends_agree_with_the_reference_in_every_position():
 
 
 # --- the drawing and the help
-
-
-@pytest.mark.parametrize("language", ["", ".de"])
-def test_what_the_help_shows_and_says_is_so(language):
-    text = (HELP / f"help{language}.txt").read_text(encoding="utf-8")
-    assert draw_text(RULES, first_position(), "large") in text
-    assert draw_text(RULES, played("4-0 5-4"), "large") in text
-    assert legal(played("4-0")) == ["5-4"]
-    assert legal(played("4-0 5-4")) == ["0-5"]
-    assert all(move in text for move in ("1-0", "4-0", "5-4", "0-5"))
 
 
 def test_a_stone_goes_straight_to_the_putahi_and_round_to_the_next_kewai():
