@@ -4,37 +4,49 @@ The decider and time that does not count: moves taken back, pauses, vacations.
 """
 
 import pytest
+from msgspec.structs import replace
 
-from domain.clocks.time_control import DAY
-from domain.errors import Code
+from domain.clocks.time_control import DAY, TimeControl, read_time_control
+from domain.errors import Code, Refusal
 from domain.match.commands import (
     AnswerOffer,
+    Command,
     FlagPlayer,
     MakeOffer,
     PlayMove,
     RemindPlayer,
+    ResignMatch,
     ResumeMatch,
     StartMatch,
 )
-from domain.match.decision import Rejection
+from domain.match.decide import decide
+from domain.match.decision import Decision, DecisionContext, Rejection
 from domain.match.events import (
     Ended,
+    Flagged,
+    MatchStarted,
+    Moved,
     OfferAnswered,
     OfferMade,
     Paused,
     Resumed,
 )
+from domain.match.evolve import evolve
 from domain.match.sentences import SAY
-from domain.match.state import deadline, next_due
+from domain.match.state import deadline, initial, next_due, position_of, positions
 from domain.records import SERVER_ACCOUNT
-from tests.domain.given import FLAG, NAG, two
+from domain.rules import rules_by_id, unpack_position
+from tests.domain.given import FLAG, NAG, TERMS, two
 from tests.helpers.given import (
     ALICE,
     BEGIN,
     BOB,
     CAROL,
+    Match,
     alternating,
+    challenge,
     pow2,
+    sent,
     when,
 )
 from tests.helpers.sentences import in_english
@@ -113,3 +125,167 @@ def test_a_pause_that_is_agreed_stops_the_clock_and_puts_the_deadline_off_by_as_
     paused = FLAG + 99 * DAY - BEGIN - DAY
     assert (next_due(match.state), deadline(match.state)) == (NAG + paused, FLAG + paused)
     match.holds()
+
+
+# --- the decider and time: reminders, flags, what comes too late, and when a clock beg
+
+
+# --- flags
+
+
+def test_a_flag_falls_at_its_instant_and_no_millisecond_before() -> None:
+    match = two()
+    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(), FLAG - 1) == Code.TOO_EARLY
+    assert match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG) == (
+        Flagged(seat=0),
+        Ended(winners=(1,), reason="time"),
+    )
+    assert match.state.result == Ended(winners=(1,), reason="time")
+    assert next_due(match.state) == 0
+    match.holds()
+
+
+# --- a flag among three
+
+
+def test_a_flag_may_end_the_match_by_its_rules_though_two_are_left() -> None:
+    start = "-manual_start", "-tiles_each=2", "-invert_win"
+    match = Match(challenge("halves", *start, *TERMS, seats=(ALICE, BOB, CAROL)))
+    match.play("6", "9", "1", "swap", "2", "3")  # Carol has no tile any more
+    assert match.do(SERVER_ACCOUNT, FlagPlayer(), FLAG + DAY) == (
+        Flagged(seat=0),
+        Ended(winners=(1,), reason="last-tiles"),
+    )
+    assert rules_by_id(match.state.rules).outcome(position_of(match.state)) is not None
+    assert next_due(match.state) == 0
+    match.holds()
+
+
+# --- the beginning
+
+
+def test_a_match_that_gathers_entropy_starts_its_clock_with_the_draw_and_not_before() -> None:
+    alice, start = challenge("powerdrain", *TERMS)
+    match = Match((alice, replace(start, gather=True)))
+    later = BEGIN + 99 * DAY
+    assert (next_due(match.state), deadline(match.state)) == (0, None)
+    for command in (RemindPlayer(), FlagPlayer()):
+        assert match.refuses(SERVER_ACCOUNT, command, later) == Code.MATCH_OVER
+    _, started = match.do(BOB, AnswerOffer(accept=True, text=b"word"), later)
+    assert isinstance(started, MatchStarted)
+    assert started.terms == start.terms == read_time_control(TERMS)
+    assert (next_due(match.state), deadline(match.state)) == (later + 2 * DAY, later + 5 * DAY)
+    match.holds()
+
+
+# --- a match on a game that is not installed: whatever needs the rules is refused in a
+
+
+STARTED_WITHOUT_RULES = MatchStarted(
+    rules="chess/1", options=(), seats=(ALICE, BOB), setup=None, next=0
+)
+STATE = evolve(
+    evolve(initial(), STARTED_WITHOUT_RULES, 1_000),
+    Moved(ply=1, seat=0, move="e2-e4", next=1),
+    2_000,
+)
+SENTENCE = "the game 'chess' is not installed on this server; its matches are kept, and continue once it is installed"
+
+
+@pytest.mark.parametrize("command", [PlayMove(text="e7-e5", ply=1), MakeOffer(kind="draw")])
+def test_a_move_and_an_offer_are_refused_in_a_sentence(command: Command):
+    decided = decide(sent(BOB, command), STATE)
+    assert in_english(decided) == Rejection(Code.UNKNOWN_RULES, SENTENCE, None)
+
+
+def test_no_match_of_it_starts():
+    command = StartMatch(rules="chess/1", options=(), seats=(ALICE, BOB))
+    decided = decide(sent(ALICE, command), initial())
+    assert isinstance(decided, Rejection)
+    assert (decided.code, decided.sentence) == (Code.UNKNOWN_RULES, SENTENCE)
+
+
+def test_a_player_can_give_up_because_that_needs_no_rules():
+    decided = decide(sent(BOB, ResignMatch()), STATE)
+    assert isinstance(decided, Decision)
+    assert decided.events[-1] == Ended(winners=(0,), reason="resignation")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: positions(STATE),
+        lambda: position_of(STATE),
+        lambda: position_of(replace(STATE, position=b"\x90")),
+        lambda: unpack_position("chess/1", b"\x90"),
+        lambda: rules_by_id("chess/1").read_options(["-exact"]),
+        lambda: rules_by_id("chess/1").legal_moves(None),
+    ],
+)
+def test_positions_and_moves_are_refused_in_a_sentence(ask):
+    with pytest.raises(Refusal) as refusal:
+        ask()
+    assert (refusal.value.code, refusal.value.sentence) == (Code.UNKNOWN_RULES, SENTENCE)
+
+
+@pytest.mark.parametrize("command", [RemindPlayer(ply=1), FlagPlayer(ply=1)])
+def test_nobody_loses_by_time_while_nobody_can_move(command: Command):
+    started = replace(STARTED_WITHOUT_RULES, terms=TimeControl())
+    state = evolve(evolve(initial(), started, 1_000), Moved(ply=1, seat=0, move="e2-e4", next=1), 2)
+    late = DecisionContext(received=400 * DAY)
+    decided = decide(sent(SERVER_ACCOUNT, command), state, late)
+    assert in_english(decided) == Rejection(Code.UNKNOWN_RULES, SENTENCE, None)
+
+
+# --- what goliath and line bring into a match: counts that are agreed to, and passes o
+
+
+SEPARATED = "m13-a13:b10 a1-b4:f11 a13-e11:a13 b4-c6:e9 e11-d10:g13 c6-g4:i3 d10-c11:d10"
+"""David has 3 intersections left, Goliath 52, who is to move."""
+NINETEEN = (
+    "b4 m13 k5 d10 g4 d12 f3 i1 e7 h8 f6 i7 c3 i11 e3 j10 d4 c11 e5 j12 a5 k3 c5 k8 c6 k11 d7 k9 d2"
+    " g10 k6"
+)
+
+
+def started(key, *options):
+    return (ALICE, StartMatch(rules=f"{key}/1", options=options, seats=(ALICE, BOB)))
+
+
+def match(moves, key="goliath", *options):
+    return [started(key, *options), *alternating(*moves.split())]
+
+
+def refusal(result):
+    assert isinstance(result, Rejection), result
+    return result.code, result.sentence
+
+
+def test_a_count_that_is_agreed_to_ends_the_match_for_the_larger_region():
+    given = match(SEPARATED)
+    assert when(given, ALICE, MakeOffer(kind="count")) == (OfferMade(seat=0, kind="count"),)
+    given.append((ALICE, MakeOffer(kind="count")))
+    assert when(given, BOB, AnswerOffer(accept=True)) == (
+        OfferAnswered(seat=1, kind="count", accept=True),
+        Ended(winners=(1,), reason="larger-region"),
+    )
+
+
+def test_a_count_is_refused_while_the_figures_are_joined_and_in_other_games():
+    assert refusal(when(match("m13-h8:i9"), ALICE, MakeOffer(kind="count"))) == (
+        Code.NO_OFFER,
+        "a count can only be proposed while stones separate David and Goliath",
+    )
+    code, _ = refusal(when(match("a1", "line"), ALICE, MakeOffer(kind="count")))
+    assert code == Code.UNKNOWN_OFFER
+
+
+def test_a_pass_in_line_shows_in_the_record_as_the_same_player_next():
+    """Light finds no room after Dark's h6 and is passed three times; Dark ends the match."""
+    given = match(NINETEEN, "line")
+    for text in ("h6", "i13", "m9"):
+        [moved] = when(given, BOB, PlayMove(text=text))
+        assert (moved.seat, moved.next) == (1, 1)
+        given.append((BOB, PlayMove(text=text)))
+    [moved, ended] = when(given, BOB, PlayMove(text="l10"))
+    assert (moved.next, ended) == (None, Ended(winners=(1,), reason="more-stones"))

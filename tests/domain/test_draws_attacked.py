@@ -155,6 +155,13 @@ def test_who_commits_as_all_do_gains_nothing_by_knowing_the_seeds() -> None:
     assert abs(gain(hands(Attack().committed))) < 3
 
 
+def test_the_same_attack_gains_where_texts_are_given_at_once_and_where_nothing_is_gathered() -> (
+    None
+):
+    assert gain(hands(Attack().at_once)) > 20
+    assert gain(hands(Attack().by_name)) > 20
+
+
 def test_who_is_last_to_reveal_can_only_refuse_and_every_refusal_is_on_record() -> None:
     attack, refused, played = Attack(), 0, []
     for board in range(1, 101):

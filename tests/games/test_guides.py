@@ -8,6 +8,7 @@ import pytest
 from domain.drawing import illustrate
 from domain.game.painter import WIDTH
 from domain.game.protocol import GamePart, game_context
+from domain.games.powerdrain.grid import volts_left
 from domain.rules import game_by_key, latest_rules
 from domain.rules.guide import GameGuide, next_places, reach_position, read_guide
 from infra.languages.wording import wording
@@ -26,6 +27,14 @@ def texts_of(key: str) -> list[tuple[str, str]]:
     """Return the texts of a guide, each with its German words."""
     german, context = wording("de"), game_context(key, GamePart.GUIDE)
     return [(text, german.pgettext(context, text)) for text in guide_texts(guide_of(key))]
+
+
+def reached(key: str, name: str):
+    """Return the picture of this name, its position in the JSON form, and what follows on from it."""
+    rules, picture = latest_rules(key), guide_of(key).picture(name)
+    assert picture
+    position = reach_position(rules, picture).position
+    return picture, rules.to_json(position), next_places(rules, position, picture.chosen)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -91,6 +100,69 @@ def test_the_last_picture_of_a_game_is_won(key, name, winners):
     assert outcome.winners == winners
 
 
+def test_the_pictures_of_pow2_show_what_they_say():
+    assert reached("pow2", "start")[1]["supply"] == [14, 14]
+    assert {"g1", "m5", "a7"} <= set(reached("pow2", "move")[2])
+    met = reached("pow2", "meet")[1]["board"]
+    assert (met["m1"], met["m5"], met["l4"]) == ("o", "o", "O")
+    assert "m1" not in reached("pow2", "leave")[1]["board"]
+    two = reached("pow2", "two")[1]["board"]
+    assert (two["d4"], two["c3"], two["e5"]) == ("x", "X", "X")
+    assert (two["d2"], two["e3"]) == ("O", "x")
+    won = reached("pow2", "won")[1]
+    assert won["board"]["m9"] == "O"
+    assert sum(letter in "oO" for letter in won["board"].values()) == 16
+
+
+def test_the_pictures_of_goliath_show_what_they_say():
+    start = reached("goliath", "start")[1]
+    assert start == {"board": {"a1": "G", "m13": "D"}, "supply": [15, 15]}
+    assert reached("goliath", "david")[0].chosen == ("m13",)
+    assert {"g5", "i7", "m5", "i3"} <= set(reached("goliath", "throw")[2])
+    assert len(reached("goliath", "goliath")[2]) < len(reached("goliath", "david")[2])
+    board = reached("goliath", "won")[1]["board"]
+    assert (board["c8"], board["a9"]) == ("D", "x")
+
+
+def test_the_pictures_of_line_show_what_they_say():
+    _, first, places = reached("line", "first")
+    assert first["board"] == {"b4": "o"}
+    assert 0 < len(places) < 63
+    assert reached("line", "short")[1]["board"] == {"a1": "o", "h8": "x"}
+    assert len(reached("line", "regions")[0].moves.split()) == 12
+    assert reached("line", "end")[1]["stones"] == [16, 19]
+
+
+def test_the_pictures_of_torere_show_what_they_say():
+    assert reached("torere", "first")[2] == ("1", "4")
+    assert reached("torere", "round")[2] == ("5",)
+    assert reached("torere", "out")[2] == ("5",)
+    assert "4" not in reached("torere", "won")[1]["board"]
+
+
+def test_the_pictures_of_halves_show_what_they_say():
+    whole = reached("halves", "whole")[1]["tiles"]
+    assert [sum(tile[2] == colour for tile in whole) for colour in (0, 1)] == [12, 12]
+    _, turn, places = reached("halves", "turn")
+    assert {str(tile[3]) for tile in turn["tiles"] if tile[2] == 1} == set(places)
+    left = {tile[3] for tile in reached("halves", "halved")[1]["tiles"]}
+    # the upper part and tile 10 are gone
+    assert not left & {*range(1, 9), 10, 11, 14}
+    assert len(left) == 13
+    assert all(tile[2] == 0 for tile in reached("halves", "end")[1]["tiles"])
+
+
+def test_the_pictures_of_powerdrain_show_what_they_say():
+    start = reached("powerdrain", "start")[1]
+    assert [len(hand) for hand in start["hands"]] == [8, 8]
+    assert len(reached("powerdrain", "choose")[2]) == 25
+    value = reached("powerdrain", "value")[1]
+    assert (value["grid"]["19"], volts_left(value)["19"]) == (["44", 0], 8)
+    assert volts_left(reached("powerdrain", "drain")[1]) == {"11": 10, "19": 0, "73": -10, "99": -6}
+    left = volts_left(reached("powerdrain", "end")[1]).values()
+    assert (sum(volts < 0 for volts in left), sum(volts > 0 for volts in left)) == (4, 3)
+
+
 @pytest.mark.parametrize(
     ("key", "name", "detail"),
     [
@@ -111,6 +183,23 @@ def test_the_pictures_of_puzzles_have_the_scores_that_they_say(key, name, detail
     score = rules.score(reach_position(rules, picture).position)
     assert score
     assert str(score.detail) == detail
+
+
+def test_a_colour_is_passed_and_nothing_can_jump_where_the_captions_say_so():
+    rules, passed = latest_rules("duo"), guide_of("duo").picture("passed")
+    assert passed
+    position = reach_position(rules, passed).position
+    after = rules.play(position, rules.read(next(iter(rules.legal_moves(position)))))
+    count = rules.to_json(after)["board"]
+    assert sum(letter == "x" for letter in count.values()) == 4
+    assert reached("duo", "many")[2], "there is still room"
+    jump, left = latest_rules("jump"), guide_of("jump").picture("left")
+    assert left
+    assert set(jump.legal_moves(reach_position(jump, left).position)) <= {"done"}
+
+
+def test_the_first_page_tries_one_game():
+    assert sum(guide_of(key).welcome for key in KEYS) == 1
 
 
 def test_a_guide_with_an_unknown_part_is_refused():

@@ -16,8 +16,10 @@ from tests.games.goliath.given import (
     DAVID,
     EDGED,
     GOLIATH,
+    OPTION_SETS,
     REUSING,
     RULES,
+    SHUT,
     WALLED,
     board,
     legal,
@@ -25,6 +27,7 @@ from tests.games.goliath.given import (
     pieces,
     play,
     position,
+    random_game,
     refused,
     start,
 )
@@ -182,3 +185,32 @@ def test_an_illegal_move_is_refused_by_the_rule_it_breaks(at, text, sentence):
 )
 def test_what_is_no_notation_is_refused_with_the_form(text, problem):
     assert playing.unreadable(RULES, text) == f"{problem}; {FORM}"
+
+
+# --- david and Goliath against a slow second opinion, and its positions as values
+
+
+# --- against the slow reference
+
+
+@pytest.mark.parametrize("flags", OPTION_SETS, ids=" ".join)
+def test_moves_their_effect_and_the_end_agree_with_the_reference(flags):
+    count = "-count" in flags
+    for seed in range(8):
+        for at, text in random_game(flags, seed):
+            now = board(at)
+            outcome = RULES.outcome(at)
+            won = reference.winner(now, at.turn, count=count)
+            assert (outcome.winners[0] if outcome else None) == won
+            if text is not None:
+                assert set(legal(at)) == reference.legal(now, at.turn)
+                assert board(play(at, text)) == reference.play(now, at.turn, text)
+
+
+@pytest.mark.parametrize("shown", [REUSING, EDGED, WALLED, SHUT, BOTH_SHUT, BESIEGED])
+def test_composed_positions_agree_with_the_reference(shown):
+    for seat in (DAVID, GOLIATH):
+        at = position(shown, seat)
+        agreed = RULES.outcome_by_offer(at, "count")
+        assert set(legal(at)) == reference.legal(shown, seat)
+        assert (agreed.winners[0] if agreed else None) == reference.counted(shown)

@@ -4,7 +4,7 @@ What the help pages of halves show and say, in both languages, is what the rules
 """
 
 import re
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,13 @@ from domain.games.halves.drawing import draw_tiles
 from domain.games.halves.position import HalvesOptions, KeepRule, TouchRule
 from domain.rules import latest_rules
 from tests.games.halves.given import WANING, play, position, start
+from tests.games.svg_pictures import (
+    SVG,
+    parsed,
+    recorded,
+    with_class,
+)
+from tests.golden.make_games import replay
 
 GOLDEN = Path(__file__).parent
 RULES = latest_rules("halves")
@@ -76,3 +83,47 @@ def test_every_option_and_display_is_explained(page):
     for flag in (*fields, *TouchRule, *KeepRule):
         assert re.search(rf"^  -{flag}{numbers.get(flag, '')}  ", page, re.MULTILINE)
     assert f"--display={RULES.displays[1]}" in page
+
+
+# --- halves in SVG: tiles, cells, what the last move did
+
+
+def svg_tiles(tree):
+    return {
+        tuple(map(int, each.get("data-cell").split(","))): each
+        for each in tree.iter(f"{SVG}g")
+        if each.get("data-cell")
+    }
+
+
+@pytest.mark.parametrize("family", ["2", "2 -manual_start"])
+def test_tiles_and_free_cells_are_places_by_their_numbers(family):
+    for at in replay(recorded("halves", family)):
+        shown, tree = latest_rules("halves").to_json(at), parsed("halves", at)
+        cells = {(q, r): str(number) for q, r, number in shown.get("cells", ())}
+        named = {(q, r): str(number) for q, r, _, number in shown["tiles"] if number}
+        drawn = svg_tiles(tree)
+        found = {cell: each.get("data-place") for cell, each in drawn.items()}
+        assert {cell: name for cell, name in found.items() if name} == cells | named
+        for cell in cells | named:
+            assert with_class(drawn[cell], "number")[0].text == found[cell]
+            assert len(with_class(drawn[cell], "hit")) == 1
+            assert ("free" in drawn[cell].get("class").split()) == (cell in cells)
+
+
+def test_the_tile_taken_last_leaves_a_mark_and_what_fell_off_too_if_before_is_known():
+    game = recorded("halves")
+    moves, played = game["moves"].split(), list(replay(game))
+    fallen = 0
+    for last, (before, at) in zip(moves, pairwise(played), strict=True):
+        there = [
+            {(q, r): number for q, r, _, number in latest_rules("halves").to_json(each)["tiles"]}
+            for each in (before, at)
+        ]
+        gone = set(there[0]) - set(there[1])
+        taken = {cell for cell in gone if str(there[0][cell]) == last.partition(",")[0]}
+        for expected, more in ((taken, {}), (gone, {"before": before})):
+            drawn = svg_tiles(parsed("halves", at, last=last, **more))
+            assert {cell for cell, each in drawn.items() if with_class(each, "ring")} == expected
+        fallen += len(gone) - len(taken)
+    assert fallen > 0

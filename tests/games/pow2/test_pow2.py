@@ -8,14 +8,18 @@ What is read of a move's text, whatever the text; `trials/fuzz/notations.py` has
 import pytest
 
 from tests.games import playing
+from tests.games.pow2 import reference
 from tests.games.pow2.boards import FIGURE_3, pieces
 from tests.games.pow2.given import (
     DARK,
     LIGHT,
+    OPTION_SETS,
     RULES,
+    board,
     legal,
     play,
     position,
+    random_game,
     refused,
     start,
 )
@@ -151,3 +155,20 @@ def test_case_blanks_and_order_of_placements_are_free(text, canonical):
 )
 def test_what_is_no_notation_is_refused_with_the_form(text, problem):
     assert playing.unreadable(RULES, text) == f"{problem}; {FORM}"
+
+
+# --- the Power of Two against a slow second opinion, and its positions as values
+
+
+# --- against the slow reference
+
+
+@pytest.mark.parametrize("flags", OPTION_SETS, ids=" ".join)
+def test_legal_moves_and_their_effect_agree_with_the_reference(flags):
+    how = {"exact": "-exact" in flags, "noborder": "-noborder" in flags}
+    skipped = 8 if "-free" in flags else 0
+    for seed in range(5):
+        for at, text in list(random_game(flags, seed))[skipped:]:
+            now = board(at)
+            assert set(legal(at)) == reference.legal(now, at.turn, **how)
+            assert board(play(at, text)) == reference.play(now, at.turn, text)
