@@ -365,7 +365,7 @@ def movers(match: Match) -> list[bytes]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(seeds)
 def test_a_match_with_replies_is_the_match_played_by_hand(kind: str, seed: int) -> None:
     script = Script(by_hand(kind, random.Random(seed)))

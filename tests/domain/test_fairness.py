@@ -93,8 +93,8 @@ CRITICAL = {1: 15.14, 2: 18.42, 4: 23.51, 5: 25.74, 6: 27.86, 51: 96.99}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 3, 5, 6, 7, 52])
-def test_a_million_integers_are_uniform_by_chi_square(n: int) -> None:
-    ours, count = stream(), 1_000_000
+def test_many_integers_are_uniform_by_chi_square(n: int) -> None:
+    ours, count = stream(), 200_000
     found = [0] * n
     for _ in range(count):
         found[ours.below("chi-square", n)] += 1

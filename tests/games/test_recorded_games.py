@@ -113,7 +113,7 @@ def test_a_refusal_is_stored_short_and_reads_as_it_was(rules: AnyRules) -> None:
     assert {said: size for said, size in found.items() if size > LISTPACK_VALUE} == {}
 
 
-MATCHES = 10
+MATCHES = 4
 MOST_PACKED = 300
 """Bytes of a packed position, of which a server keeps one for each match."""
 

@@ -104,10 +104,9 @@ def test_a_drawing_does_not_depend_on_those_before_it(game):
         texts = [
             draw_svg(rules, at, (), turned=turned, language=wording(code))
             for _ in range(2)
-            for turned in (False, True)
-            for code in ("en", "de")
+            for turned, code in ((False, "de"), (True, "en"))
         ]
-        assert texts[:4] == texts[4:]
+        assert texts[:2] == texts[2:]
 
 
 @each_family

@@ -277,7 +277,7 @@ def random_tournament(seed: int) -> None:
     one.holds()
 
 
-@pytest.mark.parametrize("tens", range(10))
+@pytest.mark.parametrize("tens", range(4))
 def test_random_tournaments_agree_with_the_model(tens: int) -> None:
     for seed in range(10 * tens, 10 * tens + 10):
         random_tournament(seed)
@@ -285,7 +285,7 @@ def test_random_tournaments_agree_with_the_model(tens: int) -> None:
 
 @pytest.mark.long
 def test_a_thousand_random_tournaments_agree_with_the_model() -> None:
-    for seed in range(100, 1_000):
+    for seed in range(40, 1_000):
         random_tournament(seed)
 
 

@@ -168,7 +168,7 @@ def three(letters, *, turn=A, flags=(), **more):
 # --- against the slow reference
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(3))
 def test_random_games_under_random_options_agree_with_the_reference(part):
     for seed in range(part * 45, part * 45 + 45):
         rng = random.Random(f"reference {seed}")
