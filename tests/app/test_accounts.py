@@ -117,13 +117,9 @@ def test_a_password_that_can_be_none_is_refused_alike(person):
 SIGNUPS = {
     "terminal": lambda one, name: one.terminal(f"signup {name} {PASSWORD}"),
     "mail": lambda one, name: one.mail(f"signup {name} {PASSWORD}"),
-    "api": lambda one, name: one.api.api.http.post(
-        "/api/accounts", json={"userid": name, "password": PASSWORD}
-    ),
-    "web": lambda one, name: one.web.send(
-        "/signup", {"userid": name, "password": PASSWORD}, on="/signup"
-    ),
-}
+    "api": lambda one, name: one.api.api.http.post("/api/accounts", json={"userid": name, "password": PASSWORD}),
+    "web": lambda one, name: one.web.send("/signup", {"userid": name, "password": PASSWORD}, on="/signup"),
+}  # fmt: skip
 
 
 def refused_signups(person, name):

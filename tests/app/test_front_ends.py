@@ -77,9 +77,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "drafts.submit": NO_DRAFTS_ON_PAGES,
     "drafts.draft_of": Row((API,), "the language shows it by `matches.private_part`"),
     "drafts.confirm": NO_DRAFTS_ON_PAGES,
-    "drafts.drop": Row(
-        (API,), "a draft at a terminal is replaced by the next, and no page stores one"
-    ),
+    "drafts.drop": Row((API,), "a draft at a terminal is replaced by the next, and no page stores one"),
     "vacations.take_until": Row((WEB,), "a page has a field for a date, the others a number"),
     "vacations.change": Row((LANGUAGE, WEB), "the API has a number in place of a text"),
     "vacations.take": Row((API,), "the others read a text, by `vacations.change`"),
@@ -158,9 +156,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "moderation.appeals": Row((WEB,), "a program reads the sanctions of those whom it asks about"),
     "moderation.lift_sanction": REPORTS,
     "site.change_site": ADMIN,
-    "site.shown_text": Row(
-        (WEB,), "the texts are pages; a program reads all of them by `/api/site`"
-    ),
+    "site.shown_text": Row((WEB,), "the texts are pages; a program reads all of them by `/api/site`"),
     "clubs.may_found": Row((WEB,), "a page has the form only for those who may send it"),
     "clubs.found_club": CLUBS_ON_PAGES,
     "pairings.pair": PAIRED_BY_PROGRAMS,
@@ -195,9 +191,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "matches.private_part": Row((LANGUAGE,), "the others show its parts, each in its place"),
     "messages.broadcast": Row((LANGUAGE,), "arbiters write to everybody at the terminal"),
     "messages.mark_read_until": Row((API,), "for the others what they show is read"),
-    "messages.read_chat": Row(
-        (LANGUAGE, API), "a page reads the chat with marks and note, in one round trip"
-    ),
+    "messages.read_chat": Row((LANGUAGE, API), "a page reads the chat with marks and note, in one round trip"),
     "disputes.check_may_see": Row((WEB,), "the page of a claim that is not made yet checks it"),
     "exports.frozen_evidence": Row((), "`services.jobs` freezes it"),
     "exports.evidence_of": Row((API, WEB), "a document is no answer to a line"),
@@ -213,9 +207,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "receipts.require_receipt": RECEIPTS_LATER,
     "receipts.proof_of": RECEIPTS_LATER,
     "tournaments.matches_going_on": Row((WEB,), "the others list matches by themselves"),
-    "tournaments.shown_name": Row(
-        (LANGUAGE, WEB), "an answer of the API has the number of a match's tournament"
-    ),
+    "tournaments.shown_name": Row((LANGUAGE, WEB), "an answer of the API has the number of a match's tournament"),
     "tournaments.visible_names": Row((WEB,), "a program has the numbers of its notices"),
     "tournaments.names_in_notices": Row((WEB,), "a program has the numbers of its notices"),
     "tournaments.plan_like": Row((WEB,), "a form is filled in from an earlier tournament"),
@@ -233,7 +225,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "queries.best_score_of": Row((WEB,), "a page shows the visitor's own points beside the best"),
     "queries.count_scores": Row((WEB,), "only pages say how many pages a list has"),
     "queries.score_of": Row((LANGUAGE, WEB), "the API has the rank alone"),
-}
+}  # fmt: skip
 """Use cases that some front ends offer and others do not; of the rest each is offered by all, or a step of others."""
 
 IN_LOOP: Final = {"submit": "play.submit", "with_receipt": "receipts.receipt_if_any"}

@@ -333,36 +333,21 @@ def test_each_range_is_read_to_its_ends_and_names_in_any_letter_case(flag, expec
         ("--days=3\n", f"'--days=3\\n' isn't understood; write {DAYS}"),
         ("--days=٣", f"'--days=٣' isn't understood; write {DAYS}"),
         ("--days=" + "9" * 5000, f"'--days={'9' * 24}' isn't understood; write {DAYS}"),
-        (
-            "--nagtime=366",
-            "'--nagtime=366' is out of range; write --nagtime=N, with N from 0 to 365",
-        ),
-        (
-            "--forfeittime=3651",
-            "'--forfeittime=3651' is out of range; write --forfeittime=N, with N from 0 to 3650",
-        ),
-        (
-            "--totaltime=0",
-            "'--totaltime=0' is out of range; write --totaltime=N, with N from 1 to 3650",
-        ),
+        ("--nagtime=366", "'--nagtime=366' is out of range; write --nagtime=N, with N from 0 to 365"),
+        ("--forfeittime=3651", "'--forfeittime=3651' is out of range; write --forfeittime=N, with N from 0 to 3650"),
+        ("--totaltime=0", "'--totaltime=0' is out of range; write --totaltime=N, with N from 1 to 3650"),
         ("--bank=0", f"'--bank=0' is out of range; write {BANK}"),
         ("--bank=3651+1", f"'--bank=3651+1' is out of range; write {BANK}"),
         ("--bank=1+366", f"'--bank=1+366' is out of range; write {BANK}"),
         ("--bank", f"'--bank' isn't understood; write {BANK}"),
         ("--bank=1+", f"'--bank=1+' isn't understood; write {BANK}"),
         ("--bank=1+2+3", f"'--bank=1+2+3' isn't understood; write {BANK}"),
-        (
-            "--weekends",
-            "'--weekends' isn't understood; write --weekends=off or --weekends=on",
-        ),
-        (
-            "--weekends=OFF",
-            "'--weekends=OFF' isn't understood; write --weekends=off or --weekends=on",
-        ),
+        ("--weekends", "'--weekends' isn't understood; write --weekends=off or --weekends=on"),
+        ("--weekends=OFF", "'--weekends=OFF' isn't understood; write --weekends=off or --weekends=on"),
         ("--unrated=1", "--unrated takes no value; write it alone"),
         ("--unrated=", "--unrated takes no value; write it alone"),
     ],
-)
+)  # fmt: skip
 def test_a_value_that_is_unreadable_or_out_of_range_is_refused_with_the_range(flag, sentence):
     assert refused(flag) == (Code.BAD_OPTION, sentence)
 
@@ -460,18 +445,9 @@ def test_the_recorded_form_of_terms_is_final():
     ("flags", "said"),
     [
         (["--dys=3"], "es gibt keine Option '--dys'; ist --days gemeint?"),
-        (
-            ["--days=0"],
-            "'--days=0' ist zu klein oder zu groß; richtig ist --days=N, mit N von 1 bis 365",
-        ),
-        (
-            ["--bank=x"],
-            "'--bank=x' ist unklar; richtig ist --bank=A+B, mit A von 1 bis 3650 und B von 0 bis 365",
-        ),
-        (
-            ["--bank=10+1:9"],
-            "'--bank=10+1:9' ist unklar; richtig ist --bank=A+B:C, mit C von A bis 3650",
-        ),
+        (["--days=0"], "'--days=0' ist zu klein oder zu groß; richtig ist --days=N, mit N von 1 bis 365"),
+        (["--bank=x"], "'--bank=x' ist unklar; richtig ist --bank=A+B, mit A von 1 bis 3650 und B von 0 bis 365"),
+        (["--bank=10+1:9"], "'--bank=10+1:9' ist unklar; richtig ist --bank=A+B:C, mit C von A bis 3650"),
         (
             ["--nagtime=9,5"],
             (
@@ -479,20 +455,11 @@ def test_the_recorded_form_of_terms_is_final():
                 "365, jeder größer als der davor"
             ),
         ),
-        (
-            ["--pause=never"],
-            "'--pause=never' ist unklar; richtig ist --pause=off oder --pause=on",
-        ),
-        (
-            ["--silence=9", "--forfeittime=9"],
-            "--silence und --forfeittime bedeuten dasselbe; eines davon genügt",
-        ),
-        (
-            ["--weekends=x"],
-            "'--weekends=x' ist unklar; richtig ist --weekends=off oder --weekends=on",
-        ),
+        (["--pause=never"], "'--pause=never' ist unklar; richtig ist --pause=off oder --pause=on"),
+        (["--silence=9", "--forfeittime=9"], "--silence und --forfeittime bedeuten dasselbe; eines davon genügt"),
+        (["--weekends=x"], "'--weekends=x' ist unklar; richtig ist --weekends=off oder --weekends=on"),
     ],
-)
+)  # fmt: skip
 def test_a_refused_flag_is_explained_in_german(flags, said):
     with pytest.raises(Refusal) as found:
         read_time_control(flags)

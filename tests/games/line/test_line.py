@@ -51,23 +51,11 @@ def test_a_number_of_stones_out_of_range_is_refused(flags):
         (play(start(), "c3"), "c3", "c3: a light stone is already there"),
         (position("c3", "g9", LIGHT), "g9", "g9: a dark stone is already there"),
         (play(start(), "a1"), "c3", "c3: Light's stone at a1 stands on a line through it"),
-        (
-            position("a1", "h8", LIGHT),
-            "m13",
-            "m13: Dark's stone at h8 stands on a line through it",
-        ),
-        (
-            position("a1 c3", "g9", DARK),
-            "f6",
-            "f6: Light's stones at a1 and c3 stand on lines through it",
-        ),
-        (
-            position("a1 a5 c3", "g9 h8", DARK),
-            "e5",
-            "e5: Light's stones at a1, a5 and c3 stand on lines through it",
-        ),
+        (position("a1", "h8", LIGHT), "m13", "m13: Dark's stone at h8 stands on a line through it"),
+        (position("a1 c3", "g9", DARK), "f6", "f6: Light's stones at a1 and c3 stand on lines through it"),
+        (position("a1 a5 c3", "g9 h8", DARK), "e5", "e5: Light's stones at a1, a5 and c3 stand on lines through it"),
     ],
-)
+)  # fmt: skip
 def test_an_illegal_move_is_refused_by_the_rule_it_breaks(at, text, sentence):
     assert refused(at, text) == sentence
 
