@@ -245,7 +245,9 @@ def table_of(everywhere: Everywhere, language: str, case: Case) -> Table:
 
 
 @pytest.mark.parametrize(
-    ("case", "language"), zip(REFUSED, cycle(languages())), ids=[case.name for case in REFUSED]
+    ("case", "language"),
+    list(zip(REFUSED, cycle(languages()), strict=False)),
+    ids=[case.name for case in REFUSED],
 )
 def test_a_refusal_has_one_code_and_one_sentence_and_changes_nothing(everywhere, case, language):
     table = table_of(everywhere, language, case)
