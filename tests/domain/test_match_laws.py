@@ -347,7 +347,7 @@ def test_whatever_is_asked_and_whenever_a_match_keeps_its_laws(kind: str, seed: 
 @pytest.mark.slow
 def test_in_these_matches_everything_happens() -> None:
     """So that the laws are no laws of empty matches."""
-    matches = [played(kind, seed).bodies for seed in range(45) for kind in EVERY]
+    matches = [played(kind, seed).bodies for seed in range(70) for kind in EVERY]
     assert {deal_kind(match) for match in matches} == {*DealKind, None} - {DealKind.ALONE}
     bodies = [body for match in matches for body in match]
     of_matches = {kind for kind in get_args(Event) if not issubclass(kind, TournamentEventBody)}

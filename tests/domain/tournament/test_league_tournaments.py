@@ -416,7 +416,7 @@ def as_dict(row):
 def test_a_plain_model_agrees_on_who_goes_on_from_a_stage():
     chance = random.Random("stages")
     best_next = 0
-    for _ in range(300):
+    for _ in range(1_000):
         tables = stage(chance, chance.randrange(3, 17), chance.randrange(3, 5))
         first = chance.randrange(1, 3)
         total = first * len(tables) + chance.randrange(4)

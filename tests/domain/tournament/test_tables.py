@@ -115,7 +115,7 @@ def any_pairs(chance):
 def test_a_plain_model_agrees_on_random_tournaments(kind):
     chance = random.Random(kind.__name__)
     shared = separated = 0
-    for _ in range(300):
+    for _ in range(1_000):
         pairs, players = kind(chance)
         request = drawn_request(chance, pairs, players)
         found = judged(request)
